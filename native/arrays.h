@@ -1,0 +1,39 @@
+// NumPy arrays in and out: short names for the array types the kernels take, and owners for what they return.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace nb = nanobind;
+
+// A read-only, C-contiguous array on the CPU.
+template <typename T>
+using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+// A writable one.
+template <typename T>
+using InOut = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <typename T>
+using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+template <typename T>
+using Out2 = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
+
+// Hands a vector's memory to NumPy without copying it.
+template <typename T>
+Out<T> to_numpy(std::vector<T>&& values) {
+    auto* held = new std::vector<T>(std::move(values));
+    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Out<T>(held->data(), {held->size()}, owner);
+}
+
+template <typename T>
+Out2<T> to_numpy(std::vector<T>&& values, size_t rows, size_t columns) {
+    auto* held = new std::vector<T>(std::move(values));
+    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Out2<T>(held->data(), {rows, columns}, owner);
+}

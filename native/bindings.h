@@ -1,0 +1,13 @@
+// One binding function per kernel file, called once by module.cpp.
+#pragma once
+#include <nanobind/nanobind.h>
+
+void bind_intern(nanobind::module_& m);
+void bind_reader(nanobind::module_& m);
+void bind_word_functions(nanobind::module_& m);
+void bind_feature_map(nanobind::module_& m);
+void bind_counting(nanobind::module_& m);
+void bind_ladder(nanobind::module_& m);
+void bind_pooling(nanobind::module_& m);
+void bind_lattice(nanobind::module_& m);
+void bind_engine(nanobind::module_& m);

@@ -1,0 +1,3 @@
+#include "bindings.h"
+
+void bind_feature_map(nanobind::module_&) {}

@@ -1,0 +1,17 @@
+// The extension module corate._native: array-in, array-out kernels. Each file binds its own functions.
+#include <nanobind/nanobind.h>
+
+#include "bindings.h"
+
+NB_MODULE(_native, m) {
+    m.doc() = "Native kernels of corate. Private: the public surface is the corate package.";
+    bind_intern(m);
+    bind_reader(m);
+    bind_word_functions(m);
+    bind_feature_map(m);
+    bind_counting(m);
+    bind_ladder(m);
+    bind_pooling(m);
+    bind_lattice(m);
+    bind_engine(m);
+}

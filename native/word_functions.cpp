@@ -1,0 +1,3 @@
+#include "bindings.h"
+
+void bind_word_functions(nanobind::module_&) {}

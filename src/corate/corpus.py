@@ -1,0 +1,390 @@
+"""Labelled sentences in columns: interned ids, string tables and sentence offsets.
+
+A corpus holds no Python object per token. Every column is an ``int32`` array of ids into a table of distinct
+strings, so slicing, shuffling and splitting are gathers of integers and never touch a string.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.errors import DataError, FeatureError
+
+__all__ = ["Attributes", "Column", "Corpus", "StringTable"]
+
+IntArray = NDArray[np.int32]
+Offsets = NDArray[np.int64]
+
+#: What a token may be in Python: a word, a tuple of columns, or a mapping from column name to value.
+Token = str | Sequence[str] | Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class StringTable:
+    """Distinct strings as one blob of UTF-8 bytes with ``(m + 1,)`` offsets.
+
+    >>> table, ids = StringTable.intern(["to", "be", "or", "not", "to", "be"])
+    >>> table.to_list(), ids.tolist()
+    (['to', 'be', 'or', 'not'], [0, 1, 2, 3, 0, 1])
+    """
+
+    data: NDArray[np.uint8]
+    offsets: Offsets
+
+    @classmethod
+    def intern(cls, strings: Iterable[str]) -> tuple[StringTable, IntArray]:
+        """Number the distinct strings in order of first appearance; returns the table and the ids."""
+        ids, data, offsets = _native.intern_strings(list(strings))
+        return cls(data, offsets), ids
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, index: int) -> str:
+        return self.to_list()[index]
+
+    def to_list(self) -> list[str]:
+        """All strings, decoded once and kept."""
+        return self._decoded
+
+    @cached_property
+    def _decoded(self) -> list[str]:
+        blob = self.data.tobytes()
+        ends = self.offsets.tolist()
+        return [blob[a:b].decode() for a, b in zip(ends[:-1], ends[1:], strict=True)]
+
+    def find(self, other: StringTable) -> IntArray:
+        """Ids in this table of the strings of another, -1 where a string is not here."""
+        return _native.match_strings(self.data, self.offsets, other.data, other.offsets)
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column of a corpus: a name, ``(n,)`` int32 ids and the strings they stand for."""
+
+    name: str
+    ids: IntArray
+    strings: StringTable
+
+    @classmethod
+    def of(cls, name: str, values: Iterable[str]) -> Column:
+        """Intern a value per token."""
+        table, ids = StringTable.intern(values)
+        return cls(name, ids, table)
+
+    def values(self, start: int = 0, stop: int | None = None) -> list[str]:
+        """The strings of tokens ``start`` to ``stop``."""
+        strings = self.strings.to_list()
+        return [strings[i] for i in self.ids[start:stop].tolist()]
+
+    def take(self, tokens: NDArray[np.int64]) -> Column:
+        """The same column at other tokens, sharing the strings."""
+        return replace(self, ids=self.ids[tokens])
+
+
+@dataclass(frozen=True, eq=False)
+class Attributes:
+    """Ready-made features: for token ``t`` the ids ``ids[offsets[t]:offsets[t + 1]]``, with values where given."""
+
+    offsets: Offsets
+    ids: IntArray
+    names: StringTable
+    values: NDArray[np.float32] | None = None
+
+    @classmethod
+    def of(cls, tokens: Iterable[Iterable[str] | Mapping[str, Any]]) -> Attributes:
+        """Build from a list of attributes per token, each a list of names or a mapping as python-crfsuite takes it.
+
+        In a mapping a string value is part of the name (``{"w": "the"}`` is ``w=the``), True is the name alone,
+        False and None are nothing, and a number is the feature's value.
+
+        >>> a = Attributes.of([["bias", "w=to"], {"w": "be", "upper": False, "length": 2.0}])
+        >>> a.names.to_list(), a.offsets.tolist(), a.values.tolist()
+        (['bias', 'w=to', 'w=be', 'length'], [0, 2, 4], [1.0, 1.0, 1.0, 2.0])
+        """
+        names: list[str] = []
+        values: list[float] = []
+        offsets = [0]
+        for index, token in enumerate(tokens):
+            if isinstance(token, Mapping):
+                for key, value in token.items():
+                    if value is None or value is False:
+                        continue
+                    if isinstance(value, str):
+                        names.append(f"{key}={value}")
+                        values.append(1.0)
+                    else:
+                        names.append(str(key))
+                        values.append(_finite(value, str(key), index))
+            elif isinstance(token, str):
+                raise FeatureError(
+                    f"token {index}: the features of a token must be a list of names or a mapping, not the string "
+                    f"{token!r}; write [{token!r}]"
+                )
+            else:
+                for name in token:
+                    names.append(name)
+                    values.append(1.0)
+            offsets.append(len(names))
+        table, ids = StringTable.intern(names)
+        numbers = np.asarray(values, dtype=np.float32)
+        plain = bool(np.all(numbers == 1.0))
+        return cls(np.asarray(offsets, dtype=np.int64), ids, table, None if plain else numbers)
+
+    def take(self, tokens: NDArray[np.int64]) -> Attributes:
+        """The attributes of other tokens, sharing the names."""
+        lengths = self.offsets[tokens + 1] - self.offsets[tokens]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        picks = np.repeat(self.offsets[tokens] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        values = None if self.values is None else self.values[picks]
+        return replace(self, offsets=offsets, ids=self.ids[picks], values=values)
+
+
+def _finite(value: Any, name: str, index: int) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise FeatureError(
+            f"token {index}: feature {name!r} has the value {value!r}; use a string, a bool or a number"
+        ) from None
+    if not np.isfinite(number):
+        raise FeatureError(
+            f"token {index}: feature {name!r} is {number}; leave the feature out where it is not known"
+        )
+    return number
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Sentences of tokens with named columns and, when known, labels.
+
+    >>> corpus = Corpus.from_sentences([[("Ann", "NAME"), ("sleeps", "VERB")], [("Bob", "NAME")]])
+    >>> corpus
+    Corpus(2 sentences, 3 tokens, columns: word, 2 labels)
+    >>> corpus.tokens(0), corpus.labels_of(1)
+    (['Ann', 'sleeps'], ['NAME'])
+    """
+
+    columns: tuple[Column, ...]
+    offsets: Offsets
+    labels: Column | None = None
+    attributes: Attributes | None = None
+
+    def __post_init__(self) -> None:
+        n = self.n_tokens
+        for column in (*self.columns, *(() if self.labels is None else (self.labels,))):
+            if len(column.ids) != n:
+                raise DataError(f"column {column.name!r} has {len(column.ids)} tokens, the offsets say {n}")
+        if self.attributes is not None and len(self.attributes.offsets) != n + 1:
+            raise DataError(f"{len(self.attributes.offsets) - 1} tokens have attributes, the offsets say {n}")
+
+    # -- building ------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_sentences(
+        cls,
+        sentences: Iterable[Iterable[Token]],
+        labels: Iterable[Iterable[str]] | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+    ) -> Corpus:
+        """Build from Python lists.
+
+        A token is a word, a tuple of columns, or a mapping. In tuples the last column is the label unless
+        ``labels`` is given or ``columns`` names none ``"label"``; in mappings the key ``"label"`` is.
+
+        >>> Corpus.from_sentences([["a", "b"], ["c"]], [["X", "Y"], ["X"]])
+        Corpus(2 sentences, 3 tokens, columns: word, 2 labels)
+        >>> Corpus.from_sentences([[{"word": "a", "pos": "DT", "label": "O"}]])
+        Corpus(1 sentences, 1 tokens, columns: word pos, 1 labels)
+        """
+        names: list[str] | None = list(columns) if columns is not None else None
+        data: list[list[str]] = []
+        offsets = [0]
+        count = 0
+        for s, sentence in enumerate(sentences):
+            for token in sentence:
+                row, keys = _row_of(token, names, s)
+                if names is None:
+                    names = keys if keys is not None else _default_names(len(row), labelled=labels is None)
+                if not data:
+                    data = [[] for _ in names]
+                if len(row) != len(names):
+                    raise DataError(
+                        f"sentence {s}, token {count - offsets[-1]}: {len(row)} columns ({row!r}), "
+                        f"expected {len(names)} ({', '.join(names)})"
+                    )
+                for column, value in zip(data, row, strict=True):
+                    column.append(value)
+                count += 1
+            offsets.append(count)
+        names = names or ["word"]
+        data = data or [[] for _ in names]
+        built = [Column.of(name, values) for name, values in zip(names, data, strict=True)]
+        label = next((c for c in built if c.name == "label"), None)
+        if labels is not None:
+            label = _label_column(labels, offsets)
+        return cls(
+            tuple(c for c in built if c.name != "label"), np.asarray(offsets, dtype=np.int64), label
+        )
+
+    @classmethod
+    def from_features(
+        cls,
+        sentences: Iterable[Iterable[Iterable[str] | Mapping[str, Any]]],
+        labels: Iterable[Iterable[str]] | None = None,
+    ) -> Corpus:
+        """Build from ready-made features, as python-crfsuite's and sklearn-crfsuite's users have them.
+
+        >>> Corpus.from_features([[{"w": "a"}, {"w": "b"}]], [["X", "Y"]])
+        Corpus(1 sentences, 2 tokens, 2 attributes, 2 labels)
+        """
+        tokens: list[Iterable[str] | Mapping[str, Any]] = []
+        offsets = [0]
+        for sentence in sentences:
+            tokens.extend(sentence)
+            offsets.append(len(tokens))
+        label = None if labels is None else _label_column(labels, offsets)
+        return cls((), np.asarray(offsets, dtype=np.int64), label, Attributes.of(tokens))
+
+    # -- looking -------------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of tokens."""
+        return int(self.offsets[-1])
+
+    def __repr__(self) -> str:
+        parts = [f"{len(self)} sentences", f"{self.n_tokens} tokens"]
+        if self.columns:
+            parts.append("columns: " + " ".join(c.name for c in self.columns))
+        if self.attributes is not None:
+            parts.append(f"{len(self.attributes.names)} attributes")
+        if self.labels is not None:
+            parts.append(f"{len(self.labels.strings)} labels")
+        return f"Corpus({', '.join(parts)})"
+
+    def column(self, name: str) -> Column:
+        """The column of that name; the error lists those there are."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        have = ", ".join(c.name for c in self.columns) or "none"
+        raise DataError(f"no column {name!r} in the data (columns: {have}); name them with --columns or columns=")
+
+    @property
+    def word(self) -> Column | None:
+        """The column named ``word``, else the first one, else None."""
+        named = next((c for c in self.columns if c.name == "word"), None)
+        return named if named is not None else (self.columns[0] if self.columns else None)
+
+    def tokens(self, sentence: int) -> list[str]:
+        """The words of one sentence."""
+        column = self.word
+        if column is None:
+            raise DataError("this corpus holds ready-made features and no words")
+        return column.values(int(self.offsets[sentence]), int(self.offsets[sentence + 1]))
+
+    def rows(self, sentence: int) -> list[tuple[str, ...]]:
+        """The observed columns of one sentence, a tuple per token."""
+        start, stop = int(self.offsets[sentence]), int(self.offsets[sentence + 1])
+        return list(zip(*(c.values(start, stop) for c in self.columns), strict=True))
+
+    def labels_of(self, sentence: int) -> list[str]:
+        """The labels of one sentence."""
+        return self.require_labels().values(int(self.offsets[sentence]), int(self.offsets[sentence + 1]))
+
+    def require_labels(self) -> Column:
+        """The label column, or an error that says how to name one."""
+        if self.labels is None:
+            raise DataError("the data has no labels; name the label column with --columns or columns=")
+        return self.labels
+
+    def __iter__(self) -> Iterator[list[tuple[str, ...]]]:
+        return (self.rows(i) for i in range(len(self)))
+
+    # -- slicing -------------------------------------------------------------------------------------------------
+
+    @overload
+    def __getitem__(self, key: slice) -> Corpus: ...
+    @overload
+    def __getitem__(self, key: int) -> Corpus: ...
+    def __getitem__(self, key: slice | int) -> Corpus:
+        """A slice of sentences, or one sentence, as a corpus that shares the string tables."""
+        if isinstance(key, slice):
+            return self.take(np.arange(len(self))[key])
+        return self.take(np.arange(len(self))[[key]])
+
+    def take(self, sentences: NDArray[np.integer[Any]] | Sequence[int]) -> Corpus:
+        """The given sentences in the given order."""
+        picks = np.asarray(sentences, dtype=np.int64)
+        starts = self.offsets[picks]
+        lengths = self.offsets[picks + 1] - starts
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        tokens = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return Corpus(
+            tuple(c.take(tokens) for c in self.columns),
+            offsets,
+            None if self.labels is None else self.labels.take(tokens),
+            None if self.attributes is None else self.attributes.take(tokens),
+        )
+
+    def shuffle(self, seed: int = 0) -> Corpus:
+        """The sentences in a random order, the same for the same seed."""
+        return self.take(np.random.default_rng(seed).permutation(len(self)))
+
+    def split(self, fraction: float, seed: int = 0) -> tuple[Corpus, Corpus]:
+        """Two parts at random: the rest, and ``fraction`` of the sentences (both in their old order).
+
+        >>> rest, held_out = Corpus.from_sentences([["a"]] * 10).split(0.2)
+        >>> len(rest), len(held_out)
+        (8, 2)
+        """
+        if not 0 < fraction < 1:
+            raise DataError(f"the fraction to split off must lie between 0 and 1, not {fraction}")
+        order = np.random.default_rng(seed).permutation(len(self))
+        cut = round(fraction * len(self))
+        return self.take(np.sort(order[cut:])), self.take(np.sort(order[:cut]))
+
+
+def _row_of(token: Token, names: list[str] | None, sentence: int) -> tuple[Sequence[str], list[str] | None]:
+    if isinstance(token, str):
+        return (token,), None
+    if isinstance(token, Mapping):
+        keys = names if names is not None else list(token)
+        try:
+            return [token[k] for k in keys], keys
+        except KeyError as missing:
+            raise DataError(f"sentence {sentence}: a token has no {missing} ({dict(token)!r})") from None
+    return token, None
+
+
+def _default_names(width: int, *, labelled: bool) -> list[str]:
+    if width == 1:
+        return ["word"]
+    observed = width - 1 if labelled else width
+    names = ["word", "pos"][:observed] + [f"column{i}" for i in range(2, observed)]
+    return [*names, "label"] if labelled else names
+
+
+def _label_column(labels: Iterable[Iterable[str]], offsets: list[int]) -> Column:
+    flat: list[str] = []
+    s = -1
+    for s, sentence in enumerate(labels):
+        flat.extend(sentence)
+        if s + 1 >= len(offsets) or len(flat) != offsets[s + 1]:
+            want = offsets[s + 1] - offsets[s] if s + 1 < len(offsets) else 0
+            raise DataError(f"sentence {s}: {want} tokens but {len(flat) - offsets[s]} labels")
+    if s + 2 != len(offsets):
+        raise DataError(f"{len(offsets) - 1} sentences but labels for {s + 1}")
+    return Column.of("label", flat)

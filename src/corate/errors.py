@@ -1,0 +1,21 @@
+"""The errors corate raises on purpose. Each says what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+__all__ = ["CorateError", "DataError", "FeatureError", "ModelError"]
+
+
+class CorateError(Exception):
+    """Base of all errors raised by corate for reasons a user can act on."""
+
+
+class DataError(CorateError, ValueError):
+    """The data cannot be used as given: the message names the file, the line, the value and a remedy."""
+
+
+class FeatureError(CorateError, ValueError):
+    """A template or a feature value cannot be used as given."""
+
+
+class ModelError(CorateError, ValueError):
+    """A model file is damaged, foreign or too new, or a model cannot do what was asked of it."""
