@@ -1,7 +1,5 @@
 """Types of the native kernels."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 

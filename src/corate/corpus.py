@@ -6,6 +6,7 @@ strings, so slicing, shuffling and splitting are gathers of integers and never t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -58,7 +59,7 @@ class StringTable:
     def _decoded(self) -> list[str]:
         blob = self.data.tobytes()
         ends = self.offsets.tolist()
-        return [blob[a:b].decode() for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        return [blob[a:b].decode() for a, b in itertools.pairwise(ends)]
 
     def find(self, other: StringTable) -> IntArray:
         """Ids in this table of the strings of another, -1 where a string is not here."""
@@ -155,9 +156,7 @@ def _finite(value: Any, name: str, index: int) -> float:
             f"token {index}: feature {name!r} has the value {value!r}; use a string, a bool or a number"
         ) from None
     if not np.isfinite(number):
-        raise FeatureError(
-            f"token {index}: feature {name!r} is {number}; leave the feature out where it is not known"
-        )
+        raise FeatureError(f"token {index}: feature {name!r} is {number}; leave the feature out where it is not known")
     return number
 
 
@@ -231,9 +230,7 @@ class Corpus:
         label = next((c for c in built if c.name == "label"), None)
         if labels is not None:
             label = _label_column(labels, offsets)
-        return cls(
-            tuple(c for c in built if c.name != "label"), np.asarray(offsets, dtype=np.int64), label
-        )
+        return cls(tuple(c for c in built if c.name != "label"), np.asarray(offsets, dtype=np.int64), label)
 
     @classmethod
     def from_features(
