@@ -1,3 +1,141 @@
-#include "bindings.h"
+// Counting: how often each label was seen in each context, and how often each label followed another.
+//
+//     n(c, y) = #{t : context_t = c, label_t = y}           a sparse table, one row a context
+//     n(y, y') = #{i : label_i = y, label_i+1 = y'}         with a boundary symbol before and after each sentence
+//
+// Both are sums over tokens, so the counts of two corpora add up to the counts of both together.
+#include <algorithm>
 
-void bind_counting(nanobind::module_&) {}
+#include "arrays.h"
+#include "bindings.h"
+#include "strings.h"
+
+namespace {
+
+struct Table {
+    std::vector<int64_t> offsets;
+    std::vector<int32_t> labels;
+    std::vector<int32_t> counts;
+};
+
+// Bucket the tokens by context, then tally each bucket on a scratch row of K counters.
+Table count_table(const int32_t* contexts, const int32_t* labels, size_t n, size_t n_contexts, size_t n_labels) {
+    std::vector<int64_t> start(n_contexts + 1, 0);
+    for (size_t t = 0; t < n; ++t)
+        if (contexts[t] >= 0) ++start[contexts[t] + 1];
+    for (size_t c = 0; c < n_contexts; ++c) start[c + 1] += start[c];
+    std::vector<int32_t> bucketed(start[n_contexts]);
+    std::vector<int64_t> cursor(start.begin(), start.end() - 1);
+    for (size_t t = 0; t < n; ++t)
+        if (contexts[t] >= 0) bucketed[cursor[contexts[t]]++] = labels[t];
+
+    Table table;
+    table.offsets.assign(n_contexts + 1, 0);
+    table.labels.reserve(bucketed.size());
+    table.counts.reserve(bucketed.size());
+    std::vector<int32_t> tally(n_labels, 0), touched;
+    for (size_t c = 0; c < n_contexts; ++c) {
+        const int64_t a = start[c], b = start[c + 1];
+        if (b - a == 1) {
+            table.labels.push_back(bucketed[a]);
+            table.counts.push_back(1);
+        } else if (b > a) {
+            touched.clear();
+            for (int64_t i = a; i < b; ++i)
+                if (tally[bucketed[i]]++ == 0) touched.push_back(bucketed[i]);
+            std::sort(touched.begin(), touched.end());
+            for (const int32_t y : touched) {
+                table.labels.push_back(y);
+                table.counts.push_back(tally[y]);
+                tally[y] = 0;
+            }
+        }
+        table.offsets[c + 1] = static_cast<int64_t>(table.labels.size());
+    }
+    return table;
+}
+
+void check_labels(In<int32_t> labels, size_t n_labels) {
+    for (size_t t = 0; t < labels.shape(0); ++t)
+        if (labels(t) < 0 || static_cast<size_t>(labels(t)) >= n_labels) throw nb::value_error("label id out of range");
+}
+
+}  // namespace
+
+void bind_counting(nb::module_& m) {
+    m.def(
+        "count_table",
+        [](In<int32_t> contexts, In<int32_t> labels, size_t n_contexts, size_t n_labels) {
+            const size_t n = contexts.shape(0);
+            if (labels.shape(0) != n) throw nb::value_error("as many labels as contexts are needed");
+            Table table;
+            {
+                nb::gil_scoped_release release;
+                for (size_t t = 0; t < n; ++t)
+                    if (contexts(t) >= 0 && static_cast<size_t>(contexts(t)) >= n_contexts)
+                        throw nb::value_error("context id out of range");
+                check_labels(labels, n_labels);
+                table = count_table(contexts.data(), labels.data(), n, n_contexts, n_labels);
+            }
+            return nb::make_tuple(to_numpy(std::move(table.offsets)), to_numpy(std::move(table.labels)),
+                                  to_numpy(std::move(table.counts)));
+        },
+        nb::arg("contexts"), nb::arg("labels"), nb::arg("n_contexts"), nb::arg("n_labels"),
+        "Label counts of each context (contexts below 0 are skipped): CSR offsets, labels in rising order, counts.");
+    m.def(
+        "adjust_table",
+        [](In<int64_t> offsets, In<int32_t> labels, InOut<int32_t> counts, In<int32_t> token_contexts,
+           In<int32_t> token_labels, int32_t change) {
+            nb::gil_scoped_release release;
+            for (size_t t = 0; t < token_contexts.shape(0); ++t) {
+                const int32_t c = token_contexts(t);
+                if (c < 0) continue;
+                if (static_cast<size_t>(c) + 1 >= offsets.shape(0)) throw nb::value_error("context id out of range");
+                const int32_t* first = labels.data() + offsets(c);
+                const int32_t* last = labels.data() + offsets(c + 1);
+                const int32_t* found = std::lower_bound(first, last, token_labels(t));
+                if (found == last || *found != token_labels(t)) throw nb::value_error("a token that was never counted");
+                counts.data()[found - labels.data()] += change;
+            }
+        },
+        nb::arg("offsets"), nb::arg("labels"), nb::arg("counts"), nb::arg("token_contexts"), nb::arg("token_labels"),
+        nb::arg("change"), "Add `change` to the count of each given token's (context, label), in place.");
+    m.def(
+        "count_pairs",
+        [](In<int32_t> labels, In<int64_t> offsets, size_t n_labels) {
+            std::vector<int32_t> from, to;
+            std::vector<int64_t> counts;
+            {
+                nb::gil_scoped_release release;
+                check_labels(labels, n_labels);
+                KeyInterner pairs;
+                std::vector<int64_t> seen;
+                const auto boundary = static_cast<uint64_t>(n_labels);
+                auto add = [&](uint64_t a, uint64_t b) {
+                    const int32_t id = pairs.intern(a << 32 | b);
+                    if (static_cast<size_t>(id) == seen.size()) seen.push_back(0);
+                    ++seen[id];
+                };
+                for (size_t s = 0; s + 1 < offsets.shape(0); ++s) {
+                    uint64_t previous = boundary;
+                    for (int64_t i = offsets(s); i < offsets(s + 1); ++i) {
+                        add(previous, static_cast<uint64_t>(labels(i)));
+                        previous = static_cast<uint64_t>(labels(i));
+                    }
+                    if (offsets(s + 1) > offsets(s)) add(previous, boundary);
+                }
+                std::vector<int32_t> order(pairs.size());
+                for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int32_t>(i);
+                std::sort(order.begin(), order.end(),
+                          [&](int32_t a, int32_t b) { return pairs.keys()[a] < pairs.keys()[b]; });
+                for (const int32_t i : order) {
+                    from.push_back(static_cast<int32_t>(pairs.keys()[i] >> 32));
+                    to.push_back(static_cast<int32_t>(pairs.keys()[i] & 0xffffffffu));
+                    counts.push_back(seen[i]);
+                }
+            }
+            return nb::make_tuple(to_numpy(std::move(from)), to_numpy(std::move(to)), to_numpy(std::move(counts)));
+        },
+        nb::arg("labels"), nb::arg("offsets"), nb::arg("n_labels"),
+        "How often label `to` followed label `from`; the id n_labels stands for the sentence boundary. Sorted.");
+}

@@ -1,3 +1,212 @@
+// Viterbi and forward-backward over lattices of candidate labels. See lattice.h for the score.
+#include "lattice.h"
+
+#include "arrays.h"
 #include "bindings.h"
 
-void bind_lattice(nanobind::module_&) {}
+float Viterbi::decode(const SentenceLattice& s, const Edges& edges, int32_t* best) {
+    if (s.n == 0) return 0.0f;
+    const int32_t K = edges.n_labels;
+    const int64_t base = s.offsets[0];
+    back_.resize(static_cast<size_t>(s.offsets[s.n] - base));
+    // alpha_1(y) = start(y) + node_1(y)
+    size_t m = static_cast<size_t>(s.offsets[1] - base);
+    alpha_.resize(m);
+    for (size_t k = 0; k < m; ++k) alpha_[k] = edges.at(K, s.labels[base + k]) + s.scores[base + k];
+    for (size_t j = 1; j < s.n; ++j) {
+        const int32_t* from = s.labels + s.offsets[j - 1];
+        const int32_t* to = s.labels + s.offsets[j];
+        const float* node = s.scores + s.offsets[j];
+        const size_t width = static_cast<size_t>(s.offsets[j + 1] - s.offsets[j]);
+        int32_t* back = back_.data() + (s.offsets[j] - base);
+        next_.resize(width);
+        // alpha_j(y') = node_j(y') + max_y alpha_j-1(y) + edge(y, y')
+        for (size_t l = 0; l < width; ++l) {
+            float top = -INFINITY;
+            int32_t arg = 0;
+            for (size_t k = 0; k < m; ++k) {
+                const float value = alpha_[k] + edges.at(from[k], to[l]);
+                if (value > top) {
+                    top = value;
+                    arg = static_cast<int32_t>(k);
+                }
+            }
+            next_[l] = top + node[l];
+            back[l] = arg;
+        }
+        alpha_.swap(next_);
+        m = width;
+    }
+    const int32_t* last = s.labels + s.offsets[s.n - 1];
+    float top = -INFINITY;
+    int32_t arg = 0;
+    for (size_t k = 0; k < m; ++k) {
+        const float value = alpha_[k] + edges.at(last[k], K);
+        if (value > top) {
+            top = value;
+            arg = static_cast<int32_t>(k);
+        }
+    }
+    for (size_t j = s.n; j-- > 0;) {
+        best[j] = s.labels[s.offsets[j] + arg];
+        if (j > 0) arg = back_[static_cast<size_t>(s.offsets[j] - base) + arg];
+    }
+    return top;
+}
+
+namespace {
+
+double log_sum_exp(const double* values, size_t n) {
+    double top = -INFINITY;
+    for (size_t i = 0; i < n; ++i) top = std::max(top, values[i]);
+    if (top == -INFINITY) return top;
+    double sum = 0.0;
+    for (size_t i = 0; i < n; ++i) sum += std::exp(values[i] - top);
+    return top + std::log(sum);
+}
+
+}  // namespace
+
+double ForwardBackward::run(const SentenceLattice& s, const Edges& edges, float* marginals) {
+    if (s.n == 0) return 0.0;
+    const int32_t K = edges.n_labels;
+    const int64_t base = s.offsets[0];
+    const size_t total = static_cast<size_t>(s.offsets[s.n] - base);
+    alpha_.resize(total);
+    std::vector<double> terms;
+    const auto start_of = [&](size_t j) { return static_cast<size_t>(s.offsets[j] - base); };
+    const auto width_of = [&](size_t j) { return static_cast<size_t>(s.offsets[j + 1] - s.offsets[j]); };
+
+    for (size_t k = 0; k < width_of(0); ++k)
+        alpha_[k] = static_cast<double>(edges.at(K, s.labels[base + k])) + s.scores[base + k];
+    for (size_t j = 1; j < s.n; ++j) {
+        const size_t before = start_of(j - 1), here = start_of(j), m = width_of(j - 1);
+        terms.resize(m);
+        for (size_t l = 0; l < width_of(j); ++l) {
+            for (size_t k = 0; k < m; ++k)
+                terms[k] = alpha_[before + k] + edges.at(s.labels[base + before + k], s.labels[base + here + l]);
+            alpha_[here + l] = s.scores[base + here + l] + log_sum_exp(terms.data(), m);
+        }
+    }
+    const size_t last = start_of(s.n - 1), m = width_of(s.n - 1);
+    terms.resize(m);
+    for (size_t k = 0; k < m; ++k) terms[k] = alpha_[last + k] + edges.at(s.labels[base + last + k], K);
+    const double log_z = log_sum_exp(terms.data(), m);
+    if (marginals == nullptr) return log_z;
+
+    beta_.resize(total);
+    for (size_t k = 0; k < m; ++k) beta_[last + k] = edges.at(s.labels[base + last + k], K);
+    for (size_t j = s.n - 1; j-- > 0;) {
+        const size_t here = start_of(j), after = start_of(j + 1), width = width_of(j + 1);
+        terms.resize(width);
+        for (size_t k = 0; k < width_of(j); ++k) {
+            for (size_t l = 0; l < width; ++l)
+                terms[l] = static_cast<double>(edges.at(s.labels[base + here + k], s.labels[base + after + l])) +
+                           s.scores[base + after + l] + beta_[after + l];
+            beta_[here + k] = log_sum_exp(terms.data(), width);
+        }
+    }
+    for (size_t i = 0; i < total; ++i) marginals[i] = static_cast<float>(std::exp(alpha_[i] + beta_[i] - log_z));
+    return log_z;
+}
+
+namespace {
+
+struct CheckedLattice {
+    In<int64_t> sentences, offsets;
+    In<int32_t> labels;
+    In<float> scores;
+
+    void check(const Edges& edges) const {
+        const size_t n = offsets.shape(0) - 1;
+        if (sentences.shape(0) == 0 || static_cast<size_t>(sentences(sentences.shape(0) - 1)) != n)
+            throw nb::value_error("sentence offsets and node offsets disagree");
+        for (size_t i = 0; i < n; ++i)
+            if (offsets(i + 1) <= offsets(i)) throw nb::value_error("a position without candidate labels");
+        if (labels.shape(0) != scores.shape(0) || static_cast<size_t>(offsets(n)) != labels.shape(0))
+            throw nb::value_error("node offsets, labels and scores disagree");
+        for (size_t i = 0; i < labels.shape(0); ++i)
+            if (labels(i) < 0 || labels(i) >= edges.n_labels) throw nb::value_error("label id out of range");
+    }
+    SentenceLattice sentence(size_t s) const {
+        return {offsets.data() + sentences(s), labels.data(), scores.data(),
+                static_cast<size_t>(sentences(s + 1) - sentences(s))};
+    }
+    size_t size() const { return sentences.shape(0) - 1; }
+};
+
+}  // namespace
+
+void bind_lattice(nb::module_& m) {
+    nb::class_<Edges>(m, "Edges", "Edge scores of a chain, dense or sparse.")
+        .def_static(
+            "dense",
+            [](In2<float> scores) {
+                if (scores.shape(0) != scores.shape(1) || scores.shape(0) < 1)
+                    throw nb::value_error("dense edge scores are a (K + 1, K + 1) array");
+                Edges e;
+                e.n_labels = static_cast<int32_t>(scores.shape(0)) - 1;
+                e.dense.assign(scores.data(), scores.data() + scores.size());
+                return e;
+            },
+            nb::arg("scores"))
+        .def_static(
+            "sparse",
+            [](In<int64_t> offsets, In<int32_t> to, In<float> scores, In<float> row, In<float> col) {
+                const size_t size = row.shape(0);
+                if (size < 1 || offsets.shape(0) != size + 1 || col.shape(0) != size || to.shape(0) != scores.shape(0) ||
+                    offsets(0) != 0 || static_cast<size_t>(offsets(size)) != to.shape(0))
+                    throw nb::value_error("sparse edge arrays disagree");
+                for (size_t y = 0; y < size; ++y) {
+                    if (offsets(y + 1) < offsets(y)) throw nb::value_error("edge offsets fall");
+                    for (int64_t i = offsets(y); i < offsets(y + 1); ++i)
+                        if (to(i) < 0 || static_cast<size_t>(to(i)) >= size || (i > offsets(y) && to(i) <= to(i - 1)))
+                            throw nb::value_error("edge labels are out of range or out of order");
+                }
+                Edges e;
+                e.n_labels = static_cast<int32_t>(size) - 1;
+                e.offsets.assign(offsets.data(), offsets.data() + offsets.size());
+                e.to.assign(to.data(), to.data() + to.size());
+                e.scores.assign(scores.data(), scores.data() + scores.size());
+                e.row.assign(row.data(), row.data() + size);
+                e.col.assign(col.data(), col.data() + size);
+                return e;
+            },
+            nb::arg("offsets"), nb::arg("to"), nb::arg("scores"), nb::arg("row"), nb::arg("col"))
+        .def("at", &Edges::at, nb::arg("y"), nb::arg("z"))
+        .def_ro("n_labels", &Edges::n_labels);
+    m.def(
+        "viterbi",
+        [](In<int64_t> sentences, In<int64_t> offsets, In<int32_t> labels, In<float> scores, const Edges& edges) {
+            const CheckedLattice lattice{sentences, offsets, labels, scores};
+            std::vector<int32_t> best(offsets.shape(0) - 1);
+            std::vector<float> totals(lattice.size());
+            {
+                nb::gil_scoped_release release;
+                lattice.check(edges);
+                Viterbi viterbi;
+                for (size_t s = 0; s < lattice.size(); ++s)
+                    totals[s] = viterbi.decode(lattice.sentence(s), edges, best.data() + sentences(s));
+            }
+            return nb::make_tuple(to_numpy(std::move(best)), to_numpy(std::move(totals)));
+        },
+        nb::arg("sentences"), nb::arg("offsets"), nb::arg("labels"), nb::arg("scores"), nb::arg("edges"),
+        "Best label of each position and best score of each sentence.");
+    m.def(
+        "forward_backward",
+        [](In<int64_t> sentences, In<int64_t> offsets, In<int32_t> labels, In<float> scores, const Edges& edges) {
+            const CheckedLattice lattice{sentences, offsets, labels, scores};
+            std::vector<float> marginals(labels.shape(0));
+            std::vector<double> log_z(lattice.size());
+            {
+                nb::gil_scoped_release release;
+                lattice.check(edges);
+                ForwardBackward pass;
+                for (size_t s = 0; s < lattice.size(); ++s)
+                    log_z[s] = pass.run(lattice.sentence(s), edges, marginals.data() + offsets(sentences(s)));
+            }
+            return nb::make_tuple(to_numpy(std::move(log_z)), to_numpy(std::move(marginals)));
+        },
+        nb::arg("sentences"), nb::arg("offsets"), nb::arg("labels"), nb::arg("scores"), nb::arg("edges"),
+        "log Z of each sentence and P(label) of each candidate.");
+}
