@@ -14,12 +14,22 @@
 //
 //     left(y) = log P(y | w_left, w) / P(y | w),   P(y | w_left, w) = (n(y) + k_p P(y | w)) / (n + k_p)
 //
+// For a word never seen, neighbours are judged through its class (case, digits, hyphens), counted on rare words:
+//
+//     context(y) = log P(y | w_left, class) / P(y | class), and the same on the right.
+//
 // Leaving one out takes the token itself out of every count it was part of.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "arrays.h"
 #include "bindings.h"
+#include "strings.h"
 
 namespace {
 
@@ -63,6 +73,8 @@ class Ladder {
 
     size_t n_words() const { return offsets_.shape(0) - 1; }
     size_t n_rungs() const { return rungs_.size(); }
+    size_t n_labels() const { return K_; }
+    int64_t total(size_t w) const { return totals_[w]; }
     size_t n_contexts(size_t r) const { return rungs_.at(r).totals.size(); }
     const std::vector<double>& prior() const { return prior_; }
 
@@ -202,25 +214,49 @@ class Ladder {
     double word_k_ = 1.0;
 };
 
-// log((n_y / p_y + k) / (n + k)) for each kept label: what seeing the neighbour adds to log P(y | w).
-void neighbour(const int64_t* offsets, const int32_t* labels, const int32_t* counts, int32_t context, int32_t left_out,
-               double k, const std::vector<double>& p, const std::vector<int32_t>& keep, float* out) {
-    std::fill(out, out + keep.size(), 0.0f);
+// A table of label counts, one row a context, labels rising.
+struct Counts {
+    const int64_t* offsets;
+    const int32_t* labels;
+    const int32_t* counts;
+    size_t n_contexts;
+
+    explicit Counts(const std::tuple<In<int64_t>, In<int32_t>, In<int32_t>>& arrays)
+        : offsets(std::get<0>(arrays).data()),
+          labels(std::get<1>(arrays).data()),
+          counts(std::get<2>(arrays).data()),
+          n_contexts(std::get<0>(arrays).shape(0) - 1) {}
+};
+
+// Adds log((n_y / p_y + k) / (n + k)) for each kept label: what seeing the context adds to log p. p is indexed by label.
+void add_context(const Counts& table, int32_t context, int32_t left_out, double k, const std::vector<double>& p,
+                 const std::vector<int32_t>& keep, float* out) {
     if (context < 0) return;
+    if (static_cast<size_t>(context) >= table.n_contexts) throw nb::value_error("context id out of range");
+    const int64_t first = table.offsets[context], last = table.offsets[context + 1];
     int64_t n = 0;
-    for (int64_t i = offsets[context]; i < offsets[context + 1]; ++i)
-        n += counts[i] - (labels[i] == left_out ? 1 : 0);
+    for (int64_t i = first; i < last; ++i) n += table.counts[i] - (table.labels[i] == left_out ? 1 : 0);
     if (n <= 0) return;
-    const float unseen = static_cast<float>(std::log(k / (static_cast<double>(n) + k)));
-    std::fill(out, out + keep.size(), unseen);
-    for (int64_t i = offsets[context]; i < offsets[context + 1]; ++i) {
-        const int64_t c = counts[i] - (labels[i] == left_out ? 1 : 0);
-        if (c <= 0) continue;
-        const auto found = std::lower_bound(keep.begin(), keep.end(), labels[i]);
-        if (found == keep.end() || *found != labels[i]) continue;
-        out[found - keep.begin()] =
-            static_cast<float>(std::log((static_cast<double>(c) / p[labels[i]] + k) / (static_cast<double>(n) + k)));
+    const double unseen = std::log(k / (static_cast<double>(n) + k));
+    for (size_t j = 0; j < keep.size(); ++j) out[j] += static_cast<float>(unseen);
+    for (int64_t i = first; i < last; ++i) {
+        const int64_t c = table.counts[i] - (table.labels[i] == left_out ? 1 : 0);
+        const auto found = std::lower_bound(keep.begin(), keep.end(), table.labels[i]);
+        if (c > 0 && found != keep.end() && *found == table.labels[i])
+            out[found - keep.begin()] += static_cast<float>(std::log1p(static_cast<double>(c) / (k * p[table.labels[i]])));
     }
+}
+
+// (n(class, y) + 1) / (n(class) + K), one token of label left_out forgotten.
+void class_distribution(const Counts& classes, int32_t context, int32_t left_out, size_t n_labels, std::vector<double>& p) {
+    p.assign(n_labels, 1.0);
+    double n = static_cast<double>(n_labels);
+    for (int64_t i = classes.offsets[context]; i < classes.offsets[context + 1]; ++i) {
+        const int32_t c = classes.counts[i] - (classes.labels[i] == left_out ? 1 : 0);
+        p[classes.labels[i]] += c;
+        n += c;
+    }
+    for (double& value : p) value /= n;
 }
 
 struct Rows {
@@ -228,6 +264,8 @@ struct Rows {
     std::vector<int32_t> labels;
     std::vector<float> scores;
 };
+
+using Table = std::tuple<In<int64_t>, In<int32_t>, In<int32_t>>;
 
 nb::tuple to_python(Rows&& rows) {
     return nb::make_tuple(to_numpy(std::move(rows.offsets)), to_numpy(std::move(rows.labels)),
@@ -306,50 +344,120 @@ void bind_ladder(nb::module_& m) {
             "a context without types has an empty row.")
         .def(
             "lattice",
-            [](const Ladder& ladder, In<int32_t> words, In<int32_t> left_ids, In<int32_t> right_ids,
-               std::tuple<In<int64_t>, In<int32_t>, In<int32_t>> left, std::tuple<In<int64_t>, In<int32_t>, In<int32_t>> right,
-               double pair_k, double threshold, size_t cap, std::optional<In<int32_t>> left_out) {
+            [](const Ladder& ladder, In<int32_t> words, In2<int32_t> ids, Table left, Table right, Table class_left,
+               Table class_right, In<int32_t> class_of, Table classes, double pair_k, double class_k, int64_t rare,
+               double threshold, size_t cap, std::optional<In<int32_t>> left_out) {
                 const size_t n = words.shape(0);
+                if (ids.shape(0) != 4 || ids.shape(1) != n || class_of.shape(0) != ladder.n_words() ||
+                    (left_out && left_out->shape(0) != n))
+                    throw nb::value_error("tokens, contexts and classes disagree");
+                const Counts lefts(left), rights(right), class_lefts(class_left), class_rights(class_right), by_class(classes);
                 Rows rows;
-                std::vector<float> from_left, from_right;
+                std::vector<float> from_left, from_right, from_class;
                 std::vector<uint8_t> is_known(n);
                 {
                     nb::gil_scoped_release release;
-                    std::vector<double> p;
+                    std::vector<double> p, q;
                     std::vector<int32_t> keep;
-                    std::vector<float> buffer;
-                    int64_t cached_word = -1;
-                    bool known = false;
                     for (size_t t = 0; t < n; ++t) {
                         const auto w = static_cast<size_t>(words(t));
                         if (w >= ladder.n_words()) throw nb::value_error("word id out of range");
                         const int32_t out = left_out ? (*left_out)(t) : kNobody;
-                        if (out != kNobody || cached_word != static_cast<int64_t>(w)) {
-                            known = ladder.distribution(w, 0, true, out, p);
-                            ladder.candidates(p, w, known, threshold, cap, keep);
-                            cached_word = out == kNobody ? static_cast<int64_t>(w) : -1;
-                        }
+                        const bool known = ladder.distribution(w, 0, true, out, p);
+                        ladder.candidates(p, w, known, threshold, cap, keep);
                         is_known[t] = known;
-                        buffer.resize(keep.size());
+                        const size_t at = rows.labels.size();
                         for (const int32_t y : keep) {
                             rows.labels.push_back(y);
                             rows.scores.push_back(static_cast<float>(std::log(p[y])));
                         }
-                        neighbour(std::get<0>(left).data(), std::get<1>(left).data(), std::get<2>(left).data(),
-                                  left_ids(t), out, pair_k, p, keep, buffer.data());
-                        from_left.insert(from_left.end(), buffer.begin(), buffer.end());
-                        neighbour(std::get<0>(right).data(), std::get<1>(right).data(), std::get<2>(right).data(),
-                                  right_ids(t), out, pair_k, p, keep, buffer.data());
-                        from_right.insert(from_right.end(), buffer.begin(), buffer.end());
+                        from_left.resize(rows.labels.size(), 0.0f);
+                        from_right.resize(rows.labels.size(), 0.0f);
+                        from_class.resize(rows.labels.size(), 0.0f);
                         rows.offsets.push_back(static_cast<int64_t>(rows.labels.size()));
+                        if (known) {
+                            add_context(lefts, ids(0, t), out, pair_k, p, keep, from_left.data() + at);
+                            add_context(rights, ids(1, t), out, pair_k, p, keep, from_right.data() + at);
+                        } else if (class_of(w) >= 0 && static_cast<size_t>(class_of(w)) < by_class.n_contexts) {
+                            const int32_t own = ladder.total(w) > 0 && ladder.total(w) <= rare ? out : kNobody;
+                            class_distribution(by_class, class_of(w), own, ladder.n_labels(), q);
+                            add_context(class_lefts, ids(2, t), own, class_k, q, keep, from_class.data() + at);
+                            add_context(class_rights, ids(3, t), own, class_k, q, keep, from_class.data() + at);
+                        }
                     }
                 }
                 return nb::make_tuple(to_numpy(std::move(rows.offsets)), to_numpy(std::move(rows.labels)),
                                       to_numpy(std::move(rows.scores)), to_numpy(std::move(from_left)),
-                                      to_numpy(std::move(from_right)), to_numpy(std::move(is_known)));
+                                      to_numpy(std::move(from_right)), to_numpy(std::move(from_class)),
+                                      to_numpy(std::move(is_known)));
             },
-            nb::arg("words"), nb::arg("left_ids"), nb::arg("right_ids"), nb::arg("left"), nb::arg("right"),
-            nb::arg("pair_k"), nb::arg("threshold"), nb::arg("cap"), nb::arg("left_out").none(),
-            "Candidate labels of each token with the three parts of its score: (offsets, labels, log P(y | word), left, "
-            "right, known). `left_out` holds the tokens' own labels where one is to be left out.");
+            nb::arg("words"), nb::arg("ids"), nb::arg("left"), nb::arg("right"), nb::arg("class_left"),
+            nb::arg("class_right"), nb::arg("class_of"), nb::arg("classes"), nb::arg("pair_k"), nb::arg("class_k"),
+            nb::arg("rare"), nb::arg("threshold"), nb::arg("cap"), nb::arg("left_out").none(),
+            "Candidate labels of each token with the parts of its score: (offsets, labels, log P(y | word), left, right, "
+            "class, known). `ids` are the four contexts of each token, `left_out` its own label where it is to be forgotten.");
+    m.def(
+        "class_contexts",
+        [](In<uint64_t> keys, Table pairs, bool word_is_first, In<int32_t> class_of, In<int64_t> totals, int64_t rare,
+           size_t n_labels) {
+            const Counts table(pairs);
+            if (table.n_contexts != keys.shape(0)) throw nb::value_error("pair keys and pair table disagree");
+            std::vector<uint64_t> contexts;
+            std::vector<int64_t> offsets{0};
+            std::vector<int32_t> labels, counts;
+            {
+                nb::gil_scoped_release release;
+                KeyInterner interner;
+                std::vector<int32_t> context_of(keys.shape(0), -1);
+                for (size_t i = 0; i < context_of.size(); ++i) {
+                    const uint64_t own = word_is_first ? keys(i) >> 32 : keys(i) & 0xffffffffu;
+                    const uint64_t other = word_is_first ? keys(i) & 0xffffffffu : keys(i) >> 32;
+                    const int64_t w = static_cast<int64_t>(own) - 16;
+                    if (w < 0 || static_cast<size_t>(w) >= totals.shape(0)) throw nb::value_error("word id out of range");
+                    if (totals(w) <= 0 || totals(w) > rare || class_of(w) < 0) continue;
+                    const auto cls = static_cast<uint64_t>(class_of(w)) + 16;
+                    context_of[i] = interner.intern(word_is_first ? cls << 32 | other : other << 32 | cls);
+                }
+                contexts = interner.keys();
+                std::vector<std::vector<int32_t>> members(contexts.size());
+                for (size_t i = 0; i < context_of.size(); ++i)
+                    if (context_of[i] >= 0) members[context_of[i]].push_back(static_cast<int32_t>(i));
+                std::vector<int32_t> tally(n_labels, 0), touched;
+                for (const auto& group : members) {
+                    touched.clear();
+                    for (const int32_t i : group)
+                        for (int64_t j = table.offsets[i]; j < table.offsets[i + 1]; ++j) {
+                            if (table.counts[j] <= 0) continue;
+                            if (tally[table.labels[j]] == 0) touched.push_back(table.labels[j]);
+                            tally[table.labels[j]] += table.counts[j];
+                        }
+                    std::sort(touched.begin(), touched.end());
+                    for (const int32_t y : touched) {
+                        labels.push_back(y);
+                        counts.push_back(tally[y]);
+                        tally[y] = 0;
+                    }
+                    offsets.push_back(static_cast<int64_t>(labels.size()));
+                }
+            }
+            return nb::make_tuple(to_numpy(std::move(contexts)), to_numpy(std::move(offsets)), to_numpy(std::move(labels)),
+                                  to_numpy(std::move(counts)));
+        },
+        nb::arg("keys"), nb::arg("pairs"), nb::arg("word_is_first"), nb::arg("class_of"), nb::arg("totals"),
+        nb::arg("rare"), nb::arg("n_labels"),
+        "From counts of (neighbour, word) pairs those of (neighbour, class of the word), over rare words: (keys, table).");
+    m.def(
+        "match_keys",
+        [](In<uint64_t> known, In<uint64_t> query) {
+            std::vector<int32_t> ids(query.shape(0));
+            {
+                nb::gil_scoped_release release;
+                KeyInterner keys;
+                keys.reserve(known.shape(0));
+                for (size_t i = 0; i < known.shape(0); ++i) keys.intern(known(i));
+                for (size_t i = 0; i < ids.size(); ++i) ids[i] = keys.find(query(i));
+            }
+            return to_numpy(std::move(ids));
+        },
+        nb::arg("known"), nb::arg("query"), "Position of each query key among the known (distinct) ones, or -1.");
 }

@@ -4,10 +4,51 @@
 #include "arrays.h"
 #include "bindings.h"
 
+namespace {
+
+// alpha_j(y') = node_j(y') + max_y alpha_j-1(y) + edge(y, y'); ties go to the first y.
+template <bool Dense>
+void step(const Edges& edges, const int32_t* from, const float* alpha, size_t m, const int32_t* to, const float* node,
+          size_t width, float* next, int32_t* back) {
+    const size_t stride = static_cast<size_t>(edges.n_labels) + 1;
+    for (size_t k = 0; k < m; ++k) {
+        const float* row = Dense ? edges.dense.data() + static_cast<size_t>(from[k]) * stride : nullptr;
+        for (size_t l = 0; l < width; ++l) {
+            const float value = alpha[k] + (Dense ? row[to[l]] : edges.at(from[k], to[l]));
+            if (k == 0 || value > next[l]) {
+                next[l] = value;
+                back[l] = static_cast<int32_t>(k);
+            }
+        }
+    }
+    for (size_t l = 0; l < width; ++l) next[l] += node[l];
+}
+
+// The same where every position has all K labels in order: rows of edge scores are read straight through.
+void full_step(const Edges& edges, const float* alpha, const float* node, float* next, int32_t* back) {
+    const size_t K = static_cast<size_t>(edges.n_labels);
+    std::fill(next, next + K, -INFINITY);
+    std::fill(back, back + K, 0);
+    for (size_t k = 0; k < K; ++k) {
+        const float* row = edges.dense.data() + k * (K + 1);
+        const float a = alpha[k];
+        for (size_t l = 0; l < K; ++l) {
+            const float value = a + row[l];
+            const bool better = value > next[l];
+            next[l] = better ? value : next[l];
+            back[l] = better ? static_cast<int32_t>(k) : back[l];
+        }
+    }
+    for (size_t l = 0; l < K; ++l) next[l] += node[l];
+}
+
+}  // namespace
+
 float Viterbi::decode(const SentenceLattice& s, const Edges& edges, int32_t* best) {
     if (s.n == 0) return 0.0f;
     const int32_t K = edges.n_labels;
     const int64_t base = s.offsets[0];
+    const bool dense = !edges.dense.empty();
     back_.resize(static_cast<size_t>(s.offsets[s.n] - base));
     // alpha_1(y) = start(y) + node_1(y)
     size_t m = static_cast<size_t>(s.offsets[1] - base);
@@ -20,20 +61,12 @@ float Viterbi::decode(const SentenceLattice& s, const Edges& edges, int32_t* bes
         const size_t width = static_cast<size_t>(s.offsets[j + 1] - s.offsets[j]);
         int32_t* back = back_.data() + (s.offsets[j] - base);
         next_.resize(width);
-        // alpha_j(y') = node_j(y') + max_y alpha_j-1(y) + edge(y, y')
-        for (size_t l = 0; l < width; ++l) {
-            float top = -INFINITY;
-            int32_t arg = 0;
-            for (size_t k = 0; k < m; ++k) {
-                const float value = alpha_[k] + edges.at(from[k], to[l]);
-                if (value > top) {
-                    top = value;
-                    arg = static_cast<int32_t>(k);
-                }
-            }
-            next_[l] = top + node[l];
-            back[l] = arg;
-        }
+        if (dense && m == static_cast<size_t>(K) && width == static_cast<size_t>(K))
+            full_step(edges, alpha_.data(), node, next_.data(), back);
+        else if (dense)
+            step<true>(edges, from, alpha_.data(), m, to, node, width, next_.data(), back);
+        else
+            step<false>(edges, from, alpha_.data(), m, to, node, width, next_.data(), back);
         alpha_.swap(next_);
         m = width;
     }
@@ -125,8 +158,11 @@ struct CheckedLattice {
             if (offsets(i + 1) <= offsets(i)) throw nb::value_error("a position without candidate labels");
         if (labels.shape(0) != scores.shape(0) || static_cast<size_t>(offsets(n)) != labels.shape(0))
             throw nb::value_error("node offsets, labels and scores disagree");
-        for (size_t i = 0; i < labels.shape(0); ++i)
-            if (labels(i) < 0 || labels(i) >= edges.n_labels) throw nb::value_error("label id out of range");
+        // Candidates in rising order: with K of them at a position, they are all labels in order.
+        for (size_t i = 0; i < n; ++i)
+            for (int64_t k = offsets(i); k < offsets(i + 1); ++k)
+                if (labels(k) < 0 || labels(k) >= edges.n_labels || (k > offsets(i) && labels(k) <= labels(k - 1)))
+                    throw nb::value_error("candidate labels are out of range or out of order");
     }
     SentenceLattice sentence(size_t s) const {
         return {offsets.data() + sentences(s), labels.data(), scores.data(),
