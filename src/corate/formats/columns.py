@@ -10,7 +10,7 @@ import numpy as np
 from corate import _native
 from corate.corpus import Column, Corpus, _default_names
 from corate.errors import DataError
-from corate.formats.parsed import Options, Parsed, corpus_of, nothing_error, nul_error, warn_skipped
+from corate.formats.parsed import Options, Parsed, corpus_of, nothing_error, refuse_nul, warn_skipped
 from corate.formats.written import check_values
 
 __all__ = ["read", "write"]
@@ -25,16 +25,15 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     Corpus(1 sentences, 2 tokens, columns: word, 2 labels)
     """
     parsed = _parse(data, options)
-    columns, _, line, width, _ = parsed
-    if line >= 0 and width < 0:
-        raise nul_error(name, line)
-    if line >= 0 and not options.skip_bad:
-        raise _ragged_error(name, line, width, len(columns), len(columns[0][0]) == 0, options)
-    if not columns or len(columns[0][0]) == 0:
-        if line >= 0:
-            raise _ragged_error(name, line, width, len(columns), True, options)
+    refuse_nul(parsed, name)
+    columns, sentences, line, width, skipped = parsed
+    nothing = len(sentences) == 1
+    if line >= 0 and (nothing or not options.skip_bad):
+        first = not columns or len(columns[0][0]) == 0
+        raise _ragged_error(name, line, width, len(columns), first, options)
+    if nothing:
         raise nothing_error(name, data)
-    warn_skipped(name, parsed)
+    warn_skipped(name, skipped, line)
     names = options.columns or _default_names(len(columns), labelled=options.labelled)
     return corpus_of(parsed, list(names))
 
@@ -103,10 +102,10 @@ def write(corpus: Corpus, labels: Column | None, separator: str = "\t") -> str:
     columns = [*corpus.columns, *([labels] if labels is not None else [])]
     if not columns:
         raise DataError("the corpus has no columns to write; ready-made features are written with format='items'")
-    forbidden = r"[\t\r\n\0]" if separator == "\t" else r"^$|[ \t\r\n\0]|" + re.escape(separator)
+    forbidden = r"[\t\r\n\0]" if separator == "\t" else r"\A\Z|[ \t\r\n\0]|" + re.escape(separator)
     for column in columns:
         check_values(column, forbidden, "column")
-    check_values(columns[-1], r"^$| $", "last column")
+    check_values(columns[-1], r"\A\Z| \Z", "last column")
     rows = list(map(separator.join, zip(*(c.values() for c in columns), strict=True)))
     ends = corpus.offsets.tolist()
     return "".join("\n".join(rows[a:b]) + "\n\n" for a, b in itertools.pairwise(ends) if a < b)

@@ -11,14 +11,18 @@ from numpy.typing import NDArray
 from corate.corpus import Column, Corpus, StringTable
 from corate.errors import DataError
 
-__all__ = ["Options", "SkippedWarning", "corpus_of", "nul_error", "nothing_error", "warn_skipped"]
+__all__ = ["Options", "Parsed", "SkippedWarning", "corpus_of", "nothing_error", "refuse_nul", "warn_skipped"]
 
 Interned = tuple[NDArray[np.int32], NDArray[np.uint8], NDArray[np.int64]]
 Parsed = tuple[list[Interned], NDArray[np.int64], int, int, int]
 
 
 class SkippedWarning(UserWarning):
-    """Rows that did not fit were left out; ``count`` says how many and ``line`` where the first of them stands."""
+    """What did not fit was left out: ``count`` says how many rows, ``line`` where the first of them stands.
+
+    >>> SkippedWarning("train.tsv", 2, 17)
+    SkippedWarning('train.tsv: skipped 2 rows that do not fit, the first in line 17')
+    """
 
     def __init__(self, name: str, count: int, line: int, what: str = "rows") -> None:
         super().__init__(f"{name}: skipped {count} {what} that do not fit, the first in line {line}")
@@ -50,9 +54,11 @@ def corpus_of(parsed: Parsed, names: list[str]) -> Corpus:
     return Corpus(tuple(c for c in built if c.name != "label"), sentences, label)
 
 
-def nul_error(name: str, line: int) -> DataError:
-    """The error for a NUL byte, which no text holds."""
-    return DataError(f"{name}, line {line}: a NUL byte; is this a text file, or one that needs --encoding utf-16?")
+def refuse_nul(parsed: Parsed, name: str) -> None:
+    """Raise if the parser met a NUL byte, which no text holds."""
+    line, width = parsed[2:4]
+    if line >= 0 and width < 0:
+        raise DataError(f"{name}, line {line}: a NUL byte; is this a text file, or one that needs --encoding utf-16?")
 
 
 def nothing_error(name: str, data: bytes) -> DataError:
@@ -64,8 +70,7 @@ def nothing_error(name: str, data: bytes) -> DataError:
     return DataError(f"{name} holds no sentence; all its lines are comments or left out")
 
 
-def warn_skipped(name: str, parsed: Parsed, what: str = "rows") -> None:
-    """Tell how many rows were skipped, if any."""
-    _, _, line, _, count = parsed
+def warn_skipped(name: str, count: int, line: int, what: str = "rows") -> None:
+    """Warn whoever called ``corate.formats.read``, if anything was skipped."""
     if count:
-        warnings.warn(SkippedWarning(name, count, line, what), stacklevel=5)
+        warnings.warn(SkippedWarning(name, count, line, what), stacklevel=4)

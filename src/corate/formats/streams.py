@@ -6,7 +6,7 @@ import codecs
 import os
 import sys
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from corate.errors import DataError
 from corate.formats.packing import SUFFIXES, pack, packing_of, unpack
@@ -137,6 +137,8 @@ def save(text: str, target: Target, encoding: str = "utf-8") -> None:
     for text.
     """
     name = name_of(target, "standard output")
+    if text.startswith("\ufeff"):
+        raise DataError(f"{name}: the first token begins with U+FEFF, which would read back as a byte order mark")
     data = _encode(text, encoding, name)
     if not isinstance(target, str | os.PathLike):
         _write_to(target, data, text)
@@ -150,14 +152,11 @@ def save(text: str, target: Target, encoding: str = "utf-8") -> None:
             raise DataError(f"cannot write {name}: {error.strerror or error}") from error
 
 
-def _write_to(file: IO[bytes] | IO[str], data: bytes, text: str) -> None:
-    if isinstance(getattr(file, "encoding", None), str):
-        file.write(text)  # type: ignore[arg-type]
-    else:
-        try:
-            file.write(data)  # type: ignore[arg-type]
-        except TypeError:  # an in-memory file for text has no encoding
-            file.write(text)  # type: ignore[arg-type]
+def _write_to(file: Any, data: bytes, text: str) -> None:
+    try:
+        file.write(data)
+    except TypeError:  # a file for text, which encodes by itself
+        file.write(text)
     file.flush()
 
 
