@@ -1,0 +1,111 @@
+"""Column files: a token a line, its columns between tabs or spaces, a blank line between sentences."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import numpy as np
+
+from corate import _native
+from corate.corpus import Column, Corpus, _default_names
+from corate.errors import DataError
+from corate.formats.parsed import Options, Parsed, corpus_of, nothing_error, refuse_nul, warn_skipped
+from corate.formats.written import check_values
+
+__all__ = ["read", "write"]
+
+
+def read(data: bytes, name: str, options: Options) -> Corpus:
+    """Read UTF-8 bytes; ``name`` is what messages call them.
+
+    Without a separator, tabs are tried first where the first row has one, then any run of spaces and tabs.
+
+    >>> read(b"New York\\tB-LOC\\nsleeps\\tO\\n", "news", Options())
+    Corpus(1 sentences, 2 tokens, columns: word, 2 labels)
+    """
+    parsed = _parse(data, options)
+    refuse_nul(parsed, name)
+    columns, sentences, line, width, skipped = parsed
+    nothing = len(sentences) == 1
+    if line >= 0 and (nothing or not options.skip_bad):
+        first = not columns or len(columns[0][0]) == 0
+        raise _ragged_error(name, line, width, len(columns), first, options)
+    if nothing:
+        raise nothing_error(name, data)
+    warn_skipped(name, skipped, line)
+    names = options.columns or _default_names(len(columns), labelled=options.labelled)
+    return corpus_of(parsed, list(names))
+
+
+def _parse(data: bytes, options: Options) -> Parsed:
+    def parse(separator: str) -> Parsed:
+        width = len(options.columns or ())
+        comment = options.comment or ""
+        return _native.parse_columns(data, separator, comment, width, options.skip_bad, options.drop_docstart)
+
+    if options.separator is not None:
+        return parse(options.separator)
+    if not _tabbed(data, options):
+        return parse("")
+    by_tabs = parse("\t")
+    if by_tabs[3] < 0 or (by_tabs[4] == 0 and not _spaced(by_tabs)):
+        return by_tabs
+    by_space = parse("")
+    return by_space if by_space[4] <= by_tabs[4] else by_tabs
+
+
+def _tabbed(data: bytes, options: Options) -> bool:
+    """Whether the first row has a tab inside."""
+    start = 0
+    while start < len(data):
+        stop = data.find(b"\n", start)
+        line = data[start : stop if stop >= 0 else len(data)].strip(b" \t\r")
+        if line and not (options.comment and line.startswith(options.comment.encode())):
+            return b"\t" in line
+        start = stop + 1 if stop >= 0 else len(data)
+    return False
+
+
+def _spaced(parsed: Parsed) -> bool:
+    """Whether a value of the last column has a space inside: the sign of a file that mixes tabs and spaces."""
+    columns = parsed[0]
+    return bool(columns) and bool(np.any(columns[-1][1] == ord(" ")))
+
+
+def _ragged_error(name: str, line: int, found: int, width: int, first: bool, options: Options) -> DataError:
+    columns = f"{found} column{'s' if found != 1 else ''}"
+    if options.columns is not None and first:
+        return DataError(
+            f"{name}, line {line}: {columns}, but {width} column names were given ({', '.join(options.columns)}); "
+            f"name each column, with _ for those to leave out"
+        )
+    return DataError(
+        f"{name}, line {line}: {columns}, but the rows before have {width}; mend the line, or leave out such lines "
+        f"with --skip-bad (skip_bad=True)"
+    )
+
+
+# -- writing ---------------------------------------------------------------------------------------------------------
+
+
+def write(corpus: Corpus, labels: Column | None, separator: str = "\t") -> str:
+    """The text of a corpus, its labels in the last column; sentences without tokens are left out.
+
+    >>> print(write(Corpus.from_sentences([["Ann", "sleeps"], ["Bob"]]), None), end="")
+    Ann
+    sleeps
+    <BLANKLINE>
+    Bob
+    <BLANKLINE>
+    """
+    columns = [*corpus.columns, *([labels] if labels is not None else [])]
+    if not columns:
+        raise DataError("the corpus has no columns to write; ready-made features are written with format='items'")
+    forbidden = r"[\t\r\n\0]" if separator == "\t" else r"\A\Z|[ \t\r\n\0]|" + re.escape(separator)
+    for column in columns:
+        check_values(column, forbidden, "column")
+    check_values(columns[-1], r"\A\Z| \Z", "last column")
+    rows = list(map(separator.join, zip(*(c.values() for c in columns), strict=True)))
+    ends = corpus.offsets.tolist()
+    return "".join("\n".join(rows[a:b]) + "\n\n" for a, b in itertools.pairwise(ends) if a < b)

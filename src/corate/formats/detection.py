@@ -1,0 +1,106 @@
+"""Which format a file is in: by its suffix, else by a look at its first lines."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+
+from corate.errors import DataError
+
+__all__ = ["FORMATS", "by_suffix", "detect"]
+
+#: The formats that can be asked for by name.
+FORMATS = ("columns", "slashed", "items", "jsonl", "text")
+
+_SUFFIXES = {
+    ".bio": "columns",
+    ".conll": "columns",
+    ".crfsuite": "items",
+    ".iob": "columns",
+    ".items": "items",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".tsv": "columns",
+}
+_LOOK = 1 << 16
+
+
+def by_suffix(suffix: str) -> str | None:
+    """The format that a suffix stands for, None where it says nothing (``.txt``, ``.train``).
+
+    >>> by_suffix(".conll"), by_suffix(".txt")
+    ('columns', None)
+    """
+    return _SUFFIXES.get(suffix)
+
+
+def detect(data: bytes, name: str, *, comment: str | None = None, labelled: bool = True) -> str:
+    """The format of a text by its first lines, or an error that asks for its name.
+
+    >>> detect(b"the/at jury/nn said/vbd", "brown")
+    'slashed'
+    >>> detect(b"the DT B-NP", "chunks")
+    'columns'
+    """
+    head = data[:_LOOK]
+    if len(data) > _LOOK and b"\n" in head:
+        head = head[: head.rfind(b"\n")]  # a line cut short says nothing
+    lines = [line.strip(" \r") for line in head.decode(errors="replace").split("\n")]
+    rows = [line for line in lines if line.strip() and not (comment and line.startswith(comment))]
+    if not rows:
+        return "columns"  # whose reader says what is wrong
+    if _is_jsonl(rows):
+        return "jsonl"
+    if _is_slashed(rows):
+        return "slashed"
+    if _is_items(rows):
+        return "items"
+    if _is_columns(rows, "" in lines[:-1], labelled):
+        return "columns"
+    if not labelled and _is_text(rows):
+        return "text"
+    raise DataError(
+        f"{name}: cannot tell the format from the first lines; name it with --format (format=): {', '.join(FORMATS)}"
+    )
+
+
+def _is_jsonl(rows: list[str]) -> bool:
+    try:
+        return all(isinstance(json.loads(row), dict | list) for row in rows)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _is_slashed(rows: list[str]) -> bool:
+    """Nine tokens in ten have a slash inside: let the parser name those that have none."""
+    tokens = [token for row in rows for token in row.split()]
+    slashed = sum(bool(re.fullmatch(r".+/[^/]+", token, re.DOTALL)) for token in tokens)
+    return 10 * slashed >= 9 * len(tokens)
+
+
+def _is_items(rows: list[str]) -> bool:
+    """A label, then attributes, most of them with = or : inside; all, where the rows have one length."""
+    fields = [row.split("\t") for row in rows]
+    widths = {len(row) for row in fields}
+    attributes = [field for row in fields for field in row[1:] if field]
+    named = sum("=" in field or ":" in field for field in attributes)
+    if len(widths) > 1:
+        return 2 * named > len(attributes)
+    return max(widths) > 2 and named == len(attributes)
+
+
+def _is_columns(rows: list[str], blank_lines: bool, labelled: bool) -> bool:
+    """Most rows have the same number of columns: let the parser name those that have not."""
+    if all("\t" in row for row in rows):
+        return True
+    widths = Counter(len(row.split()) for row in rows)
+    width, count = widths.most_common(1)[0]
+    if width == 1:
+        return count == len(rows) and blank_lines
+    return 2 * count >= len(rows) and (labelled or len(rows) > 1)
+
+
+def _is_text(rows: list[str]) -> bool:
+    """No tabs, and not one word a line, which may as well be a column file of one sentence."""
+    return not any("\t" in row for row in rows) and (len(rows) == 1 or any(len(row.split()) > 1 for row in rows))

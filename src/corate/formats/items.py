@@ -1,0 +1,151 @@
+r"""CRFsuite item files: ``label<TAB>attribute[:value]...`` a token, a blank line between sentences.
+
+In names and labels ``\:`` stands for a colon and ``\\`` for a backslash. The label field is always there; it may be
+empty where labels are not known.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.corpus import Attributes, Column, Corpus, StringTable
+from corate.errors import DataError
+from corate.formats.parsed import Options, nothing_error, refuse_nul, warn_skipped
+from corate.formats.written import check_values
+
+__all__ = ["read", "write"]
+
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+_UNWRITABLE = r"[\t\r\n\0]"
+
+
+def read(data: bytes, name: str, options: Options) -> Corpus:
+    """Read UTF-8 bytes; ``name`` is what messages call them.
+
+    >>> corpus = read(b"B\\tw=to\\tlength:2\\nI\\tw=a\\\\:b\\n", "items", Options())
+    >>> corpus.attributes.names.to_list(), corpus.attributes.values.tolist(), corpus.labels_of(0)
+    (['w=to', 'length', 'w=a:b'], [1.0, 2.0, 1.0], ['B', 'I'])
+    """
+    if options.columns is not None:
+        raise DataError(f"{name}: an item file has a label and attributes, and no columns to name; leave out columns")
+    parsed, ends, lines = _native.parse_items(data, options.comment or "")
+    refuse_nul(parsed, name)
+    columns, sentences = parsed[:2]
+    if len(sentences) == 1:
+        raise nothing_error(name, data)
+    labels, names, texts = (
+        Column(title, ids, StringTable(blob, offsets))
+        for title, (ids, blob, offsets) in zip(("label", "attribute", "value"), columns, strict=True)
+    )
+    numbers = np.asarray([_number(text) for text in texts.strings.to_list()], dtype=np.float32)
+    values = numbers[texts.ids]
+    bad = _bad_tokens(labels, names, values, ends, options.labelled)
+    if bad.any():
+        first = int(np.argmax(bad))
+        if not options.skip_bad or bad.all():
+            raise _bad_error(name, int(lines[first]), first, labels, names, texts, values, ends)
+        warn_skipped(name, int(bad.sum()), int(lines[first]))
+    plain = bool(np.all(values == 1.0))
+    attributes = Attributes(ends, names.ids, names.strings, None if plain else values)
+    corpus = Corpus((), sentences, labels if options.labelled else None, attributes)
+    return _without(corpus, bad) if bad.any() else corpus
+
+
+def _number(text: str) -> float:
+    """A value text, empty or with its colon in front, as a number; NaN for what is none, or too large."""
+    if not text:
+        return 1.0
+    if not _NUMBER.fullmatch(text, 1):
+        return math.nan
+    number = float(text[1:])
+    return number if abs(number) <= np.finfo(np.float32).max else math.nan
+
+
+def _bad_tokens(
+    labels: Column, names: Column, values: NDArray[np.float32], ends: NDArray[np.int64], labelled: bool
+) -> NDArray[np.bool_]:
+    """Tokens without a label, or with an attribute that has no name or no number for a value."""
+    bad_attribute = np.isnan(values) | (names.ids == _id_of_empty(names))
+    counts = np.concatenate([[0], np.cumsum(bad_attribute)])
+    bad: NDArray[np.bool_] = counts[ends[1:]] > counts[ends[:-1]]
+    return bad | (labels.ids == _id_of_empty(labels)) if labelled else bad
+
+
+def _id_of_empty(column: Column) -> int:
+    empty = np.flatnonzero(np.diff(column.strings.offsets) == 0)
+    return int(empty[0]) if len(empty) else -1
+
+
+def _bad_error(
+    name: str,
+    line: int,
+    token: int,
+    labels: Column,
+    names: Column,
+    texts: Column,
+    values: NDArray[np.float32],
+    ends: NDArray[np.int64],
+) -> DataError:
+    for i in range(int(ends[token]), int(ends[token + 1])):
+        attribute, text = names.values(i, i + 1)[0], texts.values(i, i + 1)[0]
+        if not attribute:
+            return DataError(f"{name}, line {line}: an attribute without a name ({text[:40]!r})")
+        if np.isnan(values[i]):
+            return DataError(
+                f"{name}, line {line}: the attribute {attribute[:40]!r} has the value {text[1:41]!r}, which is no "
+                f"finite number; write a colon that belongs to the name as \\:"
+            )
+    return DataError(
+        f"{name}, line {line}: no label before the first tab; where labels are not known, use labelled=False"
+    )
+
+
+def _without(corpus: Corpus, bad: NDArray[np.bool_]) -> Corpus:
+    """The corpus without some of its tokens, nor the sentences that this leaves empty."""
+    kept = np.flatnonzero(~bad)
+    counts = np.concatenate([[0], np.cumsum(~bad)])
+    offsets = np.unique(counts[corpus.offsets]).astype(np.int64)
+    attributes = None if corpus.attributes is None else corpus.attributes.take(kept)
+    labels = None if corpus.labels is None else corpus.labels.take(kept)
+    return replace(corpus, offsets=offsets, labels=labels, attributes=attributes)
+
+
+# -- writing ---------------------------------------------------------------------------------------------------------
+
+
+def write(corpus: Corpus, labels: Column | None) -> str:
+    r"""The attributes of a corpus with its labels; sentences without tokens are left out.
+
+    >>> write(Corpus.from_features([[{"w": "a:b", "length": 3}, ["w=c"]]], [["X", "Y"]]), None)
+    '\tw=a\\:b\tlength:3.0\n\tw=c\n\n'
+    """
+    attributes = corpus.attributes
+    if attributes is None:
+        raise DataError("the corpus has no ready-made features to write as items; use format='columns'")
+    names = Column("attribute", attributes.ids, attributes.names)
+    check_values(names, rf"\A\Z|{_UNWRITABLE}", "attributes")
+    fields = _escaped(names)
+    if attributes.values is not None:
+        values = attributes.values
+        fields = [f if v == 1.0 else f"{f}:{v!s}" for f, v in zip(fields, values, strict=True)]
+    firsts = [""] * corpus.n_tokens
+    if labels is not None:
+        check_values(labels, rf"\A *\Z|{_UNWRITABLE}", "labels")
+        firsts = _escaped(labels)
+    ends = attributes.offsets.tolist()
+    rows = ["\t".join([firsts[t], *fields[a:b]]) for t, (a, b) in enumerate(itertools.pairwise(ends))]
+    rows = [row or "\t" for row in rows]
+    cuts = corpus.offsets.tolist()
+    return "".join("\n".join(rows[a:b]) + "\n\n" for a, b in itertools.pairwise(cuts) if a < b)
+
+
+def _escaped(column: Column) -> list[str]:
+    strings = [s.replace("\\", "\\\\").replace(":", "\\:") for s in column.strings.to_list()]
+    return [strings[i] for i in column.ids.tolist()]

@@ -1,0 +1,106 @@
+"""A sentence a line, tokens between spaces: plain text, and the Brown corpus's ``word/label`` tokens."""
+
+from __future__ import annotations
+
+import itertools
+
+from corate import _native
+from corate.corpus import Column, Corpus
+from corate.errors import DataError
+from corate.formats.parsed import Options, Parsed, corpus_of, nothing_error, refuse_nul, warn_skipped
+from corate.formats.written import check_values
+
+__all__ = ["read_slashed", "read_text", "write_slashed", "write_text"]
+
+
+def read_text(data: bytes, name: str, options: Options) -> Corpus:
+    """Read plain text: words only.
+
+    >>> read_text(b"Ann sleeps .\\nBob sings .\\n", "news", Options())
+    Corpus(2 sentences, 6 tokens, columns: word)
+    """
+    parsed = _native.parse_lines(data, False, options.comment or "", options.skip_bad)
+    return _corpus(parsed, data, name, _names(options, ("word",), name))
+
+
+def read_slashed(data: bytes, name: str, options: Options) -> Corpus:
+    """Read ``word/label`` tokens, split at the last slash, so that a word may hold slashes and a label none.
+
+    >>> read_slashed(b"1/2/cd cups/nns\\n", "brown", Options()).rows(0)
+    [('1/2',), ('cups',)]
+    """
+    names = _names(options, ("word", "label") if options.labelled else ("word", "_"), name)
+    parsed = _native.parse_lines(data, True, options.comment or "", options.skip_bad)
+    line, skipped = parsed[2], parsed[4]
+    if skipped and (len(parsed[1]) == 1 or not options.skip_bad):
+        raise DataError(
+            f"{name}, line {line}: the token {_without_label(data, line)!r} is not word/label; mend it, or leave out "
+            f"such tokens with --skip-bad (skip_bad=True)"
+        )
+    corpus = _corpus(parsed, data, name, names)
+    warn_skipped(name, skipped, line, "tokens")
+    return corpus
+
+
+def _names(options: Options, usual: tuple[str, ...], name: str) -> list[str]:
+    names = options.columns or usual
+    if len(names) != len(usual):
+        raise DataError(
+            f"{name} has {len(usual)} column{'s' if len(usual) > 1 else ''} in this format, but {len(names)} column "
+            f"names were given ({', '.join(names)})"
+        )
+    return list(names)
+
+
+def _corpus(parsed: Parsed, data: bytes, name: str, names: list[str]) -> Corpus:
+    refuse_nul(parsed, name)
+    if len(parsed[1]) == 1:
+        raise nothing_error(name, data)
+    return corpus_of(parsed, names)
+
+
+def _without_label(data: bytes, line: int) -> str:
+    """The first token of a line with nothing before or nothing after its last slash."""
+    for token in data.split(b"\n", line)[line - 1].split():
+        word, _, label = token.rpartition(b"/")
+        if not word or not label:
+            return token.decode()[:40]
+    return ""
+
+
+# -- writing ---------------------------------------------------------------------------------------------------------
+
+
+def write_text(corpus: Corpus) -> str:
+    """The words of a corpus, a sentence a line; sentences without tokens are left out.
+
+    >>> write_text(Corpus.from_sentences([["Ann", "sleeps"], ["Bob"]]))
+    'Ann sleeps\\nBob\\n'
+    """
+    return _join(corpus, _words(corpus).values())
+
+
+def write_slashed(corpus: Corpus, labels: Column | None) -> str:
+    """The words and labels of a corpus as ``word/label``, a sentence a line; other columns are left out.
+
+    >>> corpus = Corpus.from_sentences([[("Ann", "np"), ("sleeps", "vbz")]])
+    >>> write_slashed(corpus, corpus.labels)
+    'Ann/np sleeps/vbz\\n'
+    """
+    if labels is None:
+        raise DataError("the format 'slashed' is for labelled corpora, and this one has no labels; use format='text'")
+    check_values(labels, r"\A\Z|[/ \t\r\n\0]", "labels")
+    return _join(corpus, list(map("/".join, zip(_words(corpus).values(), labels.values(), strict=True))))
+
+
+def _words(corpus: Corpus) -> Column:
+    column = corpus.word
+    if column is None:
+        raise DataError("the corpus has no words to write; ready-made features are written with format='items'")
+    check_values(column, r"\A\Z|[ \t\r\n\0]", "column")
+    return column
+
+
+def _join(corpus: Corpus, tokens: list[str]) -> str:
+    ends = corpus.offsets.tolist()
+    return "".join(" ".join(tokens[a:b]) + "\n" for a, b in itertools.pairwise(ends) if a < b)

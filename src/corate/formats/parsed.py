@@ -1,0 +1,76 @@
+"""From what the native parsers return to a corpus, or to an error that names the file and the line."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate.corpus import Column, Corpus, StringTable
+from corate.errors import DataError
+
+__all__ = ["Options", "Parsed", "SkippedWarning", "corpus_of", "nothing_error", "refuse_nul", "warn_skipped"]
+
+Interned = tuple[NDArray[np.int32], NDArray[np.uint8], NDArray[np.int64]]
+Parsed = tuple[list[Interned], NDArray[np.int64], int, int, int]
+
+
+class SkippedWarning(UserWarning):
+    """What did not fit was left out: ``count`` says how many rows, ``line`` where the first of them stands.
+
+    >>> SkippedWarning("train.tsv", 2, 17)
+    SkippedWarning('train.tsv: skipped 2 rows that do not fit, the first in line 17')
+    """
+
+    def __init__(self, name: str, count: int, line: int, what: str = "rows") -> None:
+        super().__init__(f"{name}: skipped {count} {what} that do not fit, the first in line {line}")
+        self.count = count
+        self.line = line
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to read: what ``corate.formats.read`` was asked for, less source, format and encoding."""
+
+    columns: tuple[str, ...] | None = None
+    separator: str | None = None
+    comment: str | None = None
+    drop_docstart: bool = False
+    skip_bad: bool = False
+    labelled: bool = True
+
+
+def corpus_of(parsed: Parsed, names: list[str]) -> Corpus:
+    """Name the columns: ``label`` becomes the labels wherever it stands, ``_`` is left out."""
+    columns, sentences = parsed[:2]
+    built = [
+        Column(name, ids, StringTable(data, offsets))
+        for name, (ids, data, offsets) in zip(names, columns, strict=True)
+        if name != "_"
+    ]
+    label = next((c for c in built if c.name == "label"), None)
+    return Corpus(tuple(c for c in built if c.name != "label"), sentences, label)
+
+
+def refuse_nul(parsed: Parsed, name: str) -> None:
+    """Raise if the parser met a NUL byte, which no text holds."""
+    line, width = parsed[2:4]
+    if line >= 0 and width < 0:
+        raise DataError(f"{name}, line {line}: a NUL byte; is this a text file, or one that needs --encoding utf-16?")
+
+
+def nothing_error(name: str, data: bytes) -> DataError:
+    """The error for a file without a sentence."""
+    if not data:
+        return DataError(f"{name} is empty; it must hold at least one sentence")
+    if not data.strip():
+        return DataError(f"{name} holds only blank lines; it must hold at least one sentence")
+    return DataError(f"{name} holds no sentence; all its lines are comments or left out")
+
+
+def warn_skipped(name: str, count: int, line: int, what: str = "rows") -> None:
+    """Warn whoever called ``corate.formats.read``, if anything was skipped."""
+    if count:
+        warnings.warn(SkippedWarning(name, count, line, what), stacklevel=4)
