@@ -1,0 +1,162 @@
+"""Word lists and word-to-class files: gazetteers, clusterings, lexicons.
+
+A word list has one word a line; a word-to-class file has a word and its class a line, with a tab or spaces between
+them. Both are UTF-8. An entry is compared with a whole token, so a name of several words matches no token of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.corpus import StringTable
+from corate.errors import FeatureError
+
+__all__ = ["Lexicon", "file_lexicons", "held_lexicons", "read_word_classes", "read_word_list"]
+
+#: Finds the lexicon of a function ("in" or "map"), a file name as written, and whether case is ignored.
+FindLexicon = Callable[[str, str, bool], "Lexicon"]
+
+_LOWER = 1  # the word function "lower" of native/word_functions.h
+
+
+@dataclass(frozen=True, eq=False)
+class Lexicon:
+    """Words and the class of each: word ``keys[i]`` has the class ``classes[values[i]]``.
+
+    ``name`` says what it is for and where it came from, as in ``"map clusters.tsv"``.
+
+    >>> cities = Lexicon.of("in cities.txt", {"Delft": "1", "Leiden": "1"})
+    >>> len(cities), cities.get("Delft"), cities.get("delft")
+    (2, '1', None)
+    """
+
+    name: str
+    keys: StringTable
+    values: NDArray[np.int32]
+    classes: StringTable
+
+    @classmethod
+    def of(cls, name: str, words: Mapping[str, str], *, lower: bool = False) -> Lexicon:
+        """Build from a mapping of words to classes.
+
+        With ``lower`` every word is also entered in lower case, unless that is there already, so that a word
+        and then its lower case can be looked up.
+
+        >>> Lexicon.of("map c.tsv", {"Rose": "name", "rose": "flower", "Ann": "name"}, lower=True).keys.to_list()
+        ['Rose', 'rose', 'Ann', 'ann']
+        """
+        keys, _ = StringTable.intern(words)
+        if lower:
+            ids, blob, offsets = _native.apply_function(_LOWER, 0, "", keys.data, keys.offsets)
+            lowered = StringTable(blob, offsets).to_list()
+            both = dict(words)
+            for word, i in zip(words, ids.tolist(), strict=True):
+                both.setdefault(lowered[i], words[word])
+            return cls.of(name, both)
+        classes, values = StringTable.intern(words.values())
+        return cls(name, keys, values, classes)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __repr__(self) -> str:
+        return f"Lexicon({self.name!r}, {len(self)} words, {len(self.classes)} classes)"
+
+    def get(self, word: str) -> str | None:
+        """The class of a word as written, None where it has none."""
+        index = int(self.keys.find(StringTable.intern([word])[0])[0])
+        return None if index < 0 else self.classes[int(self.values[index])]
+
+    @cached_property
+    def native(self) -> _native.Lookup:
+        """The table as the native functions take it, built once."""
+        keys, classes = self.keys, self.classes
+        return _native.Lookup(keys.data, keys.offsets, self.values, classes.data, classes.offsets)
+
+
+def read_word_list(path: str | os.PathLike[str], *, name: str | None = None, lower: bool = False) -> Lexicon:
+    """Read a list of words, one a line; every word has the class ``"1"``.
+
+    Blank lines and space around a word are ignored. Raises FeatureError where the file cannot be read or is empty.
+    """
+    words = {word: "1" for _, line in _lines(path) if (word := line.strip())}
+    return _filled(Lexicon.of(name or f"in {os.fspath(path)}", words, lower=lower), path)
+
+
+def read_word_classes(path: str | os.PathLike[str], *, name: str | None = None, lower: bool = False) -> Lexicon:
+    """Read words and their classes, one pair a line, separated by a tab or else by spaces.
+
+    A word with several classes has them all, joined in their order: ``run NN`` and ``run VB`` give ``NN+VB``.
+    Raises FeatureError where a line has not exactly two columns, with the file and the line.
+    """
+    classes: dict[str, dict[str, None]] = {}
+    for number, line in _lines(path):
+        if not line.strip():
+            continue
+        fields = [f.strip() for f in line.split("\t")] if "\t" in line else line.split()
+        if len(fields) != 2 or not all(fields):
+            raise FeatureError(
+                f"{os.fspath(path)}, line {number}: {line!r} has not two columns; "
+                "write a word and its class, with a tab or a space between them"
+            )
+        classes.setdefault(fields[0], {})[fields[1]] = None
+    joined = {word: "+".join(kinds) for word, kinds in classes.items()}
+    return _filled(Lexicon.of(name or f"map {os.fspath(path)}", joined, lower=lower), path)
+
+
+def file_lexicons(folder: str | os.PathLike[str] | None = None) -> FindLexicon:
+    """A finder that reads files, each once; file names are relative to ``folder``, or to the current one."""
+    base = Path(folder) if folder is not None else Path()
+    found: dict[str, Lexicon] = {}
+
+    def find(function: str, file: str, lower: bool) -> Lexicon:
+        name = lexicon_name(function, file, lower)
+        if name not in found:
+            read = read_word_list if function == "in" else read_word_classes
+            found[name] = read(base / file, name=name, lower=lower)
+        return found[name]
+
+    return find
+
+
+def held_lexicons(lexicons: Mapping[str, Lexicon]) -> FindLexicon:
+    """A finder that knows only the lexicons given, by their names, and opens no file: for templates in a model."""
+
+    def find(function: str, file: str, lower: bool) -> Lexicon:
+        name = lexicon_name(function, file, lower)
+        if name not in lexicons:
+            raise FeatureError(f"no lexicon {name!r} (there are: {', '.join(sorted(lexicons)) or 'none'})")
+        return lexicons[name]
+
+    return find
+
+
+def lexicon_name(function: str, file: str, lower: bool) -> str:
+    """The name of the lexicon that a template's function and file stand for."""
+    return f"{function} {file}" + (" lower" if lower else "")
+
+
+def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
+    number = 0
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            for number, line in enumerate(file, 1):
+                yield number, line.rstrip("\n")
+    except OSError as error:
+        raise FeatureError(f"cannot read {os.fspath(path)}: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise FeatureError(f"{os.fspath(path)} is not UTF-8 after line {number}; convert it to UTF-8") from None
+
+
+def _filled(lexicon: Lexicon, path: str | os.PathLike[str]) -> Lexicon:
+    if len(lexicon) == 0:
+        raise FeatureError(f"{os.fspath(path)} has no words; put one on a line")
+    return lexicon

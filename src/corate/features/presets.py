@@ -1,0 +1,143 @@
+"""Ready-made sets of templates, chosen by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from corate.errors import FeatureError
+from corate.features.templates import Template, parse_list
+from corate.features.word_functions import unknown
+
+__all__ = ["PRESETS", "preset"]
+
+#: The spelling features of the paper (section "POS Tagging Experiment"), each a test of its own, beside the word.
+_PAPER = """
+word[0]
+starts_digit(word[0])
+starts_upper(word[0])
+has_hyphen(word[0])
+ends_with(word[0], ing)
+ends_with(word[0], ogy)
+ends_with(word[0], ed)
+ends_with(word[0], s)
+ends_with(word[0], ly)
+ends_with(word[0], ion)
+ends_with(word[0], tion)
+ends_with(word[0], ity)
+ends_with(word[0], ies)
+"""
+
+_WORD_WINDOW = """
+word[-2]
+word[-1]
+word[0]
+word[1]
+word[2]
+word[-1]|word[0]
+word[0]|word[1]
+lower(word[0])
+"""
+
+_POS = f"""{_WORD_WINDOW}
+prefix(word[0], 1)
+prefix(word[0], 2)
+prefix(word[0], 3)
+prefix(word[0], 4)
+suffix(word[0], 1)
+suffix(word[0], 2)
+suffix(word[0], 3)
+suffix(word[0], 4)
+suffix(word[0], 5)
+short_shape(word[0])
+letter_class(word[0])
+starts_upper(word[0])
+has_digit(word[0])
+has_hyphen(word[0])
+"""
+
+_NER = f"""{_WORD_WINDOW}
+prefix(word[0], 1)
+prefix(word[0], 2)
+prefix(word[0], 3)
+prefix(word[0], 4)
+suffix(word[0], 1)
+suffix(word[0], 2)
+suffix(word[0], 3)
+suffix(word[0], 4)
+shape(word[-1])
+shape(word[0])
+shape(word[1])
+starts_upper(word[0])
+all_upper(word[0])
+has_digit(word[0])
+has_hyphen(word[0])
+"""
+
+_POS_WINDOW = """
+pos[-1]
+pos[0]
+pos[1]
+"""
+
+#: The window usual for CoNLL-2000: words and their pairs, parts of speech and their pairs and triples.
+_CHUNKING = """
+word[-2]
+word[-1]
+word[0]
+word[1]
+word[2]
+word[-1]|word[0]
+word[0]|word[1]
+pos[-2]
+pos[-1]
+pos[0]
+pos[1]
+pos[2]
+pos[-2]|pos[-1]
+pos[-1]|pos[0]
+pos[0]|pos[1]
+pos[1]|pos[2]
+pos[-2]|pos[-1]|pos[0]
+pos[-1]|pos[0]|pos[1]
+pos[0]|pos[1]|pos[2]
+"""
+
+#: What each preset looks at, and what it adds where the corpus has parts of speech.
+PRESETS: dict[str, tuple[str, str]] = {
+    "paper": (_PAPER, ""),
+    "pos": (_POS, ""),
+    "ner": (_NER, _POS_WINDOW),
+    "chunking": (_CHUNKING, ""),
+}
+
+_POS_NAMES = ("pos", "upos", "xpos", "postag")
+
+
+def preset(name: str, columns: Sequence[str]) -> tuple[Template, ...]:
+    """The templates of a preset, for a corpus with these (observed) columns.
+
+    The word is the column ``word``, else the first; parts of speech are the column ``pos``, ``upos``, ``xpos`` or
+    ``postag``. ``ner`` leaves them out where there are none; ``chunking`` cannot, and raises FeatureError.
+
+    >>> len(preset("paper", ["word"]))
+    13
+    >>> [str(t) for t in preset("ner", ["token", "pos"])][-3:]
+    ['pos[-1]', 'pos[0]', 'pos[1]']
+    """
+    if name not in PRESETS:
+        raise FeatureError(unknown("preset", name, list(PRESETS)))
+    if not columns:
+        raise FeatureError(f"the preset {name!r} looks at words, and the data has no columns, only ready-made features")
+    names = {"word": "word" if "word" in columns else columns[0]}
+    pos = next((p for p in _POS_NAMES if p in columns and p != names["word"]), None)
+    if pos is not None:
+        names["pos"] = pos
+    always, with_pos = PRESETS[name]
+    templates = parse_list((always + (with_pos if pos is not None else "")).splitlines())
+    if pos is None and any("pos" in template.columns for template in templates):
+        raise FeatureError(
+            f"the preset {name!r} needs parts of speech in a column named pos, and the data has the columns "
+            f"{', '.join(columns)}; name them with --columns or columns="
+        )
+    return tuple(replace(t, atoms=tuple(replace(a, column=names[a.column]) for a in t.atoms)) for t in templates)

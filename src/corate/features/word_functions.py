@@ -1,0 +1,119 @@
+"""Word functions: from a word to one value or none. The loops are in native/word_functions.cpp.
+
+============================  =========================================================================
+identity, lower, folded       the word; in lower case; in lower case with every digit as 0
+prefix, suffix (n)            its first or last n characters, none for a shorter word; also ``lower_``
+shape, short_shape            ``Xx-dd``: X upper, x lower, d digit, a other letter; runs collapsed
+letter_class                  case (l lower, u initial upper, U all upper, m mixed, o without case, n no
+                              letters), then d with a digit, - with a hyphen, p if neither letter nor digit
+ending (n)                    letter_class and the last n characters in lower case
+spelling                      the paper's spelling tests as one value, as ``upper+hyphen+ing`` or ``none``
+length ([n])                  its number of characters, n for longer words
+in, map (file)                its class in a lexicon
+starts_digit, starts_upper,   tests: ``1`` where they hold, else nothing. title: its only upper letter is
+has_hyphen, has_digit,        its first character; all_upper: upper and no lower letters; punctuation
+has_punct, all_upper,         takes in symbols
+all_digit, all_punct, title,
+mixed_case
+starts_with, ends_with (t)    tests for a text
+============================  =========================================================================
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.corpus import StringTable
+from corate.errors import FeatureError
+from corate.features.lexicons import Lexicon
+
+__all__ = ["FUNCTIONS", "WordFunction"]
+
+#: Word functions: the number of each in native/word_functions.h, and what it takes besides the word:
+#: nothing, a count of characters, perhaps a count, a text, or a file.
+FUNCTIONS: dict[str, tuple[int, str]] = {
+    "identity": (0, ""),
+    "lower": (1, ""),
+    "prefix": (2, "count"),
+    "suffix": (3, "count"),
+    "shape": (4, ""),
+    "short_shape": (5, ""),
+    "letter_class": (6, ""),
+    "spelling": (7, ""),
+    "ending": (8, "count"),
+    "starts_digit": (9, ""),
+    "starts_upper": (10, ""),
+    "has_hyphen": (11, ""),
+    "ends_with": (12, "text"),
+    "length": (13, "count?"),
+    "in": (14, "file"),
+    "map": (14, "file"),
+    "has_digit": (15, ""),
+    "all_upper": (16, ""),
+    "all_digit": (17, ""),
+    "all_punct": (18, ""),
+    "lower_prefix": (19, "count"),
+    "lower_suffix": (20, "count"),
+    "title": (21, ""),
+    "mixed_case": (22, ""),
+    "has_punct": (23, ""),
+    "folded": (24, ""),
+    "starts_with": (25, "text"),
+}
+
+#: How each kind of argument is written.
+EXAMPLES = {"count": "(word[0], 3)", "text": "(word[0], ing)", "file": "(word[0], words.txt)"}
+
+
+@dataclass(frozen=True)
+class WordFunction:
+    """A function from a word to one value or none.
+
+    ``number`` is a count of characters (for ``in`` and ``map``: 1 to ignore case), ``text`` an ending, a beginning
+    or a file name, ``table`` what the file holds. ``str`` of a function with its word is the template language.
+
+    >>> table, _ = StringTable.intern(["Tax-paying", "sings"])
+    >>> ids, values = WordFunction("suffix", 3).apply(table)
+    >>> [values[i] for i in ids]
+    ['ing', 'ngs']
+    """
+
+    name: str = "identity"
+    number: int = 0
+    text: str = ""
+    table: Lexicon | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.name not in FUNCTIONS:
+            raise FeatureError(unknown("function", self.name, list(FUNCTIONS)))
+        takes = FUNCTIONS[self.name][1]
+        if (takes == "count" and self.number < 1) or (takes == "count?" and self.number < 0):
+            raise FeatureError(f"{self.name} takes a number of characters, 1 or more, as in {self.name}(word[0], 3)")
+        if takes in ("text", "file") and not self.text:
+            raise FeatureError(f"{self.name} takes a {takes}, as in {self.name}{EXAMPLES[takes]}")
+        if takes == "file" and self.table is None:
+            raise FeatureError(f"{self.name}: the file {self.text!r} has not been read")
+
+    @property
+    def kind(self) -> int:
+        """The function's number in native/word_functions.h."""
+        return FUNCTIONS[self.name][0]
+
+    def apply(self, words: StringTable) -> tuple[NDArray[np.int32], StringTable]:
+        """Ids of the value of each word, -1 where there is none, and the values they stand for."""
+        table = None if self.table is None else self.table.native
+        ids, blob, offsets = _native.apply_function(self.kind, self.number, self.text, words.data, words.offsets, table)
+        return ids, StringTable(blob, offsets)
+
+
+def unknown(what: str, name: str, known: Sequence[str]) -> str:
+    """Says that a name is not known, which are, and which of them was meant perhaps."""
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"unknown {what} {name!r}; {hint}{what}s: {', '.join(known) or 'none'}"
