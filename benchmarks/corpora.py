@@ -1,8 +1,8 @@
 """Rebuild the corpora's splits as UTF-8 column files: `python -m benchmarks.corpora [FOLDER]`.
 
-Columns are separated by tabs, sentences by a blank line. The zip files come from the folder named by CORATE_DATA, else from
-`../shared/data` beside the checkout; the splits go to `data/` at the root of the checkout (git-ignored: none of this
-text may be passed on). Every count is compared with the protocol's and a difference is an error.
+Columns are separated by tabs, sentences by a blank line. The zip files come from the folder named by CORATE_DATA, else
+from `../shared/data` beside the checkout; the splits go to `data/` at the root of the checkout (git-ignored: none of
+this text may be passed on). Every count is compared with the protocol's and a difference is an error.
 
 - ned: one-word sentences dropped; word, pos, label. A -DOCSTART- line belongs to the sentence it stands in front of,
   as in the files, which is what gives the protocol's counts.
@@ -49,7 +49,7 @@ SENTENCES = {
 }
 
 
-class CorporaMissing(SystemExit):  # noqa: N818 - it is an exit with a message, raised where a script should stop
+class CorporaMissing(SystemExit):
     """The zip files are not here."""
 
 
@@ -69,16 +69,18 @@ def source_folder() -> Path:
 def require(name: str, found: int, expected: int) -> None:
     """Stop with a message unless a count is the protocol's."""
     if found != expected:
-        raise SystemExit(f"corpora: {name}: {found:,} found, {expected:,} expected by the protocol; check the zip files")
+        raise SystemExit(
+            f"corpora: {name}: {found:,} found, {expected:,} expected by the protocol; check the zip files"
+        )
 
 
-def column_sentences(text: str) -> list[Sentence]:
-    """Rows separated by one space, blank line between sentences; only newlines end a line (U+0085 occurs in words)."""
+def column_sentences(text: str, separator: str) -> list[Sentence]:
+    """Blank line between sentences; only newlines end a line and only the separator a column (U+0085 is in a word)."""
     sentences: list[Sentence] = []
     rows: Sentence = []
     for line in text.split("\n"):
         if line:
-            rows.append(tuple(line.split(" ")))
+            rows.append(tuple(line.split(separator)))
         elif rows:
             sentences.append(rows)
             rows = []
@@ -90,7 +92,7 @@ def column_sentences(text: str) -> list[Sentence]:
 def read_columns(folder: Path, name: str, member: str, encoding: str) -> list[Sentence]:
     """One member of a zip of column files."""
     with zipfile.ZipFile(folder / name) as archive:
-        return column_sentences(archive.read(member).decode(encoding))
+        return column_sentences(archive.read(member).decode(encoding), " ")
 
 
 def ned(folder: Path) -> Splits:
@@ -179,6 +181,11 @@ def write(sentences: Sequence[Sentence], path: Path) -> None:
             file.writelines("\t".join(row) + "\n" for row in sentence)
             file.write("\n")
     unfinished.replace(path)
+
+
+def load(path: Path) -> list[Sentence]:
+    """A split as it was written."""
+    return column_sentences(path.read_bytes().decode("utf-8"), "\t")
 
 
 def target_folder() -> Path:
