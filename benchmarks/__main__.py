@@ -1,0 +1,86 @@
+"""All benchmarks, one after the other, and a summary: `python -m benchmarks [--readme] [--strict] [NAME ...]`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks import corpora
+from benchmarks.tables import RESULTS, markdown, number, target
+
+SCRIPTS = ("accuracy", "train_speed", "tag_speed", "python_call", "growth")
+README = Path(__file__).resolve().parent / "README.md"
+
+
+def results(names: Sequence[str]) -> list[dict[str, Any]]:
+    """The tables written so far."""
+    paths = [RESULTS / f"{name}.json" for name in names]
+    return [json.loads(path.read_text()) for path in paths if path.is_file()]
+
+
+def summary(tables: Sequence[dict[str, Any]]) -> str:
+    """Every row with a target on one line."""
+    rows = [(table["name"], row) for table in tables for row in table["rows"] if row["passed"] is not None]
+    lines = [
+        f"{'met   ' if row['passed'] else 'MISSED'} {name:12} {row['measure']:52} "
+        f"{number(row['value'], row['digits']):>12} {row['unit']:9} {target(row)}"
+        for name, row in rows
+    ]
+    met = sum(bool(row["passed"]) for _, row in rows)
+    return "\n".join([*lines, "", f"{met} of {len(rows)} targets met"])
+
+
+def write_readme(tables: Sequence[dict[str, Any]]) -> None:
+    """Put the tables between their marks in README.md."""
+    text = README.read_text("utf-8")
+    for table in tables:
+        begin, end = f"<!-- {table['name']}: begin -->", f"<!-- {table['name']}: end -->"
+        before, found, rest = text.partition(begin)
+        _, closed, after = rest.partition(end)
+        if not (found and closed):
+            raise SystemExit(f"{README.name}: no place for {table['name']}: {begin} ... {end} is missing")
+        text = f"{before}{begin}\n{markdown(table, commands=True)}\n{end}{after}"
+    README.write_text(text, "utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Each script in a process of its own, so that none inherits the memory of another; 1 where one broke off."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Run the benchmarks.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SCRIPTS)} (default: all)")
+    parser.add_argument("--data", default=None, help="folder of the splits (default: data/)")
+    parser.add_argument("--readme", action="store_true", help="put the results into benchmarks/README.md")
+    parser.add_argument("--no-run", action="store_true", help="only show what is in benchmarks/results/")
+    parser.add_argument("--full", action="store_true", help="all trainings of CRFsuite, to the end (half an hour)")
+    parser.add_argument("--strict", action="store_true", help="exit with 2 where a target is missed")
+    given = parser.parse_args(arguments)
+    if unknown := set(given.names) - set(SCRIPTS):
+        parser.error(f"no such benchmark: {', '.join(sorted(unknown))}")
+    names = given.names or SCRIPTS
+    extra = {"accuracy": ["--peers", "all"], "train_speed": ["--full"]} if given.full else {}
+    data = ["--data", given.data] if given.data else []
+    broken = []
+    if not given.no_run:
+        corpora.ensure(Path(given.data).resolve() if given.data else None)
+        for name in names:
+            print(f"== {name}", flush=True)
+            command = [sys.executable, "-m", f"benchmarks.{name}", *data, *extra.get(name, [])]
+            if subprocess.run(command, cwd=corpora.ROOT).returncode:
+                broken.append(name)
+    tables = results([name for name in names if name not in broken])
+    print(summary(tables))
+    if given.readme:
+        write_readme(tables)
+    if broken:
+        print(f"broke off: {', '.join(broken)}", file=sys.stderr)
+        return 1
+    missed = any(row["passed"] is False for table in tables for row in table["rows"])
+    return 2 if given.strict and missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

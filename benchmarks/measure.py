@@ -1,0 +1,138 @@
+"""Whole processes measured from outside: wall seconds, processor seconds, peak memory."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.corpora import ROOT
+
+# Linux carries the peak memory of the parent into a child started by fork and exec, so that a large parent would be
+# measured instead of the command; a launcher of a few megabytes stands between them.
+LAUNCHER = """
+import json, os, subprocess, sys, time
+begin = time.perf_counter()
+process = subprocess.Popen(sys.argv[2:])
+_, status, usage = os.wait4(process.pid, 0)
+wall = time.perf_counter() - begin
+peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+with open(sys.argv[1], "w") as file:
+    json.dump({"wall": wall, "cpu": usage.ru_utime + usage.ru_stime, "peak_bytes": peak}, file)
+sys.exit(os.waitstatus_to_exitcode(status) & 255)
+"""
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One finished process; times in seconds, memory in bytes."""
+
+    command: str
+    wall: float
+    cpu: float
+    peak_bytes: int
+    stdout: str
+
+    @property
+    def peak_mb(self) -> float:
+        """Peak resident memory in megabytes (10^6 bytes)."""
+        return self.peak_bytes / 1e6
+
+    def json(self) -> dict[str, Any]:
+        """What the command printed, read as JSON."""
+        try:
+            found: dict[str, Any] = json.loads(self.stdout)
+        except json.JSONDecodeError as problem:
+            raise SystemExit(f"not JSON ({problem}) from: {self.command}\n{self.stdout[:500]}") from None
+        return found
+
+
+def executable(name: str) -> str:
+    """`corate` is the script installed beside this Python; `python` is this Python."""
+    if name == "python":
+        return sys.executable
+    beside = Path(sys.executable).with_name(name)
+    found = str(beside) if beside.is_file() else shutil.which(name)
+    if found is None:
+        raise SystemExit(f"{name}: command not found; install the package first (pip install .)")
+    return found
+
+
+def from_root(path: Path) -> Path:
+    """As one would type it at the root of the checkout."""
+    return path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+
+
+def run(command: Sequence[str], stdout: Path | None = None) -> Run:
+    """Run a command at the root of the checkout on one thread; stop with its error output if it fails.
+
+    With `stdout` the output goes into that file, else it is kept.
+    """
+    shown = shlex.join(command) + (f" > {from_root(stdout)}" if stdout else "")
+    with tempfile.TemporaryDirectory() as folder:
+        report, output, errors = Path(folder, "report"), stdout or Path(folder, "stdout"), Path(folder, "stderr")
+        with output.open("wb") as out, errors.open("wb") as err:
+            full = [sys.executable, "-S", "-c", LAUNCHER, str(report), executable(command[0]), *command[1:]]
+            code = subprocess.run(full, cwd=ROOT, stdout=out, stderr=err, env=os.environ | ONE_THREAD).returncode
+        if code:
+            message = errors.read_text("utf-8", "replace")[-2000:]
+            raise SystemExit(f"exit code {code} from: {shown}\n{message}")
+        kept = "" if stdout else output.read_text("utf-8")
+        return Run(command=shown, stdout=kept, **json.loads(report.read_text()))
+
+
+def repeat(command: Sequence[str], times: int, stdout: Path | None = None) -> list[Run]:
+    """The same command several times, one after the other."""
+    return [run(command, stdout) for _ in range(times)]
+
+
+def best_and_median(runs: Sequence[Run]) -> tuple[float, float]:
+    """Wall seconds."""
+    walls = [one.wall for one in runs]
+    return min(walls), statistics.median(walls)
+
+
+def installed(name: str) -> str:
+    """Version of a package, with a warning where an editable install checks for a rebuild at each start."""
+    try:
+        package = importlib.metadata.distribution(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+    origin = json.loads(package.read_text("direct_url.json") or "{}")
+    editable = origin.get("dir_info", {}).get("editable", False)
+    return package.version + (" (EDITABLE install: start-up may include a rebuild check)" if editable else "")
+
+
+def processor() -> str:
+    """The processor's name where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def machine() -> dict[str, Any]:
+    """What a reader needs to judge absolute numbers, versions included."""
+    return {
+        "corate": installed("corate"),
+        "python-crfsuite": installed("python-crfsuite"),
+        "numpy": installed("numpy"),
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "load at start": round(os.getloadavg()[0], 2),
+    }

@@ -1,0 +1,235 @@
+"""python-crfsuite, wrapped: the same files, features stated here, training and tagging timed apart from reading.
+
+As a process of its own (so that its memory is measured too):
+`python -m benchmarks.peers data/ned.train MODEL --features simple --algorithm ap --passes 10`
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchmarks.corpora import Sentence, load
+
+Attributes = list[list[str]]  # one list of attributes a token
+SUFFIXES = ("ing", "ogy", "ed", "s", "ly", "ion", "tion", "ity", "ies")
+
+
+def spelling(word: str) -> list[str]:
+    """The paper's spelling features."""
+    found = [f"-{suffix}" for suffix in SUFFIXES if word.endswith(suffix)]
+    if word[:1].isdigit():
+        found.append("number")
+    if word[:1].isupper():
+        found.append("upper")
+    if "-" in word:
+        found.append("hyphen")
+    return found
+
+
+def simple(sentence: Sentence) -> Attributes:
+    """Word and spelling; CRFsuite adds the label pairs by itself."""
+    return [[f"w={row[0]}", *spelling(row[0])] for row in sentence]
+
+
+def shape(word: str) -> str:
+    """X for capitals, x for small letters, d for digits, runs shortened to one."""
+    kinds = ["X" if c.isupper() else "x" if c.islower() else "d" if c.isdigit() else c for c in word]
+    return "".join(kind for i, kind in enumerate(kinds) if i == 0 or kinds[i - 1] != kind)
+
+
+def window(values: Sequence[str], name: str, offsets: Iterable[int], i: int) -> list[str]:
+    """The values around position i."""
+    return [f"{name}[{o}]={values[i + o]}" if 0 <= i + o < len(values) else f"{name}[{o}]" for o in offsets]
+
+
+def joint(values: Sequence[str], name: str, offsets: Sequence[int], i: int) -> str:
+    """Several values around position i as one attribute."""
+    inside = [values[i + o] if 0 <= i + o < len(values) else "" for o in offsets]
+    return f"{name}{list(offsets)}=" + "|".join(inside)
+
+
+def rich(sentence: Sentence) -> Attributes:
+    """A window of two words, affixes to 4, shape, word pairs, spelling."""
+    words = [row[0] for row in sentence]
+    shapes = [shape(word) for word in words]
+    found = []
+    for i, word in enumerate(words):
+        affixes = [f"{side}={part}" for n in (1, 2, 3, 4) for side, part in (("p", word[:n]), ("s", word[-n:]))]
+        pairs = [joint(words, "w", pair, i) for pair in ((-1, 0), (0, 1))]
+        around = window(words, "w", range(-2, 3), i) + window(shapes, "shape", range(-1, 2), i)
+        found.append([*around, *affixes, *pairs, f"lower={word.lower()}", *spelling(word)])
+    return found
+
+
+def chunking(sentence: Sentence) -> Attributes:
+    """The usual chunking window: words and parts of speech to 2, their pairs, triples of parts of speech."""
+    words, tags = [row[0] for row in sentence], [row[1] for row in sentence]
+    word_pairs, tag_pairs = ((-1, 0), (0, 1)), ((-2, -1), (-1, 0), (0, 1), (1, 2))
+    triples = ((-2, -1, 0), (-1, 0, 1), (0, 1, 2))
+    return [
+        [
+            *window(words, "w", range(-2, 3), i),
+            *window(tags, "t", range(-2, 3), i),
+            *(joint(words, "w", pair, i) for pair in word_pairs),
+            *(joint(tags, "t", places, i) for places in (*tag_pairs, *triples)),
+        ]
+        for i in range(len(sentence))
+    ]
+
+
+FEATURES: dict[str, Callable[[Sentence], Attributes]] = {"simple": simple, "rich": rich, "chunking": chunking}
+
+
+@dataclass(frozen=True)
+class Training:
+    """Seconds of each part; `seconds` is CRFsuite's training alone, from ready features to the model on disk."""
+
+    sentences: int
+    tokens: int
+    passes: int
+    read_seconds: float
+    feature_seconds: float
+    seconds: float
+    pass_seconds: list[float]
+
+    def estimated(self, passes: int) -> float:
+        """Training seconds of so many passes: the mean pass times their number, what is no pass counted once."""
+        done = sum(self.pass_seconds)
+        return self.seconds - done + passes * done / len(self.pass_seconds)
+
+
+def train(data: Path, model: Path, features: str, algorithm: str, passes: int | None) -> Training:
+    """Train on a column file; `passes` None leaves CRFsuite's own limit."""
+    import pycrfsuite
+
+    begin = time.perf_counter()
+    sentences = load(data)
+    read = time.perf_counter()
+    attributes = [pycrfsuite.ItemSequence(FEATURES[features](sentence)) for sentence in sentences]
+    ready = time.perf_counter()
+    trainer = pycrfsuite.Trainer(algorithm=algorithm, verbose=False)
+    for items, sentence in zip(attributes, sentences, strict=True):
+        trainer.append(items, [row[-1] for row in sentence])
+    if passes is not None:
+        trainer.set("max_iterations", passes)
+    trainer.train(str(model))
+    done = time.perf_counter()
+    times = [float(one["time"]) for one in trainer.logparser.iterations]
+    tokens = sum(map(len, sentences))
+    return Training(len(sentences), tokens, len(times), read - begin, ready - read, done - ready, times)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Tokens a second: features built in Python and tagged; tagged from ready lists; from CRFsuite's item sequences."""
+
+    built: float
+    lists: float
+    sequences: float
+
+
+class Tagger:
+    """A CRFsuite model with the features it was trained on."""
+
+    def __init__(self, model: Path, features: str) -> None:
+        import pycrfsuite
+
+        self.sequence = pycrfsuite.ItemSequence
+        self.tagger = pycrfsuite.Tagger()
+        self.tagger.open(str(model))
+        self.features = FEATURES[features]
+
+    def tag(self, sentence: Sentence) -> list[str]:
+        """Labels from a sentence: features are built, then tagged."""
+        labels: list[str] = self.tagger.tag(self.features(sentence))
+        return labels
+
+    def tokens_per_second(self, sentences: Sequence[Sentence]) -> Rates:
+        """All three ways of counting."""
+        tokens = sum(map(len, sentences))
+        begin = time.perf_counter()
+        lists = [self.features(sentence) for sentence in sentences]
+        built = time.perf_counter()
+        for attributes in lists:
+            self.tagger.tag(attributes)
+        tagged = time.perf_counter()
+        sequences = [self.sequence(attributes) for attributes in lists]
+        ready = time.perf_counter()
+        for items in sequences:
+            self.tagger.tag(items)
+        done = time.perf_counter()
+        return Rates(tokens / (tagged - begin), tokens / (tagged - built), tokens / (done - ready))
+
+
+def spans(labels: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """(start, end, type) as conlleval counts: an I- after another type or after O opens a span too."""
+    start, kind = 0, ""
+    for i, label in enumerate([*labels, "O"]):
+        prefix, _, here = label.partition("-")
+        if kind and (prefix != "I" or here != kind):
+            yield start, i, kind
+            kind = ""
+        if prefix != "O" and not kind:
+            start, kind = i, here
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Fractions; f1 is None where no label is part of a span."""
+
+    accuracy: float
+    accuracy_known: float
+    accuracy_oov: float
+    f1: float | None
+
+
+def score(gold: Sequence[Sentence], predicted: Sequence[Sequence[str]], known: set[str]) -> Scores:
+    """Token accuracy for all, known and unknown words, and F1 of spans."""
+    right, total = {True: 0, False: 0}, {True: 0, False: 0}
+    counts = [0, 0, 0]  # spans in gold, predicted, both
+    for sentence, labels in zip(gold, predicted, strict=True):
+        for row, label in zip(sentence, labels, strict=True):
+            total[row[0] in known] += 1
+            right[row[0] in known] += row[-1] == label
+        wanted, got = set(spans([row[-1] for row in sentence])), set(spans(labels))
+        counts = [n + len(s) for n, s in zip(counts, (wanted, got, wanted & got), strict=True)]
+    schemed = all(row[-1] == "O" or row[-1][:2] in ("B-", "I-") for sentence in gold for row in sentence)
+    return Scores(
+        accuracy=sum(right.values()) / sum(total.values()),
+        accuracy_known=right[True] / max(total[True], 1),
+        accuracy_oov=right[False] / max(total[False], 1),
+        f1=2 * counts[2] / max(counts[0] + counts[1], 1) if schemed else None,
+    )
+
+
+def evaluate(model: Path, features: str, train_file: Path, test_file: Path) -> Scores:
+    """Scores of a CRFsuite model on a test file."""
+    tagger, gold = Tagger(model, features), load(test_file)
+    known = {row[0] for sentence in load(train_file) for row in sentence}
+    return score(gold, [tagger.tag(sentence) for sentence in gold], known)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Train and print the times as JSON, with scores where a test file is given."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description="Train python-crfsuite.")
+    parser.add_argument("data", type=Path)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--features", choices=FEATURES, default="simple")
+    parser.add_argument("--algorithm", default="ap")
+    parser.add_argument("--passes", type=int, default=None, help="at most so many (default: CRFsuite's own limit)")
+    parser.add_argument("--test", type=Path, default=None)
+    given = parser.parse_args(arguments)
+    done = train(given.data, given.model, given.features, given.algorithm, given.passes)
+    report = asdict(done) | {"estimated_10_passes": done.estimated(10)}
+    if given.test:
+        report |= asdict(evaluate(given.model, given.features, given.data, given.test))
+    print(json.dumps(report))
+
+
+if __name__ == "__main__":
+    main()
