@@ -1,0 +1,36 @@
+"""The made-up addresses as files, to try the commands on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+
+from corate.demo.addresses import Address, addresses
+
+__all__ = ["write_files"]
+
+
+def write_files(
+    directory: str | os.PathLike[str], n_train: int = 4000, n_test: int = 1000, seed: int = 0
+) -> list[Path]:
+    """Write ``train.tsv`` and ``test.tsv``, a token and its label a line, and ``new.txt``, lines without labels.
+
+    No line of one file is made for another. The directory is made where it is missing; returns the paths.
+    """
+    folder = Path(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = addresses(n_train + n_test + 20, seed)
+    texts = {
+        "train.tsv": _columns(islice(lines, n_train)),
+        "test.tsv": _columns(islice(lines, n_test)),
+        "new.txt": "".join(" ".join(token for token, _ in line) + "\n" for line in lines),
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    return [folder / name for name in texts]
+
+
+def _columns(lines: Iterable[Address]) -> str:
+    return "".join("".join(f"{token}\t{label}\n" for token, label in line) + "\n" for line in lines)
