@@ -203,7 +203,7 @@ void bind_feature_map(nb::module_& m) {
              },
              nb::arg("n_columns"), nb::arg("functions"), nb::arg("templates"))
         .def("copy", [](const FeatureMap& map) { return FeatureMap(map); })
-        .def_prop_ro("sizes",
+        .def("sizes",
                      [](const FeatureMap& map) {
                          std::vector<int64_t> sizes(map.n_templates());
                          for (size_t t = 0; t < sizes.size(); ++t) sizes[t] = static_cast<int64_t>(map.n_features(t));

@@ -460,4 +460,36 @@ void bind_ladder(nb::module_& m) {
             return to_numpy(std::move(ids));
         },
         nb::arg("known"), nb::arg("query"), "Position of each query key among the known (distinct) ones, or -1.");
+    m.def(
+        "context_weights",
+        [](Table table, In<int32_t> centre, std::tuple<In<int64_t>, In<int32_t>, In<float>> rows, double k, double weight) {
+            const Counts counts(table);
+            const auto& [offsets, labels, log_p] = rows;
+            if (centre.shape(0) != counts.n_contexts) throw nb::value_error("one distribution a context is needed");
+            Rows out;
+            {
+                nb::gil_scoped_release release;
+                for (size_t c = 0; c < counts.n_contexts; ++c) {
+                    const int32_t r = centre(c);
+                    if (r >= 0 && static_cast<size_t>(r) + 1 >= offsets.shape(0)) throw nb::value_error("row out of range");
+                    // A word with one candidate label needs no more evidence.
+                    if (r >= 0 && offsets(r + 1) - offsets(r) > 1) {
+                        const int32_t* first = labels.data() + offsets(r);
+                        const int32_t* last = labels.data() + offsets(r + 1);
+                        for (int64_t i = counts.offsets[c]; i < counts.offsets[c + 1]; ++i) {
+                            const int32_t* found = std::lower_bound(first, last, counts.labels[i]);
+                            if (counts.counts[i] <= 0 || found == last || *found != counts.labels[i]) continue;
+                            const double p = std::exp(static_cast<double>(log_p(found - labels.data())));
+                            out.labels.push_back(counts.labels[i]);
+                            out.scores.push_back(static_cast<float>(weight * std::log1p(counts.counts[i] / (k * p))));
+                        }
+                    }
+                    out.offsets.push_back(static_cast<int64_t>(out.labels.size()));
+                }
+            }
+            return to_python(std::move(out));
+        },
+        nb::arg("table"), nb::arg("centre"), nb::arg("rows"), nb::arg("k"), nb::arg("weight"),
+        "weight * log(1 + n(c, y) / (k p(y))), p the row of the context's centre: a context's evidence as label weights. "
+        "The part common to all labels is left out.");
 }

@@ -1,5 +1,7 @@
 """Types of the native kernels."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,6 +10,7 @@ I64 = NDArray[np.int64]
 U8 = NDArray[np.uint8]
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
+U64 = NDArray[np.uint64]
 
 # intern.cpp
 def intern_strings(items: list[str]) -> tuple[I32, U8, I64]: ...
@@ -29,3 +32,114 @@ def parse_columns(
 ) -> _Parsed: ...
 def parse_lines(data: bytes, slashed: bool, comment: str, skip_bad: bool) -> _Parsed: ...
 def parse_items(data: bytes, comment: str) -> tuple[_Parsed, I64, I64]: ...
+
+# feature_map.cpp
+Columns = list[tuple[I32, U8, I64]]
+FunctionSpec = tuple[int, int, int, str, Lookup | None, bool]
+
+class FeatureMap:
+    def __init__(
+        self, n_columns: int, functions: list[FunctionSpec], templates: list[list[tuple[int, int]]]
+    ) -> None: ...
+    def copy(self) -> FeatureMap: ...
+    def sizes(self) -> I64: ...
+    def fit(self, columns: Columns, sentences: I64) -> tuple[I32, list[I32]]: ...
+    def transform(self, columns: Columns, sentences: I64) -> tuple[I32, list[I32]]: ...
+    def intern_pairs(self, template: int, first: I32, second: I32) -> I32: ...
+    def values_of(self, function: int) -> I32: ...
+    def absorb(self, other: FeatureMap) -> list[I32]: ...
+    def strings(self, column: int) -> tuple[U8, I64]: ...
+    def values(self, function: int) -> tuple[U8, I64]: ...
+    def keys(self, template: int) -> tuple[U64, U64]: ...
+    def restore(
+        self, strings: list[tuple[U8, I64]], values: list[tuple[U8, I64]], keys: list[tuple[U64, U64]]
+    ) -> None: ...
+
+# counting.cpp
+Table = tuple[I64, I32, I32]
+
+def count_table(contexts: I32, labels: I32, n_contexts: int, n_labels: int) -> Table: ...
+def adjust_table(
+    offsets: I64, labels: I32, counts: I32, token_contexts: I32, token_labels: I32, change: int
+) -> None: ...
+def count_pairs(labels: I32, offsets: I64, n_labels: int) -> tuple[I32, I32, I64]: ...
+
+# ladder.cpp
+class Ladder:
+    def __init__(self, offsets: I64, labels: I32, counts: I32, rung_ids: I32, n_labels: int) -> None: ...
+    def derive(self, rung_k: list[float], rare: list[int], word_k: float, prior_k: float) -> None: ...
+    def distribution(self, word: int, left_out: int = -1) -> F64: ...
+    def word_rows(self, threshold: float, cap: int) -> tuple[I64, I32, F32]: ...
+    def rung_rows(self, rung: int, threshold: float, cap: int) -> tuple[I64, I32, F32]: ...
+    def lattice(
+        self,
+        words: I32,
+        ids: I32,
+        left: Table,
+        right: Table,
+        class_left: Table,
+        class_right: Table,
+        class_of: I32,
+        classes: Table,
+        pair_k: float,
+        class_k: float,
+        rare: int,
+        threshold: float,
+        cap: int,
+        left_out: I32 | None,
+    ) -> tuple[I64, I32, F32, F32, F32, F32, U8]: ...
+
+def class_contexts(
+    keys: U64, pairs: Table, word_is_first: bool, class_of: I32, totals: I64, rare: int, n_labels: int
+) -> tuple[U64, I64, I32, I32]: ...
+def match_keys(known: U64, query: U64) -> I32: ...
+def context_weights(
+    table: Table, centre: I32, rows: tuple[I64, I32, F32], k: float, weight: float
+) -> tuple[I64, I32, F32]: ...
+
+# lattice.cpp
+class Edges:
+    n_labels: int
+    @staticmethod
+    def dense(scores: F32) -> Edges: ...
+    @staticmethod
+    def sparse(offsets: I64, to: I32, scores: F32, row: F32, col: F32) -> Edges: ...
+    def at(self, y: int, z: int) -> float: ...
+
+def viterbi(sentences: I64, offsets: I64, labels: I32, scores: F32, edges: Edges) -> tuple[I32, F32]: ...
+def forward_backward(sentences: I64, offsets: I64, labels: I32, scores: F32, edges: Edges) -> tuple[F64, F32]: ...
+
+# engine.cpp
+Rows = tuple[I64, I32, F32]
+
+class Engine:
+    def __init__(
+        self,
+        map: FeatureMap,
+        edges: Edges,
+        bias: F32,
+        word_column: int,
+        rows: Rows,
+        rung_functions: list[int],
+        rung_bases: list[int],
+        linear: Rows,
+        all_labels: bool,
+        floor: float,
+    ) -> None: ...
+    def tag_columns(
+        self, columns: Columns, sentences: I64, ready: tuple[I64, I32] | None, threads: int
+    ) -> I32: ...
+    def lattice(self, columns: Columns, sentences: I64, ready: tuple[I64, I32] | None) -> Rows: ...
+    def tag_words(self, words: Sequence[str], names: list[str]) -> list[str]: ...
+    def tag_text(
+        self,
+        data: bytes,
+        labels: list[str],
+        positions: list[int],
+        separator: str,
+        comment: str,
+        threads: int,
+        first_line: int,
+    ) -> tuple[bytes, int]: ...
+    @staticmethod
+    def cut(data: bytes) -> int: ...

@@ -9,6 +9,7 @@ letter_class                  case (l lower, u initial upper, U all upper, m mix
 ending (n)                    letter_class and the last n characters in lower case
 spelling                      the paper's spelling tests as one value, as ``upper+hyphen+ing`` or ``none``
 length ([n])                  its number of characters, n for longer words
+unseen_class                  letter_class, of words that training has not seen; nothing for the others
 in, map (file)                its class in a lexicon
 starts_digit, starts_upper,   tests: ``1`` where they hold, else nothing. title: its only upper letter is
 has_hyphen, has_digit,        its first character; all_upper: upper and no lower letters; punctuation
@@ -65,6 +66,7 @@ FUNCTIONS: dict[str, tuple[int, str]] = {
     "has_punct": (23, ""),
     "folded": (24, ""),
     "starts_with": (25, "text"),
+    "unseen_class": (6, ""),
 }
 
 #: How each kind of argument is written.
@@ -104,6 +106,11 @@ class WordFunction:
     def kind(self) -> int:
         """The function's number in native/word_functions.h."""
         return FUNCTIONS[self.name][0]
+
+    @property
+    def unseen_only(self) -> bool:
+        """Whether only words that training has not seen have a value."""
+        return self.name == "unseen_class"
 
     def apply(self, words: StringTable) -> tuple[NDArray[np.int32], StringTable]:
         """Ids of the value of each word, -1 where there is none, and the values they stand for."""

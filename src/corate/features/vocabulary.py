@@ -1,0 +1,131 @@
+"""The vocabulary: from a corpus to the ids of its features, and back to their names.
+
+It holds the distinct strings of each column, the values of each word function and the features of each template,
+numbered exactly by ``native/feature_map.cpp``. Feature ids run through the templates in order: those of template ``t``
+start at ``bases[t]``. Ready-made attributes, where a model has them, come after all templates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.corpus import Corpus, StringTable
+from corate.features.templates import Atom, Template
+from corate.features.word_functions import WordFunction
+
+__all__ = ["BOUNDARIES", "Vocabulary", "column_arrays"]
+
+#: Values 0 to 15 of every function are the places before and after the sentence.
+BOUNDARIES = 16
+_HALF = BOUNDARIES // 2
+
+Ids = NDArray[np.int32]
+
+
+def column_arrays(corpus: Corpus, columns: Iterable[str]) -> list[tuple[Ids, NDArray[np.uint8], NDArray[np.int64]]]:
+    """The named columns as the native code takes them; DataError where one is missing."""
+    found = (corpus.column(name) for name in columns)
+    return [(c.ids, c.strings.data, c.strings.offsets) for c in found]
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """Templates, further word functions (the rungs of a ladder), and the numbered features of what was counted."""
+
+    templates: tuple[Template, ...]
+    rungs: tuple[Atom, ...]
+    columns: tuple[str, ...]
+    map: _native.FeatureMap = field(repr=False)
+    attributes: StringTable | None = None
+
+    @classmethod
+    def of(cls, templates: Sequence[Template], rungs: Sequence[Atom] = ()) -> Vocabulary:
+        """An empty vocabulary for these templates and rungs.
+
+        >>> from corate.features.templates import parse
+        >>> vocabulary = Vocabulary.of([parse("word[0]"), parse("word[-1]|word[0]")])
+        >>> ids, _ = vocabulary.fit(Corpus.from_sentences([["to", "be", "to", "be"]]))
+        >>> ids.tolist(), vocabulary.name(17), vocabulary.name(20)
+        ([[16, 17, 16, 17], [0, 1, 2, 1]], 'word[0]=be', 'word[-1]|word[0]=be|to')
+        """
+        atoms = [*(a for t in templates for a in t.atoms), *rungs]
+        columns = tuple(dict.fromkeys(a.column for a in atoms))
+        functions = list(dict.fromkeys((a.column, a.function) for a in atoms))
+        specs = [(columns.index(c), f.kind, f.number, f.text, _lookup(f), f.unseen_only) for c, f in functions]
+        paths = [[(functions.index((a.column, a.function)), a.offset) for a in t.atoms] for t in templates]
+        return cls(tuple(templates), tuple(rungs), columns, _native.FeatureMap(len(columns), specs, paths))
+
+    # -- corpora -------------------------------------------------------------------------------------------------
+
+    def fit(self, corpus: Corpus) -> tuple[Ids, dict[str, Ids]]:
+        """Number what a corpus holds, adding what is new: (T, n) features within their templates, and string ids."""
+        features, strings = self.map.fit(column_arrays(corpus, self.columns), corpus.offsets)
+        return features, dict(zip(self.columns, strings, strict=True))
+
+    def transform(self, corpus: Corpus) -> tuple[Ids, dict[str, Ids]]:
+        """The same without adding anything: -1 where a feature or a string is not known."""
+        features, strings = self.map.transform(column_arrays(corpus, self.columns), corpus.offsets)
+        return features, dict(zip(self.columns, strings, strict=True))
+
+    def copy(self) -> Vocabulary:
+        """A vocabulary that can grow on its own."""
+        return replace(self, map=self.map.copy())
+
+    # -- numbers and names ---------------------------------------------------------------------------------------
+
+    @property
+    def bases(self) -> NDArray[np.int64]:
+        """(T + 1,) first feature id of each template, and past the last."""
+        return np.concatenate([[0], np.cumsum(self.map.sizes())]).astype(np.int64)
+
+    def functions(self) -> list[tuple[str, WordFunction]]:
+        """The word functions in the order the map numbers them, with their columns."""
+        atoms = [*(a for t in self.templates for a in t.atoms), *self.rungs]
+        return list(dict.fromkeys((a.column, a.function) for a in atoms))
+
+    def function_index(self, atom: Atom) -> int:
+        """The number of an atom's function in the map."""
+        return self.functions().index((atom.column, atom.function))
+
+    def strings(self, column: str) -> StringTable:
+        """The known strings of a column."""
+        return StringTable(*self.map.strings(self.columns.index(column)))
+
+    def name(self, feature: int) -> str:
+        """What a feature id stands for."""
+        bases = self.bases
+        if feature >= bases[-1]:
+            assert self.attributes is not None
+            return self.attributes[int(feature - bases[-1])]
+        t = int(np.searchsorted(bases, feature, side="right")) - 1
+        template = self.templates[t]
+        values = [self._value(atom, v) for atom, v in zip(template.atoms, self._values(t, feature - bases[t]), strict=True)]
+        return f"{template}={'|'.join(values)}"
+
+    def _values(self, t: int, local: int) -> list[int]:
+        atoms = len(self.templates[t].atoms)
+        if atoms == 1:
+            return [int(local)]
+        prefixes, keys = self.map.keys(t)
+        key = int(keys[local])
+        values = [key & 0xFFFFFFFF]
+        for _ in range(atoms - 2):
+            key = int(prefixes[key >> 32])
+            values.append(key & 0xFFFFFFFF)
+        return [*reversed([*values, key >> 32])]
+
+    def _value(self, atom: Atom, value: int) -> str:
+        if value < _HALF:
+            return f"<start-{value + 1}>"
+        if value < BOUNDARIES:
+            return f"<end+{value - _HALF + 1}>"
+        return StringTable(*self.map.values(self.function_index(atom)))[value - BOUNDARIES]
+
+
+def _lookup(function: WordFunction) -> _native.Lookup | None:
+    return None if function.table is None else function.table.native
