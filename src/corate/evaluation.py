@@ -1,0 +1,379 @@
+"""How good predicted labels are: token accuracy (all, known, OOV words), entity precision, recall and F1, confusions.
+
+    accuracy = right tokens / tokens      precision = right entities / predicted entities
+    F1 = 2 P R / (P + R)                  recall    = right entities / gold entities
+
+An entity is right when its type and both its ends are. Entities are the chunks that the conlleval script of the CoNLL
+shared tasks counts, IOB1, IOB2 and IOBES alike and forgiving of ill-formed sequences; `chunks` states the rule. All
+work is done on arrays of label ids.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate.corpus import Column, Corpus, StringTable
+from corate.errors import DataError
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.table import Table
+
+__all__ = ["Confusion", "Report", "Score", "chunk_types", "chunks", "evaluate"]
+
+Ids = NDArray[np.integer[Any]]
+Int64 = NDArray[np.int64]
+
+#: Roles of a label within a chunk. BILOU's L and U are IOBES's E and S, BMES's M is I.
+_OUTSIDE, _BEGIN, _INSIDE, _END, _SINGLE = range(5)
+_ROLES = {"B": _BEGIN, "I": _INSIDE, "M": _INSIDE, "E": _END, "L": _END, "S": _SINGLE, "U": _SINGLE}
+_SPAN_LABEL = re.compile(r"([BIESLUM])-(.+)", re.DOTALL)
+
+#: With more cells than this, confusions are counted by sorting instead of in a dense table.
+_MOST_CELLS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Score:
+    """Precision, recall and F1 of the entities of one type, with the numbers of gold and predicted entities."""
+
+    precision: float
+    recall: float
+    f1: float
+    support: int
+    predicted: int
+
+    @classmethod
+    def of(cls, right: int, support: int, predicted: int) -> Score:
+        """The score from counts; a ratio with nothing below the line is 0, as in conlleval.
+
+        >>> Score.of(right=1, support=2, predicted=1)
+        Score(precision=1.0, recall=0.5, f1=0.6666666666666666, support=2, predicted=1)
+        """
+        both = support + predicted
+        return cls(
+            right / predicted if predicted else 0.0,
+            right / support if support else 0.0,
+            2 * right / both if both else 0.0,
+            support,
+            predicted,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Confusion:
+    """How often a gold label was predicted as which: ``(cells,)`` arrays of label ids and counts above zero."""
+
+    labels: tuple[str, ...]
+    gold: Int64
+    predicted: Int64
+    counts: Int64
+
+    def matrix(self) -> Int64:
+        """The counts as a dense ``(labels, labels)`` matrix, gold labels in rows."""
+        dense = np.zeros((len(self.labels), len(self.labels)), dtype=np.int64)
+        dense[self.gold, self.predicted] = self.counts
+        return dense
+
+    def most_confused(self, n: int = 10) -> list[tuple[str, str, int]]:
+        """The ``n`` most frequent errors as (gold label, predicted label, tokens), most frequent first."""
+        wrong = np.flatnonzero(self.gold != self.predicted)
+        best = wrong[np.argsort(-self.counts[wrong], kind="stable")][: max(n, 0)]
+        return [
+            (self.labels[g], self.labels[p], count)
+            for g, p, count in zip(
+                self.gold[best].tolist(), self.predicted[best].tolist(), self.counts[best].tolist(), strict=True
+            )
+        ]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report:
+    """What `evaluate` found. Scores are fractions; None stands where there is nothing to measure.
+
+    ``accuracy_known`` and ``accuracy_oov`` are over tokens whose word was and was not among the known words.
+    ``precision``, ``recall`` and ``f1`` count entities, ``types`` has them by type; None and empty where the labels are
+    no spans. ``sentence_accuracy`` is the fraction of sentences without an error.
+    """
+
+    tokens: int
+    sentences: int
+    accuracy: float
+    sentence_accuracy: float
+    accuracy_known: float | None = None
+    accuracy_oov: float | None = None
+    tokens_oov: int | None = None
+    precision: float | None = None
+    recall: float | None = None
+    f1: float | None = None
+    types: Mapping[str, Score] = field(default_factory=dict)
+    confusion: Confusion = field(kw_only=True)
+
+    def to_dict(self, *, confused: int = 20) -> dict[str, Any]:
+        """All numbers, ready for JSON, with the ``confused`` most frequent errors."""
+        scores = {name: value for name, value in vars(self).items() if name not in ("types", "confusion")}
+        types = {name: vars(score).copy() for name, score in self.types.items()}
+        errors = [
+            {"gold": gold, "predicted": predicted, "tokens": tokens}
+            for gold, predicted, tokens in self.confusion.most_confused(confused)
+        ]
+        return {**scores, "types": types, "most_confused": errors}
+
+    def __repr__(self) -> str:
+        parts = [f"{name} {value}" for name, value in self._summary() if value.endswith("%")]
+        return f"Report({', '.join(parts)}; {self.tokens} tokens, {self.sentences} sentences)"
+
+    def __str__(self) -> str:
+        blocks = [self._summary()]
+        if self.types:
+            blocks.append([_TYPE_HEADINGS, *_type_rows(self.types)])
+        if errors := _error_rows(self.confusion):
+            blocks.append([_ERROR_HEADINGS, *errors])
+        return "\n\n".join(_aligned(rows) for rows in blocks)
+
+    def __rich__(self) -> Group:
+        return self.table()
+
+    def table(self) -> Group:
+        """The report as rich tables: the summary, the types of entities and the most frequent errors."""
+        from rich.console import Group
+
+        tables = [_rich_table(("", ""), self._summary())]
+        if self.types:
+            tables.append(_rich_table(_TYPE_HEADINGS, _type_rows(self.types)))
+        if errors := _error_rows(self.confusion):
+            tables.append(_rich_table(_ERROR_HEADINGS, errors))
+        return Group(*tables)
+
+    def _summary(self) -> list[tuple[str, ...]]:
+        rows = [
+            ("accuracy", _percent(self.accuracy)),
+            ("known words", _percent(self.accuracy_known)),
+            ("OOV words", _percent(self.accuracy_oov)),
+            ("whole sentences", _percent(self.sentence_accuracy)),
+            ("precision", _percent(self.precision)),
+            ("recall", _percent(self.recall)),
+            ("F1", _percent(self.f1)),
+            ("tokens", str(self.tokens)),
+            ("sentences", str(self.sentences)),
+        ]
+        return [row for row in rows if row[1] != "-"]
+
+
+def evaluate(
+    gold: Corpus,
+    predicted: Sequence[Sequence[str]] | Column,
+    known_words: Collection[str] | StringTable | None = None,
+) -> Report:
+    """Compare predicted labels with the gold labels of a corpus.
+
+    ``predicted`` holds a list of labels per sentence, or one `Column` of label ids for all tokens. Labels that only
+    one side knows are counted wrong. ``known_words`` are the words of training, for the accuracy on known and unknown
+    words. Entities are counted where every gold label is ``O`` or a prefix (B, I, E, S; L, U, M) with a type; a
+    predicted label of another form is then no part of an entity.
+
+    Raises DataError where there are no labels, no tokens, or not as many labels as tokens.
+
+    >>> gold = Corpus.from_sentences([[("Ann", "B-PER"), ("Lee", "I-PER"), ("left", "O")], [("Rome", "B-LOC")]])
+    >>> evaluate(gold, [["B-PER", "I-PER", "O"], ["B-PER"]], known_words={"Ann", "left"})
+    Report(accuracy 75.00%, known words 100.00%, OOV words 50.00%, whole sentences 50.00%, precision 50.00%,
+    recall 50.00%, F1 50.00%; 4 tokens, 2 sentences)
+    """
+    truth = gold.require_labels()
+    if not gold.n_tokens:
+        raise DataError("there is nothing to evaluate: the data has no tokens")
+    guess = predicted if isinstance(predicted, Column) else _column(predicted, gold.offsets)
+    _check_column(guess, gold.n_tokens)
+    labels, truth_ids, guess_ids = _numbered_alike(truth, guess)
+    right = truth_ids == guess_ids
+    errors_before = np.concatenate([[0], np.cumsum(~right)])
+    errors = errors_before[gold.offsets[1:]] - errors_before[gold.offsets[:-1]]
+    known, oov, n_oov = _by_word(gold, right, known_words)
+    total, types = _entities(labels, truth_ids, guess_ids, gold.offsets)
+    return Report(
+        tokens=gold.n_tokens,
+        sentences=len(gold),
+        accuracy=float(right.mean()),
+        sentence_accuracy=float((errors == 0).mean()),
+        accuracy_known=known,
+        accuracy_oov=oov,
+        tokens_oov=n_oov,
+        precision=None if total is None else total.precision,
+        recall=None if total is None else total.recall,
+        f1=None if total is None else total.f1,
+        types=types,
+        confusion=_confusion(labels, truth_ids, guess_ids),
+    )
+
+
+def chunks(label_ids: Ids, label_strings: Sequence[str], offsets: Int64) -> tuple[Int64, Int64, Int64]:
+    """The chunks of all sentences: ``(chunks,)`` first tokens, ends (one past the last) and ids into `chunk_types`.
+
+    A token in a chunk begins a new one where it is B or S, where the token before is outside, E, S or of another
+    type, or where a sentence begins; a chunk ends before the next begins and before a token outside.
+
+    >>> labels = ["O", "I-X", "B-X"]
+    >>> [array.tolist() for array in chunks(np.array([0, 1, 1, 2, 1]), labels, np.array([0, 4, 5]))]
+    [[1, 3, 4], [3, 4, 5], [0, 0, 0]]
+    """
+    types = {name: i for i, name in enumerate(chunk_types(label_strings))}
+    parsed = [_parse(label) for label in label_strings]
+    role = np.array([r for r, _ in parsed], dtype=np.int8)[label_ids]
+    kind = np.array([-1 if name is None else types[name] for _, name in parsed], dtype=np.int64)[label_ids]
+    closed = (role == _OUTSIDE) | (role == _END) | (role == _SINGLE)  # no chunk goes on after these
+    begins = (role == _BEGIN) | (role == _SINGLE)
+    begins[1:] |= closed[:-1] | (kind[1:] != kind[:-1])
+    begins[offsets[:-1][offsets[:-1] < len(begins)]] = True
+    inside = role != _OUTSIDE
+    begins &= inside
+    ends = inside.copy()
+    ends[:-1] &= begins[1:] | ~inside[1:]
+    starts = np.flatnonzero(begins)
+    return starts, np.flatnonzero(ends) + 1, kind[starts]
+
+
+def chunk_types(label_strings: Iterable[str]) -> list[str]:
+    """The distinct types of the labels, in order of first appearance.
+
+    >>> chunk_types(["O", "B-PER", "I-PER", "B-LOC"])
+    ['PER', 'LOC']
+    """
+    return list(dict.fromkeys(name for _, name in map(_parse, label_strings) if name is not None))
+
+
+def _parse(label: str) -> tuple[int, str | None]:
+    match = _SPAN_LABEL.fullmatch(label)
+    return (_OUTSIDE, None) if match is None else (_ROLES[match[1]], match[2])
+
+
+# -- the parts of a report -------------------------------------------------------------------------------------------
+
+
+def _column(predicted: Sequence[Sequence[str]], offsets: Int64) -> Column:
+    if any(isinstance(labels, str) for labels in predicted):
+        raise DataError("the predicted labels must be a list of labels for each sentence, not one string")
+    have = np.fromiter(map(len, predicted), dtype=np.int64, count=len(predicted))
+    want = np.diff(offsets)
+    if len(have) != len(want):
+        raise DataError(f"{len(want)} sentences but predicted labels for {len(have)}")
+    for s in np.flatnonzero(have != want)[:1].tolist():
+        raise DataError(f"sentence {s}: {want[s]} tokens but {have[s]} predicted labels")
+    return Column.of("label", itertools.chain.from_iterable(predicted))
+
+
+def _check_column(column: Column, n: int) -> None:
+    if len(column.ids) != n:
+        raise DataError(f"{n} tokens but {len(column.ids)} predicted labels")
+    if column.ids.min() < 0 or column.ids.max() >= len(column.strings):
+        raise DataError(f"the ids of the predicted labels must lie between 0 and {len(column.strings) - 1}")
+
+
+def _numbered_alike(truth: Column, guess: Column) -> tuple[list[str], Int64, Int64]:
+    """The labels that occur, sorted, and the ids of both columns into them."""
+    labels = sorted({c.strings[i] for c in (truth, guess) for i in np.flatnonzero(np.bincount(c.ids)).tolist()})
+    number = {label: i for i, label in enumerate(labels)}
+    truth_ids, guess_ids = (
+        np.array([number.get(label, -1) for label in column.strings.to_list()], dtype=np.int64)[column.ids]
+        for column in (truth, guess)
+    )
+    return labels, truth_ids, guess_ids
+
+
+def _by_word(
+    gold: Corpus, right: NDArray[np.bool_], known_words: Collection[str] | StringTable | None
+) -> tuple[float | None, float | None, int | None]:
+    """Accuracy on known words and on others, and the number of the others."""
+    word = gold.word
+    if word is None or known_words is None:
+        return None, None, None
+    if isinstance(known_words, StringTable):
+        distinct = known_words.find(word.strings) >= 0
+    else:
+        known_set = known_words if isinstance(known_words, (set, frozenset, dict)) else set(known_words)
+        distinct = np.array([string in known_set for string in word.strings.to_list()], dtype=bool)
+    known = distinct[word.ids]
+    n_known, right_known = int(known.sum()), int((right & known).sum())
+    n_oov, right_oov = len(right) - n_known, int(right.sum()) - right_known
+    return right_known / n_known if n_known else None, right_oov / n_oov if n_oov else None, n_oov
+
+
+def _entities(
+    labels: Sequence[str], truth: Int64, guess: Int64, offsets: Int64
+) -> tuple[Score | None, dict[str, Score]]:
+    """The score over all entities and by type, or None where the labels are no spans."""
+    gold_labels = [labels[i] for i in np.flatnonzero(np.bincount(truth)).tolist()]
+    spans = all(label == "O" or _SPAN_LABEL.fullmatch(label) for label in gold_labels)
+    if not spans or not any(label.startswith(("B-", "I-", "S-", "U-")) for label in labels):
+        return None, {}
+    start, stop, kind = chunks(truth, labels, offsets)
+    guess_start, guess_stop, guess_kind = chunks(guess, labels, offsets)
+    there = np.searchsorted(guess_start, start)
+    there[there == len(guess_start)] = -1
+    right = np.zeros(len(start), dtype=bool)
+    if len(guess_start):
+        right = (guess_start[there] == start) & (guess_stop[there] == stop) & (guess_kind[there] == kind)
+    names = chunk_types(labels)
+    counted = [np.bincount(k, minlength=len(names)).tolist() for k in (kind[right], kind, guess_kind)]
+    types = {name: Score.of(*counts) for name, *counts in sorted(zip(names, *counted, strict=True))}
+    return Score.of(int(right.sum()), len(start), len(guess_start)), types
+
+
+def _confusion(labels: Sequence[str], truth: Int64, guess: Int64) -> Confusion:
+    cells = truth * len(labels) + guess
+    if len(labels) ** 2 <= _MOST_CELLS:
+        dense = np.bincount(cells)
+        cell = np.flatnonzero(dense)
+        counts = dense[cell]
+    else:
+        cell, counts = np.unique(cells, return_counts=True)
+    return Confusion(tuple(labels), cell // len(labels), cell % len(labels), counts.astype(np.int64, copy=False))
+
+
+# -- showing ---------------------------------------------------------------------------------------------------------
+
+_TYPE_HEADINGS = ("type", "precision", "recall", "F1", "entities", "predicted")
+_ERROR_HEADINGS = ("gold", "predicted", "tokens")
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.2f}%"
+
+
+def _type_rows(types: Mapping[str, Score]) -> list[tuple[str, ...]]:
+    return [
+        (name, _percent(s.precision), _percent(s.recall), _percent(s.f1), str(s.support), str(s.predicted))
+        for name, s in types.items()
+    ]
+
+
+def _error_rows(confusion: Confusion) -> list[tuple[str, ...]]:
+    return [(gold, predicted, str(tokens)) for gold, predicted, tokens in confusion.most_confused(5)]
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
+        for row in rows
+    )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _rich_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    from rich.box import SIMPLE
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE, show_header=any(headings), pad_edge=False)
+    for i, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if i else "left")
+    for row in rows:
+        table.add_row(*map(Text, row))  # as it is: a label may look like markup
+    return table
