@@ -10,6 +10,8 @@
 //     P_r(y) = (n_r(y) + k_r P_r+1(y)) / (n_r + k_r)            (a rung without types is passed over)
 //     P(y | w) = (n(w, y) + k_w P_0(y)) / (n(w) + k_w)          (a word never seen keeps P_0)
 //
+// A word's own type is taken out of its rungs: they say what other words teach about it.
+//
 // Neighbours correct it where the pair was seen:
 //
 //     left(y) = log P(y | w_left, w) / P(y | w),   P(y | w_left, w) = (n(y) + k_p P(y | w)) / (n + k_p)
@@ -18,7 +20,7 @@
 //
 //     context(y) = log P(y | w_left, class) / P(y | class), and the same on the right.
 //
-// Leaving one out takes the token itself out of every count it was part of.
+// Leaving one out takes the token itself out of every count it was part of (of the rungs its word is out already).
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -84,7 +86,7 @@ class Ladder {
         const int64_t n = totals_[w];
         const int64_t n_left = n - (left_out != kNobody ? 1 : 0);
         p = prior_;
-        for (size_t r = rungs_.size(); r-- > first;) climb(rungs_[r], rung_ids_(r, w), w, left_out, p);
+        for (size_t r = rungs_.size(); r-- > first;) climb(rungs_[r], rung_ids_(r, w), w, own, p);
         if (!own || n_left <= 0) return false;
         const double inverse = 1.0 / (static_cast<double>(n_left) + word_k_);
         for (double& value : p) value *= word_k_ * inverse;
@@ -181,26 +183,21 @@ class Ladder {
         }
     }
 
-    // One rung up: p <- (n_r + k p) / (n_r + k), without the left-out token's share.
-    void climb(const Rung& rung, int32_t context, size_t w, int32_t left_out, std::vector<double>& p) const {
+    // One rung up: p <- (n_r + k p) / (n_r + k). A word learns from other words there: its own type is taken out.
+    void climb(const Rung& rung, int32_t context, size_t w, bool own, std::vector<double>& p) const {
         if (context < 0) return;
         const int64_t n = totals_[w];
-        double total = rung.totals[context];
-        const bool was = left_out != kNobody && n > 0 && n <= rung.rare;
-        const bool stays = left_out != kNobody && n > 1 && n - 1 <= rung.rare;
-        total += (stays ? 1.0 : 0.0) - (was ? 1.0 : 0.0);
+        const bool inside = own && n > 0 && n <= rung.rare;
+        const double total = rung.totals[context] - (inside ? 1.0 : 0.0);
         if (total < 0.5) return;
         const double inverse = 1.0 / (total + rung.k), scale = rung.k * inverse;
         for (double& value : p) value *= scale;
         for (int64_t i = rung.offsets[context]; i < rung.offsets[context + 1]; ++i)
             p[rung.labels[i]] += rung.shares[i] * inverse;
-        if (!was && !stays) return;
+        if (!inside) return;
         for (int64_t i = offsets_(w); i < offsets_(w + 1); ++i) {
-            double share = 0.0;
-            if (was) share -= static_cast<double>(counts_(i)) / static_cast<double>(n);
-            if (stays) share += static_cast<double>(counts_(i) - (labels_(i) == left_out ? 1 : 0)) / static_cast<double>(n - 1);
             double& value = p[labels_(i)];
-            value = std::max(0.0, value + share * inverse);
+            value = std::max(0.0, value - static_cast<double>(counts_(i)) / static_cast<double>(n) * inverse);
         }
     }
 

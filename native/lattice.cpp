@@ -188,7 +188,7 @@ void bind_lattice(nb::module_& m) {
             nb::arg("scores"))
         .def_static(
             "sparse",
-            [](In<int64_t> offsets, In<int32_t> to, In<float> scores, In<float> row, In<float> col) {
+            [](In<int64_t> offsets, In<int32_t> to, In<float> scores, In<float> row, In<float> col, float weight) {
                 const size_t size = row.shape(0);
                 if (size < 1 || offsets.shape(0) != size + 1 || col.shape(0) != size || to.shape(0) != scores.shape(0) ||
                     offsets(0) != 0 || static_cast<size_t>(offsets(size)) != to.shape(0))
@@ -206,9 +206,10 @@ void bind_lattice(nb::module_& m) {
                 e.scores.assign(scores.data(), scores.data() + scores.size());
                 e.row.assign(row.data(), row.data() + size);
                 e.col.assign(col.data(), col.data() + size);
+                e.weight = weight;
                 return e;
             },
-            nb::arg("offsets"), nb::arg("to"), nb::arg("scores"), nb::arg("row"), nb::arg("col"))
+            nb::arg("offsets"), nb::arg("to"), nb::arg("scores"), nb::arg("row"), nb::arg("col"), nb::arg("weight"))
         .def("at", &Edges::at, nb::arg("y"), nb::arg("z"))
         .def_ro("n_labels", &Edges::n_labels);
     m.def(

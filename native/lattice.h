@@ -5,7 +5,7 @@
 // Edges are (K + 1) x (K + 1): row K is the start symbol, column K the end symbol. With few labels they are one dense
 // table. With many, pairs that were stored are looked up and all others score
 //
-//     edge(y, y') = -log(1 + row(y) col(y'))
+//     edge(y, y') = -weight log(1 + row(y) col(y'))
 //
 // which is the log of a smoothed co-occurrence rate whose observed count is zero (row = col = 0 gives a plain zero).
 #pragma once
@@ -21,6 +21,7 @@ struct Edges {
     std::vector<int32_t> to;
     std::vector<float> scores;
     std::vector<float> row, col;    // (K + 1)
+    float weight = 1.0f;
 
     float at(int32_t y, int32_t z) const {
         if (!dense.empty()) return dense[static_cast<size_t>(y) * (n_labels + 1) + z];
@@ -28,7 +29,7 @@ struct Edges {
         const int32_t* last = to.data() + offsets[y + 1];
         const int32_t* found = std::lower_bound(first, last, z);
         if (found != last && *found == z) return scores[found - to.data()];
-        return -std::log1p(row[y] * col[z]);
+        return -weight * std::log1p(row[y] * col[z]);
     }
 };
 

@@ -1,0 +1,181 @@
+"""Counts: all that empirical training takes from a corpus, in one pass.
+
+Two tables of raw token counts: how often each label was seen with each feature, and how often each label followed each
+other, with a boundary symbol around the sentence (id K). Both are sums over tokens, so the counts of two corpora add up
+to the counts of both; types, rarity and probabilities are derived afterwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.corpus import Corpus, StringTable
+from corate.features.vocabulary import Vocabulary
+
+__all__ = ["Counts", "PairCounts", "Table", "Tokens", "label_ids"]
+
+Ids = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Label counts by context, sparse: row ``c`` is ``labels``/``counts`` from ``offsets[c]`` to ``offsets[c + 1]``."""
+
+    offsets: NDArray[np.int64]
+    labels: Ids
+    counts: Ids
+
+    def arrays(self) -> tuple[NDArray[np.int64], Ids, Ids]:
+        """As the native code takes it."""
+        return self.offsets, self.labels, self.counts
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def rows(self, start: int, stop: int) -> Table:
+        """The rows from ``start`` to ``stop``; the counts are a view."""
+        a, b = int(self.offsets[start]), int(self.offsets[stop])
+        return Table(self.offsets[start : stop + 1] - a, self.labels[a:b], self.counts[a:b])
+
+    def padded(self, rows: int) -> Table:
+        """With empty rows added at the end, up to ``rows``."""
+        tail = np.full(rows - len(self), self.offsets[-1], dtype=np.int64)
+        return Table(np.concatenate([self.offsets, tail]), self.labels, self.counts)
+
+    def totals(self) -> NDArray[np.int64]:
+        """Tokens of each row."""
+        sums = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
+        return sums[self.offsets[1:]] - sums[self.offsets[:-1]]
+
+    def contexts(self) -> NDArray[np.int64]:
+        """The row of each entry."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """How often label ``to`` followed label ``origin``; id K stands for the boundary. Sorted by both."""
+
+    origin: Ids
+    to: Ids
+    counts: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """The tokens a table was counted from: (T, n) features within their templates, words and labels, by position."""
+
+    features: Ids
+    words: Ids | None
+    labels: Ids
+    offsets: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Counts of features with labels and of label pairs, with the vocabulary and the labels they are about."""
+
+    vocabulary: Vocabulary
+    labels: StringTable
+    table: Table
+    pairs: PairCounts
+    sentences: int
+    tokens: int
+
+    @classmethod
+    def of(cls, corpus: Corpus, vocabulary: Vocabulary, word: str | None) -> tuple[Counts, Tokens]:
+        """Count a labelled corpus, filling the (empty) vocabulary; also returns the tokens as they were numbered."""
+        labels, ids = label_ids(corpus)
+        features, strings = vocabulary.fit(corpus)
+        table = _count(features, ids, vocabulary, len(labels))
+        pairs = PairCounts(*_native.count_pairs(ids, corpus.offsets, len(labels)))
+        counts = cls(vocabulary, labels, table, pairs, len(corpus), corpus.n_tokens)
+        return counts, Tokens(features, None if word is None else strings[word], ids, corpus.offsets)
+
+    def of_template(self, t: int) -> Table:
+        """The table of one template."""
+        bases = self.vocabulary.bases
+        return self.table.rows(int(bases[t]), int(bases[t + 1]))
+
+    def merged(self, other: Counts) -> Counts:
+        """The counts of both corpora together; features and labels of this one keep their order.
+
+        >>> from corate.features.templates import parse
+        >>> def count(*sentences):
+        ...     vocabulary = Vocabulary.of([parse("word[0]")])
+        ...     return Counts.of(Corpus.from_sentences(sentences), vocabulary, "word")[0]
+        >>> a, b = [("to", "TO"), ("be", "VB")], [("or", "CC"), ("be", "VB")]
+        >>> count(a).merged(count(b)).table.counts.tolist() == count(a, b).table.counts.tolist()
+        True
+        """
+        vocabulary = self.vocabulary.copy()
+        numbers = vocabulary.map.absorb(other.vocabulary.map)
+        labels, both = StringTable.intern([*self.labels.to_list(), *other.labels.to_list()])
+        renamed = both[len(self.labels) :]
+        old, new = self.vocabulary.bases, vocabulary.bases
+        theirs = other.vocabulary.bases
+        rows, columns, values = [], [], []
+        for t, number in enumerate(numbers):
+            mine = self.table.rows(int(old[t]), int(old[t + 1]))
+            rows += [new[t] + mine.contexts()]
+            columns += [mine.labels]
+            values += [mine.counts]
+            added = other.table.rows(int(theirs[t]), int(theirs[t + 1]))
+            rows += [new[t] + number.astype(np.int64)[added.contexts()]]
+            columns += [renamed[added.labels]]
+            values += [added.counts]
+        table = _sum(rows, columns, values, int(new[-1]), len(labels))
+        pairs = _add_pairs(self.pairs, len(self.labels), other.pairs, renamed, len(labels))
+        return Counts(vocabulary, labels, table, pairs, self.sentences + other.sentences, self.tokens + other.tokens)
+
+
+def label_ids(corpus: Corpus) -> tuple[StringTable, Ids]:
+    """The labels that occur, in order of their first token in the table, and the id of each token's label."""
+    column = corpus.require_labels()
+    used = np.zeros(len(column.strings), dtype=bool)
+    used[column.ids] = True
+    if used.all():
+        return column.strings, column.ids
+    names = column.strings.to_list()
+    table, _ = StringTable.intern([names[i] for i in np.flatnonzero(used)])
+    return table, (np.cumsum(used) - 1).astype(np.int32)[column.ids]
+
+
+def _count(features: Ids, labels: Ids, vocabulary: Vocabulary, n_labels: int) -> Table:
+    parts = [
+        _native.count_table(row, labels, int(size), n_labels)
+        for row, size in zip(features, vocabulary.map.sizes().tolist(), strict=True)
+    ]
+    starts = np.cumsum([0, *(len(p[1]) for p in parts)])
+    offsets = np.concatenate([[0], *(p[0][1:] + start for p, start in zip(parts, starts, strict=False))])
+    return Table(
+        offsets.astype(np.int64),
+        np.concatenate([p[1] for p in parts]) if parts else np.zeros(0, np.int32),
+        np.concatenate([p[2] for p in parts]) if parts else np.zeros(0, np.int32),
+    )
+
+
+def _sum(
+    rows: list[NDArray[np.int64]], columns: list[Ids], values: list[Ids], n_rows: int, n_labels: int
+) -> Table:
+    keys = np.concatenate(rows) * n_labels + np.concatenate(columns)
+    distinct, where = np.unique(keys, return_inverse=True)
+    sums = np.bincount(where, weights=np.concatenate(values), minlength=len(distinct)).astype(np.int32)
+    offsets = np.searchsorted(distinct, np.arange(n_rows + 1, dtype=np.int64) * n_labels)
+    return Table(offsets.astype(np.int64), (distinct % n_labels).astype(np.int32), sums)
+
+
+def _add_pairs(a: PairCounts, n_a: int, b: PairCounts, renamed: Ids, n_labels: int) -> PairCounts:
+    mine = np.append(np.arange(n_a), n_labels)
+    theirs = np.append(renamed, n_labels)
+    size = n_labels + 1
+    keys = np.concatenate([mine[a.origin] * size + mine[a.to], theirs[b.origin].astype(np.int64) * size + theirs[b.to]])
+    distinct, where = np.unique(keys, return_inverse=True)
+    sums = np.bincount(where, weights=np.concatenate([a.counts, b.counts]), minlength=len(distinct))
+    return PairCounts(
+        (distinct // size).astype(np.int32), (distinct % size).astype(np.int32), np.rint(sums).astype(np.int64)
+    )
