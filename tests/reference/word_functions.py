@@ -126,6 +126,7 @@ def apply(name: str, word: str, number: int = 0, text: str = "", table: Mapping[
         "shape": shape,
         "short_shape": short_shape,
         "letter_class": letter_class,
+        "unseen_class": letter_class,  # which words are unseen is the vocabulary's to know
         "spelling": spelling,
     }
     if name in whole:
