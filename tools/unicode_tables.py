@@ -1,6 +1,7 @@
 """Writes the Unicode tables of the word functions from Python's own Unicode database.
 
-Run ``python tools/unicode_tables.py > native/unicode_tables.h``. The tables are checked in, so that a word has the same features on every machine and in every Python version.
+Run ``python tools/unicode_tables.py > native/unicode_tables.h``. The tables are checked in, so that
+a word has the same features on every machine and in every Python version.
 """
 
 from __future__ import annotations

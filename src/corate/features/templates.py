@@ -35,7 +35,7 @@ __all__ = ["Atom", "Template", "WordFunction", "lexicons_of", "load_templates", 
 MAX_ATOMS = 8
 MAX_OFFSET = 8
 
-_COLUMN = re.compile(r'[^\s()\[\]|,:"]+')
+_COLUMN = re.compile(r'#[0-9]+|[^\s()\[\]|,:"#][^\s()\[\]|,:"]*')
 _INTEGER = re.compile(r"[+-]?[0-9]{1,9}")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _BARE = re.compile(r'[^,)"]+')
@@ -215,6 +215,7 @@ class _Reader:
         self.at = 0
 
     def template(self) -> Template:
+        self.skip()
         start = self.at
         word = self.match(_COLUMN)
         if word in ("edge", "bias") and self.ended():
@@ -226,6 +227,7 @@ class _Reader:
         while self.accept("|"):
             atoms.append(self.atom())
         if not self.ended():
+            self.skip()
             raise self.fault("expected | and another atom, or the end of the template")
         with self.blaming(start):
             return Template(tuple(atoms), edge)
