@@ -52,8 +52,8 @@ struct SparseRows {
 class Engine {
    public:
     Engine(const FeatureMap& map, const Edges& edges, std::vector<float> bias, size_t word_column, SparseRows rows,
-           std::vector<int32_t> rung_functions, std::vector<int64_t> rung_bases, SparseRows linear, bool all_labels,
-           float floor)
+           std::vector<int32_t> rung_functions, std::vector<int64_t> rung_bases, SparseRows linear, int64_t first_feature,
+           bool all_labels, float floor)
         : map_(map),
           edges_(edges),
           bias_(std::move(bias)),
@@ -68,7 +68,8 @@ class Engine {
         if (K < 1) throw nb::value_error("a model needs a label");
         if (bias_.empty()) bias_.assign(K, 0.0f);
         if (bias_.size() != K) throw nb::value_error("one bias a label is needed");
-        bases_.assign(1, 0);
+        if (first_feature < 0) throw nb::value_error("feature ids are not negative");
+        bases_.assign(1, first_feature);
         for (size_t t = 0; t < map.n_templates(); ++t)
             bases_.push_back(bases_.back() + static_cast<int64_t>(map.n_features(t)));
         if (static_cast<size_t>(bases_.back()) > linear_.size()) throw nb::value_error("fewer weights than features");
@@ -441,17 +442,18 @@ void bind_engine(nb::module_& m) {
             "__init__",
             [](Engine* self, const FeatureMap& map, const Edges& edges, In<float> bias, size_t word_column,
                std::tuple<In<int64_t>, In<int32_t>, In<float>> rows, std::vector<int32_t> rung_functions,
-               std::vector<int64_t> rung_bases, std::tuple<In<int64_t>, In<int32_t>, In<float>> linear, bool all_labels,
-               float floor) {
+               std::vector<int64_t> rung_bases, std::tuple<In<int64_t>, In<int32_t>, In<float>> linear,
+               int64_t first_feature, bool all_labels, float floor) {
                 new (self) Engine(
                     map, edges, copy_of(bias), word_column,
                     SparseRows(std::get<0>(rows), std::get<1>(rows), std::get<2>(rows), edges.n_labels, "ladder rows are damaged"),
                     std::move(rung_functions), std::move(rung_bases),
                     SparseRows(std::get<0>(linear), std::get<1>(linear), std::get<2>(linear), edges.n_labels, "weights are damaged"),
-                    all_labels, floor);
+                    first_feature, all_labels, floor);
             },
             nb::arg("map"), nb::arg("edges"), nb::arg("bias"), nb::arg("word_column"), nb::arg("rows"),
-            nb::arg("rung_functions"), nb::arg("rung_bases"), nb::arg("linear"), nb::arg("all_labels"), nb::arg("floor"),
+            nb::arg("rung_functions"), nb::arg("rung_bases"), nb::arg("linear"),
+            nb::arg("first_feature"), nb::arg("all_labels"), nb::arg("floor"),
             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
         .def(
             "tag_columns",

@@ -1,3 +1,167 @@
+// Pooling: each template is an expert that counted labels, and the node score is a weighted sum of what they say.
+//
+//     x_f(y) = log(1 + n(f, y) / (k P(y)))         the evidence of feature f for label y, from its counts
+//     node(y) = bias(y) + sum over features f of the token of w_expert(f) x_f(y)
+//
+// x_f is log P(y | f) - log P(y), with P(y | f) smoothed toward P(y) by k, up to a part common to all labels. In
+// training the token itself is left out: one is taken off n(f, its label). Then the edges given the nodes:
+//
+//     T(y, y') = log (n(y, y') + k) / (e(y, y') + k),   e = sum over edges of P_i(y) P_i+1(y') exp(T) / Z_i
+//
+// repeated: iterative scaling of P(y, y' | x) proportional to P(y | x) P(y' | x) exp(T(y, y')).
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "arrays.h"
 #include "bindings.h"
 
-void bind_pooling(nanobind::module_&) {}
+namespace {
+
+using Table = std::tuple<In<int64_t>, In<int32_t>, In<int32_t>>;
+using Features = std::tuple<In<int64_t>, In<int32_t>>;  // offsets by token, feature ids
+using Candidates = std::tuple<In<int64_t>, In<int32_t>>;  // offsets by token, labels rising
+
+struct Evidence {
+    const int64_t* offsets;
+    const int32_t* labels;
+    const int32_t* counts;
+    const double* prior;
+    double k;
+
+    // Calls add(position among the candidates, evidence) for each candidate the feature was seen with.
+    template <typename Add>
+    void of(int32_t f, int32_t left_out, const int32_t* own, size_t width, Add add) const {
+        size_t j = 0;
+        for (int64_t i = offsets[f]; i < offsets[f + 1]; ++i) {
+            const int32_t y = labels[i];
+            const int32_t n = counts[i] - (y == left_out ? 1 : 0);
+            if (n <= 0) continue;
+            while (j < width && own[j] < y) ++j;
+            if (j == width) return;
+            if (own[j] == y) add(j, static_cast<float>(std::log1p(n / (k * prior[y]))));
+        }
+    }
+};
+
+void check(const Table& table, const Features& features, const Candidates& candidates, In<double> prior) {
+    const auto& [offsets, ids] = features;
+    const auto& [places, labels] = candidates;
+    const auto rows = static_cast<int64_t>(std::get<0>(table).shape(0)) - 1;
+    if (offsets.shape(0) != places.shape(0)) throw nb::value_error("features and candidates are of different tokens");
+    for (size_t i = 0; i < ids.shape(0); ++i)
+        if (ids(i) < 0 || ids(i) >= rows) throw nb::value_error("feature id out of range");
+    for (size_t i = 0; i < labels.shape(0); ++i)
+        if (labels(i) < 0 || static_cast<size_t>(labels(i)) >= prior.shape(0)) throw nb::value_error("label id out of range");
+}
+
+}  // namespace
+
+void bind_pooling(nb::module_& m) {
+    m.def(
+        "expert_evidence",
+        [](Table table, Features features, In<int32_t> expert_of, size_t n_experts, Candidates candidates, In<double> prior,
+           double k, std::optional<In<int32_t>> left_out) {
+            check(table, features, candidates, prior);
+            const auto& [offsets, ids] = features;
+            const auto& [places, labels] = candidates;
+            std::vector<float> out(labels.shape(0) * n_experts, 0.0f);
+            {
+                nb::gil_scoped_release release;
+                const Evidence evidence{std::get<0>(table).data(), std::get<1>(table).data(), std::get<2>(table).data(), prior.data(), k};
+                for (size_t t = 0; t + 1 < offsets.shape(0); ++t) {
+                    const auto width = static_cast<size_t>(places(t + 1) - places(t));
+                    float* block = out.data() + static_cast<size_t>(places(t)) * n_experts;
+                    for (int64_t i = offsets(t); i < offsets(t + 1); ++i) {
+                        const auto e = static_cast<size_t>(expert_of(ids(i)));
+                        if (e >= n_experts) throw nb::value_error("expert out of range");
+                        evidence.of(ids(i), left_out ? (*left_out)(t) : -1, labels.data() + places(t), width,
+                                    [&](size_t j, float x) { block[j * n_experts + e] += x; });
+                    }
+                }
+            }
+            const size_t rows = labels.shape(0);
+            return to_numpy(std::move(out), rows, n_experts);
+        },
+        nb::arg("table"), nb::arg("features"), nb::arg("expert_of"), nb::arg("n_experts"), nb::arg("candidates"),
+        nb::arg("prior"), nb::arg("k"), nb::arg("left_out").none(),
+        "Evidence of each expert for each candidate label: (candidates, experts).");
+    m.def(
+        "pooled_scores",
+        [](Table table, Features features, In<float> feature_weight, Candidates candidates, In<double> prior, double k,
+           std::optional<In<int32_t>> left_out) {
+            check(table, features, candidates, prior);
+            if (feature_weight.shape(0) + 1 != std::get<0>(table).shape(0)) throw nb::value_error("one weight a feature is needed");
+            const auto& [offsets, ids] = features;
+            const auto& [places, labels] = candidates;
+            std::vector<float> out(labels.shape(0), 0.0f);
+            {
+                nb::gil_scoped_release release;
+                const Evidence evidence{std::get<0>(table).data(), std::get<1>(table).data(), std::get<2>(table).data(), prior.data(), k};
+                for (size_t t = 0; t + 1 < offsets.shape(0); ++t) {
+                    const auto width = static_cast<size_t>(places(t + 1) - places(t));
+                    float* block = out.data() + places(t);
+                    for (int64_t i = offsets(t); i < offsets(t + 1); ++i) {
+                        const float w = feature_weight(ids(i));
+                        if (w != 0.0f)
+                            evidence.of(ids(i), left_out ? (*left_out)(t) : -1, labels.data() + places(t), width,
+                                        [&](size_t j, float x) { block[j] += w * x; });
+                    }
+                }
+            }
+            return to_numpy(std::move(out));
+        },
+        nb::arg("table"), nb::arg("features"), nb::arg("feature_weight"), nb::arg("candidates"), nb::arg("prior"),
+        nb::arg("k"), nb::arg("left_out").none(), "Weighted evidence for each candidate label of each token.");
+    m.def(
+        "pair_expectations",
+        [](In<int64_t> sentences, Candidates candidates, In<float> posteriors, In2<double> scores) {
+            const auto& [places, labels] = candidates;
+            const size_t size = scores.shape(0);
+            if (scores.shape(1) != size || size < 2 || labels.shape(0) != posteriors.shape(0) ||
+                places.shape(0) != static_cast<size_t>(sentences(sentences.shape(0) - 1)) + 1)
+                throw nb::value_error("candidates, posteriors and edge scores disagree");
+            for (size_t i = 0; i < labels.shape(0); ++i)
+                if (labels(i) < 0 || static_cast<size_t>(labels(i)) + 1 >= size) throw nb::value_error("label id out of range");
+            std::vector<double> out(size * size, 0.0);
+            {
+                nb::gil_scoped_release release;
+                std::vector<double> factor(size * size);
+                for (size_t i = 0; i < factor.size(); ++i) factor[i] = std::exp(scores.data()[i]);
+                const size_t K = size - 1;
+                std::vector<double> joint;
+                // The boundary is a position with the one label K.
+                auto edge = [&](const int32_t* from, const float* p, size_t m, const int32_t* to, const float* q, size_t n) {
+                    joint.resize(m * n);
+                    double z = 0.0;
+                    for (size_t a = 0; a < m; ++a)
+                        for (size_t b = 0; b < n; ++b)
+                            z += joint[a * n + b] = static_cast<double>(p[a]) * q[b] * factor[from[a] * size + to[b]];
+                    if (z <= 0.0) return;
+                    for (size_t a = 0; a < m; ++a)
+                        for (size_t b = 0; b < n; ++b) out[from[a] * size + to[b]] += joint[a * n + b] / z;
+                };
+                const auto boundary = static_cast<int32_t>(K);
+                const float one = 1.0f;
+                for (size_t s = 0; s + 1 < sentences.shape(0); ++s) {
+                    const int32_t* from = &boundary;
+                    const float* p = &one;
+                    size_t m = 1;
+                    for (int64_t j = sentences(s); j < sentences(s + 1); ++j) {
+                        const auto n = static_cast<size_t>(places(j + 1) - places(j));
+                        edge(from, p, m, labels.data() + places(j), posteriors.data() + places(j), n);
+                        from = labels.data() + places(j);
+                        p = posteriors.data() + places(j);
+                        m = n;
+                    }
+                    if (sentences(s + 1) > sentences(s)) edge(from, p, m, &boundary, &one, 1);
+                }
+            }
+            return to_numpy(std::move(out), size, size);
+        },
+        nb::arg("sentences"), nb::arg("candidates"), nb::arg("posteriors"), nb::arg("scores"),
+        "Expected label pairs where P(y, y') is proportional to P(y) P(y') exp(score): (K + 1, K + 1).");
+}

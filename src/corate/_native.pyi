@@ -123,6 +123,7 @@ class Engine:
         rung_functions: list[int],
         rung_bases: list[int],
         linear: Rows,
+        first_feature: int,
         all_labels: bool,
         floor: float,
     ) -> None: ...
@@ -143,3 +144,27 @@ class Engine:
     ) -> tuple[bytes, int]: ...
     @staticmethod
     def cut(data: bytes) -> int: ...
+
+# pooling.cpp
+def expert_evidence(
+    table: Table,
+    features: tuple[I64, I32],
+    expert_of: I32,
+    n_experts: int,
+    candidates: tuple[I64, I32],
+    prior: F64,
+    k: float,
+    left_out: I32 | None,
+) -> F32: ...
+def pooled_scores(
+    table: Table,
+    features: tuple[I64, I32],
+    feature_weight: F32,
+    candidates: tuple[I64, I32],
+    prior: F64,
+    k: float,
+    left_out: I32 | None,
+) -> F32: ...
+def pair_expectations(
+    sentences: I64, candidates: tuple[I64, I32], posteriors: F32, scores: F64
+) -> F64: ...

@@ -1,8 +1,8 @@
 """The vocabulary: from a corpus to the ids of its features, and back to their names.
 
 It holds the distinct strings of each column, the values of each word function and the features of each template,
-numbered exactly by ``native/feature_map.cpp``. Feature ids run through the templates in order: those of template ``t``
-start at ``bases[t]``. Ready-made attributes, where a model has them, come after all templates.
+numbered exactly by ``native/feature_map.cpp``. Feature ids run through the ready-made attributes, where there are any,
+and then through the templates in order: those of template ``t`` start at ``bases[t]``.
 """
 
 from __future__ import annotations
@@ -43,6 +43,11 @@ class Vocabulary:
     map: _native.FeatureMap = field(repr=False)
     attributes: StringTable | None = None
 
+    @property
+    def n_attributes(self) -> int:
+        """Number of ready-made attributes."""
+        return 0 if self.attributes is None else len(self.attributes)
+
     @classmethod
     def of(cls, templates: Sequence[Template], rungs: Sequence[Atom] = ()) -> Vocabulary:
         """An empty vocabulary for these templates and rungs.
@@ -81,7 +86,7 @@ class Vocabulary:
     @property
     def bases(self) -> NDArray[np.int64]:
         """(T + 1,) first feature id of each template, and past the last."""
-        return np.concatenate([[0], np.cumsum(self.map.sizes())]).astype(np.int64)
+        return self.n_attributes + np.concatenate([[0], np.cumsum(self.map.sizes())]).astype(np.int64)
 
     def functions(self) -> list[tuple[str, WordFunction]]:
         """The word functions in the order the map numbers them, with their columns."""
@@ -99,12 +104,12 @@ class Vocabulary:
     def name(self, feature: int) -> str:
         """What a feature id stands for."""
         bases = self.bases
-        if feature >= bases[-1]:
-            assert self.attributes is not None
-            return self.attributes[int(feature - bases[-1])]
+        if self.attributes is not None and feature < len(self.attributes):
+            return self.attributes[int(feature)]
         t = int(np.searchsorted(bases, feature, side="right")) - 1
         template = self.templates[t]
-        values = [self._value(atom, v) for atom, v in zip(template.atoms, self._values(t, feature - bases[t]), strict=True)]
+        found = zip(template.atoms, self._values(t, int(feature - bases[t])), strict=True)
+        values = [self._value(atom, v) for atom, v in found]
         return f"{template}={'|'.join(values)}"
 
     def _values(self, t: int, local: int) -> list[int]:

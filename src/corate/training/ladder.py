@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from corate import _native
 from corate.features.templates import Atom, Template, parse
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
+from corate.model import SparseRows
 from corate.training.counts import Counts, Table, Tokens
 
-__all__ = ["DEFAULT", "PAPER", "Fold", "LadderParameters", "LadderPreset", "NodeParts"]
+__all__ = ["DEFAULT", "PAPER", "PRESETS", "LadderParameters", "LadderPreset", "LadderTables", "NodeParts"]
 
 Ids = NDArray[np.int32]
 F32 = NDArray[np.float32]
@@ -38,12 +39,16 @@ class LadderPreset:
         return tuple(parse(f"{rung.replace('word', word)}").atoms[0] for rung in self.rungs)
 
     def templates(self, word: str) -> tuple[Template, ...]:
-        """What is counted: words, and pairs of neighbours; the classes of unseen words are derived from the pairs."""
+        """What is counted: words, and pairs of neighbours."""
         texts = [f"{word}[0]"]
         if self.neighbours:
             texts += [f"{word}[-1]|{word}[0]", f"{word}[0]|{word}[1]"]
-            texts += [f"{word}[-1]|unseen_class({word}[0])", f"unseen_class({word}[0])|{word}[1]"]
         return tuple(parse(t) for t in texts)
+
+    def derived(self, word: str) -> tuple[Template, ...]:
+        """What is derived from the pairs when a model is made: neighbours of the classes of unseen words."""
+        texts = [f"{word}[-1]|unseen_class({word}[0])", f"unseen_class({word}[0])|{word}[1]"]
+        return tuple(parse(t) for t in texts) if self.neighbours else ()
 
 
 #: Word, lower-case word, class with the last five to one letters, class, prior; left and right neighbours.
@@ -64,7 +69,7 @@ PRESETS = {preset.name: preset for preset in (DEFAULT, PAPER)}
 class LadderParameters:
     """What a ladder can be tuned by. The names are those shown to users."""
 
-    word_k: float = 1.0  # how many tokens the rungs weigh against a word's own counts
+    word_k: float = 0.5  # how many tokens the rungs weigh against a word's own counts
     lower_k: float = 0.25  # the same, in types, for the lower-case form
     rung_k: float = 4.0  # and for the other rungs
     rare: int = 10  # words with at most so many tokens teach the rungs
@@ -73,7 +78,7 @@ class LadderParameters:
     neighbour: float = 0.7  # weight of neighbour pairs
     context: float = 0.7  # weight of neighbours of unseen words
     oov: float = 1.0  # mu: P(y | x) ** mu for unseen words
-    edge: float = 0.8  # weight of the label pairs
+    edge: float = 0.75  # weight of the label pairs
     edge_k: float = 0.5  # smoothing of the co-occurrence rates
     threshold: float = 1e-4  # labels less probable than so much of the best are no candidates
     cap: int = 48  # and no more than so many are, but for those seen with the word
@@ -115,27 +120,6 @@ class NodeParts:
 
 
 _EMPTY = Table(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32))
-
-
-class Fold:
-    """A ladder on some counts, and tokens to score with it.
-
-    ``held_out`` are sentences that are part of the counts and are taken out of them, so that they are judged as new.
-    """
-
-    def __init__(self, counts: Counts, preset: LadderPreset, word: str, tokens: Tokens, *, counted: bool) -> None:
-        self.preset = preset
-        self.tokens = tokens
-        self.n_labels = len(counts.labels)
-        vocabulary = counts.vocabulary
-        tables = {t: counts.of_template(t) for t in range(3 if preset.neighbours else 1)}
-        if counted:
-            tables = {t: _without(table, tokens.features[t], tokens.labels) for t, table in tables.items()}
-        self.tables = LadderTables(vocabulary, preset, word, tables, self.n_labels)
-
-    def parts(self, p: LadderParameters, left_out: Ids | None = None) -> NodeParts:
-        """The candidates and score parts of the fold's tokens."""
-        return self.tables.parts(p, self.tokens, left_out)
 
 
 class LadderTables:
@@ -215,6 +199,69 @@ class LadderTables:
         )
         return NodeParts(*arrays, known.astype(bool))
 
+    def compiled(self, p: LadderParameters) -> tuple[SparseRows, list[int], dict[int, SparseRows]]:
+        """The ladder as part of a chain model: its rows, where each rung's begin, and weights by template.
+
+        The weights are those of the neighbour templates and, in the last two templates of the vocabulary, of the
+        neighbours of unseen words; features of the latter are added to the vocabulary here.
+        """
+        p.derive(self.ladder, self.preset)
+        words = SparseRows(*self.ladder.word_rows(p.threshold, p.cap))
+        parts, bases = [words], [len(words)]
+        for r, ids in enumerate(self.rung_ids):
+            rows = SparseRows(*self.ladder.rung_rows(r, p.threshold, p.cap)).scaled(p.oov)
+            assert len(rows) == int(ids.max(initial=-1)) + 1
+            parts.append(rows)
+            bases.append(bases[-1] + len(rows))
+        prior = SparseRows(*self.ladder.rung_rows(len(self.rung_ids), p.threshold, p.cap)).scaled(p.oov)
+        weights: dict[int, SparseRows] = {}
+        if self.preset.neighbours:
+            for t, table, shift in ((1, self.left, 0), (2, self.right, 32)):
+                centre = self._centre(t, len(table), shift)
+                weights[t] = SparseRows(
+                    *_native.context_weights(table.arrays(), centre, words.arrays(), p.pair_k, p.neighbour)
+                )
+            weights.update(self._unseen_weights(p))
+        return SparseRows.joined([*parts, prior]), bases, weights
+
+    def _centre(self, t: int, size: int, shift: int) -> Ids:
+        """The word of each neighbour pair of template ``t``."""
+        keys = self.vocabulary.map.keys(t)[1][:size]
+        return ((keys >> np.uint64(shift) & np.uint64(0xFFFFFFFF)).astype(np.int64) - BOUNDARIES).astype(np.int32)
+
+    def _unseen_weights(self, p: LadderParameters) -> dict[int, SparseRows]:
+        left, right, classes = self.contexts(p.rare)
+        n = self.n_labels
+        counts = np.ones((len(classes), n))
+        counts[classes.contexts(), classes.labels] += classes.counts
+        log_p = np.log(counts / counts.sum(axis=1, keepdims=True)).astype(np.float32)
+        rows = SparseRows(
+            np.arange(len(classes) + 1, dtype=np.int64) * n,
+            np.tile(np.arange(n, dtype=np.int32), len(classes)),
+            log_p.ravel(),
+        )
+        last = len(self.vocabulary.templates)
+        weights = {}
+        for t, (keys, table), shift in ((last - 2, left, 0), (last - 1, right, 32)):
+            first = (keys >> np.uint64(32)).astype(np.int32)
+            second = (keys & np.uint64(0xFFFFFFFF)).astype(np.int32)
+            own = (second if shift == 0 else first) - BOUNDARIES
+            found = SparseRows(*_native.context_weights(table.arrays(), own, rows.arrays(), p.class_k, p.context))
+            ids = self.vocabulary.map.intern_pairs(t, first, second)
+            weights[t] = _placed(found, ids, int(self.vocabulary.map.sizes()[t]))
+        return weights
+
+
+def _placed(rows: SparseRows, places: Ids, size: int) -> SparseRows:
+    """Rows moved to other places among ``size`` rows, the others left empty."""
+    lengths = np.zeros(size, np.int64)
+    lengths[places] = np.diff(rows.offsets)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    target = np.repeat(offsets[places] - rows.offsets[:-1], np.diff(rows.offsets)) + np.arange(len(rows.labels))
+    labels, scores = np.empty_like(rows.labels), np.empty_like(rows.scores)
+    labels[target], scores[target] = rows.labels, rows.scores
+    return SparseRows(offsets, labels, scores)
+
 
 def _seen(ids: Ids, known: int) -> Ids:
     return np.where(ids < known, ids, -1).astype(np.int32)
@@ -230,9 +277,3 @@ def _neighbour_values(tokens: Tokens) -> tuple[NDArray[np.uint64], NDArray[np.ui
     left[tokens.offsets[:-1][lengths > 0]] = 0
     right[tokens.offsets[1:][lengths > 0] - 1] = BOUNDARIES // 2
     return left, right
-
-
-def _without(table: Table, contexts: Ids, labels: Ids) -> Table:
-    counts = table.counts.copy()
-    _native.adjust_table(table.offsets, table.labels, counts, contexts, labels, -1)
-    return Table(table.offsets, table.labels, counts)

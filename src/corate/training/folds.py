@@ -1,0 +1,85 @@
+"""Held-out tokens: sentences taken out of the counts, so that settings can be judged on what was not counted.
+
+Blocks of neighbouring sentences are taken, not single ones: a name that recurs in a text should not be known from the
+sentence next to it. Small corpora give several folds, large ones a slice.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.corpus import Corpus, StringTable
+from corate.features.vocabulary import Vocabulary
+from corate.training.counts import Counts, Table, Tokens
+
+__all__ = ["held_out_tokens", "slices", "without"]
+
+#: Tokens looked at in all folds together: enough to tell settings apart, and quick.
+TOKENS = 12_000
+#: The most that one fold takes out of the counts.
+SHARE = 0.1
+MOST_FOLDS = 5
+BLOCKS = 10
+#: With fewer sentences nothing is held out, and nothing tuned.
+FEWEST_SENTENCES = 20
+
+Ids = NDArray[np.int32]
+
+
+def slices(offsets: NDArray[np.int64], seed: int) -> list[NDArray[np.int64]]:
+    """Sentences of each fold: ten blocks spread over the corpus, the same for the same seed.
+
+    >>> [len(fold) for fold in slices(np.arange(0, 100_001, 10), seed=0)]
+    [1000, 200]
+    >>> slices(np.arange(10), seed=0)
+    []
+    """
+    sentences, tokens = len(offsets) - 1, int(offsets[-1])
+    if sentences < FEWEST_SENTENCES or tokens == 0:
+        return []
+    share = int(SHARE * tokens)
+    folds = int(np.clip(np.ceil(TOKENS / max(share, 1)), 1, MOST_FOLDS))
+    rotation = np.random.default_rng(seed).random()
+    found, left = [], TOKENS
+    for fold in range(folds):
+        want = max(1, round(min(share, left) / tokens * sentences / BLOCKS))
+        starts = ((np.arange(BLOCKS) + (fold + rotation) / folds) / BLOCKS * sentences).astype(np.int64)
+        picks = (starts[:, None] + np.arange(want)) % sentences
+        found.append(np.unique(picks))
+        left -= share
+    return found
+
+
+def take(tokens: Tokens, sentences: NDArray[np.int64]) -> Tokens:
+    """The tokens of some sentences."""
+    starts = tokens.offsets[sentences]
+    lengths = tokens.offsets[sentences + 1] - starts
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    picks = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
+    words = None if tokens.words is None else tokens.words[picks]
+    features = np.ascontiguousarray(tokens.features[:, picks])
+    return Tokens(features, words, tokens.labels[picks], offsets)
+
+
+def without(counts: Counts, tokens: Tokens) -> Table:
+    """The counts with some of their own tokens taken out."""
+    bases = counts.vocabulary.bases
+    left = counts.table.counts.copy()
+    for t, features in enumerate(tokens.features):
+        shifted = np.where(features >= 0, features + bases[t], -1).astype(np.int32)
+        _native.adjust_table(counts.table.offsets, counts.table.labels, left, shifted, tokens.labels, -1)
+    return Table(counts.table.offsets, counts.table.labels, left)
+
+
+def held_out_tokens(counts: Counts, corpus: Corpus, word: str | None) -> tuple[Tokens, Vocabulary]:
+    """The tokens of a corpus that was not counted, and the vocabulary grown by its strings (the counts' own is not).
+
+    A label that was never counted has the id -1.
+    """
+    vocabulary = counts.vocabulary.copy()
+    features, strings = vocabulary.fit(corpus)
+    column = corpus.require_labels()
+    ids = counts.labels.find(StringTable(column.strings.data, column.strings.offsets))
+    return Tokens(features, None if word is None else strings[word], ids[column.ids], corpus.offsets), vocabulary
