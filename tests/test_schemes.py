@@ -13,7 +13,7 @@ from corate.corpus import Corpus
 from corate.errors import DataError
 from corate.formats import read
 from corate.schemes import SCHEMES, Span, convert, convert_corpus, detect, spans
-from corpora import real_file
+from real_corpora import real_file
 
 TYPES = ("PER", "LOC", "X-Y")
 

@@ -7,7 +7,7 @@ import pytest
 from corate.corpus import Corpus
 from corate.errors import DataError
 from corate.formats import SkippedWarning, read
-from corpora import real_file
+from real_corpora import real_file
 
 CHUNKS = b"the DT B-NP\ncat NN I-NP\n\nsleeps VBZ B-VP\n"
 
