@@ -252,7 +252,12 @@ nb::tuple to_python(Parsed&& parsed) {
 
 std::string_view text_of(const nb::bytes& data) { return {static_cast<const char*>(data.data()), data.size()}; }
 
-std::string_view text_of(const nb::str& text) { return {text.c_str()}; }
+std::string_view text_of(const nb::str& text) {
+    Py_ssize_t size = 0;
+    const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+    if (data == nullptr) throw nb::python_error();
+    return {data, static_cast<size_t>(size)};
+}
 
 }  // namespace
 

@@ -61,8 +61,8 @@ def read(
         raise DataError(f"unknown format {format!r}; there are auto, {', '.join(_READERS)}")
     if docstart not in ("keep", "drop"):
         raise DataError(f"docstart must be 'keep' or 'drop', not {docstart!r}")
-    if separator and (len(separator) > 1 or not separator.isascii() or separator in "\r\n"):
-        raise DataError(f"the separator must be one ASCII character, such as a tab, not {separator!r}")
+    if separator:
+        _check_separator(separator)
     options = Options(_names(columns), separator, comment, docstart == "drop", skip_bad, labelled)
     name = name_of(source)
     data = load(source, encoding)
@@ -101,6 +101,7 @@ def write(
     >>> file.getvalue()
     'Ann/NAME sleeps/VERB\\n'
     """
+    _check_separator(separator)
     column = labels_to_write(corpus, labels)
     if format == "columns":
         text = column_files.write(corpus, column, separator)
@@ -115,6 +116,11 @@ def write(
     else:
         raise DataError(f"unknown format {format!r}; there are {', '.join(_READERS)}")
     save(text, target, encoding)
+
+
+def _check_separator(separator: str) -> None:
+    if len(separator) != 1 or not separator.isascii() or separator in "\r\n\0":
+        raise DataError(f"the separator must be one ASCII character, such as a tab, not {separator!r}")
 
 
 def _names(columns: str | Sequence[str] | None) -> tuple[str, ...] | None:

@@ -44,7 +44,8 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
         Column(title, ids, StringTable(blob, offsets))
         for title, (ids, blob, offsets) in zip(("label", "attribute", "value"), columns, strict=True)
     )
-    numbers = np.asarray([_number(text) for text in texts.strings.to_list()], dtype=np.float32)
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused as such
+        numbers = np.asarray([_number(text) for text in texts.strings.to_list()]).astype(np.float32)
     values = numbers[texts.ids]
     bad = _bad_tokens(labels, names, values, ends, options.labelled)
     if bad.any():
@@ -59,20 +60,19 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
 
 
 def _number(text: str) -> float:
-    """A value text, empty or with its colon in front, as a number; NaN for what is none, or too large."""
+    """A value text, empty or with its colon in front, as a number; NaN for what is none."""
     if not text:
         return 1.0
     if not _NUMBER.fullmatch(text, 1):
         return math.nan
-    number = float(text[1:])
-    return number if abs(number) <= np.finfo(np.float32).max else math.nan
+    return float(text[1:])
 
 
 def _bad_tokens(
     labels: Column, names: Column, values: NDArray[np.float32], ends: NDArray[np.int64], labelled: bool
 ) -> NDArray[np.bool_]:
     """Tokens without a label, or with an attribute that has no name or no number for a value."""
-    bad_attribute = np.isnan(values) | (names.ids == _id_of_empty(names))
+    bad_attribute = ~np.isfinite(values) | (names.ids == _id_of_empty(names))
     counts = np.concatenate([[0], np.cumsum(bad_attribute)])
     bad: NDArray[np.bool_] = counts[ends[1:]] > counts[ends[:-1]]
     return bad | (labels.ids == _id_of_empty(labels)) if labelled else bad
@@ -97,7 +97,7 @@ def _bad_error(
         attribute, text = names.values(i, i + 1)[0], texts.values(i, i + 1)[0]
         if not attribute:
             return DataError(f"{name}, line {line}: an attribute without a name ({text[:40]!r})")
-        if np.isnan(values[i]):
+        if not np.isfinite(values[i]):
             return DataError(
                 f"{name}, line {line}: the attribute {attribute[:40]!r} has the value {text[1:41]!r}, which is no "
                 f"finite number; write a colon that belongs to the name as \\:"

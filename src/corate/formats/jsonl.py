@@ -38,7 +38,7 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     offsets = [0]
     skipped, first_bad = 0, -1
     for number, line in enumerate(data.split(b"\n"), 1):
-        if not line.strip():
+        if not line.strip() or (options.comment and line.startswith(options.comment.encode())):
             continue
         try:
             sentence = _sentence(line, options)

@@ -122,7 +122,7 @@ def _wrong_encoding(data: bytes, error: UnicodeDecodeError, encoding: str, name:
     if codecs.lookup(encoding).name in (likely, "iso8859-1"):
         likely = "utf-8"
     return DataError(
-        f"{name}, line {line}: byte 0x{data[error.start]:02x}, the {error.start - start + 1}th of the line, is not "
+        f"{name}, line {line}: byte 0x{data[error.start]:02x} (number {error.start - start + 1} of the line) is not "
         f"{encoding} text; name the file's encoding, say with --encoding {likely}"
     )
 
