@@ -98,7 +98,7 @@ def read_columns(folder: Path, name: str, member: str, encoding: str) -> list[Se
 def ned(folder: Path) -> Splits:
     """CoNLL-2002 Dutch without its one-word sentences."""
     splits = {
-        part: [s for s in read_columns(folder, "conll2002-ned.zip", f"conll2002/{part}", "latin-1") if len(s) > 1]
+        part: [s for s in read_columns(folder, "conll2002-ned.zip", f"conll2002/{part}", "utf-8") if len(s) > 1]
         for part in ("ned.train", "ned.testa", "ned.testb")
     }
     require("ned labels", len(labels(splits["ned.train"])), 9)

@@ -1,1 +1,57 @@
-"""TODO."""
+"""Features: from a corpus to ids. Templates, presets, word functions, lexicons, vocabulary, ready-made attributes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from corate.errors import FeatureError
+from corate.features.presets import PRESETS, preset
+from corate.features.ready import FeatureFunction
+from corate.features.templates import Template, load_templates, parse, parse_list
+
+__all__ = ["FeatureSource", "resolve"]
+
+#: A preset's name, a template file, a template, a list of templates, or a function.
+FeatureSource = str | os.PathLike[str] | Iterable[str | Template] | FeatureFunction | None
+
+
+def resolve(features: FeatureSource, columns: Sequence[str]) -> tuple[tuple[Template, ...], FeatureFunction | None]:
+    """The templates, bound to a corpus's columns, and the function that ``features`` stands for.
+
+    >>> [str(t) for t in resolve("word[0], suffix(word[0], 3)", ["word"])[0]]
+    ['word[0]', 'suffix(word[0], 3)']
+    """
+    if features is None:
+        return (), None
+    if callable(features):
+        return (), features
+    if isinstance(features, str | os.PathLike):
+        return tuple(t.bind(columns) for t in _named(os.fspath(features), columns)), None
+    templates = [t if isinstance(t, Template) else parse(t) for t in features]
+    return tuple(t.bind(columns) for t in templates), None
+
+
+def _named(text: str, columns: Sequence[str]) -> tuple[Template, ...]:
+    if text in PRESETS:
+        return preset(text, columns)
+    if Path(text).is_file():
+        return load_templates(text)
+    if "[" in text:
+        return parse_list(_split(text))
+    raise FeatureError(
+        f"{text!r} is neither a preset ({', '.join(PRESETS)}) nor a template file nor a list of templates such as "
+        '"word[0], suffix(word[0], 3)"'
+    )
+
+
+def _split(text: str) -> list[str]:
+    """Templates between commas, where commas inside brackets do not count."""
+    parts, depth, start = [], 0, 0
+    for i, c in enumerate(text):
+        depth += (c in "([") - (c in ")]")
+        if c == "," and depth == 0:
+            parts.append(text[start:i].strip())
+            start = i + 1
+    return [*parts, text[start:].strip()]

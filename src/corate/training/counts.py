@@ -7,13 +7,13 @@ to the counts of both; types, rarity and probabilities are derived afterwards.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.corpus import Corpus, StringTable
+from corate.corpus import Attributes, Corpus, StringTable
 from corate.features.vocabulary import Vocabulary
 
 __all__ = ["Counts", "PairCounts", "Table", "Tokens", "label_ids"]
@@ -49,7 +49,7 @@ class Table:
     def totals(self) -> NDArray[np.int64]:
         """Tokens of each row."""
         sums = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
-        return sums[self.offsets[1:]] - sums[self.offsets[:-1]]
+        return np.asarray(sums[self.offsets[1:]] - sums[self.offsets[:-1]])
 
     def contexts(self) -> NDArray[np.int64]:
         """The row of each entry."""
@@ -67,12 +67,13 @@ class PairCounts:
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """The tokens a table was counted from: (T, n) features within their templates, words and labels, by position."""
+    """Tokens as they are numbered: (T, n) features within their templates, words, labels, sentences, attributes."""
 
     features: Ids
     words: Ids | None
     labels: Ids
     offsets: NDArray[np.int64]
+    attributes: Attributes | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +92,14 @@ class Counts:
         """Count a labelled corpus, filling the (empty) vocabulary; also returns the tokens as they were numbered."""
         labels, ids = label_ids(corpus)
         features, strings = vocabulary.fit(corpus)
-        table = _count(features, ids, vocabulary, len(labels))
+        ready = corpus.attributes
+        if ready is not None:
+            vocabulary = replace(vocabulary, attributes=ready.names)
+        table = _count(features, ready, ids, vocabulary, len(labels))
         pairs = PairCounts(*_native.count_pairs(ids, corpus.offsets, len(labels)))
         counts = cls(vocabulary, labels, table, pairs, len(corpus), corpus.n_tokens)
-        return counts, Tokens(features, None if word is None else strings[word], ids, corpus.offsets)
+        words = None if word is None or word not in strings else strings[word]
+        return counts, Tokens(features, words, ids, corpus.offsets, ready)
 
     def of_template(self, t: int) -> Table:
         """The table of one template."""
@@ -116,9 +121,17 @@ class Counts:
         numbers = vocabulary.map.absorb(other.vocabulary.map)
         labels, both = StringTable.intern([*self.labels.to_list(), *other.labels.to_list()])
         renamed = both[len(self.labels) :]
-        old, new = self.vocabulary.bases, vocabulary.bases
         theirs = other.vocabulary.bases
         rows, columns, values = [], [], []
+        if self.vocabulary.attributes is not None and other.vocabulary.attributes is not None:
+            mine_first = [*self.vocabulary.attributes.to_list(), *other.vocabulary.attributes.to_list()]
+            names, places = StringTable.intern(mine_first)
+            vocabulary = replace(vocabulary, attributes=names)
+            a, b = self.table.rows(0, self.vocabulary.n_attributes), other.table.rows(0, other.vocabulary.n_attributes)
+            rows += [a.contexts(), places[len(a) :].astype(np.int64)[b.contexts()]]
+            columns += [a.labels, renamed[b.labels]]
+            values += [a.counts, b.counts]
+        old, new = self.vocabulary.bases, vocabulary.bases
         for t, number in enumerate(numbers):
             mine = self.table.rows(int(old[t]), int(old[t + 1]))
             rows += [new[t] + mine.contexts()]
@@ -145,8 +158,12 @@ def label_ids(corpus: Corpus) -> tuple[StringTable, Ids]:
     return table, (np.cumsum(used) - 1).astype(np.int32)[column.ids]
 
 
-def _count(features: Ids, labels: Ids, vocabulary: Vocabulary, n_labels: int) -> Table:
-    parts = [
+def _count(features: Ids, ready: Attributes | None, labels: Ids, vocabulary: Vocabulary, n_labels: int) -> Table:
+    parts = []
+    if ready is not None:
+        repeated = np.repeat(labels, np.diff(ready.offsets))
+        parts.append(_native.count_table(ready.ids, repeated, len(ready.names), n_labels))
+    parts += [
         _native.count_table(row, labels, int(size), n_labels)
         for row, size in zip(features, vocabulary.map.sizes().tolist(), strict=True)
     ]
@@ -159,9 +176,7 @@ def _count(features: Ids, labels: Ids, vocabulary: Vocabulary, n_labels: int) ->
     )
 
 
-def _sum(
-    rows: list[NDArray[np.int64]], columns: list[Ids], values: list[Ids], n_rows: int, n_labels: int
-) -> Table:
+def _sum(rows: list[NDArray[np.int64]], columns: list[Ids], values: list[Ids], n_rows: int, n_labels: int) -> Table:
     keys = np.concatenate(rows) * n_labels + np.concatenate(columns)
     distinct, where = np.unique(keys, return_inverse=True)
     sums = np.bincount(where, weights=np.concatenate(values), minlength=len(distinct)).astype(np.int32)

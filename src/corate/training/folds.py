@@ -6,6 +6,8 @@ sentence next to it. Small corpora give several folds, large ones a slice.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -60,7 +62,8 @@ def take(tokens: Tokens, sentences: NDArray[np.int64]) -> Tokens:
     picks = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
     words = None if tokens.words is None else tokens.words[picks]
     features = np.ascontiguousarray(tokens.features[:, picks])
-    return Tokens(features, words, tokens.labels[picks], offsets)
+    attributes = None if tokens.attributes is None else tokens.attributes.take(picks)
+    return Tokens(features, words, tokens.labels[picks], offsets, attributes)
 
 
 def without(counts: Counts, tokens: Tokens) -> Table:
@@ -70,6 +73,9 @@ def without(counts: Counts, tokens: Tokens) -> Table:
     for t, features in enumerate(tokens.features):
         shifted = np.where(features >= 0, features + bases[t], -1).astype(np.int32)
         _native.adjust_table(counts.table.offsets, counts.table.labels, left, shifted, tokens.labels, -1)
+    if tokens.attributes is not None:
+        repeated = np.repeat(tokens.labels, np.diff(tokens.attributes.offsets))
+        _native.adjust_table(counts.table.offsets, counts.table.labels, left, tokens.attributes.ids, repeated, -1)
     return Table(counts.table.offsets, counts.table.labels, left)
 
 
@@ -82,4 +88,9 @@ def held_out_tokens(counts: Counts, corpus: Corpus, word: str | None) -> tuple[T
     features, strings = vocabulary.fit(corpus)
     column = corpus.require_labels()
     ids = counts.labels.find(StringTable(column.strings.data, column.strings.offsets))
-    return Tokens(features, None if word is None else strings[word], ids[column.ids], corpus.offsets), vocabulary
+    words = None if word is None or word not in strings else strings[word]
+    attributes = corpus.attributes
+    if attributes is not None and vocabulary.attributes is not None:
+        known = vocabulary.attributes.find(attributes.names)
+        attributes = replace(attributes, ids=known[attributes.ids], names=vocabulary.attributes)
+    return Tokens(features, words, ids[column.ids], corpus.offsets, attributes), vocabulary

@@ -15,12 +15,15 @@ from corate import _native
 from corate.features.templates import Atom, Template, parse
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
 from corate.model import SparseRows
-from corate.training.counts import Counts, Table, Tokens
+from corate.training.counts import Table, Tokens
 
 __all__ = ["DEFAULT", "PAPER", "PRESETS", "LadderParameters", "LadderPreset", "LadderTables", "NodeParts"]
 
 Ids = NDArray[np.int32]
 F32 = NDArray[np.float32]
+
+#: The keys of pairs of values, and what was counted of each.
+KeyedTable = tuple[NDArray[np.uint64], Table]
 
 _EVERY = 1 << 60  # no word has so many tokens: all types count
 
@@ -139,30 +142,28 @@ class LadderTables:
         self.left = tables.get(1, _EMPTY)
         self.right = tables.get(2, _EMPTY)
         self.classes_of = self.rung_ids[-1]
-        self._contexts: tuple[int, tuple[NDArray[np.uint64], Table], tuple[NDArray[np.uint64], Table], Table] | None = None
+        self._contexts: tuple[int, tuple[NDArray[np.uint64], Table], tuple[NDArray[np.uint64], Table], Table] | None = (
+            None
+        )
 
-    def contexts(
-        self, rare: int
-    ) -> tuple[tuple[NDArray[np.uint64], Table], tuple[NDArray[np.uint64], Table], Table]:
-        """Keys and counts of (left word, class), (class, right word) and class, over words of at most ``rare`` tokens."""
+    def contexts(self, rare: int) -> tuple[KeyedTable, KeyedTable, Table]:
+        """Counts of (left word, class), (class, right word) and class, over words of at most ``rare`` tokens."""
         if self._contexts is not None and self._contexts[0] == rare:
             return self._contexts[1:]
         totals = self.words.totals()
         found = []
         for t, table, first in ((1, self.left, False), (2, self.right, True)):
             keys = self.vocabulary.map.keys(t)[1][: len(table)] if self.preset.neighbours else np.zeros(0, np.uint64)
-            got, *arrays = _native.class_contexts(
+            got, offsets, labels, counts = _native.class_contexts(
                 keys, table.arrays(), first, self.classes_of, totals, rare, self.n_labels
             )
-            found.append((got, Table(*arrays)))
+            found.append((got, Table(offsets, labels, counts)))
         is_rare = (totals > 0) & (totals <= rare)
         ids = np.where(is_rare, self.classes_of, -1)[self.words.contexts()]
         entries = np.repeat(np.arange(len(self.words.counts)), np.where(ids >= 0, self.words.counts, 0))
         n_classes = int(self.classes_of.max(initial=-1)) + 1
         classes = Table(
-            *_native.count_table(
-                ids[entries].astype(np.int32), self.words.labels[entries], n_classes, self.n_labels
-            )
+            *_native.count_table(ids[entries].astype(np.int32), self.words.labels[entries], n_classes, self.n_labels)
         )
         self._contexts = (rare, found[0], found[1], classes)
         return found[0], found[1], classes
@@ -181,7 +182,7 @@ class LadderTables:
             shift = np.uint64(32)
             ids[2] = _native.match_keys(left[0], keys[0] << shift | cls)
             ids[3] = _native.match_keys(right[0], cls << shift | keys[1])
-        *arrays, known = self.ladder.lattice(
+        offsets, labels, word, from_left, from_right, context, known = self.ladder.lattice(
             tokens.words,
             ids,
             self.left.arrays(),
@@ -197,7 +198,7 @@ class LadderTables:
             p.cap,
             left_out,
         )
-        return NodeParts(*arrays, known.astype(bool))
+        return NodeParts(offsets, labels, word, from_left, from_right, context, known.astype(bool))
 
     def compiled(self, p: LadderParameters) -> tuple[SparseRows, list[int], dict[int, SparseRows]]:
         """The ladder as part of a chain model: its rows, where each rung's begin, and weights by template.
@@ -227,7 +228,8 @@ class LadderTables:
     def _centre(self, t: int, size: int, shift: int) -> Ids:
         """The word of each neighbour pair of template ``t``."""
         keys = self.vocabulary.map.keys(t)[1][:size]
-        return ((keys >> np.uint64(shift) & np.uint64(0xFFFFFFFF)).astype(np.int64) - BOUNDARIES).astype(np.int32)
+        words = (keys >> np.uint64(shift) & np.uint64(0xFFFFFFFF)).astype(np.int64) - BOUNDARIES
+        return np.asarray(words, dtype=np.int32)
 
     def _unseen_weights(self, p: LadderParameters) -> dict[int, SparseRows]:
         left, right, classes = self.contexts(p.rare)

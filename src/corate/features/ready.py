@@ -1,0 +1,134 @@
+"""Ready-made features: attributes that a file or a Python function gives for each token.
+
+Counting needs names, not numbers, so that numeric attributes are binned by their quantiles first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate.corpus import Attributes, Corpus, StringTable
+from corate.errors import FeatureError
+
+__all__ = ["Bins", "FeatureFunction", "groups_of", "with_features"]
+
+#: Takes a sentence (a list of words, or of tuples where there are several columns) and a position; returns the features
+#: of that token, as a list of names or a mapping as python-crfsuite takes it.
+FeatureFunction = Callable[[Sequence[Any], int], "Iterable[str] | Mapping[str, Any]"]
+
+#: Into so many parts the values of a numeric attribute are cut.
+BINS = 8
+#: Names without "=" are experts of their own up to so many; more of them share one.
+MOST_FLAGS = 64
+
+
+def with_features(corpus: Corpus, function: FeatureFunction) -> Corpus:
+    """The corpus with the attributes that a function gives each token, added to those it has.
+
+    >>> corpus = Corpus.from_sentences([["to", "be"]])
+    >>> corpus = with_features(corpus, lambda words, i: {"next": i + 1 < len(words)})
+    >>> corpus.attributes.names.to_list(), corpus.attributes.offsets.tolist()
+    (['next'], [0, 1, 1])
+    """
+    found: list[Iterable[str] | Mapping[str, Any]] = []
+    for s in range(len(corpus)):
+        sentence: Sequence[Any] = corpus.rows(s) if len(corpus.columns) > 1 else corpus.tokens(s)
+        for i in range(len(sentence)):
+            try:
+                found.append(function(sentence, i))
+            except Exception as error:
+                raise FeatureError(
+                    f"the feature function failed at sentence {s}, token {i} ({sentence[i]!r}): "
+                    f"{type(error).__name__}: {error}"
+                ) from error
+    attributes = Attributes.of(found)
+    return replace(
+        corpus, attributes=attributes if corpus.attributes is None else _joined(corpus.attributes, attributes)
+    )
+
+
+def _joined(a: Attributes, b: Attributes) -> Attributes:
+    """The attributes of both, token by token."""
+    names, ids = StringTable.intern([*a.names.to_list(), *b.names.to_list()])
+    widths = np.stack([np.diff(a.offsets), np.diff(b.offsets)], axis=1)
+    offsets = np.concatenate([[0], np.cumsum(widths.sum(axis=1))]).astype(np.int64)
+    mine = np.repeat(offsets[:-1] - a.offsets[:-1], widths[:, 0]) + np.arange(len(a.ids))
+    theirs = np.repeat(offsets[1:] - b.offsets[1:], widths[:, 1]) + np.arange(len(b.ids))
+    out = np.empty(int(offsets[-1]), np.int32)
+    out[mine], out[theirs] = ids[a.ids], ids[len(a.names) + b.ids]
+    values = None
+    if a.values is not None or b.values is not None:
+        values = np.ones(len(out), np.float32)
+        values[mine] = 1.0 if a.values is None else a.values
+        values[theirs] = 1.0 if b.values is None else b.values
+    return Attributes(offsets, out, names, values)
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Cutting points of numeric attributes, by name: quantiles of the values seen in training."""
+
+    edges: dict[str, tuple[float, ...]]
+
+    @classmethod
+    def of(cls, attributes: Attributes) -> Bins:
+        """Cut every attribute that has a value other than 1 anywhere.
+
+        >>> a = Attributes.of([{"length": float(n), "word": "a"} for n in (1, 2, 3, 4, 5, 6, 7, 80)])
+        >>> bins = Bins.of(a)
+        >>> bins.apply(a).names.to_list()[:4]
+        ['word=a', 'length=bin 0', 'length=bin 1', 'length=bin 2']
+        """
+        if attributes.values is None:
+            return cls({})
+        names = attributes.names.to_list()
+        quantiles = np.linspace(0, 1, BINS + 1)[1:-1]
+        edges = {}
+        for i in np.unique(attributes.ids[attributes.values != 1.0]).tolist():
+            values = attributes.values[attributes.ids == i].astype(np.float64)
+            edges[names[i]] = tuple(np.unique(np.quantile(values, quantiles)).tolist())
+        return cls(edges)
+
+    def apply(self, attributes: Attributes) -> Attributes:
+        """The attributes without values: numeric ones named by the bin they fall into."""
+        if not self.edges:
+            return replace(attributes, values=None)
+        names = attributes.names.to_list()
+        values = np.ones(len(attributes.ids), np.float32) if attributes.values is None else attributes.values
+        ids = attributes.ids.copy()
+        added: list[str] = []
+        for i, name in enumerate(names):
+            if name not in self.edges:
+                continue
+            here = np.flatnonzero(attributes.ids == i)
+            bins = np.searchsorted(self.edges[name], values[here], side="right")
+            ids[here] = len(names) + len(added) + bins
+            added += [f"{name}=bin {b}" for b in range(len(self.edges[name]) + 1)]
+        return _used(Attributes(attributes.offsets, ids, StringTable.intern([*names, *added])[0]))
+
+
+def _used(attributes: Attributes) -> Attributes:
+    """The same with names that no token has left out."""
+    used = np.zeros(len(attributes.names), dtype=bool)
+    used[attributes.ids] = True
+    names = attributes.names.to_list()
+    table, _ = StringTable.intern([names[i] for i in np.flatnonzero(used)])
+    return replace(attributes, ids=(np.cumsum(used) - 1).astype(np.int32)[attributes.ids], names=table)
+
+
+def groups_of(names: StringTable) -> tuple[NDArray[np.int32], list[str]]:
+    """The expert each attribute belongs to: what stands before its "=", as if that were a template.
+
+    >>> groups_of(StringTable.intern(["w=to", "w=be", "bias"])[0])
+    (array([0, 0, 1], dtype=int32), ['w', 'bias'])
+    """
+    texts = names.to_list()
+    flags = sum("=" not in name for name in texts)
+    heads = [name.split("=", 1)[0] if "=" in name or flags <= MOST_FLAGS else "(others)" for name in texts]
+    table, ids = StringTable.intern(heads)
+    return ids, table.to_list()

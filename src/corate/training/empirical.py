@@ -1,0 +1,294 @@
+"""Empirical training (SP1 of the paper, section "Fully Empirical"): every factor is estimated by counting.
+
+    node_j(y) = log P(y | x_j)                        by a back-off ladder, or pooled over any templates
+    edge(y, y') = log P(y, y') / (P(y) P(y'))         the co-occurrence rate of neighbouring labels
+
+One pass counts. A few settings are then tuned on held-out tokens, and where the user has not chosen between the
+ladders, the likelihood of those tokens does. What is stored are the raw counts, so that more data can be added later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.corpus import Corpus
+from corate.errors import DataError, FeatureError
+from corate.features.templates import Template
+from corate.features.vocabulary import Vocabulary
+from corate.model import ChainModel, EdgeScores
+from corate.training.build import FEW_LABELS, FLOOR, experts, label_prior, ladder_model, ladder_tables, pooled_model
+from corate.training.counts import Counts, PairCounts, Table, Tokens
+from corate.training.folds import held_out_tokens, slices, take, without
+from corate.training.ladder import DEFAULT, PAPER, LadderParameters, LadderPreset, LadderTables, NodeParts
+from corate.training.pooling import Candidates, Features, fit_edges, fit_weights
+from corate.training.rates import edge_scores
+from corate.training.tuning import climb
+
+__all__ = ["LADDERS", "Empirical"]
+
+LADDERS = ("default", "paper", "pooled")
+
+#: Tokens the weights of the pool are fitted on, and the edges given the nodes.
+WEIGHT_TOKENS = 15_000
+EDGE_TOKENS = 60_000
+
+_LADDER_STEPS = {
+    "edge": 1.2,
+    "context": 1.4,
+    "neighbour": 1.3,
+    "oov": 1.2,
+    "word_k": 2.0,
+    "rung_k": 2.0,
+    "lower_k": 2.0,
+}
+_PAPER_STEPS = {"oov": 1.25, "edge": 1.2}
+
+Ids = NDArray[np.int32]
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Tokens that the table does not count, with the vocabulary that numbers their strings."""
+
+    tokens: Tokens
+    vocabulary: Vocabulary
+    table: Table
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A trained candidate: how to build its model, its settings, and how it did on the held-out tokens."""
+
+    name: str
+    settings: dict[str, Any]
+    accuracy: float | None
+    log_loss: float | None
+    build: Callable[[], ChainModel]
+
+
+class Empirical:
+    """One corpus, counted once; trains the ladders asked for on it."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        templates: Sequence[Template] = (),
+        *,
+        ladder: str | None = None,
+        held_out: Corpus | None = None,
+        seed: int = 0,
+        all_labels: bool = False,
+        progress: Progress = lambda stage, done: None,
+    ) -> None:
+        if ladder is not None and ladder not in LADDERS:
+            raise DataError(f"unknown ladder {ladder!r}; there are {', '.join(LADDERS)}")
+        if corpus.n_tokens == 0:
+            raise DataError("there are no tokens to train on")
+        self.word = None if corpus.word is None else corpus.word.name
+        self.ladder, self.seed, self.all_labels, self.progress = ladder, seed, all_labels, progress
+        if self.word is None and ladder in ("default", "paper"):
+            raise FeatureError(f"the {ladder} ladder climbs from words, and the data has none; use the pooled one")
+        if ladder == "pooled" and not templates and corpus.attributes is None:
+            raise FeatureError("the pooled ladder needs templates or features; choose a preset with --features")
+        progress("counting", 0.0)
+        self.presets: tuple[LadderPreset, ...] = ()
+        if self.word is not None:
+            self.presets = {"paper": (PAPER,), "default": (DEFAULT,), "pooled": (DEFAULT,)}.get(
+                ladder or "", (DEFAULT, PAPER)
+            )
+        ready = bool(templates) or corpus.attributes is not None
+        self.pooled = ready if ladder is None else ladder == "pooled"
+        if not self.pooled and corpus.attributes is not None:
+            corpus = replace(corpus, attributes=None)
+        vocabulary = self._vocabulary(templates if self.pooled else ())
+        self.counts, self.tokens = Counts.of(corpus, vocabulary, self.word)
+        self.n_labels = len(self.counts.labels)
+        self.held_out = self._held_out(held_out)
+
+    def _vocabulary(self, templates: Sequence[Template]) -> Vocabulary:
+        if self.word is None:
+            return Vocabulary.of(templates)
+        counted = {t: None for preset in self.presets for t in preset.templates(self.word)}
+        counted.update(dict.fromkeys(templates))
+        derived = [t for preset in self.presets for t in preset.derived(self.word)]
+        rungs = [atom for preset in self.presets for atom in preset.atoms(self.word)]
+        return Vocabulary.of([*counted, *derived], rungs)
+
+    def _held_out(self, corpus: Corpus | None) -> list[HeldOut]:
+        if corpus is not None:
+            tokens, vocabulary = held_out_tokens(self.counts, corpus, self.word)
+            return [HeldOut(tokens, vocabulary, self.counts.table)]
+        parts = [take(self.tokens, sentences) for sentences in slices(self.tokens.offsets, self.seed)]
+        return [HeldOut(part, self.counts.vocabulary, without(self.counts, part)) for part in parts]
+
+    # -- training ------------------------------------------------------------------------------------------------
+
+    def train(self) -> tuple[ChainModel, Counts, dict[str, Any]]:
+        """The model, the counts behind it, and what was chosen and measured on the way."""
+        choices: list[Choice] = []
+        tuned: LadderParameters | None = None
+        for preset in self.presets:
+            parameters, choice = self._tune(preset)
+            tuned = parameters if preset is DEFAULT else tuned
+            choices.append(choice)
+        if self.pooled:
+            choices.append(self._pool(tuned))
+        if self.ladder == "pooled":
+            choices = choices[-1:]
+        best = min(choices, key=lambda c: np.inf if c.log_loss is None else c.log_loss)
+        self.progress("building the model", 0.0)
+        model = best.build()
+        size = int(self.counts.vocabulary.bases[-1])
+        counts = replace(self.counts, table=self.counts.table.padded(size))
+        record = {"ladder": best.name, "word": self.word, "settings": best.settings, "held_out": self._summary(choices)}
+        return model, counts, record
+
+    def _summary(self, choices: list[Choice]) -> dict[str, Any]:
+        measured = {c.name: {"accuracy": c.accuracy, "log_loss": c.log_loss} for c in choices if c.accuracy is not None}
+        return {"tokens": sum(len(h.tokens.labels) for h in self.held_out), "ladders": measured}
+
+    def _tables(self, preset: LadderPreset, vocabulary: Vocabulary, table: Table) -> LadderTables:
+        return ladder_tables(replace(self.counts, table=table), preset, self.word or "", vocabulary)
+
+    def _tune(self, preset: LadderPreset) -> tuple[LadderParameters, Choice]:
+        """Tune a ladder on the held-out tokens."""
+        start = LadderParameters.of(preset)
+        folds = [(h.tokens, self._tables(preset, h.vocabulary, h.table)) for h in self.held_out]
+        steps = _PAPER_STEPS if preset is PAPER else _LADDER_STEPS
+        judge = _Judge(folds, self.counts.pairs, self.n_labels)
+        parameters = start
+        if folds:
+            stage = f"tuning the {preset.name} ladder"
+            parameters, _ = climb(judge, start, steps, lambda done: self.progress(stage, done))
+        accuracy, log_loss = judge.measure(parameters) if folds else (None, None)
+
+        def build() -> ChainModel:
+            return ladder_model(self.counts, preset, parameters, self.word or "", self.all_labels)
+
+        return parameters, Choice(preset.name, asdict(parameters), accuracy, log_loss, build)
+
+    # -- pooling -------------------------------------------------------------------------------------------------
+
+    def _pool(self, tuned: LadderParameters | None) -> Choice:
+        """Fit the pool's weights, then its edges, on tokens left out one by one; judge it on the held-out tokens."""
+        counts = self.counts
+        vocabulary = counts.vocabulary
+        bases = vocabulary.bases
+        expert_of, names = experts(vocabulary)
+        prior = label_prior(counts)
+        p = None if tuned is None else replace(tuned, threshold=1e-5, cap=12)
+        full = None if p is None else self._tables(DEFAULT, vocabulary, counts.table)
+
+        def candidates(tokens: Tokens, tables: LadderTables | None, left_out: Ids | None) -> Candidates:
+            if tables is None or p is None:
+                return Candidates.all_labels(len(tokens.labels), self.n_labels)
+            parts = tables.parts(p, tokens, left_out)
+            found = Candidates(parts.offsets, parts.labels, parts.scores(p))
+            return found.spread(self.n_labels, FLOOR) if self.n_labels <= FEW_LABELS else found
+
+        self.progress("weighing the experts", 0.0)
+        sample = self._sample(WEIGHT_TOKENS)
+        features = Features.of(sample, bases)
+        pool = fit_weights(
+            counts.table,
+            prior,
+            features,
+            expert_of,
+            candidates(sample, full, sample.labels),
+            sample.labels,
+            has_ladder=full is not None,
+            progress=lambda done: self.progress("weighing the experts", done),
+        )
+        self.progress("fitting the edges", 0.0)
+        sample = self._sample(EDGE_TOKENS)
+        features = Features.of(sample, bases)
+        possible = candidates(sample, full, sample.labels)
+        scores = pool.scores(counts.table, prior, features, expert_of, possible, sample.labels)
+        posteriors = possible.softmax(scores.astype(np.float64)).astype(np.float32)
+        observed = PairCounts(*_native.count_pairs(sample.labels, sample.offsets, self.n_labels))
+        edges = fit_edges(observed, sample.offsets, possible, posteriors, k=0.5, rounds=3)
+
+        right, losses = [], []
+        native = EdgeScores.of_dense(edges).native()
+        for h in self.held_out:
+            tables = None if p is None else self._tables(DEFAULT, h.vocabulary, h.table)
+            possible = candidates(h.tokens, tables, None)
+            features = Features.of(h.tokens, bases)
+            scores = pool.scores(h.table, prior, features, expert_of, possible, None)
+            correct, loss = _judge(h.tokens, possible.offsets, possible.labels, scores, native)
+            right.append(correct)
+            losses.append(loss)
+
+        def build() -> ChainModel:
+            return pooled_model(counts, pool, EdgeScores.of_dense(edges), p, self.word, self.all_labels)
+
+        settings: dict[str, Any] = {
+            "weights": {name: round(float(w), 4) for name, w in zip(names, pool.experts, strict=False)},
+            "ladder_weight": round(pool.ladder, 4),
+        }
+        if p is not None:
+            settings["ladder"] = asdict(p)
+        accuracy = float(np.concatenate(right).mean()) if right else None
+        log_loss = float(np.concatenate(losses).mean()) if losses else None
+        return Choice("pooled", settings, accuracy, log_loss, build)
+
+    def _sample(self, tokens: int) -> Tokens:
+        """Whole sentences in blocks spread over the corpus, about so many tokens."""
+        sentences = len(self.tokens.offsets) - 1
+        want = tokens / max(1, int(self.tokens.offsets[-1])) * sentences
+        if want >= sentences:
+            return self.tokens
+        blocks = 50
+        starts = (np.arange(blocks) + np.random.default_rng(self.seed + 1).random()) / blocks * sentences
+        picks = (starts.astype(np.int64)[:, None] + np.arange(max(1, round(want / blocks)))) % sentences
+        return take(self.tokens, np.unique(picks))
+
+
+class _Judge:
+    """Says which held-out tokens a ladder gets right; parts of the scores are kept where only weights change."""
+
+    def __init__(self, folds: list[tuple[Tokens, LadderTables]], pairs: PairCounts, n_labels: int) -> None:
+        self.folds, self.pairs, self.n_labels = folds, pairs, n_labels
+        self._key: tuple[float, ...] | None = None
+        self._parts: list[NodeParts] = []
+
+    def parts(self, p: LadderParameters) -> list[NodeParts]:
+        key = (p.word_k, p.lower_k, p.rung_k, p.pair_k, p.class_k, p.rare, p.threshold, p.cap)
+        if key != self._key:
+            self._key, self._parts = key, [tables.parts(p, tokens) for tokens, tables in self.folds]
+        return self._parts
+
+    def __call__(self, p: LadderParameters) -> NDArray[np.bool_]:
+        edges = edge_scores(self.pairs, self.n_labels, p.edge_k, p.edge).native()
+        right = []
+        for (tokens, _), parts in zip(self.folds, self.parts(p), strict=True):
+            best, _ = _native.viterbi(tokens.offsets, parts.offsets, parts.labels, parts.scores(p), edges)
+            right.append(best == tokens.labels)
+        return np.concatenate(right)
+
+    def measure(self, p: LadderParameters) -> tuple[float, float]:
+        """Accuracy, and the mean negative log-probability of the right label."""
+        edges = edge_scores(self.pairs, self.n_labels, p.edge_k, p.edge).native()
+        measured = [
+            _judge(tokens, parts.offsets, parts.labels, parts.scores(p), edges)
+            for (tokens, _), parts in zip(self.folds, self.parts(p), strict=True)
+        ]
+        return tuple(float(np.concatenate(m).mean()) for m in zip(*measured, strict=True))  # type: ignore[return-value]
+
+
+def _judge(
+    tokens: Tokens, offsets: NDArray[np.int64], labels: Ids, scores: NDArray[np.float32], edges: _native.Edges
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Which tokens are right, and -log P(right label) of each, at most that of one in a hundred thousand."""
+    best, _ = _native.viterbi(tokens.offsets, offsets, labels, scores, edges)
+    _, marginals = _native.forward_backward(tokens.offsets, offsets, labels, scores, edges)
+    gold = Candidates(offsets, labels, scores).find(tokens.labels)
+    p = np.where(gold >= 0, marginals[gold], 0.0)
+    return best == tokens.labels, -np.log(np.maximum(p, 1e-5))

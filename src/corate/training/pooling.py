@@ -1,0 +1,203 @@
+"""Pooling: any features, by counting alone. Each template is an expert; a few weights say how far to believe it.
+
+The formulas stand in ``native/pooling.cpp``. One weight per expert and one bias per label are fitted by a small convex
+problem on tokens that are each left out of the counts; the word ladder, where there is one, is an expert like the
+others. Then the edges are fitted given the nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.model import SparseRows
+from corate.training.counts import PairCounts, Table, Tokens
+
+__all__ = ["Candidates", "Features", "Pool", "fit_edges", "fit_weights"]
+
+Ids = NDArray[np.int32]
+F32 = NDArray[np.float32]
+F64 = NDArray[np.float64]
+
+#: How many tokens' worth of the label prior every expert is smoothed by.
+SMOOTHING = 1.0
+#: Gaussian prior of the weights, in tokens.
+RIDGE = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The features of tokens: of token ``t``, ``ids[offsets[t]:offsets[t + 1]]``."""
+
+    offsets: NDArray[np.int64]
+    ids: Ids
+
+    @classmethod
+    def of(cls, tokens: Tokens, bases: NDArray[np.int64]) -> Features:
+        """All known features of tokens: those of templates, where -1 or past its template is none, and attributes."""
+        local = tokens.features.T
+        there = (local >= 0) & (local < np.diff(bases))
+        ids = (local + bases[:-1])[there].astype(np.int32)
+        widths = there.sum(axis=1)
+        if tokens.attributes is None:
+            return cls(np.concatenate([[0], np.cumsum(widths)]).astype(np.int64), ids)
+        ready = tokens.attributes
+        known = ready.ids >= 0
+        owner = np.repeat(np.arange(len(widths)), np.diff(ready.offsets))[known]
+        both = np.concatenate([ready.ids[known], ids])
+        order = np.argsort(np.concatenate([owner, np.repeat(np.arange(len(widths)), widths)]), kind="stable")
+        widths = widths + np.bincount(owner, minlength=len(widths))
+        return cls(np.concatenate([[0], np.cumsum(widths)]).astype(np.int64), both[order].astype(np.int32))
+
+    def arrays(self) -> tuple[NDArray[np.int64], Ids]:
+        """As the native code takes them."""
+        return self.offsets, self.ids
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The labels that are possible at each token, rising, and what the ladder says of each (0 without one)."""
+
+    offsets: NDArray[np.int64]
+    labels: Ids
+    ladder: F32
+
+    @classmethod
+    def all_labels(cls, tokens: int, n_labels: int) -> Candidates:
+        """Every label at every token."""
+        labels = np.tile(np.arange(n_labels, dtype=np.int32), tokens)
+        return cls(np.arange(tokens + 1, dtype=np.int64) * n_labels, labels, np.zeros(len(labels), np.float32))
+
+    def spread(self, n_labels: int, floor: float) -> Candidates:
+        """All labels as candidates; those that were none before get the lowest score of the ladder."""
+        tokens = len(self.offsets) - 1
+        every = np.full((tokens, n_labels), np.float32(floor))
+        every[np.repeat(np.arange(tokens), np.diff(self.offsets)), self.labels] = self.ladder
+        return Candidates(
+            np.arange(tokens + 1, dtype=np.int64) * n_labels,
+            np.tile(np.arange(n_labels, dtype=np.int32), tokens),
+            every.ravel(),
+        )
+
+    def arrays(self) -> tuple[NDArray[np.int64], Ids]:
+        """As the native code takes them."""
+        return self.offsets, self.labels
+
+    def find(self, labels: Ids) -> NDArray[np.int64]:
+        """Where each token's label stands among the candidates, -1 where it does not."""
+        token = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+        hits = np.flatnonzero(self.labels == labels[token])
+        found = np.full(len(labels), -1, dtype=np.int64)
+        found[token[hits]] = hits
+        return found
+
+    def softmax(self, scores: F64) -> F64:
+        """P(label) at each token from scores of its candidates."""
+        tops = np.maximum.reduceat(scores, self.offsets[:-1])
+        widths = np.diff(self.offsets)
+        exp = np.exp(scores - np.repeat(tops, widths))
+        return np.asarray(exp / np.repeat(np.add.reduceat(exp, self.offsets[:-1]), widths))
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The experts' weights: one each, one for the ladder, and a bias per label."""
+
+    experts: F64
+    ladder: float
+    bias: F64
+
+    def scores(
+        self, table: Table, prior: F64, features: Features, expert_of: Ids, candidates: Candidates, left_out: Ids | None
+    ) -> F32:
+        """Node scores of the candidates of some tokens."""
+        weight = self.experts.astype(np.float32)[expert_of]
+        pooled = _native.pooled_scores(
+            table.arrays(), features.arrays(), weight, candidates.arrays(), prior, SMOOTHING, left_out
+        )
+        scores = pooled + np.float32(self.ladder) * candidates.ladder + self.bias.astype(np.float32)[candidates.labels]
+        return np.asarray(scores, dtype=np.float32)
+
+    def compiled(self, table: Table, prior: F64, expert_of: Ids) -> SparseRows:
+        """The experts' evidence as weights of a chain model, a row a feature."""
+        rows = np.repeat(expert_of, np.diff(table.offsets))
+        evidence = np.log1p(table.counts / (SMOOTHING * prior[table.labels]))
+        return SparseRows(table.offsets, table.labels, (self.experts[rows] * evidence).astype(np.float32))
+
+
+def fit_weights(
+    table: Table,
+    prior: F64,
+    features: Features,
+    expert_of: Ids,
+    candidates: Candidates,
+    labels: Ids,
+    *,
+    has_ladder: bool,
+    progress: Callable[[float], None],
+) -> Pool:
+    """Maximise the likelihood of tokens, each left out of the counts, over the weights of the experts and biases.
+
+    L(w, b) = sum_t log softmax(sum_e w_e x_te + w_L ladder_t + b)(label_t) - ridge/2 (|w|^2 + |b - log P|^2)
+    """
+    from scipy.optimize import minimize
+
+    n_experts = int(expert_of.max(initial=-1)) + 1
+    x = _native.expert_evidence(
+        table.arrays(), features.arrays(), expert_of, n_experts, candidates.arrays(), prior, SMOOTHING, labels
+    )
+    x = np.column_stack([x, candidates.ladder]) if has_ladder else x
+    gold = candidates.find(labels)
+    there = gold >= 0
+    kept = np.repeat(there, np.diff(candidates.offsets)).astype(np.float64)
+    size, n_labels = x.shape[1], len(prior)
+    log_prior = np.log(prior)
+    steps = 0
+
+    def loss(theta: F64) -> tuple[float, F64]:
+        w, bias = theta[:size], theta[size:]
+        scores = x @ w.astype(np.float32) + bias[candidates.labels]
+        p = candidates.softmax(scores)
+        value = -np.log(np.maximum(p[gold[there]], 1e-30)).sum()
+        residual = p * kept
+        residual[gold[there]] -= 1.0
+        gradient = np.concatenate(
+            [
+                (residual.astype(np.float32) @ x).astype(np.float64),
+                np.bincount(candidates.labels, weights=residual, minlength=n_labels),
+            ]
+        )
+        pull = np.concatenate([w, bias - log_prior])
+        return float(value + 0.5 * RIDGE * (pull @ pull)), gradient + RIDGE * pull
+
+    def tick(_: F64) -> None:
+        nonlocal steps
+        steps += 1
+        progress(min(1.0, steps / 60))
+
+    # From experts that each say half of what they know, and the ladder all of it (its prior taken off again).
+    start = np.concatenate([np.full(n_experts, 0.5 if not has_ladder else 0.2), [0.5] if has_ladder else [], log_prior])
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", callback=tick, options={"maxiter": 60, "ftol": 1e-6}).x
+    ladder = float(found[size - 1]) if has_ladder else 0.0
+    return Pool(found[:n_experts], ladder, found[size:])
+
+
+def fit_edges(
+    pairs: PairCounts, sentences: NDArray[np.int64], candidates: Candidates, posteriors: F32, k: float, rounds: int
+) -> F32:
+    """Edge scores given the nodes, (K + 1, K + 1): observed pairs of some sentences against those expected of them.
+
+    Iterative scaling from zero; ``k`` added to both counts draws a rate to 1 where there is little to go by.
+    """
+    size = int(max(pairs.origin.max(initial=0), pairs.to.max(initial=0))) + 1
+    observed = np.zeros((size, size))
+    observed[pairs.origin, pairs.to] = pairs.counts
+    edges = np.zeros((size, size))
+    for _ in range(rounds):
+        expected = _native.pair_expectations(sentences, candidates.arrays(), posteriors, edges)
+        edges += np.log((observed + k) / (expected + k))
+    return edges.astype(np.float32)
