@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from corate.counts import Counts
 from corate.errors import ModelError
 from corate.features.ready import groups_of
 from corate.features.vocabulary import Vocabulary
 from corate.model import ChainModel, EdgeScores, SparseRows
-from corate.training.counts import Counts
 from corate.training.ladder import DEFAULT, PRESETS, LadderParameters, LadderPreset, LadderTables
 from corate.training.pooling import Pool
 from corate.training.rates import edge_scores

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import Corpus
+from corate.counts import Counts, PairCounts, Table, Tokens
 from corate.errors import DataError, FeatureError
 from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
 from corate.model import ChainModel, EdgeScores
 from corate.training.build import FEW_LABELS, FLOOR, experts, label_prior, ladder_model, ladder_tables, pooled_model
-from corate.training.counts import Counts, PairCounts, Table, Tokens
 from corate.training.folds import held_out_tokens, slices, take, without
 from corate.training.ladder import DEFAULT, PAPER, LadderParameters, LadderPreset, LadderTables, NodeParts
 from corate.training.pooling import Candidates, Features, fit_edges, fit_weights

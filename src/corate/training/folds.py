@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import Corpus, StringTable
+from corate.counts import Counts, Table, Tokens
 from corate.features.vocabulary import Vocabulary
-from corate.training.counts import Counts, Table, Tokens
 
 __all__ = ["held_out_tokens", "slices", "without"]
 

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
+from corate.counts import Table, Tokens
 from corate.features.templates import Atom, Template, parse
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
 from corate.model import SparseRows
-from corate.training.counts import Table, Tokens
 
 __all__ = ["DEFAULT", "PAPER", "PRESETS", "LadderParameters", "LadderPreset", "LadderTables", "NodeParts"]
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
+from corate.counts import PairCounts, Table, Tokens
 from corate.model import SparseRows
-from corate.training.counts import PairCounts, Table, Tokens
 
 __all__ = ["Candidates", "Features", "Pool", "fit_edges", "fit_weights"]
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from corate.counts import PairCounts
 from corate.model import EdgeScores
-from corate.training.counts import PairCounts
 
 __all__ = ["edge_scores"]
 

@@ -1,0 +1,267 @@
+"""Taggers to model files and back: which tensors a tagger is, under which names.
+
+Everything is checked when it is read: a file that passes its hash but does not fit together is refused, never run.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import storage
+from corate.corpus import StringTable
+from corate.counts import Counts, PairCounts, Table
+from corate.errors import FeatureError, ModelError
+from corate.features.lexicons import Lexicon
+from corate.features.ready import Bins, FeatureFunction
+from corate.features.templates import lexicons_of, parse
+from corate.features.vocabulary import Vocabulary
+from corate.model import ChainModel, EdgeScores, SparseRows
+from corate.tagger import Tagger
+
+__all__ = ["load", "save"]
+
+Tensors = dict[str, NDArray[Any]]
+
+
+def save(tagger: Tagger, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False) -> int:
+    """Write a tagger to a file, all or nothing; returns the bytes written."""
+    tensors: Tensors = {}
+    header: dict[str, Any] = {
+        "order": 1,
+        "columns": list(tagger.columns),
+        "templates": [str(t) for t in tagger.vocabulary.templates],
+        "rungs": [str(a) for a in tagger.vocabulary.rungs],
+        "needs_function": tagger.function is not None,
+        "bins": None if tagger.bins is None else {k: list(v) for k, v in tagger.bins.edges.items()},
+        "record": tagger.record,
+    }
+    _put_vocabulary(tensors, header, tagger.vocabulary)
+    _put_model(tensors, header, tagger.model, half)
+    if counts and tagger.counts is not None:
+        _put_counts(tensors, header, tagger.counts)
+    return storage.write(path, tensors, header)
+
+
+def load(path: str | os.PathLike[str], *, features: FeatureFunction | None = None) -> Tagger:
+    """Read a tagger. ``features`` is the function it was trained with, where it was trained with one.
+
+    Raises ModelError where the file is damaged, foreign or too new.
+    """
+    tensors, header = storage.read(path)
+    try:
+        return _tagger(tensors, header, features)
+    except ModelError as error:
+        raise ModelError(f"{os.fspath(path)}: {error}") from None
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, FeatureError) as error:
+        raise ModelError(
+            f"{os.fspath(path)}: the file holds no model that corate can use ({type(error).__name__}: {error}); "
+            "train it again"
+        ) from None
+
+
+def _tagger(tensors: Tensors, header: dict[str, Any], function: FeatureFunction | None) -> Tagger:
+    if header["order"] != 1:
+        raise ModelError(f"the model is a chain of order {header['order']}, this corate knows order 1; upgrade corate")
+    if header["needs_function"] and function is None:
+        raise ModelError(
+            "the model was trained with a Python function for features; load it with features=that function"
+        )
+    vocabulary = _get_vocabulary(tensors, header)
+    model = _get_model(tensors, header)
+    counts = _get_counts(tensors, header, vocabulary, model.labels) if "counts" in header else None
+    bins = None if header["bins"] is None else Bins({k: tuple(v) for k, v in header["bins"].items()})
+    return Tagger(
+        vocabulary,
+        model,
+        dict(header["record"]),
+        tuple(header["columns"]),
+        counts,
+        bins,
+        function if header["needs_function"] else None,
+    )
+
+
+# -- vocabulary ------------------------------------------------------------------------------------------------------
+
+
+def _put_vocabulary(tensors: Tensors, header: dict[str, Any], vocabulary: Vocabulary) -> None:
+    for i in range(len(vocabulary.columns)):
+        _put_strings(tensors, f"strings.{i}", StringTable(*vocabulary.map.strings(i)))
+    for i, (_, function) in enumerate(vocabulary.functions()):
+        if function.name != "identity":
+            _put_strings(tensors, f"values.{i}", StringTable(*vocabulary.map.values(i)))
+    for i in range(len(vocabulary.templates)):
+        prefixes, keys = vocabulary.map.keys(i)
+        _put_keys(tensors, f"prefixes.{i}", prefixes)
+        _put_keys(tensors, f"keys.{i}", keys)
+    if vocabulary.attributes is not None:
+        _put_strings(tensors, "attributes", vocabulary.attributes)
+    lexicons = lexicons_of(vocabulary.templates)
+    header["lexicons"] = list(lexicons)
+    for i, lexicon in enumerate(lexicons.values()):
+        _put_strings(tensors, f"lexicon.{i}.keys", lexicon.keys)
+        _put_strings(tensors, f"lexicon.{i}.classes", lexicon.classes)
+        tensors[f"lexicon.{i}.values"] = storage.narrow(lexicon.values)
+
+
+def _get_vocabulary(tensors: Tensors, header: dict[str, Any]) -> Vocabulary:
+    lexicons = {
+        name: Lexicon(
+            name,
+            _get_strings(tensors, f"lexicon.{i}.keys"),
+            tensors[f"lexicon.{i}.values"].astype(np.int32),
+            _get_strings(tensors, f"lexicon.{i}.classes"),
+        )
+        for i, name in enumerate(header["lexicons"])
+    }
+    templates = [parse(text, lexicons=lexicons) for text in header["templates"]]
+    rungs = [parse(text, lexicons=lexicons).atoms[0] for text in header["rungs"]]
+    vocabulary = Vocabulary.of(templates, rungs)
+    none = StringTable.intern([])[0]
+    values = [
+        none if function.name == "identity" else _get_strings(tensors, f"values.{i}")
+        for i, (_, function) in enumerate(vocabulary.functions())
+    ]
+    strings = [_get_strings(tensors, f"strings.{i}") for i in range(len(vocabulary.columns))]
+    vocabulary.map.restore(
+        [(s.data, s.offsets) for s in strings],
+        [(v.data, v.offsets) for v in values],
+        [(_get_keys(tensors, f"prefixes.{i}"), _get_keys(tensors, f"keys.{i}")) for i in range(len(templates))],
+    )
+    if "attributes.data" not in tensors:
+        return vocabulary
+    return Vocabulary(
+        vocabulary.templates, vocabulary.rungs, vocabulary.columns, vocabulary.map, _get_strings(tensors, "attributes")
+    )
+
+
+# -- model -----------------------------------------------------------------------------------------------------------
+
+
+def _put_model(tensors: Tensors, header: dict[str, Any], model: ChainModel, half: bool) -> None:
+    header["model"] = {
+        "rungs": list(model.rungs),
+        "rung_bases": list(model.rung_bases),
+        "word_column": model.word_column,
+        "all_labels": model.all_labels,
+        "floor": model.floor,
+        "edge_weight": model.edges.weight,
+    }
+    _put_strings(tensors, "labels", model.labels)
+    edges = model.edges
+    _put_rows(tensors, "edges", SparseRows(edges.offsets, edges.to, edges.scores), half)
+    tensors["edges.row"], tensors["edges.col"] = edges.row, edges.col
+    _put_rows(tensors, "rows", model.rows, half)
+    _put_rows(tensors, "weights", model.weights, half)
+    tensors["bias"] = model.bias
+
+
+def _get_model(tensors: Tensors, header: dict[str, Any]) -> ChainModel:
+    about = header["model"]
+    edges = _get_rows(tensors, "edges")
+    row, col = _vector(tensors, "edges.row", np.float32), _vector(tensors, "edges.col", np.float32)
+    if len(edges) != len(row) or len(row) != len(col) or (len(edges.labels) and int(edges.labels.max()) >= len(row)):
+        raise ModelError("the model's edge scores do not fit together; train it again")
+    return ChainModel(
+        _get_strings(tensors, "labels"),
+        EdgeScores(*edges.arrays(), row, col, float(about["edge_weight"])),
+        _get_rows(tensors, "weights"),
+        _vector(tensors, "bias", np.float32),
+        _get_rows(tensors, "rows"),
+        tuple(int(r) for r in about["rungs"]),
+        tuple(int(b) for b in about["rung_bases"]),
+        int(about["word_column"]),
+        bool(about["all_labels"]),
+        float(about["floor"]),
+    )
+
+
+# -- counts ----------------------------------------------------------------------------------------------------------
+
+
+def _put_counts(tensors: Tensors, header: dict[str, Any], counts: Counts) -> None:
+    header["counts"] = {"sentences": counts.sentences, "tokens": counts.tokens}
+    table = counts.table
+    tensors["counts.lengths"] = storage.narrow(np.diff(table.offsets))
+    tensors["counts.labels"] = storage.narrow(table.labels)
+    tensors["counts.counts"] = storage.narrow(table.counts)
+    for name, array in asdict(counts.pairs).items():
+        tensors[f"pairs.{name}"] = storage.narrow(array)
+
+
+def _get_counts(tensors: Tensors, header: dict[str, Any], vocabulary: Vocabulary, labels: StringTable) -> Counts:
+    offsets = _offsets(tensors["counts.lengths"])
+    table = Table(offsets, _vector(tensors, "counts.labels", np.int32), _vector(tensors, "counts.counts", np.int32))
+    pairs = PairCounts(
+        _vector(tensors, "pairs.origin", np.int32),
+        _vector(tensors, "pairs.to", np.int32),
+        _vector(tensors, "pairs.counts", np.int64),
+    )
+    fits = (
+        len(table) == int(vocabulary.bases[-1])
+        and int(offsets[-1]) == len(table.labels) == len(table.counts)
+        and int(table.labels.max(initial=0)) < len(labels)
+        and len(pairs.origin) == len(pairs.to) == len(pairs.counts)
+        and max(int(pairs.origin.max(initial=0)), int(pairs.to.max(initial=0))) <= len(labels)
+    )
+    if not fits:
+        raise ModelError("the model's counts do not fit its features; train it again")
+    about = header["counts"]
+    return Counts(vocabulary, labels, table, pairs, int(about["sentences"]), int(about["tokens"]))
+
+
+# -- parts -----------------------------------------------------------------------------------------------------------
+
+
+def _put_strings(tensors: Tensors, name: str, table: StringTable) -> None:
+    tensors[f"{name}.data"] = table.data
+    tensors[f"{name}.offsets"] = storage.narrow(table.offsets)
+
+
+def _get_strings(tensors: Tensors, name: str) -> StringTable:
+    return storage.unpack_table(name, tensors)
+
+
+def _put_rows(tensors: Tensors, name: str, rows: SparseRows, half: bool) -> None:
+    tensors[f"{name}.lengths"] = storage.narrow(np.diff(rows.offsets))
+    tensors[f"{name}.labels"] = storage.narrow(rows.labels)
+    tensors[f"{name}.scores"] = rows.scores.astype(np.float16) if half else rows.scores
+
+
+def _get_rows(tensors: Tensors, name: str) -> SparseRows:
+    offsets = _offsets(tensors[f"{name}.lengths"])
+    labels, scores = _vector(tensors, f"{name}.labels", np.int32), _vector(tensors, f"{name}.scores", np.float32)
+    if not int(offsets[-1]) == len(labels) == len(scores):
+        raise ModelError(f"the model's {name} do not fit together; train it again")
+    return SparseRows(offsets, labels, scores)
+
+
+def _put_keys(tensors: Tensors, name: str, keys: NDArray[np.uint64]) -> None:
+    """Pairs of ids as two arrays, each as narrow as its largest id allows."""
+    tensors[f"{name}.first"] = storage.narrow(keys >> np.uint64(32))
+    tensors[f"{name}.second"] = storage.narrow(keys & np.uint64(0xFFFFFFFF))
+
+
+def _get_keys(tensors: Tensors, name: str) -> NDArray[np.uint64]:
+    first, second = _vector(tensors, f"{name}.first", np.uint64), _vector(tensors, f"{name}.second", np.uint64)
+    if len(first) != len(second):
+        raise ModelError(f"the model's {name} do not fit together; train it again")
+    return np.asarray(first << np.uint64(32) | second)
+
+
+def _vector(tensors: Tensors, name: str, dtype: Any) -> NDArray[Any]:
+    array = tensors[name]
+    if array.ndim != 1:
+        raise ModelError(f"the model's tensor {name} has the wrong shape; train it again")
+    return np.ascontiguousarray(array, dtype=dtype)
+
+
+def _offsets(lengths: NDArray[Any]) -> NDArray[np.int64]:
+    if lengths.ndim != 1 or lengths.dtype.kind != "u":
+        raise ModelError("the model has row lengths of the wrong kind; train it again")
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])

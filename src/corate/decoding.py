@@ -1,0 +1,56 @@
+"""Lattices: candidate labels with scores at each position, scores between positions, and what can be asked of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+
+__all__ = ["Lattice"]
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """Sentences ready to decode.
+
+    ``sentences`` are (S + 1,) offsets of tokens, ``offsets`` (n + 1,) offsets of candidates; ``labels`` and float32
+    log-``scores`` belong to the candidates, labels rising within a token.
+
+    >>> edges = _native.Edges.dense(np.zeros((3, 3), np.float32))
+    >>> scores = np.log(np.array([0.9, 0.1, 0.2, 0.8], np.float32))
+    >>> labels = np.array([0, 1, 0, 1], np.int32)
+    >>> lattice = Lattice(np.array([0, 2]), np.array([0, 2, 4]), labels, scores, edges)
+    >>> lattice.best()[0].tolist(), [round(float(p), 2) for p in lattice.marginals()[1]]
+    ([0, 1], [0.9, 0.1, 0.2, 0.8])
+    """
+
+    sentences: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    labels: NDArray[np.int32]
+    scores: NDArray[np.float32]
+    edges: _native.Edges
+
+    def best(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """The best label of each token (Viterbi), and the score of each sentence's best path."""
+        return _native.viterbi(self.sentences, self.offsets, self.labels, self.scores, self.edges)
+
+    def marginals(self) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+        """log Z of each sentence, and the probability of each candidate (forward-backward)."""
+        return _native.forward_backward(self.sentences, self.offsets, self.labels, self.scores, self.edges)
+
+    def path_score(self, sentence: int, labels: NDArray[np.int32]) -> float:
+        """The score of one labelling of one sentence; minus infinity where a label is no candidate."""
+        start = int(self.sentences[sentence])
+        boundary = self.edges.n_labels
+        total, previous = 0.0, boundary
+        for i, y in enumerate(labels.tolist()):
+            a, b = int(self.offsets[start + i]), int(self.offsets[start + i + 1])
+            place = a + int(np.searchsorted(self.labels[a:b], y))
+            if place == b or self.labels[place] != y:
+                return float("-inf")
+            total += float(self.scores[place]) + self.edges.at(previous, y)
+            previous = y
+        return total + (self.edges.at(previous, boundary) if len(labels) else 0.0)

@@ -1,0 +1,246 @@
+"""The tagger: a chain model with the vocabulary and features it was trained with. What is saved, loaded and used."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.corpus import Column, Corpus, StringTable, Token
+from corate.counts import Counts
+from corate.decoding import Lattice
+from corate.errors import DataError, FeatureError, ModelError
+from corate.features.ready import Bins, FeatureFunction, with_features
+from corate.features.vocabulary import Vocabulary, column_arrays
+from corate.model import ChainModel
+
+__all__ = ["Tagger"]
+
+
+@dataclass(frozen=True, eq=False)
+class Tagger:
+    """Labels sentences.
+
+    >>> import corate
+    >>> sentences = [[("the", "DET"), ("dog", "NOUN"), ("barks", "VERB")], [("a", "DET"), ("cat", "NOUN")]]
+    >>> tagger = corate.train(Corpus.from_sentences(sentences))
+    >>> tagger.tag(["the", "cat", "barks"])
+    ['DET', 'NOUN', 'VERB']
+    >>> tagger
+    Tagger(empirical, 3 labels, 5 words, trained on 2 sentences)
+    """
+
+    vocabulary: Vocabulary
+    model: ChainModel
+    record: dict[str, Any]
+    columns: tuple[str, ...] = ("word",)
+    counts: Counts | None = None
+    bins: Bins | None = None
+    function: FeatureFunction | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        _ = self._engine  # a model whose parts do not fit together is refused here, not at the first sentence
+
+    @cached_property
+    def _engine(self) -> _native.Engine:
+        return self.model.engine(self.vocabulary)
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """The labels, in the order of their ids."""
+        return self.model.labels.to_list()
+
+    @property
+    def method(self) -> str:
+        """The training method."""
+        return str(self.record["method"])
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The templates, as text."""
+        return tuple(str(t) for t in self.vocabulary.templates)
+
+    @cached_property
+    def words(self) -> StringTable:
+        """The words seen in training; empty for a model of ready-made features."""
+        word = self.record.get("word")
+        return self.vocabulary.strings(word) if word in self.vocabulary.columns else StringTable.intern([])[0]
+
+    def __repr__(self) -> str:
+        words = f"{len(self.words)} words, " if len(self.words) else ""
+        return (
+            f"Tagger({self.method}, {len(self.labels)} labels, {words}trained on {self.record['sentences']} sentences)"
+        )
+
+    # -- tagging -------------------------------------------------------------------------------------------------
+
+    def tag(self, tokens: Sequence[Token]) -> list[str]:
+        """The labels of one sentence: a list of words, or of tuples or mappings where the model reads more columns.
+
+        Of a model of ready-made features, a list of features per token.
+        """
+        if self._reads_words and all(type(token) is str for token in tokens):
+            return self._engine.tag_words(tokens, self.labels)  # type: ignore[arg-type]
+        return self.tag_all([tokens])[0]
+
+    def tag_all(self, sentences: Corpus | Iterable[Iterable[Token]], *, threads: int = 1) -> list[list[str]]:
+        """The labels of many sentences, on several threads if wanted; the result does not depend on their number."""
+        corpus = self._corpus(sentences)
+        column = self.tag_corpus(corpus, threads=threads)
+        flat = column.values()
+        ends = corpus.offsets.tolist()
+        return [flat[a:b] for a, b in pairwise(ends)]
+
+    def tag_corpus(self, corpus: Corpus, *, threads: int = 1) -> Column:
+        """The labels of a corpus as a column of ids."""
+        columns, ready = self._inputs(corpus)
+        ids = self._engine.tag_columns(columns, corpus.offsets, ready, max(1, threads))
+        return Column("label", ids, self.model.labels)
+
+    def tag_text(
+        self,
+        data: bytes,
+        *,
+        columns: Sequence[str] | None = None,
+        separator: str | None = None,
+        comment: str | None = None,
+        threads: int = 1,
+        first_line: int = 1,
+    ) -> tuple[bytes, int]:
+        """Column text (UTF-8) in, the same lines with the label appended out; also the number of tokens.
+
+        ``columns`` names the columns of the text, those of the training data (without the label) if not given.
+        """
+        if not self.vocabulary.columns or self.function is not None:
+            raise ModelError("this model reads ready-made features; tag_text needs one that reads columns")
+        names = self.columns if columns is None else tuple(columns)
+        missing = [c for c in self.vocabulary.columns if c not in names]
+        if missing:
+            raise DataError(f"the model reads the column {missing[0]!r}; the text has {', '.join(names)}")
+        positions = [names.index(c) for c in self.vocabulary.columns]
+        try:
+            return self._engine.tag_text(
+                data, self.labels, positions, separator or "", comment or "", max(1, threads), first_line
+            )
+        except RuntimeError as error:
+            raise DataError(
+                f"{error} ({', '.join(self.vocabulary.columns)}); name the columns with --columns"
+            ) from None
+
+    def lattice(self, sentences: Corpus | Iterable[Iterable[Token]]) -> Lattice:
+        """Candidate labels and scores of each token, to decode or look into."""
+        corpus = self._corpus(sentences)
+        columns, ready = self._inputs(corpus)
+        offsets, labels, scores = self._engine.lattice(columns, corpus.offsets, ready)
+        return Lattice(corpus.offsets, offsets, labels, scores, self.model.edges.native())
+
+    def score(self, tokens: Sequence[Token], labels: Sequence[str] | None = None) -> float:
+        """log P(labels | tokens), of the best labelling if none is given; minus infinity where it is impossible."""
+        lattice = self.lattice([tokens])
+        if labels is None:
+            ids, _ = lattice.best()
+        else:
+            if len(labels) != len(tokens):
+                raise DataError(f"{len(tokens)} tokens but {len(labels)} labels")
+            known = {name: i for i, name in enumerate(self.labels)}
+            ids = np.array([known.get(label, -1) for label in labels], dtype=np.int32)
+        log_z, _ = lattice.marginals()
+        return lattice.path_score(0, ids) - float(log_z[0])
+
+    # -- looking in ----------------------------------------------------------------------------------------------
+
+    def rates(self, n: int = 10) -> tuple[list[tuple[str, str, float]], list[tuple[str, str, float]]]:
+        """The most attractive and the most repulsive label pairs with their co-occurrence rate, above and below 1.
+
+        Boundaries of the sentence are written ``<s>`` and ``</s>``. Only pairs whose edge score is stored are listed;
+        the rate is that of the model: the exponential of the edge score.
+        """
+        edges = self.model.edges
+        names = self.labels
+        origin = np.repeat(np.arange(len(edges.row)), np.diff(edges.offsets))
+        order = np.argsort(edges.scores, kind="stable")
+
+        def pair(i: int) -> tuple[str, str, float]:
+            a, b = int(origin[i]), int(edges.to[i])
+            left = names[a] if a < len(names) else "<s>"
+            right = names[b] if b < len(names) else "</s>"
+            return left, right, float(np.exp(edges.scores[i]))
+
+        inner = [i for i in order.tolist() if not (origin[i] == len(names) and edges.to[i] == len(names))]
+        attractive = [pair(i) for i in reversed(inner) if edges.scores[i] > 0][:n]
+        repulsive = [pair(i) for i in inner if edges.scores[i] < 0][:n]
+        return attractive, repulsive
+
+    # -- learning, saving ----------------------------------------------------------------------------------------
+
+    def update(self, corpus: Corpus) -> Tagger:
+        """A tagger that has also learned from another corpus; settings that were tuned stay as they are."""
+        from corate.training import update
+
+        return update(self, corpus)
+
+    def save(self, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False) -> int:
+        """Write the model file and return its size in bytes.
+
+        Without ``counts`` the file is smaller and cannot be updated; ``half`` stores scores in 16 bits.
+        """
+        from corate.archive import save
+
+        return save(self, path, counts=counts, half=half)
+
+    # -- inputs --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _reads_words(self) -> bool:
+        return len(self.vocabulary.columns) == 1 and self.function is None and self.vocabulary.attributes is None
+
+    def _corpus(self, sentences: Corpus | Iterable[Iterable[Token]]) -> Corpus:
+        if isinstance(sentences, Corpus):
+            return sentences
+        listed = [list(sentence) for sentence in sentences]
+        if not self.vocabulary.columns and self.function is None:
+            return Corpus.from_features(listed)
+        return Corpus.from_sentences(listed, columns=self._names(listed))
+
+    def _names(self, sentences: list[list[Token]]) -> tuple[str, ...]:
+        """The names of the columns of tokens given in Python."""
+        first = next((token for sentence in sentences for token in sentence), "")
+        if isinstance(first, str):
+            if len(self._needed) > 1:
+                raise DataError(
+                    f"the model reads the columns {', '.join(self._needed)}; give each token as a tuple of them"
+                )
+            return self._needed
+        if isinstance(first, Mapping):
+            return self._needed
+        if len(first) == len(self.columns):
+            return self.columns
+        if len(first) == len(self._needed):
+            return self._needed
+        raise DataError(
+            f"a token has {len(first)} columns ({first!r}); the model was trained on {', '.join(self.columns)}"
+        )
+
+    @property
+    def _needed(self) -> tuple[str, ...]:
+        return self.columns if self.function is not None else self.vocabulary.columns
+
+    def _inputs(self, corpus: Corpus) -> tuple[list[Any], tuple[NDArray[np.int64], NDArray[np.int32]] | None]:
+        """A corpus as the engine takes it: the columns it reads, and its ready-made features as ids."""
+        if self.vocabulary.attributes is None:
+            return column_arrays(corpus, self.vocabulary.columns), None
+        if self.function is not None:
+            corpus = with_features(corpus, self.function)
+        if corpus.attributes is None:
+            raise FeatureError("the model was trained on ready-made features; give them, or load it with features=")
+        attributes = corpus.attributes if self.bins is None else self.bins.apply(corpus.attributes)
+        known = self.vocabulary.attributes.find(attributes.names)
+        ready = (attributes.offsets, known[attributes.ids])
+        return column_arrays(corpus, self.vocabulary.columns), ready
