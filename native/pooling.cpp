@@ -117,6 +117,68 @@ void bind_pooling(nb::module_& m) {
         nb::arg("table"), nb::arg("features"), nb::arg("feature_weight"), nb::arg("candidates"), nb::arg("prior"),
         nb::arg("k"), nb::arg("left_out").none(), "Weighted evidence for each candidate label of each token.");
     m.def(
+        "conditional_logit",
+        [](In2<float> x, Candidates candidates, In<int64_t> gold, In<double> theta, size_t n_labels) {
+            const auto& [places, labels] = candidates;
+            const size_t E = x.shape(1), D = E + n_labels, n = gold.shape(0);
+            if (x.shape(0) != labels.shape(0) || places.shape(0) != n + 1 || theta.shape(0) != D)
+                throw nb::value_error("evidence, candidates and weights disagree");
+            double loss = 0.0;
+            std::vector<double> gradient(D, 0.0), hessian(D * D, 0.0);
+            {
+                nb::gil_scoped_release release;
+                std::vector<double> p, mean(E), row(E);
+                const double* w = theta.data();
+                for (size_t t = 0; t < n; ++t) {
+                    if (gold(t) < 0) continue;
+                    const auto first = static_cast<size_t>(places(t)), width = static_cast<size_t>(places(t + 1)) - first;
+                    p.assign(width, 0.0);
+                    double top = -INFINITY, z = 0.0;
+                    for (size_t c = 0; c < width; ++c) {
+                        const float* xc = x.data() + (first + c) * E;
+                        p[c] = w[E + static_cast<size_t>(labels(first + c))];
+                        for (size_t e = 0; e < E; ++e) p[c] += w[e] * xc[e];
+                        top = std::max(top, p[c]);
+                    }
+                    const size_t right = static_cast<size_t>(gold(t)) - first;
+                    loss -= p[right] - top;
+                    for (double& value : p) z += value = std::exp(value - top);
+                    loss += std::log(z);
+                    std::fill(mean.begin(), mean.end(), 0.0);
+                    for (size_t c = 0; c < width; ++c) {
+                        p[c] /= z;
+                        const float* xc = x.data() + (first + c) * E;
+                        for (size_t e = 0; e < E; ++e) mean[e] += p[c] * xc[e];
+                    }
+                    // Gradient: E[z] - z(gold). Hessian: E[(z - E z)(z - E z)'], upper blocks; z = (x, label).
+                    const float* xg = x.data() + (first + right) * E;
+                    for (size_t e = 0; e < E; ++e) gradient[e] += mean[e] - xg[e];
+                    for (size_t c = 0; c < width; ++c) gradient[E + static_cast<size_t>(labels(first + c))] += p[c] - (c == right ? 1.0 : 0.0);
+                    for (size_t c = 0; c < width; ++c) {
+                        if (p[c] < 1e-6) continue;
+                        const float* xc = x.data() + (first + c) * E;
+                        for (size_t e = 0; e < E; ++e) row[e] = xc[e] - mean[e];
+                        const size_t y = E + static_cast<size_t>(labels(first + c));
+                        for (size_t e = 0; e < E; ++e) {
+                            const double scaled = p[c] * row[e];
+                            double* h = hessian.data() + e * D;
+                            for (size_t f = e; f < E; ++f) h[f] += scaled * row[f];
+                            h[y] += scaled;
+                        }
+                        hessian[y * D + y] += p[c];
+                        for (size_t d = 0; d < width; ++d)
+                            hessian[y * D + E + static_cast<size_t>(labels(first + d))] -= p[c] * p[d];
+                    }
+                }
+                for (size_t a = 0; a < D; ++a)
+                    for (size_t b = a + 1; b < D; ++b)
+                        if (a < E) hessian[b * D + a] = hessian[a * D + b];
+            }
+            return nb::make_tuple(loss, to_numpy(std::move(gradient)), to_numpy(std::move(hessian), D, D));
+        },
+        nb::arg("x"), nb::arg("candidates"), nb::arg("gold"), nb::arg("theta"), nb::arg("n_labels"),
+        "-sum log softmax(x w + b)(gold) over candidates, its gradient and Hessian in (w, b); tokens with gold -1 are skipped.");
+    m.def(
         "pair_expectations",
         [](In<int64_t> sentences, Candidates candidates, In<float> posteriors, In2<double> scores) {
             const auto& [places, labels] = candidates;

@@ -27,6 +27,9 @@ F64 = NDArray[np.float64]
 SMOOTHING = 1.0
 #: Gaussian prior of the weights, in tokens.
 RIDGE = 1.0
+#: Newton steps at most, and the share of the loss a step must promise to be worth taking.
+MOST_STEPS = 20
+TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,46 +147,47 @@ def fit_weights(
 
     L(w, b) = sum_t log softmax(sum_e w_e x_te + w_L ladder_t + b)(label_t) - ridge/2 (|w|^2 + |b - log P|^2)
     """
-    from scipy.optimize import minimize
-
     n_experts = int(expert_of.max(initial=-1)) + 1
     x = _native.expert_evidence(
         table.arrays(), features.arrays(), expert_of, n_experts, candidates.arrays(), prior, SMOOTHING, labels
     )
     x = np.column_stack([x, candidates.ladder]) if has_ladder else x
     gold = candidates.find(labels)
-    there = gold >= 0
-    kept = np.repeat(there, np.diff(candidates.offsets)).astype(np.float64)
-    size, n_labels = x.shape[1], len(prior)
-    log_prior = np.log(prior)
-    steps = 0
+    # Ridge toward experts that say nothing and biases that say the prior; a start where each says a little.
+    centre = np.concatenate([np.zeros(x.shape[1]), np.log(prior)])
+    start = centre.copy()
+    start[: x.shape[1]] = 0.2
 
-    def loss(theta: F64) -> tuple[float, F64]:
-        w, bias = theta[:size], theta[size:]
-        scores = x @ w.astype(np.float32) + bias[candidates.labels]
-        p = candidates.softmax(scores)
-        value = -np.log(np.maximum(p[gold[there]], 1e-30)).sum()
-        residual = p * kept
-        residual[gold[there]] -= 1.0
-        gradient = np.concatenate(
-            [
-                (residual.astype(np.float32) @ x).astype(np.float64),
-                np.bincount(candidates.labels, weights=residual, minlength=n_labels),
-            ]
-        )
-        pull = np.concatenate([w, bias - log_prior])
-        return float(value + 0.5 * RIDGE * (pull @ pull)), gradient + RIDGE * pull
+    def loss(theta: F64) -> tuple[float, F64, F64]:
+        value, gradient, hessian = _native.conditional_logit(x, candidates.arrays(), gold, theta, len(prior))
+        pull = theta - centre
+        hessian[np.diag_indices_from(hessian)] += RIDGE
+        return value + 0.5 * RIDGE * float(pull @ pull), gradient + RIDGE * pull, hessian
 
-    def tick(_: F64) -> None:
-        nonlocal steps
-        steps += 1
-        progress(min(1.0, steps / 60))
+    found = _newton(loss, start, progress)
+    ladder = float(found[n_experts]) if has_ladder else 0.0
+    return Pool(found[:n_experts], ladder, found[x.shape[1] :])
 
-    # From experts that each say half of what they know, and the ladder all of it (its prior taken off again).
-    start = np.concatenate([np.full(n_experts, 0.5 if not has_ladder else 0.2), [0.5] if has_ladder else [], log_prior])
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", callback=tick, options={"maxiter": 60, "ftol": 1e-6}).x
-    ladder = float(found[size - 1]) if has_ladder else 0.0
-    return Pool(found[:n_experts], ladder, found[size:])
+
+def _newton(loss: Callable[[F64], tuple[float, F64, F64]], start: F64, progress: Callable[[float], None]) -> F64:
+    """The minimum of a convex function of few variables, by Newton steps, halved while they do not help."""
+    theta = start
+    value, gradient, hessian = loss(theta)
+    for step in range(MOST_STEPS):
+        progress(step / MOST_STEPS)
+        direction = np.linalg.solve(hessian, gradient)
+        promised = 0.5 * float(gradient @ direction)
+        if promised < TOLERANCE * max(1.0, abs(value)):
+            break
+        scale = 1.0
+        while True:
+            candidate = theta - scale * direction
+            reached = loss(candidate)
+            if reached[0] <= value or scale < 1e-4:
+                break
+            scale /= 2
+        theta, (value, gradient, hessian) = candidate, reached
+    return theta
 
 
 def fit_edges(
