@@ -1,9 +1,10 @@
 # Every target sets up what it needs in .venv from python3, pip and a C++ compiler. Nothing else is touched.
 
 # The first Python 3.10 or newer that runs; choose another with `make test PYTHON=python3.13`.
-PYTHON ?= $(shell for p in python3 python python3.14 python3.13 python3.12 python3.11 python3.10; do \
+ifndef PYTHON
+PYTHON := $(shell for p in python3 python python3.14 python3.13 python3.12 python3.11 python3.10; do \
   $$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
-
+endif
 NEEDS_PYTHON = @test -n "$(PYTHON)" || { echo "make: no Python 3.10 or newer; say PYTHON=path/to/python" >&2; exit 1; }
 
 BIN := .venv/bin
