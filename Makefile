@@ -1,12 +1,16 @@
 # Every target sets up what it needs in .venv from python3, pip and a C++ compiler. Nothing else is touched.
 
 # The first Python 3.10 or newer that runs; choose another with `make test PYTHON=python3.13`.
-PYTHON ?= $(shell for p in python3 python python3.14 python3.13 python3.12 python3.11 python3.10; do \
+ifndef PYTHON
+PYTHON := $(shell for p in python3 python python3.14 python3.13 python3.12 python3.11 python3.10; do \
   $$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
+endif
+NEEDS_PYTHON = @test -n "$(PYTHON)" || { echo "make: no Python 3.10 or newer; say PYTHON=path/to/python" >&2; exit 1; }
 
 BIN := .venv/bin
 INSTALLED := .venv/installed
 NATIVE := CMakeLists.txt $(wildcard native/*)
+BENCH := build/bench
 
 .PHONY: demo test lint bench clean
 
@@ -21,8 +25,8 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-bench: $(INSTALLED)
-	$(BIN)/python -m benchmarks
+bench: $(BENCH)/installed
+	$(BENCH)/bin/python -m benchmarks
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
@@ -30,7 +34,14 @@ clean:
 
 # An editable install: changes under src/ are seen at once, changes to the native code install again.
 $(INSTALLED): pyproject.toml $(NATIVE)
-	@test -n "$(PYTHON)" || { echo "make: no Python 3.10 or newer found; say PYTHON=/path/to/python3" >&2; exit 1; }
+	$(NEEDS_PYTHON)
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	@touch $@
+
+# What users get, apart from what we edit: benchmarks measure an ordinary install.
+$(BENCH)/installed: pyproject.toml $(NATIVE) $(shell find src -name '*.py')
+	$(NEEDS_PYTHON)
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check ".[bench]"
 	@touch $@

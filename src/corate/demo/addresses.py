@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from corate.demo.names import COMPANY_FORMS, COUNTRIES, TITLES, TRADES, Country
+from corate.demo.names import COMPANY_FORMS, COUNTRIES, NOTES, TITLES, TRADES, Country
 
 __all__ = ["PARTS", "Address", "addresses"]
 
@@ -22,32 +22,36 @@ Address = list[tuple[str, str]]
 _Piece = tuple[str, str]
 
 _OPTIONAL_PRESENT = 0.5
-_PART_MISSING = 0.06
-_SWAPPED = 0.12
-_NO_COMMAS = 0.35
-_LOWER, _UPPER = 0.12, 0.08
-_TYPO = 0.03
-_MADE_UP = 0.4
+_PART_MISSING = 0.1
+_SWAPPED = 0.2
+_NO_COMMAS = 0.6
+_LOWER, _UPPER = 0.2, 0.1
+_TYPO = 0.06
+_MADE_UP = 0.5
+_BORROWED = 0.3
+_NOTE = 0.1
+_FEWEST_PARTS = 3
 
 
 def addresses(n: int, seed: int = 0) -> Iterator[Address]:
     """``n`` labelled address lines, the same for the same seed.
 
-    >>> for token, label in next(addresses(1, seed=6)):
-    ...     print(f"{token:9}{label}")
-    Stoke    B-NAME
-    School   I-NAME
-    SARL     I-NAME
-    ,        O
-    Rose     B-HOUSE
-    Cottage  I-HOUSE
-    St.      B-STREET
-    Mary's   I-STREET
-    Hill     I-STREET
-    ,        O
-    Hove     B-CITY
-    Z9       B-POSTCODE
-    1PL      I-POSTCODE
+    >>> for token, label in next(addresses(1, seed=10)):
+    ...     print(f"{token:10}{label}")
+    Marshwell B-NAME
+    Optics    I-NAME
+    SARL      I-NAME
+    ,         O
+    60        B-HOUSE
+    Sunset    B-STREET
+    Rd.       I-STREET
+    ,         O
+    Ste       B-UNIT
+    627       I-UNIT
+    ,         O
+    Jacson    B-CITY
+    IL        B-REGION
+    85358     B-POSTCODE
     """
     rng = Random(seed)
     for _ in range(n):
@@ -61,7 +65,9 @@ def _address(rng: Random) -> Address:
         if rng.random() < _SWAPPED and len(groups) > 1:
             i = rng.randrange(len(groups) - 1)
             groups[i], groups[i + 1] = groups[i + 1], groups[i]
-        if groups:
+        if sum(bool(part) for group in groups for part, _ in group) >= _FEWEST_PARTS:
+            if rng.random() < _NOTE:
+                groups.append([("", _filled(rng, rng.choice(NOTES)))])
             return _noisy(rng, _labelled(groups, commas=rng.random() >= _NO_COMMAS))
 
 
@@ -103,7 +109,7 @@ def _text(rng: Random, country: Country, part: str) -> str:
         return _filled(rng, rng.choice(country.house))
     if part == "STREET":
         street = _filled(rng, _form(rng, rng.choice(country.streets)))
-        return street.replace("*", _word(rng, country.street_names))
+        return street.replace("*", _street_name(rng, country))
     if part == "UNIT":
         return _filled(rng, rng.choice(country.units))
     if part == "CITY":
@@ -131,6 +137,13 @@ def _company(rng: Random, country: Country) -> str:
     middle = f" {_word(rng, TRADES)}" if rng.random() < 0.8 else ""
     form = f" {rng.choice(COMPANY_FORMS)}" if rng.random() < 0.5 or not middle else ""
     return f"{owner}{middle}{form}"
+
+
+def _street_name(rng: Random, country: Country) -> str:
+    """Streets are called after places and people too, which is what makes addresses hard to read."""
+    if rng.random() >= _BORROWED:
+        return _word(rng, country.street_names)
+    return _city(rng, country) if rng.random() < 0.5 else _surname(rng, country)
 
 
 def _surname(rng: Random, country: Country) -> str:
@@ -188,9 +201,11 @@ def _noisy(rng: Random, line: Address) -> Address:
 
 
 def _misspelt(rng: Random, word: str) -> str:
-    """One slip of the finger: a letter left out, doubled, or swapped with the next."""
+    """One slip of the finger: a letter left out, doubled or swapped with the next, or the word cut short."""
     i = rng.randrange(1, len(word) - 1)
-    slip = rng.randrange(3)
+    slip = rng.randrange(4)
+    if slip == 3:
+        return word[: i + 1] + "."
     if slip == 0:
         return word[:i] + word[i + 1 :]
     if slip == 1:

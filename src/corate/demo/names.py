@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["COMPANY_FORMS", "COUNTRIES", "TITLES", "TRADES", "Country"]
+__all__ = ["COMPANY_FORMS", "COUNTRIES", "NOTES", "TITLES", "TRADES", "Country"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,22 @@ class Country:
 
 
 TITLES = ("Mr", "Mrs", "Ms", "Dr", "Dr.", "Prof.", "Sr", "Frau", "Herr", "Mme", "M.", "Sig.", "Fam.", "c/o", "Attn:")
+NOTES = (
+    "tel. 999 9999",
+    "phone 99999 999999",
+    "ring twice",
+    "leave with neighbour at 89",
+    "gate code 8999",
+    "please forward",
+    "order 89999",
+    "deliver after 8 pm",
+    "2nd house on the left",
+    "near the church",
+    "behind Mill Lane school",
+    "attn of reception",
+    "old address",
+    "urgent",
+)
 TRADES = (
     "Bakery Dental Motors Books Plumbing Optics Logistics Garden Florist Studio Pharmacy Travel Consulting Roofing "
     "Cycles Brewery Textiles Printing Cafe Electric Foods Marine Timber Records School Library Clinic Hotel"

@@ -1,0 +1,5 @@
+"""``python -m corate.cli``: the command line where no ``corate`` script is on the path."""
+
+from corate.cli import main
+
+main()

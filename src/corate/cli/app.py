@@ -1,0 +1,69 @@
+"""The ``corate`` program: its commands, its help and its version."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from corate.cli import demo, evaluate, info, tag, train
+from corate.cli.exits import EXIT_CODES, exit_codes
+
+__all__ = ["app"]
+
+
+class _Commands(TyperGroup):
+    """The commands in the order one needs them, each run under the exit codes."""
+
+    def invoke(self, ctx: Any) -> Any:
+        with exit_codes():
+            return super().invoke(ctx)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from corate import __version__
+
+        typer.echo(f"corate {__version__}")
+        raise typer.Exit
+
+
+_EPILOG = f"""\
+Examples:
+
+\b
+  corate demo                                        see it work, offline, in seconds
+  corate train train.tsv -o model.corate             the label is the last column
+  corate tag model.corate new.tsv -o tagged.tsv      appends the predicted label
+  corate eval model.corate test.tsv --json
+  zcat big.tsv.gz | corate tag model.corate | less
+
+{EXIT_CODES}
+"""
+
+app = typer.Typer(
+    cls=_Commands,
+    help="Train sequence labellers in seconds, use them, measure them.",
+    epilog=_EPILOG,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+
+
+@app.callback()
+def _corate(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+app.command("train", epilog=train.EXAMPLES)(train.train)
+app.command("tag", epilog=tag.EXAMPLES)(tag.tag)
+app.command("eval", epilog=evaluate.EXAMPLES)(evaluate.evaluate)
+app.command("info", epilog=info.EXAMPLES)(info.info)
+app.command("demo", epilog=demo.EXAMPLES)(demo.demo)

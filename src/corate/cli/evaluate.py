@@ -1,0 +1,105 @@
+"""``corate eval``: how well a model labels text whose labels are known."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from corate.cli import options
+from corate.cli.exits import hush
+from corate.cli.options import Docstart, Format, Reading
+from corate.cli.terminal import Progress, count, is_terminal, percent, print_json, show_table
+
+if TYPE_CHECKING:
+    from corate import Tagger
+    from corate.corpus import Corpus
+    from corate.evaluation import Report
+
+__all__ = ["EXAMPLES", "evaluate", "measure", "one_line"]
+
+_MOST_CONFUSED = 30
+
+EXAMPLES = """\
+Examples:
+
+\b
+  corate eval model.corate test.tsv
+  corate eval model.corate test.tsv --confusion
+  corate eval model.corate test.tsv --json | jq .accuracy_oov
+"""
+
+
+def evaluate(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Labelled text; - is standard input.")],
+    format: options.FormatOption = Format.auto,
+    columns: options.Columns = None,
+    encoding: options.Encoding = "utf-8",
+    separator: options.Separator = None,
+    comment: options.Comment = None,
+    docstart: options.DocstartOption = Docstart.keep,
+    skip_bad: options.SkipBad = False,
+    confusion: Annotated[bool, typer.Option("--confusion", help="Show which labels are taken for which.")] = False,
+    threads: options.Threads = 1,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Measure a model on labelled text.
+
+    Shows the accuracy for all, known and OOV words (those not in the training text), and precision, recall and F1 of
+    spans where the labels mark spans.
+    """
+    import corate
+
+    if quiet:
+        hush()
+    with Progress(quiet) as progress:
+        progress("reading")
+        tagger = corate.load(model)
+        corpus = Reading(format, columns, encoding, separator, comment, docstart, skip_bad).read(file)
+        progress("tagging")
+        scores, report = measure(tagger, corpus, threads)
+    if json:
+        print_json(scores)
+    elif not quiet:
+        _show(report, scores["tokens_per_second"], confusion)
+
+
+def measure(tagger: Tagger, corpus: Corpus, threads: int = 1) -> tuple[dict[str, Any], Report]:
+    """Tag a labelled corpus and compare: the scores as ``--json`` prints them, and the report they come from."""
+    from corate.evaluation import evaluate as compare
+
+    corpus.require_labels()
+    start = time.perf_counter()
+    predicted = tagger.tag_corpus(corpus, threads=threads)
+    seconds = time.perf_counter() - start
+    report = compare(corpus, predicted, tagger.words)
+    speed = corpus.n_tokens / max(seconds, 1e-9)
+    return {**report.to_dict(), "seconds": seconds, "tokens_per_second": speed}, report
+
+
+def one_line(scores: Mapping[str, Any]) -> str:
+    """The scores that matter most, in a line.
+
+    >>> one_line({"accuracy": 0.97, "accuracy_known": 0.98, "accuracy_oov": None, "f1": 0.75})
+    'accuracy 97.00%, known words 98.00%, F1 75.00%'
+    """
+    names = {"accuracy": "accuracy", "accuracy_known": "known words", "accuracy_oov": "OOV words", "f1": "F1"}
+    return ", ".join(f"{called} {percent(scores[key])}" for key, called in names.items() if scores[key] is not None)
+
+
+def _show(report: Report, speed: float, confusion: bool) -> None:
+    if is_terminal():
+        from rich.console import Console
+
+        Console().print(report.table())
+    else:
+        print(report)
+    print(f"\n{count(speed)} tokens a second")
+    if confusion:
+        errors = report.confusion.most_confused(_MOST_CONFUSED)
+        print()
+        show_table([[gold, guess, count(n)] for gold, guess, n in errors], ["label", "taken for", "tokens"])

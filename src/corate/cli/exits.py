@@ -1,0 +1,77 @@
+"""Exit codes that scripts can trust, and one clear line for whatever goes wrong."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from corate.errors import CorateError
+
+__all__ = ["EXIT_CODES", "INTERRUPTED", "UNUSABLE", "complain", "exit_codes", "hush"]
+
+UNUSABLE = 1
+INTERRUPTED = 130
+
+EXIT_CODES = """\
+Exit codes: 0 all is well, also where the reader of a pipe closed it early; 1 the data, the model or a file cannot be
+used (one line on standard error says why); 2 wrong usage; 130 interrupted with Ctrl-C."""
+
+
+def complain(message: str) -> None:
+    """Write one line to standard error.
+
+    A message of several lines is joined, so that scripts and logs see one line per error.
+    """
+    print("corate: error:", " ".join(message.split("\n")), file=sys.stderr)
+
+
+@contextmanager
+def exit_codes() -> Iterator[None]:
+    """Turn what the body raises into an exit code; errors corate does not know of keep their traceback."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _warn
+            yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget_output()
+        raise SystemExit(0) from None
+    except KeyboardInterrupt:
+        print("corate: interrupted", file=sys.stderr)
+        raise SystemExit(INTERRUPTED) from None
+    except CorateError as error:
+        complain(str(error))
+        raise SystemExit(UNUSABLE) from None
+    except MemoryError:
+        complain("not enough memory; train on fewer sentences or with fewer templates")
+        raise SystemExit(UNUSABLE) from None
+    except OSError as error:
+        complain(_describe(error))
+        raise SystemExit(UNUSABLE) from None
+
+
+def hush() -> None:
+    """Keep warnings for people to oneself, as ``--quiet`` asks."""
+    warnings.simplefilter("ignore", UserWarning)
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    print("corate: warning:", " ".join(str(message).split("\n")), file=sys.stderr)
+
+
+def _describe(error: OSError) -> str:
+    reason = error.strerror or str(error) or type(error).__name__
+    return f"{os.fsdecode(error.filename)}: {reason}" if error.filename not in (None, "") else reason
+
+
+def _forget_output() -> None:
+    """Point standard output nowhere, so that the interpreter's last flush does not fail once more."""
+    try:
+        sink = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(sink, sys.stdout.fileno())
+    except (OSError, ValueError):
+        pass

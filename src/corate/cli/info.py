@@ -1,0 +1,94 @@
+"""``corate info``: what a model file holds."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from corate.cli import options
+from corate.cli.terminal import count, print_json, show_table, size
+
+if TYPE_CHECKING:
+    from corate import Tagger
+
+__all__ = ["EXAMPLES", "info"]
+
+EXAMPLES = """\
+Examples:
+
+\b
+  corate info model.corate
+  corate info model.corate --json | jq .labels
+"""
+
+_PAIRS = 8
+_LABELS_SHOWN = 40
+
+
+def info(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
+    json: options.Json = False,
+) -> None:
+    """Show what a model holds.
+
+    That is its labels, templates, chosen values and how it was trained. Pairs of labels are shown with their
+    co-occurrence rate: how many times more often they stand side by side than they would by chance. Above 1 they
+    attract each other, below 1 they avoid each other.
+    """
+    import corate
+
+    tagger = corate.load(model)
+    facts = _facts(tagger, model)
+    if json:
+        print_json(facts)
+    else:
+        _show(facts)
+
+
+def _facts(tagger: Tagger, path: str) -> dict[str, Any]:
+    attractive, repulsive = tagger.rates(_PAIRS)
+    return {
+        "model": path,
+        "bytes": os.stat(path).st_size,
+        "method": tagger.method,
+        "columns": list(tagger.columns),
+        "features": list(tagger.features),
+        "labels": list(tagger.labels),
+        "words": len(tagger.words),
+        "record": tagger.record,
+        "attractive": [{"left": a, "right": b, "rate": rate} for a, b, rate in attractive],
+        "repulsive": [{"left": a, "right": b, "rate": rate} for a, b, rate in repulsive],
+    }
+
+
+def _show(facts: dict[str, Any]) -> None:
+    labels = facts["labels"]
+    more = f" and {len(labels) - _LABELS_SHOWN} more" if len(labels) > _LABELS_SHOWN else ""
+    rows = [
+        ["model", f"{facts['model']}, {size(facts['bytes'])}"],
+        ["method", facts["method"]],
+        ["columns", " ".join(facts["columns"])],
+        ["words", count(facts["words"])],
+        ["labels", f"{count(len(labels))}: {' '.join(labels[:_LABELS_SHOWN])}{more}"],
+        ["templates", "\n".join(facts["features"])],
+        *([key, _told(value)] for key, value in facts["record"].items() if key not in facts),
+    ]
+    show_table(rows)
+    for title, pairs in (("attract", facts["attractive"]), ("avoid", facts["repulsive"])):
+        if pairs:
+            print()
+            cells = [[pair["left"], pair["right"], f"{pair['rate']:.3g}"] for pair in pairs]
+            show_table(cells, ["label", "next label", "rate"], title=f"label pairs that {title} each other")
+
+
+def _told(value: Any) -> str:
+    """A value of the record as a person reads it."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_told(v)}" for key, v in value.items())
+    if isinstance(value, list | tuple):
+        return " ".join(map(_told, value))
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return count(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -1,0 +1,129 @@
+"""The options that several commands share, and what they say about reading a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from corate.corpus import Corpus
+
+__all__ = [
+    "Columns",
+    "Comment",
+    "Docstart",
+    "DocstartOption",
+    "Encoding",
+    "Format",
+    "FormatOption",
+    "Json",
+    "Quiet",
+    "Reading",
+    "Seed",
+    "Separator",
+    "SkipBad",
+    "Threads",
+]
+
+
+class Format(str, Enum):
+    """How labelled text is laid out in a file."""
+
+    auto = "auto"
+    columns = "columns"
+    slashed = "slashed"
+    items = "items"
+    jsonl = "jsonl"
+
+
+class Docstart(str, Enum):
+    """What becomes of ``-DOCSTART-`` lines."""
+
+    keep = "keep"
+    drop = "drop"
+
+
+_READING = "Reading"
+
+FormatOption = Annotated[
+    Format,
+    typer.Option(
+        "--format",
+        "-f",
+        help="How the file is laid out: columns, word/label lines, CRFsuite items, JSON lines; auto looks at it.",
+        rich_help_panel=_READING,
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="The columns' names in order, such as word,pos,label. Unset, the last column is the label.",
+        rich_help_panel=_READING,
+    ),
+]
+Encoding = Annotated[str, typer.Option(help="The encoding of the text.", rich_help_panel=_READING)]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        help="What stands between columns; 'tab' is a tab. Unset, tabs where there are any, else spaces.",
+        rich_help_panel=_READING,
+    ),
+]
+Comment = Annotated[
+    str | None,
+    typer.Option(metavar="PREFIX", help="Skip lines that start with this, such as '#'.", rich_help_panel=_READING),
+]
+DocstartOption = Annotated[
+    Docstart, typer.Option("--docstart", help="Keep or drop -DOCSTART- lines.", rich_help_panel=_READING)
+]
+SkipBad = Annotated[
+    bool, typer.Option("--skip-bad", help="Skip lines that cannot be used and go on.", rich_help_panel=_READING)
+]
+Threads = Annotated[int, typer.Option("--threads", "-j", min=1, help="How many threads to use.")]
+Seed = Annotated[int, typer.Option(min=0, help="Where random choices start; the same seed gives the same result.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a command's files are read, from its options."""
+
+    format: Format = Format.auto
+    columns: str | None = None
+    encoding: str = "utf-8"
+    separator: str | None = None
+    comment: str | None = None
+    docstart: Docstart = Docstart.keep
+    skip_bad: bool = False
+
+    def read(self, file: str) -> Corpus:
+        """Read one labelled file, ``-`` being standard input."""
+        from corate import formats
+
+        return formats.read(
+            file,
+            format=self.format.value,
+            columns=self.columns,
+            encoding=self.encoding,
+            separator=self.separator_text(),
+            comment=self.comment,
+            docstart=self.docstart.value,
+            skip_bad=self.skip_bad,
+        )
+
+    def column_names(self) -> list[str] | None:
+        """The names given with ``--columns``.
+
+        >>> Reading(columns="word, pos,label").column_names()
+        ['word', 'pos', 'label']
+        """
+        return None if self.columns is None else [name.strip() for name in self.columns.split(",")]
+
+    def separator_text(self) -> str | None:
+        r"""The separator itself: a shell makes a tab hard to type, so its name and ``\t`` are taken too."""
+        return {"tab": "\t", "\\t": "\t", "space": " "}.get(self.separator or "", self.separator)

@@ -1,0 +1,188 @@
+"""``corate tag``: text in, the same text with labels out, a piece at a time."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from corate.cli import options
+from corate.cli.files import open_output
+from corate.cli.options import Format, Reading
+from corate.cli.pieces import Held, blocks_of, cut_at_blank_lines, cut_at_lines, encoded, utf8
+from corate.cli.terminal import Progress, is_terminal
+from corate.errors import DataError
+
+if TYPE_CHECKING:
+    from corate import Tagger
+
+__all__ = ["EXAMPLES", "tag"]
+
+EXAMPLES = """\
+Examples:
+
+\b
+  corate tag model.corate new.tsv > tagged.tsv
+  corate tag model.corate huge.tsv.gz -o tagged.tsv.gz --threads 4
+  echo 'Ann Lee , 12 Oak St , Boston' | corate tag model.corate --format text
+  corate tag model.corate notes.txt --format text --to slashed
+  tail -f stream.tsv | corate tag model.corate
+"""
+
+
+_LOOK = 1 << 16
+
+
+class Layout(str, Enum):
+    """How the text to tag is laid out."""
+
+    auto = "auto"
+    columns = "columns"
+    text = "text"
+    slashed = "slashed"
+    items = "items"
+    jsonl = "jsonl"
+
+
+def tag(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Text to tag; - is standard input.")] = "-",
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="OUT", help="Where to write. Unset, standard output.")
+    ] = None,
+    format: Annotated[
+        Layout,
+        typer.Option(
+            "--format", "-f", help="How the text is laid out; text is plain words, a sentence a line; auto looks at it."
+        ),
+    ] = Layout.auto,
+    to: Annotated[
+        Layout, typer.Option(help="How to write it. Unset, columns for columns and text, else as it came.")
+    ] = Layout.auto,
+    columns: options.Columns = None,
+    encoding: options.Encoding = "utf-8",
+    separator: options.Separator = None,
+    comment: options.Comment = None,
+    threads: options.Threads = 1,
+    quiet: options.Quiet = False,
+) -> None:
+    """Label text; columns are copied and the label is added.
+
+    Text is read and written a piece at a time, so files may be larger than memory and pipes are answered as they come.
+    """
+    import corate
+
+    if file == "-" and sys.stdin.isatty() and not quiet:
+        print("corate: reading from the keyboard; end with a blank line and Ctrl-D", file=sys.stderr)
+    tagger = corate.load(model)
+    name = "standard input" if file == "-" else file
+    shown = output in (None, "-") and is_terminal()  # a bar would run through the text
+    with Progress(quiet or shown) as progress, blocks_of(file) as read_blocks, open_output(output) as sink:
+
+        def watched() -> Iterator[bytes]:
+            for block, done in read_blocks:
+                progress("tagging", done)
+                yield block
+
+        blocks = utf8(watched(), encoding, name)
+        first = _first_look(blocks)
+        layout = _layout(format, file, first, comment)
+        written = _written(layout, to)
+        reading = Reading(Format.auto, columns, "utf-8", separator, comment)
+        blocks = chain([first], blocks)
+        if written is not Layout.columns or layout not in (Layout.columns, Layout.text):
+            tagged = _whole(tagger, Held(b"".join(blocks), name), layout, written, reading, threads)
+        elif layout is Layout.text:
+            tagged = _text_pieces(tagger, blocks, threads)
+        else:
+            tagged = _column_pieces(tagger, blocks, first, reading, name, threads)
+        for piece in encoded(tagged, encoding, name):
+            sink.write(piece)
+            if file == "-":
+                sink.flush()
+
+
+def _first_look(blocks: Iterator[bytes]) -> bytes:
+    """Enough of the text to tell its layout by: a pipe may bring it in crumbs."""
+    seen = b""
+    for block in blocks:
+        seen += block
+        if len(seen) > _LOOK or b"\n\n" in seen or b"\n\r\n" in seen:
+            break
+    return seen
+
+
+def _layout(format: Layout, file: str, first: bytes, comment: str | None) -> Layout:
+    """The layout asked for, else the one that the file's suffix or its first lines show."""
+    if format is not Layout.auto:
+        return format
+    from corate.formats import detection
+    from corate.formats.streams import bare_suffix, name_of
+
+    found = detection.by_suffix(bare_suffix(file))
+    return Layout(found or detection.detect(first, name_of(file), comment=comment, labelled=False))
+
+
+def _written(layout: Layout, to: Layout) -> Layout:
+    if to is not Layout.auto:
+        return to
+    return Layout.columns if layout is Layout.text else layout
+
+
+def _column_pieces(
+    tagger: Tagger, blocks: Iterable[bytes], first: bytes, reading: Reading, name: str, threads: int
+) -> Iterator[bytes]:
+    line = 1
+    separator = reading.separator_text() or ("\t" if _has_tabs(first, reading.comment) else None)
+    for piece in cut_at_blank_lines(blocks):
+        try:
+            tagged, _ = tagger.tag_text(
+                piece,
+                columns=reading.column_names(),
+                separator=separator,
+                comment=reading.comment,
+                first_line=line,
+                threads=threads,
+            )
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from None
+        yield tagged
+        line += piece.count(b"\n")
+
+
+def _has_tabs(text: bytes, comment: str | None) -> bool:
+    """Whether the first row has a tab inside: then words may hold spaces."""
+    rows = (row.strip(b" \t\r") for row in text.split(b"\n"))
+    skipped = comment.encode() if comment else None
+    return b"\t" in next((row for row in rows if row and not (skipped and row.startswith(skipped))), b"")
+
+
+def _text_pieces(tagger: Tagger, blocks: Iterable[bytes], threads: int) -> Iterator[bytes]:
+    for piece in cut_at_lines(blocks):
+        sentences = filter(None, map(bytes.split, piece.split(b"\n")))
+        text = b"\n".join(b"\n".join(words) + b"\n" for words in sentences)
+        if text:
+            yield tagger.tag_text(text + b"\n", threads=threads)[0]
+
+
+def _whole(
+    tagger: Tagger, source: Held, layout: Layout, written: Layout, reading: Reading, threads: int
+) -> Iterator[bytes]:
+    from corate import formats
+
+    corpus = formats.read(
+        source,
+        format=layout.value,
+        columns=reading.columns,
+        separator=reading.separator_text(),
+        comment=reading.comment,
+        labelled=False,
+    )
+    out = io.BytesIO()
+    formats.write(corpus, out, format=written.value, labels=tagger.tag_all(corpus, threads=threads))
+    yield out.getvalue()

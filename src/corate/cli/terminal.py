@@ -1,0 +1,170 @@
+"""What people see: tables, numbers and progress. Plain text where no one is looking."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+__all__ = ["Progress", "count", "is_terminal", "percent", "print_json", "show_table", "size"]
+
+#: Work shorter than this shows no bar.
+_PATIENCE_SECONDS = 0.5
+
+
+def is_terminal() -> bool:
+    """Whether standard output is looked at by a person."""
+    return sys.stdout.isatty()
+
+
+def print_json(values: Mapping[str, Any]) -> None:
+    """Print one JSON object; what is not a number becomes null."""
+    print(json.dumps(_plain(values), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    """Values as JSON has them: arrays as lists, NumPy's numbers as numbers, NaN and infinity as null."""
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple | set):
+        return [_plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def percent(fraction: float | None) -> str:
+    """A fraction as people read it.
+
+    >>> percent(0.97153), percent(None)
+    ('97.15%', '-')
+    """
+    return "-" if fraction is None or math.isnan(fraction) else f"{100 * fraction:.2f}%"
+
+
+def count(number: float) -> str:
+    """A whole number with its thousands apart.
+
+    >>> count(676123)
+    '676,123'
+    """
+    return f"{number:,.0f}"
+
+
+def size(n_bytes: float) -> str:
+    """A number of bytes in the unit that fits.
+
+    >>> size(812), size(81_234), size(5_200_000)
+    ('812 bytes', '81.2 kB', '5.2 MB')
+    """
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n_bytes >= factor:
+            return f"{n_bytes / factor:.1f} {unit}"
+    return f"{n_bytes:.0f} bytes"
+
+
+def show_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), *, title: str = "") -> None:
+    """Print a table: drawn on a terminal, plain aligned text elsewhere.
+
+    Columns whose cells all look like numbers are set to the right.
+
+    >>> show_table([["accuracy", "97.15%"], ["tokens", "51,533"]])
+    accuracy  97.15%
+    tokens    51,533
+    """
+    width = max((len(row) for row in rows), default=0)
+    numeric = [bool(rows) and all(_is_number(row[i]) for row in rows) for i in range(width)]
+    if title:
+        print(title)
+    if is_terminal():
+        _show_drawn(rows, header, numeric)
+        return
+    lines = [header, *rows] if header else [*rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(width)]
+    for line in lines:
+        cells = [
+            cell.rjust(w) if right else cell.ljust(w) for cell, w, right in zip(line, widths, numeric, strict=True)
+        ]
+        print("  ".join(cells).rstrip())
+
+
+def _is_number(cell: str) -> bool:
+    return re.fullmatch(r"[-+]?[\d,.]*(e[-+]?\d+)?%?", cell) is not None
+
+
+def _show_drawn(rows: Sequence[Sequence[str]], header: Sequence[str], numeric: Sequence[bool]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(show_header=bool(header), box=box.ROUNDED)
+    for i, right in enumerate(numeric):
+        table.add_column(header[i] if header else "", justify="right" if right else "left")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    Console().print(table)
+
+
+class Progress:
+    """A bar on standard error for work that takes a while, where a person is looking and did not ask for quiet.
+
+    Called with the stage and how much of it is done (0 to 1, or None where no one knows). rich is imported when
+    the bar first shows, so short work does not wait for it.
+    """
+
+    def __init__(self, quiet: bool = False) -> None:
+        self._wanted = not quiet and sys.stderr.isatty()
+        self._start = time.monotonic()
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+        self._stage = ""
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, stage: str, done: float | None = None) -> None:
+        """Say what is going on."""
+        if not self._wanted or time.monotonic() - self._start < _PATIENCE_SECONDS:
+            return
+        if self._bar is None:
+            self._bar = _start_bar()
+        if self._task is None or stage != self._stage:
+            if self._task is not None:
+                self._bar.remove_task(self._task)
+            self._task = self._bar.add_task(stage, total=None if done is None else 1.0)
+            self._stage = stage
+        self._bar.update(self._task, completed=0.0 if done is None else done)
+
+
+def _start_bar() -> Bar:
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    bar = Bar(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    bar.start()
+    return bar

@@ -1,0 +1,85 @@
+"""corate eval, info and demo: numbers for scripts, tables for people."""
+
+import json
+
+import pytest
+
+SCORES = ["accuracy", "accuracy_known", "accuracy_oov", "precision", "recall", "f1", "tokens", "tokens_per_second"]
+
+
+def test_eval_json_has_fractions(corate, data, model):
+    result = corate("eval", model, data / "test.tsv", "--json")
+    assert (result.code, result.err) == (0, "")
+    scores = json.loads(result.text)
+    assert set(SCORES) <= set(scores)
+    assert all(0 < scores[key] <= 1 for key in SCORES[:6])
+    assert scores["accuracy_oov"] < scores["accuracy"] < scores["accuracy_known"]
+    assert scores["tokens_per_second"] > 0
+
+
+def test_eval_agrees_with_the_labels_that_tag_adds(corate, data, model):
+    tagged = [row.split("\t") for row in corate("tag", model, data / "test.tsv").text.split("\n") if row]
+    scores = json.loads(corate("eval", model, data / "test.tsv", "--json").text)
+    assert scores["tokens"] == len(tagged)
+    assert scores["accuracy"] == pytest.approx(sum(gold == guess for _, gold, guess in tagged) / len(tagged))
+
+
+def test_what_cannot_be_measured_is_null(corate, tmp_path):
+    (tmp_path / "t.tsv").write_text("the\tDET\ndog\tNOUN\n\nthe\tDET\ncat\tNOUN\n\n" * 20)
+    assert corate("train", tmp_path / "t.tsv", "-o", tmp_path / "m", "-q").code == 0
+    scores = json.loads(corate("eval", tmp_path / "m", tmp_path / "t.tsv", "--json").text)
+    assert scores["accuracy"] == 1
+    assert [scores[key] for key in ("accuracy_oov", "precision", "recall", "f1")] == [None] * 4
+
+
+def test_a_label_never_seen_in_training_is_counted_wrong(corate, model):
+    scores = json.loads(corate("eval", model, "-", "--json", "-f", "columns", stdin=b"Boston\tB-PLANET\n").text)
+    assert scores["accuracy"] == 0
+
+
+def test_eval_for_people_is_aligned_text_and_confusion_is_on_request(corate, data, model):
+    short = corate("eval", model, data / "test.tsv").text
+    assert "accuracy" in short
+    assert "\x1b" not in short
+    assert "taken for" not in short
+    assert "taken for" in corate("eval", model, data / "test.tsv", "--confusion").text
+
+
+def test_text_without_labels_cannot_be_evaluated(corate, model):
+    result = corate("eval", model, "-", "-f", "columns", stdin=b"Ann\nLee\n")
+    assert result.code == 1
+    assert result.err.startswith("corate: error: ")
+
+
+def test_info_tells_what_is_in_a_model(corate, model):
+    facts = json.loads(corate("info", model, "--json").text)
+    assert facts["method"] == "empirical"
+    assert facts["columns"] == ["word"]
+    assert "B-STREET" in facts["labels"]
+    assert facts["record"]["sentences"] == 300
+    assert all(pair["rate"] > 1 for pair in facts["attractive"])
+    assert all(pair["rate"] < 1 for pair in facts["repulsive"])
+    shown = corate("info", model)
+    assert (shown.code, shown.err) == (0, "")
+    assert "B-STREET" in shown.text
+    assert "attract" in shown.text
+
+
+def test_info_refuses_other_files(corate, data):
+    result = corate("info", data / "train.tsv")
+    assert result.code == 1
+    assert "train.tsv" in result.err
+
+
+def test_the_demo_trains_measures_tags_and_says_what_to_do_next(corate):
+    result = corate("demo", "--sentences", 300)
+    assert (result.code, result.err) == (0, "")
+    assert "accuracy" in result.text
+    assert "[STREET " in result.text
+    assert "corate train train.tsv -o my.corate" in result.text
+
+
+def test_the_demo_writes_files_to_go_on_with(corate, tmp_path):
+    result = corate("demo", "--write", tmp_path / "data", "--sentences", 80)
+    assert result.text.split() == [str(tmp_path / "data" / name) for name in ("train.tsv", "test.tsv", "new.txt")]
+    assert corate("train", tmp_path / "data" / "train.tsv", "-o", tmp_path / "m").code == 0

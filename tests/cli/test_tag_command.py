@@ -1,0 +1,160 @@
+"""corate tag: the text comes out as it went in, a label longer, however it is packed, piped or cut."""
+
+import gzip
+import sys
+
+import pytest
+
+from corate.cli import pieces
+
+
+def rows(text):
+    return [line.split("\t") for line in text.split("\n")]
+
+
+def test_columns_are_copied_and_a_label_is_added(corate, data, model):
+    given = (data / "test.tsv").read_text(encoding="utf-8")
+    result = corate("tag", model, data / "test.tsv")
+    assert (result.code, result.err) == (0, "")
+    tagged = rows(result.text)
+    assert [row[:-1] or [""] for row in tagged] == rows(given)
+    assert sum(row[-1] == row[-2] for row in tagged if len(row) == 3) > len(tagged) / 2
+
+
+def test_a_pipe_gives_what_a_file_gives(corate, data, model, tmp_path):
+    from_file = corate("tag", model, data / "test.tsv").out
+    text = (data / "test.tsv").read_bytes()
+    assert corate("tag", model, stdin=text).out == from_file
+    assert corate("tag", model, "-", "-o", "-", stdin=text).out == from_file
+    assert corate("tag", model, data / "test.tsv", "-o", tmp_path / "out.tsv").out == b""
+    assert (tmp_path / "out.tsv").read_bytes() == from_file
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 1000])
+def test_pieces_of_any_size_give_the_same_labels(corate, data, model, monkeypatch, size):
+    whole = corate("tag", model, data / "test.tsv").out
+    monkeypatch.setattr(pieces, "PIECE_BYTES", size)
+    assert corate("tag", model, data / "test.tsv").out == whole
+    assert corate("tag", model, stdin=(data / "test.tsv").read_bytes()).out == whole
+
+
+def test_threads_do_not_change_the_labels(corate, data, model):
+    assert corate("tag", model, data / "test.tsv", "-j", 3).out == corate("tag", model, data / "test.tsv").out
+
+
+def test_line_ends_and_marks_of_other_systems(corate, data, model):
+    text = (data / "test.tsv").read_bytes()
+    plain = corate("tag", model, stdin=text).out
+    other = corate("tag", model, stdin=b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n")).out
+    assert other.replace(b"\r\n", b"\n") == plain
+
+
+def test_other_encodings_come_out_in_the_same_encoding(corate, model):
+    text = "Zoë\nLee\n,\nKöln\n\n"
+    expected = corate("tag", model, "-f", "columns", stdin=text.encode()).text
+    for encoding in ("latin-1", "utf-16"):
+        out = corate("tag", model, "-f", "columns", "--encoding", encoding, stdin=text.encode(encoding)).out
+        assert out.decode(encoding) == expected
+
+
+def test_wrong_encodings_are_named_with_their_line(corate, model):
+    result = corate("tag", model, "-f", "columns", stdin=b"Ann\nZo\xeb\n\n")
+    assert result.code == 1
+    assert "standard input, line 2" in result.err
+    assert "--encoding" in result.err
+
+
+def test_packed_files_are_read_and_written(corate, data, model, tmp_path):
+    plain = corate("tag", model, data / "test.tsv").out
+    packed = tmp_path / "test.tsv.gz"
+    packed.write_bytes(gzip.compress((data / "test.tsv").read_bytes()))
+    assert corate("tag", model, packed, "-o", tmp_path / "out.tsv.gz").code == 0
+    assert gzip.decompress((tmp_path / "out.tsv.gz").read_bytes()) == plain
+    packed.write_bytes(packed.read_bytes()[:-20])
+    result = corate("tag", model, packed)
+    assert result.code == 1
+    assert "test.tsv.gz is not a whole" in result.err
+
+
+def test_plain_text_gives_a_word_and_its_label_a_line(corate, data, model):
+    text = (data / "new.txt").read_text(encoding="utf-8")
+    result = corate("tag", model, data / "new.txt", "--format", "text")
+    sentences = [[row.split("\t")[0] for row in s.split("\n")] for s in result.text.strip("\n").split("\n\n")]
+    assert sentences == [line.split() for line in text.splitlines()]
+    assert corate("tag", model, data / "new.txt").out == result.out, "text is recognised"
+
+
+def test_text_can_come_out_slashed(corate, data, model):
+    columns = corate("tag", model, data / "new.txt").text
+    result = corate("tag", model, data / "new.txt", "--to", "slashed")
+    assert result.code == 0
+    assert result.text.split() == [row.replace("\t", "/") for row in columns.split("\n") if row]
+
+
+def test_json_lines_stay_json_lines(corate, model):
+    result = corate("tag", model, "-f", "jsonl", stdin=b'{"word": ["Ann", "Lee"]}\n')
+    assert result.code == 0
+    assert '"labels"' in result.text
+
+
+def test_nothing_in_nothing_out(corate, model):
+    result = corate("tag", model, "-f", "columns", stdin=b"")
+    assert (result.code, result.out, result.err) == (0, b"", "")
+
+
+def test_a_model_that_is_none_is_exit_code_1(corate, data, tmp_path):
+    for content in (b"", b"not a model", None):
+        path = tmp_path / "m.corate"
+        path.unlink(missing_ok=True)
+        if content is not None:
+            path.write_bytes(content)
+        result = corate("tag", path, data / "test.tsv")
+        assert (result.code, result.out) == (1, b"")
+        assert "m.corate" in result.err
+        assert result.err.count("\n") == 1
+
+
+def test_ctrl_c_leaves_the_old_output(corate, data, model, tmp_path, monkeypatch):
+    from corate import Tagger
+
+    calls = []
+    tag_text = Tagger.tag_text
+
+    def interrupted(self, piece, **options):
+        calls.append(piece)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return tag_text(self, piece, **options)
+
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 500)
+    monkeypatch.setattr(Tagger, "tag_text", interrupted)
+    out = tmp_path / "out.tsv"
+    out.write_bytes(b"old")
+    result = corate("tag", model, data / "test.tsv", "-o", out)
+    assert (result.code, result.err) == (130, "corate: interrupted\n")
+    assert [p.name for p in tmp_path.iterdir()] == ["out.tsv"]
+    assert out.read_bytes() == b"old"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/dev/full is Linux's")
+def test_a_full_disk_is_exit_code_1(corate, data, model):
+    result = corate("tag", model, data / "test.tsv", "-o", "/dev/full")
+    assert result.code == 1
+    assert "/dev/full: No space left" in result.err
+
+
+def test_rows_too_short_for_the_model_are_named_with_their_line(corate, tmp_path, monkeypatch):
+    (tmp_path / "t.tsv").write_text("the\tD\tB\ndog\tN\tI\n\n" * 30)
+    assert corate("train", tmp_path / "t.tsv", "-o", tmp_path / "m", "--features", "word[0]; pos[0]", "-q").code == 0
+    (tmp_path / "new.tsv").write_text("the\tD\ndog\tN\n\n" * 20 + "the\n\n")
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 50)
+    result = corate("tag", tmp_path / "m", tmp_path / "new.tsv")
+    assert result.code == 1
+    assert "new.tsv: line 61" in result.err
+
+
+def test_words_may_hold_spaces_where_columns_stand_between_tabs(corate, tmp_path):
+    (tmp_path / "t.tsv").write_text("New York\tx\tCITY\nsleeps\tx\tVERB\n\n" * 30)
+    assert corate("train", tmp_path / "t.tsv", "-o", tmp_path / "m", "-q").code == 0
+    result = corate("tag", tmp_path / "m", stdin=b"New York\tx\nsleeps\tx\n\n")
+    assert result.text == "New York\tx\tCITY\nsleeps\tx\tVERB\n\n"

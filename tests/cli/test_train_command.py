@@ -1,0 +1,143 @@
+"""corate train: what scripts rely on in its output, its exit codes and the file it leaves."""
+
+import json
+import shutil
+
+import pytest
+
+
+def sentence_count(path):
+    return path.read_text(encoding="utf-8").count("\n\n")
+
+
+def test_json_tells_what_was_trained_how_long_it_took_and_how_large_it_is(corate, data, tmp_path):
+    model = tmp_path / "m.corate"
+    result = corate("train", data / "train.tsv", "-o", model, "--test", data / "test.tsv", "--json")
+    assert (result.code, result.err) == (0, "")
+    told = json.loads(result.text)
+    assert told["method"] == "empirical"
+    assert told["sentences"] == sentence_count(data / "train.tsv")
+    assert told["tokens"] == len(list(filter(None, (data / "train.tsv").read_text("utf-8").split("\n"))))
+    assert told["labels"] == 17
+    assert "features" in told
+    assert 0 < told["seconds"] <= told["seconds_total"]
+    assert told["model"] == str(model)
+    assert told["bytes"] == model.stat().st_size
+    assert told["bytes_per_token"] == pytest.approx(told["bytes"] / told["tokens"])
+    assert 0.5 < told["test"]["accuracy"] <= 1
+    assert told["test"]["f1"] is not None
+
+
+def test_people_get_a_few_lines_and_quiet_none(corate, data, tmp_path):
+    loud = corate("train", data / "train.tsv", "-o", tmp_path / "m", "--test", data / "test.tsv")
+    assert "300 sentences" in loud.text
+    assert "test: accuracy" in loud.text
+    assert corate("train", data / "train.tsv", "-o", tmp_path / "m", "-q").out == b""
+
+
+def test_standard_input_trains_the_same_model_as_the_file(corate, data, model, tmp_path):
+    text = (data / "train.tsv").read_bytes()
+    assert corate("train", "-", "-o", tmp_path / "m", "-q", stdin=text).code == 0
+    tagged = [corate("tag", m, data / "test.tsv").out for m in (model, tmp_path / "m")]
+    assert tagged[0] == tagged[1]
+
+
+def test_columns_are_named_on_the_command_line(corate, data, tmp_path):
+    swapped = tmp_path / "swapped.tsv"
+    rows = [row.split("\t") for row in (data / "train.tsv").read_text("utf-8").split("\n")]
+    swapped.write_text("\n".join("\t".join([*row[::-1], "x"]) if row[0] else "" for row in rows), "utf-8")
+    result = corate("train", swapped, "-o", tmp_path / "m", "--columns", "label,word,_", "--json")
+    assert json.loads(result.text)["labels"] == 17
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ([], "Missing"),
+        (["FILE"], "--output"),
+        (["FILE", "-o", "m", "--method", "magic"], "magic"),
+        (["FILE", "-o", "m", "--threads", "0"], "threads"),
+        (["FILE", "-o", "m", "--seed", "-1"], "seed"),
+        (["FILE", "-o", "m", "--nonsense"], "--nonsense"),
+        (["FILE", "-o", "FILE"], "training file itself"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(corate, data, tmp_path, monkeypatch, args, said):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(data / "train.tsv", "FILE")
+    result = corate("train", *args)
+    assert result.code == 2
+    assert said in result.err
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "empty"),
+        (b"\n\n\n", "blank lines"),
+        (b"Ann\tB-NAME\nLee\n\n", "line 2"),
+        (b"Ann\tB-NAME\nZo\xeb\tI-NAME\n\n", "line 2"),
+        (b"Ann\tB-NAME\nZ\0e\tI-NAME\n\n", "line 2"),
+    ],
+)
+def test_unusable_data_is_exit_code_1_and_one_line_that_names_the_place(corate, tmp_path, content, said):
+    file = tmp_path / "bad.tsv"
+    file.write_bytes(content)
+    result = corate("train", file, "-o", tmp_path / "m")
+    assert (result.code, result.out) == (1, b"")
+    assert result.err.startswith("corate: error: ")
+    assert result.err.count("\n") == 1
+    assert "bad.tsv" in result.err
+    assert said in result.err
+    assert not (tmp_path / "m").exists()
+
+
+def test_skip_bad_goes_on_and_says_so_unless_quiet(corate, data, tmp_path):
+    file = tmp_path / "ragged.tsv"
+    file.write_bytes((data / "train.tsv").read_bytes() + b"Ann\tLee\tB-NAME\n")
+    assert corate("train", file, "-o", tmp_path / "m").code == 1
+    result = corate("train", file, "-o", tmp_path / "m", "--skip-bad")
+    assert result.code == 0
+    assert result.err.startswith("corate: warning: ")
+    assert result.err.count("\n") == 1
+    assert corate("train", file, "-o", tmp_path / "m", "--skip-bad", "-q").err == ""
+
+
+def test_a_missing_file_is_exit_code_1(corate, tmp_path):
+    result = corate("train", tmp_path / "none.tsv", "-o", tmp_path / "m")
+    assert result.code == 1
+    assert "none.tsv" in result.err
+
+
+def test_a_model_that_cannot_be_written_is_found_out_before_training(corate, data, tmp_path, monkeypatch):
+    def no_training(*args, **options):
+        raise AssertionError("trained in vain")
+
+    monkeypatch.setattr("corate.train", no_training)
+    for target, said in [(tmp_path, "directory"), (tmp_path / "none" / "m", "no directory")]:
+        result = corate("train", data / "train.tsv", "-o", target)
+        assert result.code == 1
+        assert said in result.err
+
+
+def test_unknown_templates_and_presets_are_exit_code_1(corate, data, tmp_path):
+    result = corate("train", data / "train.tsv", "-o", tmp_path / "m", "--features", "nonsense(word[0])")
+    assert result.code == 1
+    assert "nonsense" in result.err
+    assert corate("train", data / "train.tsv", "-o", tmp_path / "m", "--features", "no-such-preset").code == 1
+
+
+def test_ctrl_c_leaves_the_old_model_and_nothing_else(corate, data, tmp_path, monkeypatch):
+    def interrupted(*args, progress, **options):
+        progress("counting", 0.5)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("corate.train", interrupted)
+    model = tmp_path / "m.corate"
+    model.write_bytes(b"the old model")
+    result = corate("train", data / "train.tsv", "-o", model)
+    assert (result.code, result.out) == (130, b"")
+    assert result.err == "corate: interrupted\n"
+    assert [p.name for p in tmp_path.iterdir()] == ["m.corate"]
+    assert model.read_bytes() == b"the old model"
