@@ -12,6 +12,7 @@ NB_MODULE(_native, m) {
     bind_counting(m);
     bind_ladder(m);
     bind_pooling(m);
+    bind_maxent(m);
     bind_lattice(m);
     bind_engine(m);
 }
