@@ -44,14 +44,14 @@ class Nodes {
     size_t n_candidates() const { return std::get<1>(candidates_).shape(0); }
 
     // Scores of the candidates of a context.
-    template <typename Weight>
+    template <size_t Stride = 1, typename Weight>
     void scores(size_t c, const Weight* weights, Weight* out) const {
         const size_t m = width(c);
         const int32_t* own = labels(c);
         for (size_t j = 0; j < m; ++j) out[j] = base_ ? static_cast<Weight>((*base_)(first(c) + j)) : Weight(0);
         for (int64_t i = feature_begin(c); i < feature_end(c); ++i) {
             const Weight v = value(i);
-            slots_->each(feature(i), own, m, [&](size_t j, int64_t s) { out[j] += v * weights[s]; });
+            slots_->each(feature(i), own, m, [&](size_t j, int64_t s) { out[j] += v * weights[Stride * s]; });
         }
     }
 
@@ -103,16 +103,15 @@ class Nodes {
     //     G(s) += g^2;  W(s) -= rate * g / sqrt(G(s)),   g = expected - observed + W(s) * precision / n(f)
     //
     // n(f) is how often the feature occurs in a pass: over a pass the prior is applied once.
-    double pass(InOut<float> weights, InOut<float> squares, In<int64_t> order, In<float> decay, float rate, size_t batch,
-                size_t threads) const {
-        if (weights.shape(0) != size() || squares.shape(0) != size() || decay.shape(0) != slots_->n_features())
+    // `state` holds (W, G) of each slot side by side: they are always needed together.
+    double pass(InOut<float> state, In<int64_t> order, In<float> decay, float rate, size_t batch, size_t threads) const {
+        if (state.shape(0) != 2 * size() || decay.shape(0) != slots_->n_features() || batch < 1)
             throw nb::value_error("weights and slots disagree");
         for (size_t i = 0; i < order.shape(0); ++i)
             if (order(i) < 0 || static_cast<size_t>(order(i)) >= n_contexts_) throw nb::value_error("no such context");
         nb::gil_scoped_release release;
         const size_t n = order.shape(0);
-        float* w = weights.data();
-        float* g2 = squares.data();
+        float* w = state.data();
         std::vector<std::vector<float>> residuals(batch);
         std::vector<double> losses(batch);
         double loss = 0.0;
@@ -135,9 +134,10 @@ class Nodes {
                         if (parts > 1 && static_cast<size_t>(f) % parts != part) continue;
                         const float v = value(k), shrink = decay(f);
                         slots_->each(f, labels(c), m, [&](size_t j, int64_t s) {
-                            const float g = v * r[j] + shrink * w[s];
-                            g2[s] += g * g;
-                            w[s] -= rate * g / std::sqrt(g2[s]);
+                            float* at = w + 2 * s;
+                            const float g = v * r[j] + shrink * at[0];
+                            at[1] += g * g;
+                            at[0] -= rate * g / std::sqrt(at[1]);
                         });
                     }
                 }
@@ -179,10 +179,10 @@ class Nodes {
     }
 
     // Expected minus observed label counts of a context, n(c) P(y) - n(c, y), and its loss.
-    double residual(size_t c, const float* weights, std::vector<float>& r) const {
+    double residual(size_t c, const float* state, std::vector<float>& r) const {
         const size_t m = width(c);
         r.resize(m);
-        scores(c, weights, r.data());
+        scores<2>(c, state, r.data());
         const float log_z = log_sum(r.data(), m);
         const auto& [places, positions, counts] = counts_;
         float total = 0.0f;
@@ -275,8 +275,7 @@ void bind_maxent(nb::module_& m) {
             },
             nb::arg("weights"), nb::arg("precision"), nb::arg("threads"),
             "Negative log-likelihood with its Gaussian prior (precision = 1 / sigma^2), and the gradient.")
-        .def("pass_over", &Nodes::pass, nb::arg("weights"), nb::arg("squares"), nb::arg("order"), nb::arg("decay"),
-             nb::arg("rate"), nb::arg("batch"), nb::arg("threads"), "One pass of AdaGrad, in place; returns the loss met.")
+        .def("pass_over", &Nodes::pass, nb::arg("state"), nb::arg("order"), nb::arg("decay"), nb::arg("rate"), nb::arg("batch"), nb::arg("threads"), "One pass of AdaGrad, in place; returns the loss met.")
         .def(
             "posteriors",
             [](const Nodes& nodes, In<float> weights, bool logs, size_t threads) {

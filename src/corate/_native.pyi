@@ -168,3 +168,43 @@ def conditional_logit(
     x: F32, candidates: tuple[I64, I32], gold: I64, theta: F64, n_labels: int
 ) -> tuple[float, F64, F64]: ...
 def pair_expectations(sentences: I64, candidates: tuple[I64, I32], posteriors: F32, scores: F64) -> F64: ...
+
+# maxent.cpp
+class Nodes:
+    def __init__(
+        self,
+        slots: tuple[I64, I32],
+        n_labels: int,
+        features: tuple[I64, I32],
+        values: F32 | None,
+        candidates: tuple[I64, I32],
+        base: F32 | None,
+        counts: tuple[I64, I32, F32],
+    ) -> None: ...
+    @property
+    def size(self) -> int: ...
+    def objective(self, weights: F64, precision: float, threads: int) -> tuple[float, F64]: ...
+    def pass_over(self, state: F32, order: I64, decay: F32, rate: float, batch: int, threads: int) -> float: ...
+    def posteriors(self, weights: F32, logs: bool, threads: int) -> F32: ...
+
+# pairs.cpp
+Csr = tuple[I64, I32]
+
+class Pairs:
+    def __init__(
+        self,
+        n_labels: int,
+        sentences: I64,
+        candidates: Csr,
+        left: F32,
+        right: F32,
+        gold: I32,
+        node_slots: tuple[Csr, Csr] | None,
+        edge_slots: tuple[Csr, Csr] | None,
+    ) -> None: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def n_edges(self) -> int: ...
+    def objective(self, weights: F64, precision: float) -> tuple[float, F64]: ...
+    def pass_over(self, state: F32, order: I64, decay: F32, rate: float, batch: int, threads: int) -> float: ...
