@@ -111,7 +111,8 @@ class Engine {
             throw nb::value_error("ladder rows and rungs disagree");
         for (size_t r = 0; r < rung_functions_.size(); ++r)
             if (rung_bases_[r + 1] < rung_bases_[r] || rung_functions_[r] < 0 ||
-                static_cast<size_t>(rung_functions_[r]) >= map_.n_functions())
+                static_cast<size_t>(rung_functions_[r]) >= map_.n_functions() ||
+                static_cast<size_t>(map_.function(static_cast<size_t>(rung_functions_[r])).column) != word_column_)
                 throw nb::value_error("ladder rungs out of range");
         if (rows_.empty(n - 1)) throw nb::value_error("the prior's row is empty");
     }
@@ -232,8 +233,15 @@ void in_parallel(size_t parts, Work work) {
             failures[part] = std::current_exception();
         }
     };
-    for (size_t part = 1; part < parts; ++part) threads.emplace_back(guarded, part);
+    size_t started = 1;
+    try {
+        threads.reserve(parts);
+        for (; started < parts; ++started) threads.emplace_back(guarded, started);
+    } catch (const std::exception&) {
+        // The system gives no more threads: what is left is done here.
+    }
     if (parts > 0) guarded(0);
+    for (; started < parts; ++started) guarded(started);
     for (std::thread& thread : threads) thread.join();
     for (const std::exception_ptr& failure : failures)
         if (failure) std::rethrow_exception(failure);
@@ -250,9 +258,11 @@ struct Batch {
 
     Batch(const Engine& engine, const std::vector<ColumnArrays>& c, In<int64_t> s, const ReadyArrays& features)
         : columns(c), sentences(s) {
-        const auto n = static_cast<size_t>(s(s.shape(0) - 1));
+        const size_t n = s.shape(0) == 0 ? 0 : static_cast<size_t>(s(s.shape(0) - 1));
+        check_offsets(s, n, "sentence offsets start at 0 and never fall");
         if (c.size() != engine.map().n_columns()) throw nb::value_error("wrong number of columns");
         for (const auto& [ids, blob, offsets] : c) {
+            check_offsets(offsets, blob.shape(0), "a column's strings do not fit their offsets");
             if (ids.shape(0) != n) throw nb::value_error("a column's length and the sentence offsets disagree");
             for (size_t t = 0; t < n; ++t)
                 if (ids(t) < 0 || static_cast<size_t>(ids(t)) + 1 >= offsets.shape(0))
@@ -260,8 +270,8 @@ struct Batch {
         }
         if (!features) return;
         const auto& [offsets, ids] = *features;
-        if (offsets.shape(0) != n + 1 || static_cast<size_t>(offsets(n)) != ids.shape(0))
-            throw nb::value_error("feature offsets and the sentence offsets disagree");
+        if (offsets.shape(0) != n + 1) throw nb::value_error("feature offsets and the sentence offsets disagree");
+        check_offsets(offsets, ids.shape(0), "feature offsets and features disagree");
         for (size_t k = 0; k < ids.shape(0); ++k)
             if (ids(k) >= engine.n_linear()) throw nb::value_error("feature id out of range");
         ready = {offsets.data(), ids.data()};
@@ -505,11 +515,13 @@ void bind_engine(nb::module_& m) {
         .def(
             "tag_words",
             [](const Engine& engine, nb::sequence words, nb::list names) {
-                const auto n = static_cast<int64_t>(nb::len(words));
+                if (engine.map().n_columns() != 1 || names.size() != engine.n_labels())
+                    throw nb::value_error("columns or labels do not fit the model");
                 Session session(engine);
-                std::vector<int32_t> ids(static_cast<size_t>(n)), best(static_cast<size_t>(n));
-                int64_t i = 0;
-                for (nb::handle word : words) ids[static_cast<size_t>(i++)] = session.lexicon().id(0, utf8_of(word));
+                std::vector<int32_t> ids, best;
+                for (nb::handle word : words) ids.push_back(session.lexicon().id(0, utf8_of(word)));
+                const auto n = static_cast<int64_t>(ids.size());
+                best.resize(ids.size());
                 const int32_t* at[1] = {ids.data()};
                 session.build(at, n, false, {}, 0);
                 session.decode(n, best.data());

@@ -123,10 +123,12 @@ std::vector<std::vector<int32_t>> translate(const std::vector<ColumnArrays>& col
 }
 
 void check_sentences(In<int64_t> sentences, const std::vector<ColumnArrays>& columns) {
-    if (sentences.shape(0) < 1) throw nb::value_error("sentence offsets are empty");
-    for (const auto& column : columns)
-        if (std::get<0>(column).shape(0) != static_cast<size_t>(sentences(sentences.shape(0) - 1)))
-            throw nb::value_error("a column's length and the sentence offsets disagree");
+    const size_t n = sentences.shape(0) == 0 ? 0 : static_cast<size_t>(sentences(sentences.shape(0) - 1));
+    check_offsets(sentences, n, "sentence offsets start at 0 and never fall");
+    for (const auto& [ids, blob, offsets] : columns) {
+        if (ids.shape(0) != n) throw nb::value_error("a column's length and the sentence offsets disagree");
+        check_offsets(offsets, blob.shape(0), "a column's strings do not fit their offsets");
+    }
 }
 
 // Features of every template at every token: (T, n), each within its template.
@@ -223,7 +225,7 @@ void bind_feature_map(nb::module_& m) {
                     out = all_features(lexicon, ids, sentences,
                                        [&](size_t t, const int32_t* values) { return map.intern(t, values); });
                 }
-                const size_t n = map.n_templates() == 0 ? 0 : out.size() / map.n_templates();
+                const auto n = static_cast<size_t>(sentences(sentences.shape(0) - 1));
                 nb::list placed;
                 for (auto& column : ids) placed.append(to_numpy(std::move(column)));
                 return nb::make_tuple(to_numpy(std::move(out), map.n_templates(), n), placed);
@@ -248,7 +250,7 @@ void bind_feature_map(nb::module_& m) {
                         for (int32_t& id : ids[c])
                             if (!lexicon.is_known(c, id)) id = -1;
                 }
-                const size_t n = map.n_templates() == 0 ? 0 : out.size() / map.n_templates();
+                const auto n = static_cast<size_t>(sentences(sentences.shape(0) - 1));
                 for (auto& column : ids) placed.append(to_numpy(std::move(column)));
                 return nb::make_tuple(to_numpy(std::move(out), map.n_templates(), n), placed);
             },
