@@ -86,8 +86,13 @@ class Tagger:
 
         Of a model of ready-made features, a list of features per token.
         """
+        if not isinstance(tokens, list):
+            tokens = _listed(tokens)
         if self._reads_words and all(type(token) is str for token in tokens):
-            return self._engine.tag_words(tokens, self.labels)  # type: ignore[arg-type]
+            try:
+                return self._engine.tag_words(tokens, self.labels)  # type: ignore[arg-type]
+            except TypeError as error:
+                raise DataError(f"{error}; give every token as text") from None
         return self.tag_all([tokens])[0]
 
     def tag_all(self, sentences: Corpus | Iterable[Iterable[Token]], *, threads: int = 1) -> list[list[str]]:
@@ -204,7 +209,7 @@ class Tagger:
     def _corpus(self, sentences: Corpus | Iterable[Iterable[Token]]) -> Corpus:
         if isinstance(sentences, Corpus):
             return sentences
-        listed = [list(sentence) for sentence in sentences]
+        listed = [_listed(sentence) for sentence in sentences]
         if not self.vocabulary.columns and self.function is None:
             return Corpus.from_features(listed)
         return Corpus.from_sentences(listed, columns=self._names(listed))
@@ -218,7 +223,7 @@ class Tagger:
                     f"the model reads the columns {', '.join(self._needed)}; give each token as a tuple of them"
                 )
             return self._needed
-        if isinstance(first, Mapping):
+        if isinstance(first, Mapping) or not isinstance(first, Sequence):
             return self._needed
         if len(first) == len(self.columns):
             return self.columns
@@ -244,3 +249,9 @@ class Tagger:
         known = self.vocabulary.attributes.find(attributes.names)
         ready = (attributes.offsets, known[attributes.ids])
         return column_arrays(corpus, self.vocabulary.columns), ready
+
+
+def _listed(sentence: Iterable[Token]) -> list[Token]:
+    if isinstance(sentence, str):
+        raise DataError(f"a sentence is a list of tokens, not the text {sentence!r}; split it first")
+    return list(sentence)
