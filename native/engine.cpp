@@ -21,6 +21,8 @@
 
 namespace {
 
+constexpr size_t kMostThreads = 256;
+
 template <typename T>
 std::vector<T> copy_of(const In<T>& array) {
     return std::vector<T>(array.data(), array.data() + array.shape(0));
@@ -84,7 +86,7 @@ class Engine {
     int64_t n_linear() const { return static_cast<int64_t>(linear_.size()); }
 
     int64_t row_of(const Lexicon& lexicon, int32_t word) const {
-        if (lexicon.is_known(word_column_, word) && !rows_.empty(word)) return word;
+        if (word < rung_bases_.front() && !rows_.empty(word)) return word;
         for (size_t r = 0; r < rung_functions_.size(); ++r) {
             const int32_t value = lexicon.value(static_cast<size_t>(rung_functions_[r]), word);
             if (value >= 0 && value < rung_bases_[r + 1] - rung_bases_[r] && !rows_.empty(rung_bases_[r] + value))
@@ -163,7 +165,7 @@ class Session {
             for (size_t t = 0; t < engine_.map().n_templates(); ++t) {
                 if (!engine_.active(t)) continue;
                 const int32_t f = lexicon_.feature(t, columns, i, n);
-                if (f >= 0) add(engine_.base(t) + f, own, width, score);
+                if (f >= 0 && engine_.base(t) + f < engine_.base(t + 1)) add(engine_.base(t) + f, own, width, score);
             }
             if (ready.offsets != nullptr)
                 for (int64_t k = ready.offsets[token + i]; k < ready.offsets[token + i + 1]; ++k)
@@ -473,7 +475,7 @@ void bind_engine(nb::module_& m) {
                 std::vector<int32_t> best(static_cast<size_t>(sentences(sentences.shape(0) - 1)));
                 {
                     nb::gil_scoped_release release;
-                    const size_t parts = std::max<size_t>(1, std::min(threads, batch.size()));
+                    const size_t parts = std::max<size_t>(1, std::min({threads, batch.size(), kMostThreads}));
                     in_parallel(parts, [&](size_t part) {
                         Session session(engine);
                         Translator translator(session, batch);
@@ -544,7 +546,7 @@ void bind_engine(nb::module_& m) {
                     nb::gil_scoped_release release;
                     const TextTagger tagger(engine, labels, positions, separator.empty() ? '\0' : separator[0], comment);
                     std::vector<const char*> cuts{begin};
-                    const size_t parts = std::max<size_t>(1, threads);
+                    const size_t parts = std::max<size_t>(1, std::min(threads, kMostThreads));
                     for (size_t part = 1; part < parts; ++part)
                         cuts.push_back(std::max(cuts.back(), TextTagger::cut(begin, begin + (end - begin) * static_cast<int64_t>(part) / static_cast<int64_t>(parts))));
                     cuts.push_back(end);

@@ -174,6 +174,25 @@ void fill(KeyInterner& keys, In<uint64_t> stored) {
         if (static_cast<size_t>(keys.intern(stored(i))) != i) throw nb::value_error("a feature is stored twice");
 }
 
+// Every stored feature can be walked back to values that its atoms have.
+void check_keys(const FeatureMap& map, size_t t) {
+    const TemplateAtoms& atoms = map.atoms(t);
+    auto is_value = [&](size_t a, uint64_t v) {
+        return v < kBoundaries + map.values(static_cast<size_t>(atoms[a].function)).size();
+    };
+    const std::vector<uint64_t>& prefixes = map.prefixes(t).keys();
+    bool good = atoms.size() > 1 || map.finals(t).size() == 0;
+    for (size_t i = 0; good && i < map.finals(t).size(); ++i) {
+        uint64_t key = map.finals(t).keys()[i];
+        for (size_t a = atoms.size() - 1; good; --a) {
+            good = is_value(a, key & 0xffffffffu) && (a == 1 ? is_value(0, key >> 32) : (key >> 32) < prefixes.size());
+            if (!good || a == 1) break;
+            key = prefixes[key >> 32];
+        }
+    }
+    if (!good) throw nb::value_error("a feature is stored whose values are not");
+}
+
 using FunctionSpec = std::tuple<int32_t, int32_t, int32_t, std::string, nb::object, bool>;
 
 FeatureMap make_map(size_t n_columns, const std::vector<FunctionSpec>& specs,
@@ -363,6 +382,7 @@ void bind_feature_map(nb::module_& m) {
                 for (size_t t = 0; t < keys.size(); ++t) {
                     fill(map.prefixes(t), std::get<0>(keys[t]));
                     fill(map.finals(t), std::get<1>(keys[t]));
+                    check_keys(map, t);
                 }
                 map.restore_values();
             },

@@ -129,6 +129,8 @@ class Tagger:
         missing = [c for c in self.vocabulary.columns if c not in names]
         if missing:
             raise DataError(f"the model reads the column {missing[0]!r}; the text has {', '.join(names)}")
+        if separator and len(separator.encode()) > 1:
+            raise DataError(f"columns are separated by one ASCII character, not by {separator!r}")
         positions = [names.index(c) for c in self.vocabulary.columns]
         try:
             return self._engine.tag_text(
