@@ -155,7 +155,9 @@ class Attributes:
 def _names(token: Any, index: int) -> list[str]:
     names = list(token) if isinstance(token, Iterable) else None
     if names is None or not all(isinstance(name, str) for name in names):
-        raise FeatureError(f"token {index}: the features of a token must be a list of names or a mapping, not {token!r}")
+        raise FeatureError(
+            f"token {index}: the features of a token must be a list of names or a mapping, not {token!r}"
+        )
     return names
 
 

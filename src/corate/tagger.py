@@ -173,12 +173,14 @@ class Tagger:
         names = self.labels
         origin = np.repeat(np.arange(len(edges.row)), np.diff(edges.offsets))
         order = np.argsort(edges.scores, kind="stable")
+        with np.errstate(over="ignore"):
+            rate = np.exp(edges.scores)
 
         def pair(i: int) -> tuple[str, str, float]:
             a, b = int(origin[i]), int(edges.to[i])
             left = names[a] if a < len(names) else "<s>"
             right = names[b] if b < len(names) else "</s>"
-            return left, right, float(np.exp(edges.scores[i]))
+            return left, right, float(rate[i])
 
         inner = [i for i in order.tolist() if not (origin[i] == len(names) and edges.to[i] == len(names))]
         attractive = [pair(i) for i in reversed(inner) if edges.scores[i] > 0][:n]
