@@ -192,9 +192,9 @@ def test_lattices_that_do_not_fit_together_are_refused(name: str, bad: np.ndarra
     good = Lattice(**GOOD, edges=native)
     assert good.best()[0].tolist() == [0, 0]
     broken = Lattice(**{**GOOD, name: bad}, edges=native)
-    with pytest.raises(ValueError, match="disagree|candidate"):
+    with pytest.raises(ValueError, match=r"disagree|candidate"):
         broken.best()
-    with pytest.raises(ValueError, match="disagree|candidate"):
+    with pytest.raises(ValueError, match=r"disagree|candidate"):
         broken.marginals()
 
 
