@@ -91,6 +91,8 @@ def _get_record(header: dict[str, Any]) -> dict[str, Any]:
         raise ModelError("the model does not say how it was trained; train it again")
     if not all(isinstance(record.get(n), int) for n in ("sentences", "tokens", "labels", "features")):
         raise ModelError("the model does not say what it was trained on; train it again")
+    if not isinstance(record.get("word"), str | None):
+        raise ModelError("the model does not say which column holds its words; train it again")
     return record if isinstance(record.get("seconds"), (int, float)) else {**record, "seconds": 0.0}
 
 
