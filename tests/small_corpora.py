@@ -13,9 +13,16 @@ Labelled = list[list[tuple[str, str]]]
 WORDS = ("the", "The", "THE", "dog", "Dogs", "dogs", "cats", "walking", "Talking", "x-1", "42", "43", "é", "naïve", ".")
 LABELS = ("D", "N", "V", "P")
 
-tokens = st.tuples(st.sampled_from(WORDS), st.sampled_from(LABELS))
-sentences = st.lists(st.lists(tokens, max_size=6), max_size=8)
-some_sentences = st.lists(st.lists(tokens, min_size=1, max_size=6), min_size=1, max_size=8)
+#: Few of the words at a time, so that they meet often.
+vocabularies = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6, unique=True)
+some_sentences = vocabularies.flatmap(
+    lambda words: st.lists(
+        st.lists(st.tuples(st.sampled_from(words), st.sampled_from(LABELS)), min_size=1, max_size=6),
+        min_size=1,
+        max_size=8,
+    )
+)
+sentences = st.one_of(some_sentences, st.just([]), some_sentences.map(lambda made: [[], *made, []]))
 
 
 def random_sentences(n: int, seed: int = 0, words: tuple[str, ...] = WORDS, noise: float = 0.2) -> Labelled:

@@ -16,7 +16,10 @@ START, END = "<s>", "</s>"
 
 @dataclass
 class Ladder:
-    """A ladder of counted sentences. ``ks`` and ``rare`` belong to the rungs, from specific to general."""
+    """A ladder of counted sentences. ``ks`` and ``rare`` belong to the rungs, from specific to general.
+
+    The token ``not_counted`` (sentence, position) is there as a neighbour of others only.
+    """
 
     sentences: Sequence[Sequence[Token]]
     labels: Sequence[str]
@@ -25,21 +28,26 @@ class Ladder:
     rare: Sequence[float]
     word_k: float
     prior_k: float = 0.1
+    not_counted: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
+        self.tokens = [
+            ([w for w, _ in sentence], i, label)
+            for s, sentence in enumerate(self.sentences)
+            for i, (_, label) in enumerate(sentence)
+            if (s, i) != self.not_counted
+        ]
         self.counts: dict[str, Counter[str]] = defaultdict(Counter)
-        for sentence in self.sentences:
-            for word, label in sentence:
-                self.counts[word][label] += 1
-        total: Counter[str] = Counter(y for sentence in self.sentences for _, y in sentence)
-        self.prior = self._vector(total) + self.prior_k
+        for words, i, label in self.tokens:
+            self.counts[words[i]][label] += 1
+        self.prior = self._vector(Counter(label for _, _, label in self.tokens)) + self.prior_k
         self.prior /= self.prior.sum()
 
     def _vector(self, counts: Counter[str]) -> NDArray:
         return np.array([counts[y] for y in self.labels], dtype=float)
 
     def known(self, word: str) -> bool:
-        return sum(self.counts[word].values()) > 0 if word in self.counts else False
+        return word in self.counts
 
     def backed_off(self, word: str) -> NDArray:
         """P_0: what other words teach about a word."""
@@ -85,11 +93,7 @@ class Ladder:
 
     def _in_context(self, holds: Callable[[Sequence[str], int], bool]) -> NDArray:
         """Label counts of the tokens for which something holds."""
-        seen: Counter[str] = Counter()
-        for sentence in self.sentences:
-            words = [w for w, _ in sentence]
-            seen.update(y for j, (_, y) in enumerate(sentence) if holds(words, j))
-        return self._vector(seen)
+        return self._vector(Counter(label for words, j, label in self.tokens if holds(words, j)))
 
 
 def _at(words: Sequence[str], j: int) -> str:
