@@ -37,3 +37,11 @@ Out2<T> to_numpy(std::vector<T>&& values, size_t rows, size_t columns) {
     nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return Out2<T>(held->data(), {rows, columns}, owner);
 }
+
+// Offsets of rows among n items: they start at 0, never fall and end at n. Everything indexed by offsets relies on it.
+inline void check_offsets(const In<int64_t>& offsets, size_t n, const char* what) {
+    const size_t size = offsets.shape(0);
+    if (size == 0 || offsets(0) != 0 || static_cast<size_t>(offsets(size - 1)) != n) throw nb::value_error(what);
+    for (size_t i = 1; i < size; ++i)
+        if (offsets(i) < offsets(i - 1)) throw nb::value_error(what);
+}

@@ -86,6 +86,9 @@ void bind_counting(nb::module_& m) {
         "adjust_table",
         [](In<int64_t> offsets, In<int32_t> labels, InOut<int32_t> counts, In<int32_t> token_contexts,
            In<int32_t> token_labels, int32_t change) {
+            if (labels.shape(0) != counts.shape(0) || token_contexts.shape(0) != token_labels.shape(0))
+                throw nb::value_error("as many counts as labels, and labels as contexts, are needed");
+            check_offsets(offsets, labels.shape(0), "table offsets and labels disagree");
             nb::gil_scoped_release release;
             for (size_t t = 0; t < token_contexts.shape(0); ++t) {
                 const int32_t c = token_contexts(t);
@@ -103,6 +106,7 @@ void bind_counting(nb::module_& m) {
     m.def(
         "count_pairs",
         [](In<int32_t> labels, In<int64_t> offsets, size_t n_labels) {
+            check_offsets(offsets, labels.shape(0), "sentence offsets and labels disagree");
             std::vector<int32_t> from, to;
             std::vector<int64_t> counts;
             {

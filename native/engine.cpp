@@ -20,6 +20,8 @@
 
 namespace {
 
+constexpr size_t kMostThreads = 256;
+
 template <typename T>
 std::vector<T> copy_of(const In<T>& array) {
     return std::vector<T>(array.data(), array.data() + array.shape(0));
@@ -83,7 +85,7 @@ class Engine {
     int64_t n_linear() const { return static_cast<int64_t>(linear_.size()); }
 
     int64_t row_of(const Lexicon& lexicon, int32_t word) const {
-        if (lexicon.is_known(word_column_, word) && !rows_.empty(word)) return word;
+        if (word < rung_bases_.front() && !rows_.empty(word)) return word;
         for (size_t r = 0; r < rung_functions_.size(); ++r) {
             const int32_t value = lexicon.value(static_cast<size_t>(rung_functions_[r]), word);
             if (value >= 0 && value < rung_bases_[r + 1] - rung_bases_[r] && !rows_.empty(rung_bases_[r] + value))
@@ -110,7 +112,8 @@ class Engine {
             throw nb::value_error("ladder rows and rungs disagree");
         for (size_t r = 0; r < rung_functions_.size(); ++r)
             if (rung_bases_[r + 1] < rung_bases_[r] || rung_functions_[r] < 0 ||
-                static_cast<size_t>(rung_functions_[r]) >= map_.n_functions())
+                static_cast<size_t>(rung_functions_[r]) >= map_.n_functions() ||
+                static_cast<size_t>(map_.function(static_cast<size_t>(rung_functions_[r])).column) != word_column_)
                 throw nb::value_error("ladder rungs out of range");
         if (rows_.empty(n - 1)) throw nb::value_error("the prior's row is empty");
     }
@@ -161,7 +164,7 @@ class Session {
             for (size_t t = 0; t < engine_.map().n_templates(); ++t) {
                 if (!engine_.active(t)) continue;
                 const int32_t f = lexicon_.feature(t, columns, i, n);
-                if (f >= 0) add(engine_.base(t) + f, own, width, score);
+                if (f >= 0 && engine_.base(t) + f < engine_.base(t + 1)) add(engine_.base(t) + f, own, width, score);
             }
             if (ready.offsets != nullptr)
                 for (int64_t k = ready.offsets[token + i]; k < ready.offsets[token + i + 1]; ++k)
@@ -230,9 +233,11 @@ struct Batch {
 
     Batch(const Engine& engine, const std::vector<ColumnArrays>& c, In<int64_t> s, const ReadyArrays& features)
         : columns(c), sentences(s) {
-        const auto n = static_cast<size_t>(s(s.shape(0) - 1));
+        const size_t n = s.shape(0) == 0 ? 0 : static_cast<size_t>(s(s.shape(0) - 1));
+        check_offsets(s, n, "sentence offsets start at 0 and never fall");
         if (c.size() != engine.map().n_columns()) throw nb::value_error("wrong number of columns");
         for (const auto& [ids, blob, offsets] : c) {
+            check_offsets(offsets, blob.shape(0), "a column's strings do not fit their offsets");
             if (ids.shape(0) != n) throw nb::value_error("a column's length and the sentence offsets disagree");
             for (size_t t = 0; t < n; ++t)
                 if (ids(t) < 0 || static_cast<size_t>(ids(t)) + 1 >= offsets.shape(0))
@@ -240,8 +245,8 @@ struct Batch {
         }
         if (!features) return;
         const auto& [offsets, ids] = *features;
-        if (offsets.shape(0) != n + 1 || static_cast<size_t>(offsets(n)) != ids.shape(0))
-            throw nb::value_error("feature offsets and the sentence offsets disagree");
+        if (offsets.shape(0) != n + 1) throw nb::value_error("feature offsets and the sentence offsets disagree");
+        check_offsets(offsets, ids.shape(0), "feature offsets and features disagree");
         for (size_t k = 0; k < ids.shape(0); ++k)
             if (ids(k) >= engine.n_linear()) throw nb::value_error("feature id out of range");
         ready = {offsets.data(), ids.data()};
@@ -443,7 +448,7 @@ void bind_engine(nb::module_& m) {
                 std::vector<int32_t> best(static_cast<size_t>(sentences(sentences.shape(0) - 1)));
                 {
                     nb::gil_scoped_release release;
-                    const size_t parts = std::max<size_t>(1, std::min(threads, batch.size()));
+                    const size_t parts = std::max<size_t>(1, std::min({threads, batch.size(), kMostThreads}));
                     in_parallel(parts, [&](size_t part) {
                         Session session(engine);
                         Translator translator(session, batch);
@@ -485,11 +490,13 @@ void bind_engine(nb::module_& m) {
         .def(
             "tag_words",
             [](const Engine& engine, nb::sequence words, nb::list names) {
-                const auto n = static_cast<int64_t>(nb::len(words));
+                if (engine.map().n_columns() != 1 || names.size() != engine.n_labels())
+                    throw nb::value_error("columns or labels do not fit the model");
                 Session session(engine);
-                std::vector<int32_t> ids(static_cast<size_t>(n)), best(static_cast<size_t>(n));
-                int64_t i = 0;
-                for (nb::handle word : words) ids[static_cast<size_t>(i++)] = session.lexicon().id(0, utf8_of(word));
+                std::vector<int32_t> ids, best;
+                for (nb::handle word : words) ids.push_back(session.lexicon().id(0, utf8_of(word)));
+                const auto n = static_cast<int64_t>(ids.size());
+                best.resize(ids.size());
                 const int32_t* at[1] = {ids.data()};
                 session.build(at, n, false, {}, 0);
                 session.decode(n, best.data());
@@ -512,7 +519,7 @@ void bind_engine(nb::module_& m) {
                     nb::gil_scoped_release release;
                     const TextTagger tagger(engine, labels, positions, separator.empty() ? '\0' : separator[0], comment);
                     std::vector<const char*> cuts{begin};
-                    const size_t parts = std::max<size_t>(1, threads);
+                    const size_t parts = std::max<size_t>(1, std::min(threads, kMostThreads));
                     for (size_t part = 1; part < parts; ++part)
                         cuts.push_back(std::max(cuts.back(), TextTagger::cut(begin, begin + (end - begin) * static_cast<int64_t>(part) / static_cast<int64_t>(parts))));
                     cuts.push_back(end);

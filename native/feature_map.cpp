@@ -125,10 +125,12 @@ std::vector<std::vector<int32_t>> translate(const std::vector<ColumnArrays>& col
 }
 
 void check_sentences(In<int64_t> sentences, const std::vector<ColumnArrays>& columns) {
-    if (sentences.shape(0) < 1) throw nb::value_error("sentence offsets are empty");
-    for (const auto& column : columns)
-        if (std::get<0>(column).shape(0) != static_cast<size_t>(sentences(sentences.shape(0) - 1)))
-            throw nb::value_error("a column's length and the sentence offsets disagree");
+    const size_t n = sentences.shape(0) == 0 ? 0 : static_cast<size_t>(sentences(sentences.shape(0) - 1));
+    check_offsets(sentences, n, "sentence offsets start at 0 and never fall");
+    for (const auto& [ids, blob, offsets] : columns) {
+        if (ids.shape(0) != n) throw nb::value_error("a column's length and the sentence offsets disagree");
+        check_offsets(offsets, blob.shape(0), "a column's strings do not fit their offsets");
+    }
 }
 
 // Features of every template at every token: (T, n), each within its template.
@@ -182,6 +184,25 @@ void fill(KeyInterner& keys, In<uint64_t> stored) {
         if (static_cast<size_t>(keys.intern(stored(i))) != i) throw nb::value_error("a feature is stored twice");
 }
 
+// Every stored feature can be walked back to values that its atoms have.
+void check_keys(const FeatureMap& map, size_t t) {
+    const TemplateAtoms& atoms = map.atoms(t);
+    auto is_value = [&](size_t a, uint64_t v) {
+        return v < kBoundaries + map.values(static_cast<size_t>(atoms[a].function)).size();
+    };
+    const std::vector<uint64_t>& prefixes = map.prefixes(t).keys();
+    bool good = atoms.size() > 1 || map.finals(t).size() == 0;
+    for (size_t i = 0; good && i < map.finals(t).size(); ++i) {
+        uint64_t key = map.finals(t).keys()[i];
+        for (size_t a = atoms.size() - 1; good; --a) {
+            good = is_value(a, key & 0xffffffffu) && (a == 1 ? is_value(0, key >> 32) : (key >> 32) < prefixes.size());
+            if (!good || a == 1) break;
+            key = prefixes[key >> 32];
+        }
+    }
+    if (!good) throw nb::value_error("a feature is stored whose values are not");
+}
+
 using FunctionSpec = std::tuple<int32_t, int32_t, int32_t, std::string, nb::object, bool>;
 
 FeatureMap make_map(size_t n_columns, const std::vector<FunctionSpec>& specs,
@@ -233,7 +254,7 @@ void bind_feature_map(nb::module_& m) {
                     out = all_features(lexicon, ids, sentences,
                                        [&](size_t t, const int32_t* values) { return map.intern(t, values); });
                 }
-                const size_t n = map.n_templates() == 0 ? 0 : out.size() / map.n_templates();
+                const auto n = static_cast<size_t>(sentences(sentences.shape(0) - 1));
                 nb::list placed;
                 for (auto& column : ids) placed.append(to_numpy(std::move(column)));
                 return nb::make_tuple(to_numpy(std::move(out), map.n_templates(), n), placed);
@@ -258,7 +279,7 @@ void bind_feature_map(nb::module_& m) {
                         for (int32_t& id : ids[c])
                             if (!lexicon.is_known(c, id)) id = -1;
                 }
-                const size_t n = map.n_templates() == 0 ? 0 : out.size() / map.n_templates();
+                const auto n = static_cast<size_t>(sentences(sentences.shape(0) - 1));
                 for (auto& column : ids) placed.append(to_numpy(std::move(column)));
                 return nb::make_tuple(to_numpy(std::move(out), map.n_templates(), n), placed);
             },
@@ -371,6 +392,7 @@ void bind_feature_map(nb::module_& m) {
                 for (size_t t = 0; t < keys.size(); ++t) {
                     fill(map.prefixes(t), std::get<0>(keys[t]));
                     fill(map.finals(t), std::get<1>(keys[t]));
+                    check_keys(map, t);
                 }
                 map.restore_values();
             },

@@ -27,6 +27,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "arrays.h"
@@ -41,9 +42,8 @@ class Ladder {
    public:
     Ladder(In<int64_t> offsets, In<int32_t> labels, In<int32_t> counts, In2<int32_t> rung_ids, size_t n_labels)
         : offsets_(offsets), labels_(labels), counts_(counts), rung_ids_(rung_ids), K_(n_labels) {
-        const size_t words = n_words();
-        if (rung_ids.shape(1) != words || labels.shape(0) != counts.shape(0) ||
-            static_cast<size_t>(offsets(words)) != labels.shape(0))
+        check_offsets(offsets, labels.shape(0), "word table offsets and labels disagree");
+        if (rung_ids.shape(1) != n_words() || labels.shape(0) != counts.shape(0))
             throw nb::value_error("word table and rung ids disagree");
         for (size_t i = 0; i < labels.shape(0); ++i)
             if (labels(i) < 0 || static_cast<size_t>(labels(i)) >= K_) throw nb::value_error("label id out of range");
@@ -58,14 +58,14 @@ class Ladder {
         word_k_ = word_k;
         totals_.assign(n_words(), 0);
         prior_.assign(K_, prior_k);
-        double mass = prior_k * static_cast<double>(K_);
+        mass_ = prior_k * static_cast<double>(K_);
         for (size_t w = 0; w < n_words(); ++w)
             for (int64_t i = offsets_(w); i < offsets_(w + 1); ++i) {
                 totals_[w] += counts_(i);
                 prior_[labels_(i)] += counts_(i);
-                mass += counts_(i);
+                mass_ += counts_(i);
             }
-        for (double& p : prior_) p /= mass;
+        for (double& p : prior_) p /= mass_;
         for (size_t r = 0; r < rungs_.size(); ++r) {
             rungs_[r].k = rung_k[r];
             rungs_[r].rare = rare[r];
@@ -73,6 +73,9 @@ class Ladder {
         }
     }
 
+    void require_derived() const {
+        if (prior_.empty()) throw nb::value_error("derive the ladder first");
+    }
     size_t n_words() const { return offsets_.shape(0) - 1; }
     size_t n_rungs() const { return rungs_.size(); }
     size_t n_labels() const { return K_; }
@@ -86,6 +89,7 @@ class Ladder {
     // The climb is unrolled: p = sum_r a_r n_r + a prior, with a_r the product of k / (n + k) of the rungs below r and
     // 1 / (n_r + k_r), so that only the prior is a pass over all labels.
     bool distribution(size_t w, size_t first, bool own, int32_t left_out, std::vector<double>& p) const {
+        if (left_out != kNobody && (left_out < 0 || static_cast<size_t>(left_out) >= K_)) throw nb::value_error("label id out of range");
         const int64_t n = totals_[w] - (left_out != kNobody ? 1 : 0);
         const bool known = own && n > 0;
         const double inverse = known ? 1.0 / (static_cast<double>(n) + word_k_) : 1.0;
@@ -97,7 +101,11 @@ class Ladder {
             if (types >= 0.5) scale *= rungs_[r].k / (types + rungs_[r].k);
         }
         p.resize(K_);
-        for (size_t y = 0; y < K_; ++y) p[y] = scale * prior_[y];
+        // The prior, without the token left out.
+        const double left = mass_ - (left_out != kNobody ? 1.0 : 0.0);
+        const double share = left > 0.0 ? scale * mass_ / left : scale;
+        for (size_t y = 0; y < K_; ++y) p[y] = share * prior_[y];
+        if (left_out != kNobody && left > 0.0) p[left_out] = std::max(0.0, p[left_out] - scale / left);
         for (size_t r = first; r < rungs_.size(); ++r)
             if (coefficients_[r] > 0.0) add_shares(rungs_[r], rung_ids_(r, w), w, own, coefficients_[r], p);
         if (!known) return false;
@@ -219,6 +227,7 @@ class Ladder {
     std::vector<Rung> rungs_;
     std::vector<int64_t> totals_;
     std::vector<double> prior_;
+    double mass_ = 0.0;  // tokens behind the prior, smoothing included
     double word_k_ = 1.0;
     mutable std::vector<double> coefficients_;  // work memory: a ladder is used by one thread at a time
 };
@@ -280,11 +289,17 @@ struct Counts {
     const int32_t* counts;
     size_t n_contexts;
 
-    explicit Counts(const std::tuple<In<int64_t>, In<int32_t>, In<int32_t>>& arrays)
+    Counts(const std::tuple<In<int64_t>, In<int32_t>, In<int32_t>>& arrays, size_t n_labels)
         : offsets(std::get<0>(arrays).data()),
           labels(std::get<1>(arrays).data()),
           counts(std::get<2>(arrays).data()),
-          n_contexts(std::get<0>(arrays).shape(0) - 1) {}
+          n_contexts(std::get<0>(arrays).shape(0) - 1) {
+        const size_t n = std::get<1>(arrays).shape(0);
+        check_offsets(std::get<0>(arrays), n, "table offsets and labels disagree");
+        if (std::get<2>(arrays).shape(0) != n) throw nb::value_error("table labels and counts disagree");
+        for (size_t i = 0; i < n; ++i)
+            if (labels[i] < 0 || static_cast<size_t>(labels[i]) >= n_labels) throw nb::value_error("label id out of range");
+    }
 };
 
 // Adds log((n_y / p_y + k) / (n + k)) for each of `width` kept labels: what seeing the context adds to log p.
@@ -342,6 +357,7 @@ void bind_ladder(nb::module_& m) {
         .def(
             "distribution",
             [](const Ladder& ladder, size_t word, int32_t left_out) {
+                ladder.require_derived();
                 std::vector<double> p;
                 if (word >= ladder.n_words()) throw nb::index_error("no such word");
                 ladder.distribution(word, 0, true, left_out, p);
@@ -351,6 +367,7 @@ void bind_ladder(nb::module_& m) {
         .def(
             "word_rows",
             [](const Ladder& ladder, double threshold, size_t cap) {
+                ladder.require_derived();
                 Rows rows;
                 {
                     nb::gil_scoped_release release;
@@ -372,6 +389,7 @@ void bind_ladder(nb::module_& m) {
         .def(
             "rung_rows",
             [](const Ladder& ladder, size_t rung, double threshold, size_t cap) {
+                ladder.require_derived();
                 Rows rows;
                 if (rung > ladder.n_rungs()) throw nb::index_error("no such rung");
                 {
@@ -410,7 +428,10 @@ void bind_ladder(nb::module_& m) {
                 if (ids.shape(0) != 4 || ids.shape(1) != n || class_of.shape(0) != ladder.n_words() ||
                     (left_out && left_out->shape(0) != n))
                     throw nb::value_error("tokens, contexts and classes disagree");
-                const Counts lefts(left), rights(right), class_lefts(class_left), class_rights(class_right), by_class(classes);
+                ladder.require_derived();
+                const size_t K = ladder.n_labels();
+                const Counts lefts(left, K), rights(right, K), class_lefts(class_left, K), class_rights(class_right, K),
+                    by_class(classes, K);
                 Rows rows;
                 std::vector<float> from_left, from_right, from_class;
                 std::vector<uint8_t> is_known(n);
@@ -458,7 +479,8 @@ void bind_ladder(nb::module_& m) {
         "class_contexts",
         [](In<uint64_t> keys, Table pairs, bool word_is_first, In<int32_t> class_of, In<int64_t> totals, int64_t rare,
            size_t n_labels) {
-            const Counts table(pairs);
+            const Counts table(pairs, n_labels);
+            if (class_of.shape(0) != totals.shape(0)) throw nb::value_error("one class a word is needed");
             if (table.n_contexts != keys.shape(0)) throw nb::value_error("pair keys and pair table disagree");
             std::vector<uint64_t> contexts;
             std::vector<int64_t> offsets{0};
@@ -521,8 +543,10 @@ void bind_ladder(nb::module_& m) {
     m.def(
         "context_weights",
         [](Table table, In<int32_t> centre, std::tuple<In<int64_t>, In<int32_t>, In<float>> rows, double k, double weight) {
-            const Counts counts(table);
+            const Counts counts(table, std::numeric_limits<int32_t>::max());
             const auto& [offsets, labels, log_p] = rows;
+            check_offsets(offsets, labels.shape(0), "row offsets and labels disagree");
+            if (log_p.shape(0) != labels.shape(0)) throw nb::value_error("row labels and scores disagree");
             if (centre.shape(0) != counts.n_contexts) throw nb::value_error("one distribution a context is needed");
             Rows out;
             {

@@ -194,13 +194,12 @@ struct CheckedLattice {
     }
 
     void check(const Edges& edges) const {
+        if (labels.shape(0) != scores.shape(0)) throw nb::value_error("node labels and scores disagree");
+        check_offsets(offsets, labels.shape(0), "node offsets and labels disagree");
         const size_t n = offsets.shape(0) - 1;
-        if (sentences.shape(0) == 0 || static_cast<size_t>(sentences(sentences.shape(0) - 1)) != n)
-            throw nb::value_error("sentence offsets and node offsets disagree");
+        check_offsets(sentences, n, "sentence offsets and node offsets disagree");
         for (size_t i = 0; i < n; ++i)
-            if (offsets(i + 1) <= offsets(i)) throw nb::value_error("a position without candidate labels");
-        if (labels.shape(0) != scores.shape(0) || static_cast<size_t>(offsets(n)) != labels.shape(0))
-            throw nb::value_error("node offsets, labels and scores disagree");
+            if (offsets(i + 1) == offsets(i)) throw nb::value_error("a position without candidate labels");
         // Candidates in rising order: with K of them at a position, they are all labels in order.
         for (size_t i = 0; i < n; ++i)
             for (int64_t k = offsets(i); k < offsets(i + 1); ++k)
@@ -253,19 +252,25 @@ void bind_lattice(nb::module_& m) {
                 return e;
             },
             nb::arg("offsets"), nb::arg("to"), nb::arg("scores"), nb::arg("row"), nb::arg("col"), nb::arg("weight"))
-        .def("at", &Edges::at, nb::arg("y"), nb::arg("z"))
+        .def(
+            "at",
+            [](const Edges& edges, int32_t y, int32_t z) {
+                if (y < 0 || z < 0 || y > edges.n_labels || z > edges.n_labels) throw nb::index_error("no such label");
+                return edges.at(y, z);
+            },
+            nb::arg("y"), nb::arg("z"))
         .def_ro("n_labels", &Edges::n_labels);
     m.def(
         "viterbi",
         [](In<int64_t> sentences, In<int64_t> offsets, In<int32_t> labels, In<float> scores, const Edges& edges,
            const ExtraArrays& extra) {
             CheckedLattice lattice{sentences, offsets, labels, scores};
+            lattice.check(edges);
             lattice.use(extra);
             std::vector<int32_t> best(offsets.shape(0) - 1);
             std::vector<float> totals(lattice.size());
             {
                 nb::gil_scoped_release release;
-                lattice.check(edges);
                 Viterbi viterbi;
                 for (size_t s = 0; s < lattice.size(); ++s)
                     totals[s] = viterbi.decode(lattice.sentence(s), edges, best.data() + sentences(s));
@@ -280,12 +285,12 @@ void bind_lattice(nb::module_& m) {
         [](In<int64_t> sentences, In<int64_t> offsets, In<int32_t> labels, In<float> scores, const Edges& edges,
            const ExtraArrays& extra) {
             CheckedLattice lattice{sentences, offsets, labels, scores};
+            lattice.check(edges);
             lattice.use(extra);
             std::vector<float> marginals(labels.shape(0));
             std::vector<double> log_z(lattice.size());
             {
                 nb::gil_scoped_release release;
-                lattice.check(edges);
                 ForwardBackward pass;
                 for (size_t s = 0; s < lattice.size(); ++s)
                     log_z[s] = pass.run(lattice.sentence(s), edges, marginals.data() + offsets(sentences(s)));

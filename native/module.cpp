@@ -4,6 +4,7 @@
 #include "bindings.h"
 
 NB_MODULE(_native, m) {
+    nanobind::set_leak_warnings(false);  // objects that Python itself keeps to its end are no concern of users
     m.doc() = "Native kernels of corate. Private: the public surface is the corate package.";
     bind_intern(m);
     bind_reader(m);

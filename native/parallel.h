@@ -20,8 +20,15 @@ void in_parallel(size_t parts, Work work) {
             failures[part] = std::current_exception();
         }
     };
-    for (size_t part = 1; part < parts; ++part) threads.emplace_back(guarded, part);
+    size_t started = 1;
+    try {
+        threads.reserve(parts);
+        for (; started < parts; ++started) threads.emplace_back(guarded, started);
+    } catch (const std::exception&) {
+        // The system gives no more threads: what is left is done here.
+    }
     if (parts > 0) guarded(0);
+    for (; started < parts; ++started) guarded(started);
     for (std::thread& thread : threads) thread.join();
     for (const std::exception_ptr& failure : failures)
         if (failure) std::rethrow_exception(failure);

@@ -47,11 +47,17 @@ struct Evidence {
     }
 };
 
-void check(const Table& table, const Features& features, const Candidates& candidates, In<double> prior) {
+void check(const Table& table, const Features& features, const Candidates& candidates, In<double> prior,
+           const std::optional<In<int32_t>>& left_out) {
     const auto& [offsets, ids] = features;
     const auto& [places, labels] = candidates;
+    check_offsets(std::get<0>(table), std::get<1>(table).shape(0), "table offsets and labels disagree");
+    check_offsets(offsets, ids.shape(0), "feature offsets and features disagree");
+    check_offsets(places, labels.shape(0), "candidate offsets and labels disagree");
     const auto rows = static_cast<int64_t>(std::get<0>(table).shape(0)) - 1;
-    if (offsets.shape(0) != places.shape(0)) throw nb::value_error("features and candidates are of different tokens");
+    if (offsets.shape(0) != places.shape(0) || std::get<1>(table).shape(0) != std::get<2>(table).shape(0))
+        throw nb::value_error("features and candidates are of different tokens");
+    if (left_out && left_out->shape(0) + 1 != offsets.shape(0)) throw nb::value_error("one label a token is left out");
     for (size_t i = 0; i < ids.shape(0); ++i)
         if (ids(i) < 0 || ids(i) >= rows) throw nb::value_error("feature id out of range");
     for (size_t i = 0; i < labels.shape(0); ++i)
@@ -65,7 +71,8 @@ void bind_pooling(nb::module_& m) {
         "expert_evidence",
         [](Table table, Features features, In<int32_t> expert_of, size_t n_experts, Candidates candidates, In<double> prior,
            double k, std::optional<In<int32_t>> left_out) {
-            check(table, features, candidates, prior);
+            check(table, features, candidates, prior, left_out);
+            if (expert_of.shape(0) + 1 != std::get<0>(table).shape(0)) throw nb::value_error("one expert a feature is needed");
             const auto& [offsets, ids] = features;
             const auto& [places, labels] = candidates;
             std::vector<float> out(labels.shape(0) * n_experts, 0.0f);
@@ -93,7 +100,7 @@ void bind_pooling(nb::module_& m) {
         "pooled_scores",
         [](Table table, Features features, In<float> feature_weight, Candidates candidates, In<double> prior, double k,
            std::optional<In<int32_t>> left_out) {
-            check(table, features, candidates, prior);
+            check(table, features, candidates, prior, left_out);
             if (feature_weight.shape(0) + 1 != std::get<0>(table).shape(0)) throw nb::value_error("one weight a feature is needed");
             const auto& [offsets, ids] = features;
             const auto& [places, labels] = candidates;
@@ -121,8 +128,14 @@ void bind_pooling(nb::module_& m) {
         [](In2<float> x, Candidates candidates, In<int64_t> gold, In<double> theta, size_t n_labels) {
             const auto& [places, labels] = candidates;
             const size_t E = x.shape(1), D = E + n_labels, n = gold.shape(0);
+            check_offsets(places, labels.shape(0), "candidate offsets and labels disagree");
             if (x.shape(0) != labels.shape(0) || places.shape(0) != n + 1 || theta.shape(0) != D)
                 throw nb::value_error("evidence, candidates and weights disagree");
+            for (size_t i = 0; i < labels.shape(0); ++i)
+                if (labels(i) < 0 || static_cast<size_t>(labels(i)) >= n_labels) throw nb::value_error("label id out of range");
+            for (size_t t = 0; t < n; ++t)
+                if (gold(t) >= 0 && (gold(t) < places(t) || gold(t) >= places(t + 1)))
+                    throw nb::value_error("a token's label is no candidate of its own");
             double loss = 0.0;
             std::vector<double> gradient(D, 0.0), hessian(D * D, 0.0);
             {
@@ -183,8 +196,9 @@ void bind_pooling(nb::module_& m) {
         [](In<int64_t> sentences, Candidates candidates, In<float> posteriors, In2<double> scores) {
             const auto& [places, labels] = candidates;
             const size_t size = scores.shape(0);
-            if (scores.shape(1) != size || size < 2 || labels.shape(0) != posteriors.shape(0) ||
-                places.shape(0) != static_cast<size_t>(sentences(sentences.shape(0) - 1)) + 1)
+            check_offsets(places, labels.shape(0), "candidate offsets and labels disagree");
+            check_offsets(sentences, places.shape(0) - 1, "sentence offsets and candidates disagree");
+            if (scores.shape(1) != size || size < 2 || labels.shape(0) != posteriors.shape(0))
                 throw nb::value_error("candidates, posteriors and edge scores disagree");
             for (size_t i = 0; i < labels.shape(0); ++i)
                 if (labels(i) < 0 || static_cast<size_t>(labels(i)) + 1 >= size) throw nb::value_error("label id out of range");

@@ -82,16 +82,42 @@ def _tagger(tensors: Tensors, header: dict[str, Any], function: FeatureFunction 
     vocabulary = _get_vocabulary(tensors, header)
     model = _get_model(tensors, header)
     counts = _get_counts(tensors, header, vocabulary, model.labels) if "counts" in header else None
-    bins = None if header["bins"] is None else Bins({k: tuple(v) for k, v in header["bins"].items()})
     return Tagger(
         vocabulary,
         model,
-        dict(header["record"]),
-        tuple(header["columns"]),
+        _get_record(header),
+        _get_texts(header, "columns"),
         counts,
-        bins,
+        _get_bins(header),
         function if header["needs_function"] else None,
     )
+
+
+def _get_record(header: dict[str, Any]) -> dict[str, Any]:
+    record = header["record"]
+    if not isinstance(record, dict) or not isinstance(record.get("method"), str):
+        raise ModelError("the model does not say how it was trained; train it again")
+    if not all(isinstance(record.get(n), int) for n in ("sentences", "tokens", "labels", "features")):
+        raise ModelError("the model does not say what it was trained on; train it again")
+    if not isinstance(record.get("word"), str | None):
+        raise ModelError("the model does not say which column holds its words; train it again")
+    return record if isinstance(record.get("seconds"), (int, float)) else {**record, "seconds": 0.0}
+
+
+def _get_texts(header: dict[str, Any], name: str) -> tuple[str, ...]:
+    texts = header[name]
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise ModelError(f"the model's {name} are no list of texts; train it again")
+    return tuple(texts)
+
+
+def _get_bins(header: dict[str, Any]) -> Bins | None:
+    if header["bins"] is None:
+        return None
+    bins = {name: np.array(edges, dtype=np.float64) for name, edges in header["bins"].items()}
+    if not all(e.ndim == 1 and np.isfinite(e).all() and (np.diff(e) > 0).all() for e in bins.values()):
+        raise ModelError("the model's bins of numeric features do not rise; train it again")
+    return Bins({name: tuple(edges.tolist()) for name, edges in bins.items()})
 
 
 # -- vocabulary ------------------------------------------------------------------------------------------------------
@@ -122,13 +148,13 @@ def _get_vocabulary(tensors: Tensors, header: dict[str, Any]) -> Vocabulary:
         name: Lexicon(
             name,
             _get_strings(tensors, f"lexicon.{i}.keys"),
-            tensors[f"lexicon.{i}.values"].astype(np.int32),
+            _ids(tensors, f"lexicon.{i}.values", np.int32),
             _get_strings(tensors, f"lexicon.{i}.classes"),
         )
-        for i, name in enumerate(header["lexicons"])
+        for i, name in enumerate(_get_texts(header, "lexicons"))
     }
-    templates = [parse(text, lexicons=lexicons) for text in header["templates"]]
-    rungs = [parse(text, lexicons=lexicons).atoms[0] for text in header["rungs"]]
+    templates = [parse(text, lexicons=lexicons) for text in _get_texts(header, "templates")]
+    rungs = [parse(text, lexicons=lexicons).atoms[0] for text in _get_texts(header, "rungs")]
     vocabulary = Vocabulary.of(templates, rungs)
     none = StringTable.intern([])[0]
     values = [
@@ -144,7 +170,7 @@ def _get_vocabulary(tensors: Tensors, header: dict[str, Any]) -> Vocabulary:
     if "attributes.data" not in tensors:
         return vocabulary
     return Vocabulary(
-        vocabulary.templates, vocabulary.rungs, vocabulary.columns, vocabulary.map, _get_strings(tensors, "attributes")
+        vocabulary.templates, vocabulary.rungs, vocabulary.columns, vocabulary.map, _get_distinct(tensors, "attributes")
     )
 
 
@@ -172,14 +198,14 @@ def _put_model(tensors: Tensors, header: dict[str, Any], model: ChainModel, half
 def _get_model(tensors: Tensors, header: dict[str, Any]) -> ChainModel:
     about = header["model"]
     edges = _get_rows(tensors, "edges")
-    row, col = _vector(tensors, "edges.row", np.float32), _vector(tensors, "edges.col", np.float32)
-    if len(edges) != len(row) or len(row) != len(col) or (len(edges.labels) and int(edges.labels.max()) >= len(row)):
+    row, col = _floats(tensors, "edges.row"), _floats(tensors, "edges.col")
+    if len(edges) != len(row) or len(row) != len(col) or int(edges.labels.max(initial=0)) >= max(1, len(row)):
         raise ModelError("the model's edge scores do not fit together; train it again")
     return ChainModel(
-        _get_strings(tensors, "labels"),
+        _get_distinct(tensors, "labels"),
         EdgeScores(*edges.arrays(), row, col, float(about["edge_weight"])),
         _get_rows(tensors, "weights"),
-        _vector(tensors, "bias", np.float32),
+        _floats(tensors, "bias"),
         _get_rows(tensors, "rows"),
         tuple(int(r) for r in about["rungs"]),
         tuple(int(b) for b in about["rung_bases"]),
@@ -203,12 +229,12 @@ def _put_counts(tensors: Tensors, header: dict[str, Any], counts: Counts) -> Non
 
 
 def _get_counts(tensors: Tensors, header: dict[str, Any], vocabulary: Vocabulary, labels: StringTable) -> Counts:
-    offsets = _offsets(tensors["counts.lengths"])
-    table = Table(offsets, _vector(tensors, "counts.labels", np.int32), _vector(tensors, "counts.counts", np.int32))
+    offsets = _offsets(tensors, "counts.lengths")
+    table = Table(offsets, _ids(tensors, "counts.labels", np.int32), _ids(tensors, "counts.counts", np.int32))
     pairs = PairCounts(
-        _vector(tensors, "pairs.origin", np.int32),
-        _vector(tensors, "pairs.to", np.int32),
-        _vector(tensors, "pairs.counts", np.int64),
+        _ids(tensors, "pairs.origin", np.int32),
+        _ids(tensors, "pairs.to", np.int32),
+        _ids(tensors, "pairs.counts", np.int64),
     )
     fits = (
         len(table) == int(vocabulary.bases[-1])
@@ -235,6 +261,13 @@ def _get_strings(tensors: Tensors, name: str) -> StringTable:
     return storage.unpack_table(name, tensors)
 
 
+def _get_distinct(tensors: Tensors, name: str) -> StringTable:
+    table = _get_strings(tensors, name)
+    if not np.array_equal(table.find(table), np.arange(len(table))):
+        raise ModelError(f"the model's {name} hold a string twice; train it again")
+    return table
+
+
 def _put_rows(tensors: Tensors, name: str, rows: SparseRows, half: bool) -> None:
     tensors[f"{name}.lengths"] = storage.narrow(np.diff(rows.offsets))
     tensors[f"{name}.labels"] = storage.narrow(rows.labels)
@@ -242,8 +275,8 @@ def _put_rows(tensors: Tensors, name: str, rows: SparseRows, half: bool) -> None
 
 
 def _get_rows(tensors: Tensors, name: str) -> SparseRows:
-    offsets = _offsets(tensors[f"{name}.lengths"])
-    labels, scores = _vector(tensors, f"{name}.labels", np.int32), _vector(tensors, f"{name}.scores", np.float32)
+    offsets = _offsets(tensors, f"{name}.lengths")
+    labels, scores = _ids(tensors, f"{name}.labels", np.int32), _floats(tensors, f"{name}.scores")
     if not int(offsets[-1]) == len(labels) == len(scores):
         raise ModelError(f"the model's {name} do not fit together; train it again")
     return SparseRows(offsets, labels, scores)
@@ -256,20 +289,27 @@ def _put_keys(tensors: Tensors, name: str, keys: NDArray[np.uint64]) -> None:
 
 
 def _get_keys(tensors: Tensors, name: str) -> NDArray[np.uint64]:
-    first, second = _vector(tensors, f"{name}.first", np.uint64), _vector(tensors, f"{name}.second", np.uint64)
+    first, second = _ids(tensors, f"{name}.first", np.uint32), _ids(tensors, f"{name}.second", np.uint32)
     if len(first) != len(second):
         raise ModelError(f"the model's {name} do not fit together; train it again")
-    return np.asarray(first << np.uint64(32) | second)
+    return np.asarray(first.astype(np.uint64) << np.uint64(32) | second)
 
 
-def _vector(tensors: Tensors, name: str, dtype: Any) -> NDArray[Any]:
+def _ids(tensors: Tensors, name: str, dtype: Any) -> NDArray[Any]:
+    """A vector of integers that are not negative and that the dtype holds."""
     array = tensors[name]
-    if array.ndim != 1:
-        raise ModelError(f"the model's tensor {name} has the wrong shape; train it again")
+    if array.ndim != 1 or array.dtype.kind != "u" or int(array.max(initial=0)) > np.iinfo(dtype).max:
+        raise ModelError(f"the model's tensor {name} has the wrong shape, dtype or size; train it again")
     return np.ascontiguousarray(array, dtype=dtype)
 
 
-def _offsets(lengths: NDArray[Any]) -> NDArray[np.int64]:
-    if lengths.ndim != 1 or lengths.dtype.kind != "u":
-        raise ModelError("the model has row lengths of the wrong kind; train it again")
+def _floats(tensors: Tensors, name: str) -> NDArray[np.float32]:
+    array = tensors[name]
+    if array.ndim != 1 or array.dtype not in (np.float16, np.float32):
+        raise ModelError(f"the model's tensor {name} has the wrong shape or dtype; train it again")
+    return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def _offsets(tensors: Tensors, name: str) -> NDArray[np.int64]:
+    lengths = _ids(tensors, name, np.int32)
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])

@@ -20,6 +20,8 @@ from corate.errors import DataError, FeatureError
 
 __all__ = ["Attributes", "Column", "Corpus", "StringTable"]
 
+_LARGEST = float(np.finfo(np.float32).max)  # of a numeric feature
+
 IntArray = NDArray[np.int32]
 Offsets = NDArray[np.int64]
 
@@ -76,8 +78,11 @@ class Column:
 
     @classmethod
     def of(cls, name: str, values: Iterable[str]) -> Column:
-        """Intern a value per token."""
-        table, ids = StringTable.intern(values)
+        """Intern a value per token; DataError where one is not text."""
+        try:
+            table, ids = StringTable.intern(values)
+        except TypeError as error:
+            raise DataError(f"column {name!r}: {error}; give every token as text") from None
         return cls(name, ids, table)
 
     def values(self, start: int = 0, stop: int | None = None) -> list[str]:
@@ -130,9 +135,8 @@ class Attributes:
                     f"{token!r}; write [{token!r}]"
                 )
             else:
-                for name in token:
-                    names.append(name)
-                    values.append(1.0)
+                names.extend(_names(token, index))
+                values.extend([1.0] * (len(names) - len(values)))
             offsets.append(len(names))
         table, ids = StringTable.intern(names)
         numbers = np.asarray(values, dtype=np.float32)
@@ -148,6 +152,15 @@ class Attributes:
         return replace(self, offsets=offsets, ids=self.ids[picks], values=values)
 
 
+def _names(token: Any, index: int) -> list[str]:
+    names = list(token) if isinstance(token, Iterable) else None
+    if names is None or not all(isinstance(name, str) for name in names):
+        raise FeatureError(
+            f"token {index}: the features of a token must be a list of names or a mapping, not {token!r}"
+        )
+    return names
+
+
 def _finite(value: Any, name: str, index: int) -> float:
     try:
         number = float(value)
@@ -155,7 +168,7 @@ def _finite(value: Any, name: str, index: int) -> float:
         raise FeatureError(
             f"token {index}: feature {name!r} has the value {value!r}; use a string, a bool or a number"
         ) from None
-    if not np.isfinite(number):
+    if not abs(number) <= _LARGEST:
         raise FeatureError(f"token {index}: feature {name!r} is {number}; leave the feature out where it is not known")
     return number
 
@@ -363,6 +376,8 @@ def _row_of(token: Token, names: list[str] | None, sentence: int) -> tuple[Seque
             return [token[k] for k in keys], keys
         except KeyError as missing:
             raise DataError(f"sentence {sentence}: a token has no {missing} ({dict(token)!r})") from None
+    if not isinstance(token, Sequence):
+        raise DataError(f"sentence {sentence}: a token is a word, a tuple or a mapping, not {token!r}")
     return token, None
 
 

@@ -134,6 +134,10 @@ class ChainModel:
         finite = (self.bias, self.rows.scores, self.weights.scores, self.edges.scores, self.edges.row, self.edges.col)
         if not all(np.isfinite(values).all() for values in finite):
             raise ModelError("the model holds scores that are not finite; train it again")
+        row, col = self.edges.row.astype(np.float64), self.edges.col.astype(np.float64)
+        highest = row.max(initial=0) * col.max(initial=0)
+        if min(row.min(initial=0), col.min(initial=0)) < 0 or highest > float(np.finfo(np.float32).max):
+            raise ModelError("the model's rates of label pairs are out of range; train it again")
         if self.edges.n_labels != len(self.labels) or not np.isfinite([self.floor, self.edges.weight]).all():
             raise ModelError("the model's labels and edge scores do not fit together; train it again")
         try:

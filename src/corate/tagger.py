@@ -92,8 +92,13 @@ class Tagger:
         >>> tagger.tag([("the", "DT"), ("dog", "NN")])
         ['O', 'B']
         """
+        if not isinstance(tokens, list):
+            tokens = _listed(tokens)
         if self._reads_words and all(type(token) is str for token in tokens):
-            return self._engine.tag_words(tokens, self.labels)  # type: ignore[arg-type]
+            try:
+                return self._engine.tag_words(tokens, self.labels)  # type: ignore[arg-type]
+            except TypeError as error:
+                raise DataError(f"{error}; give every token as text") from None
         return self.tag_all([tokens])[0]
 
     def tag_all(self, sentences: Corpus | Iterable[Iterable[Token]], *, threads: int = 1) -> list[list[str]]:
@@ -130,6 +135,8 @@ class Tagger:
         missing = [c for c in self.vocabulary.columns if c not in names]
         if missing:
             raise DataError(f"the model reads the column {missing[0]!r}; the text has {', '.join(names)}")
+        if separator and len(separator.encode()) > 1:
+            raise DataError(f"columns are separated by one ASCII character, not by {separator!r}")
         positions = [names.index(c) for c in self.vocabulary.columns]
         try:
             return self._engine.tag_text(
@@ -178,12 +185,14 @@ class Tagger:
         names = self.labels
         origin = np.repeat(np.arange(len(edges.row)), np.diff(edges.offsets))
         order = np.argsort(edges.scores, kind="stable")
+        with np.errstate(over="ignore"):
+            rate = np.exp(edges.scores)
 
         def pair(i: int) -> tuple[str, str, float]:
             a, b = int(origin[i]), int(edges.to[i])
             left = names[a] if a < len(names) else "<s>"
             right = names[b] if b < len(names) else "</s>"
-            return left, right, float(np.exp(edges.scores[i]))
+            return left, right, float(rate[i])
 
         inner = [i for i in order.tolist() if not (origin[i] == len(names) and edges.to[i] == len(names))]
         attractive = [pair(i) for i in reversed(inner) if edges.scores[i] > 0][:n]
@@ -224,7 +233,7 @@ class Tagger:
     def _corpus(self, sentences: Corpus | Iterable[Iterable[Token]]) -> Corpus:
         if isinstance(sentences, Corpus):
             return sentences
-        listed = [list(sentence) for sentence in sentences]
+        listed = [_listed(sentence) for sentence in sentences]
         if not self.vocabulary.columns and self.function is None:
             return Corpus.from_features(listed)
         return Corpus.from_sentences(listed, columns=self._names(listed))
@@ -238,7 +247,7 @@ class Tagger:
                     f"the model reads the columns {', '.join(self._needed)}; give each token as a tuple of them"
                 )
             return self._needed
-        if isinstance(first, Mapping):
+        if isinstance(first, Mapping) or not isinstance(first, Sequence):
             return self._needed
         if len(first) == len(self.columns):
             return self.columns
@@ -264,3 +273,9 @@ class Tagger:
         known = self.vocabulary.attributes.find(attributes.names)
         ready = (attributes.offsets, known[attributes.ids])
         return column_arrays(corpus, self.vocabulary.columns), ready
+
+
+def _listed(sentence: Iterable[Token]) -> list[Token]:
+    if isinstance(sentence, str):
+        raise DataError(f"a sentence is a list of tokens, not the text {sentence!r}; split it first")
+    return list(sentence)

@@ -109,7 +109,8 @@ class Bins:
             bins = np.searchsorted(self.edges[name], values[here], side="right")
             ids[here] = len(names) + len(added) + bins
             added += [f"{name}=bin {b}" for b in range(len(self.edges[name]) + 1)]
-        return _used(Attributes(attributes.offsets, ids, StringTable.intern([*names, *added])[0]))
+        table, places = StringTable.intern([*names, *added])  # a bin may have the name of an attribute
+        return _used(Attributes(attributes.offsets, places[ids], table))
 
 
 def _used(attributes: Attributes) -> Attributes:

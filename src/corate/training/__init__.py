@@ -123,7 +123,12 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
         ready = replace(ready, attributes=None)
     fresh, _ = Counts.of(ready, Vocabulary.of(old.templates, old.rungs), tagger.record.get("word"))
     counts = tagger.counts.merged(fresh)
-    model = rebuild(tagger.model, counts, tagger.record)
+    try:
+        model = rebuild(tagger.model, counts, tagger.record)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise ModelError(
+            f"the record of this model does not say how to train it ({error!r}); train it again"
+        ) from error
     counts = replace(counts, table=counts.table.padded(int(counts.vocabulary.bases[-1])))
     record = tagger.record | {
         "sentences": counts.sentences,

@@ -106,18 +106,24 @@ def rebuild(old: ChainModel, counts: Counts, record: dict[str, Any]) -> ChainMod
     settings = dict(record["settings"])
     all_labels = bool(record.get("all_labels", False))
     if record["ladder"] in PRESETS:
-        parameters = LadderParameters(**settings)
-        return ladder_model(counts, PRESETS[record["ladder"]], parameters, word, all_labels)
+        return ladder_model(counts, PRESETS[record["ladder"]], _parameters(settings), word, all_labels)
     if record["ladder"] != "pooled":
         raise ModelError(f"the model was trained with an unknown ladder {record['ladder']!r}; train it again")
     _, names = experts(counts.vocabulary)
     weights = np.array([settings["weights"].get(name, 0.0) for name in names])
     bias = np.log(label_prior(counts))
     bias[: len(old.bias)] = old.bias
-    parameters_or_none = LadderParameters(**settings["ladder"]) if "ladder" in settings else None
+    parameters_or_none = _parameters(settings["ladder"]) if "ladder" in settings else None
     pool = Pool(weights, settings["ladder_weight"], bias)
     edges = _grown(old.edges, len(counts.labels))
     return pooled_model(counts, pool, edges, parameters_or_none, word, all_labels)
+
+
+def _parameters(settings: dict[str, Any]) -> LadderParameters:
+    numbers = all(type(value) in (int, float) and 0 <= value < np.inf for value in settings.values())
+    if not numbers or type(settings.get("rare", 0)) is not int or type(settings.get("cap", 0)) is not int:
+        raise ModelError("the model's settings are not the numbers they should be; train it again")
+    return LadderParameters(**settings)
 
 
 def _grown(edges: EdgeScores, n_labels: int) -> EdgeScores:

@@ -123,6 +123,8 @@ class Empirical:
 
     def _held_out(self, corpus: Corpus | None) -> list[HeldOut]:
         if corpus is not None:
+            if corpus.n_tokens == 0:
+                raise DataError("there are no held-out tokens to tune on; give some, or leave held_out away")
             tokens, vocabulary = held_out_tokens(self.counts, corpus, self.word)
             return [HeldOut(tokens, vocabulary, self.counts.table)]
         parts = [take(self.tokens, sentences) for sentences in slices(self.tokens.offsets, self.seed)]

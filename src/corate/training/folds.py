@@ -31,7 +31,7 @@ Ids = NDArray[np.int32]
 
 
 def slices(offsets: NDArray[np.int64], seed: int) -> list[NDArray[np.int64]]:
-    """Sentences of each fold: ten blocks spread over the corpus, the same for the same seed.
+    """Sentences of each fold: up to ten blocks spread over the corpus, the same for the same seed; no two overlap.
 
     >>> [len(fold) for fold in slices(np.arange(0, 100_001, 10), seed=0)]
     [1000, 200]
@@ -43,11 +43,12 @@ def slices(offsets: NDArray[np.int64], seed: int) -> list[NDArray[np.int64]]:
         return []
     share = int(SHARE * tokens)
     folds = int(np.clip(np.ceil(TOKENS / max(share, 1)), 1, MOST_FOLDS))
+    blocks = min(BLOCKS, int(SHARE * sentences))
     rotation = np.random.default_rng(seed).random()
     found, left = [], TOKENS
     for fold in range(folds):
-        want = max(1, round(min(share, left) / tokens * sentences / BLOCKS))
-        starts = ((np.arange(BLOCKS) + (fold + rotation) / folds) / BLOCKS * sentences).astype(np.int64)
+        want = max(1, round(min(share, left) / tokens * sentences / blocks))
+        starts = ((np.arange(blocks) + (fold + rotation) / folds) / blocks * sentences).astype(np.int64)
         picks = (starts[:, None] + np.arange(want)) % sentences
         found.append(np.unique(picks))
         left -= share

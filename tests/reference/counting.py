@@ -1,0 +1,21 @@
+"""Counting with dictionaries: the oracle of native/counting.cpp."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+
+def label_counts(contexts: Iterable[str | None], labels: Iterable[str]) -> Counter[tuple[str, str]]:
+    """How often each label was seen in each context; None is no context."""
+    return Counter((c, y) for c, y in zip(contexts, labels, strict=True) if c is not None)
+
+
+def pair_counts(sentences: Iterable[Sequence[str]], boundary: str) -> Counter[tuple[str, str]]:
+    """How often each label followed each other, with the boundary around every sentence that has tokens."""
+    pairs: Counter[tuple[str, str]] = Counter()
+    for labels in sentences:
+        around = [boundary, *labels, boundary] if labels else []
+        pairs.update(itertools.pairwise(around))
+    return pairs

@@ -1,0 +1,46 @@
+"""Small labelled sentences for tests: made by Hypothesis, or at random from a seed."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from corate.corpus import Corpus
+
+Labelled = list[list[tuple[str, str]]]
+
+#: Words that differ in case, endings, digits and hyphens, so that they meet on some rungs and not on others.
+WORDS = ("the", "The", "THE", "dog", "Dogs", "dogs", "cats", "walking", "Talking", "x-1", "42", "43", "é", "naïve", ".")
+LABELS = ("D", "N", "V", "P")
+
+#: Few of the words at a time, so that they meet often.
+vocabularies = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6, unique=True)
+some_sentences = vocabularies.flatmap(
+    lambda words: st.lists(
+        st.lists(st.tuples(st.sampled_from(words), st.sampled_from(LABELS)), min_size=1, max_size=6),
+        min_size=1,
+        max_size=8,
+    )
+)
+sentences = st.one_of(some_sentences, st.just([]), some_sentences.map(lambda made: [[], *made, []]))
+
+
+def random_sentences(n: int, seed: int = 0, words: tuple[str, ...] = WORDS, noise: float = 0.2) -> Labelled:
+    """Sentences whose labels follow from their words, but for some noise."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for _ in range(n):
+        chosen = rng.integers(len(words), size=rng.integers(1, 9)).tolist()
+        other = np.where(rng.random(len(chosen)) < noise, rng.integers(len(LABELS), size=len(chosen)), chosen)
+        made.append([(words[w], LABELS[y % len(LABELS)]) for w, y in zip(chosen, other.tolist(), strict=True)])
+    return made
+
+
+def corpus_of(labelled: Labelled) -> Corpus:
+    """A corpus of (word, label) sentences."""
+    return Corpus.from_sentences([[w for w, _ in s] for s in labelled], [[y for _, y in s] for s in labelled])
+
+
+def words_of(labelled: Labelled) -> list[list[str]]:
+    """The words alone."""
+    return [[w for w, _ in s] for s in labelled]
