@@ -1,6 +1,7 @@
 // The fused path from strings to labels: what a trained chain model does with a sentence.
 //
 //     node_j(y) = row(word_j)(y) + bias(y) + sum over templates t of weight(feature_t(j), y)
+//     edge_j(y, y') = T(y, y') + sum over templates t of edge weight(feature_t(j), y, y')     for the edge to token j
 //
 // row(word) is a counted distribution: the word's own where it is known, else that of the most specific rung of the
 // ladder that has one, else the prior's. Its labels are the candidates; a model without rows, or with all labels asked
@@ -53,8 +54,8 @@ struct SparseRows {
 class Engine {
    public:
     Engine(const FeatureMap& map, const Edges& edges, std::vector<float> bias, size_t word_column, SparseRows rows,
-           std::vector<int32_t> rung_functions, std::vector<int64_t> rung_bases, SparseRows linear, int64_t first_feature,
-           bool all_labels, float floor)
+           std::vector<int32_t> rung_functions, std::vector<int64_t> rung_bases, SparseRows linear, SparseRows edge_weights,
+           int64_t first_feature, bool all_labels, float floor)
         : map_(map),
           edges_(edges),
           bias_(std::move(bias)),
@@ -63,6 +64,7 @@ class Engine {
           rung_functions_(std::move(rung_functions)),
           rung_bases_(std::move(rung_bases)),
           linear_(std::move(linear)),
+          edge_weights_(std::move(edge_weights)),
           all_labels_(all_labels || rows_.size() == 0),
           floor_(floor) {
         const auto K = static_cast<size_t>(edges_.n_labels);
@@ -76,6 +78,11 @@ class Engine {
         if (static_cast<size_t>(bases_.back()) > linear_.size()) throw nb::value_error("fewer weights than features");
         if (rows_.size() > 0) check_rows();
         active_.assign(map.n_templates(), false);
+        if (edge_weights_.size() != 0 && edge_weights_.size() != linear_.size())
+            throw nb::value_error("edge weights and features disagree");
+        edge_active_.assign(map.n_templates(), false);
+        for (size_t t = 0; edge_weights_.size() != 0 && t < active_.size(); ++t)
+            edge_active_[t] = edge_weights_.offsets[bases_[t]] < edge_weights_.offsets[bases_[t + 1]];
         for (size_t t = 0; t < active_.size(); ++t) active_[t] = linear_.offsets[bases_[t]] < linear_.offsets[bases_[t + 1]];
     }
 
@@ -101,6 +108,9 @@ class Engine {
     const std::vector<float>& bias() const { return bias_; }
     float floor() const { return floor_; }
     bool active(size_t t) const { return active_[t]; }
+    bool edge_active(size_t t) const { return edge_active_[t]; }
+    bool has_edge_features() const { return edge_weights_.size() != 0; }
+    const SparseRows& edge_weights() const { return edge_weights_; }
     int64_t base(size_t t) const { return bases_[t]; }
 
    private:
@@ -125,11 +135,11 @@ class Engine {
     SparseRows rows_;
     std::vector<int32_t> rung_functions_;
     std::vector<int64_t> rung_bases_;
-    SparseRows linear_;
+    SparseRows linear_, edge_weights_;
     bool all_labels_;
     float floor_;
     std::vector<int64_t> bases_;
-    std::vector<bool> active_;
+    std::vector<bool> active_, edge_active_;
 };
 
 // Ready-made features of the tokens of a batch: ids[offsets[t] .. offsets[t + 1]), numbered as in the weights; -1 unknown.
@@ -153,11 +163,14 @@ class Session {
         offsets.assign(1, 0);
         labels.clear();
         scores.clear();
+        edge_offsets.assign(1, 0);
+        edge_ids.clear();
         for (int64_t i = 0; i < n; ++i) {
             const size_t at = labels.size();
             place(columns, i);
             const size_t width = labels.size() - at;
             offsets.push_back(static_cast<int64_t>(labels.size()));
+            if (engine_.has_edge_features()) list_edge_features(columns, i, n, ready, token);
             if (width == 1 && !keep_scores) continue;
             float* score = scores.data() + at;
             const int32_t* own = labels.data() + at;
@@ -172,14 +185,34 @@ class Session {
         }
     }
     float decode(int64_t n, int32_t* best) {
-        return viterbi_.decode({offsets.data(), labels.data(), scores.data(), static_cast<size_t>(n)}, engine_.edges(), best);
+        SentenceLattice lattice{offsets.data(), labels.data(), scores.data(), static_cast<size_t>(n)};
+        if (engine_.has_edge_features()) {
+            const SparseRows& rows = engine_.edge_weights();
+            lattice.extra = {edge_offsets.data(), edge_ids.data(), rows.offsets.data(), rows.labels.data(), rows.values.data()};
+        }
+        return viterbi_.decode(lattice, engine_.edges(), best);
     }
 
     std::vector<int64_t> offsets;
     std::vector<int32_t> labels;
     std::vector<float> scores;
+    std::vector<int64_t> edge_offsets;  // edge features of each token
+    std::vector<int32_t> edge_ids;
 
    private:
+    void list_edge_features(const int32_t* const* columns, int64_t i, int64_t n, const ReadyFeatures& ready, int64_t token) {
+        const SparseRows& rows = engine_.edge_weights();
+        for (size_t t = 0; t < engine_.map().n_templates(); ++t) {
+            if (!engine_.edge_active(t)) continue;
+            const int32_t f = lexicon_.feature(t, columns, i, n);
+            if (f >= 0 && !rows.empty(engine_.base(t) + f)) edge_ids.push_back(static_cast<int32_t>(engine_.base(t) + f));
+        }
+        if (ready.offsets != nullptr)
+            for (int64_t k = ready.offsets[token + i]; k < ready.offsets[token + i + 1]; ++k)
+                if (ready.ids[k] >= 0 && !rows.empty(ready.ids[k])) edge_ids.push_back(ready.ids[k]);
+        edge_offsets.push_back(static_cast<int64_t>(edge_ids.size()));
+    }
+
     // Candidates and their row scores.
     void place(const int32_t* const* columns, int64_t i) {
         const SparseRows& rows = engine_.rows();
@@ -409,6 +442,12 @@ class TextTagger {
     size_t needed_ = 1;
 };
 
+// Label pairs are numbered y (K + 1) + y'; with too many labels for that, no edge weight is in range.
+int32_t pair_labels(const Edges& edges) {
+    const int64_t size = static_cast<int64_t>(edges.n_labels) + 1;
+    return size * size > INT32_MAX ? 0 : static_cast<int32_t>(size * size);
+}
+
 std::string_view utf8_of(nb::handle item) {
     Py_ssize_t size = 0;
     const char* data = PyUnicode_Check(item.ptr()) ? PyUnicode_AsUTF8AndSize(item.ptr(), &size) : nullptr;
@@ -428,17 +467,18 @@ void bind_engine(nb::module_& m) {
             [](Engine* self, const FeatureMap& map, const Edges& edges, In<float> bias, size_t word_column,
                std::tuple<In<int64_t>, In<int32_t>, In<float>> rows, std::vector<int32_t> rung_functions,
                std::vector<int64_t> rung_bases, std::tuple<In<int64_t>, In<int32_t>, In<float>> linear,
-               int64_t first_feature, bool all_labels, float floor) {
+               std::tuple<In<int64_t>, In<int32_t>, In<float>> edge_weights, int64_t first_feature, bool all_labels, float floor) {
                 new (self) Engine(
                     map, edges, copy_of(bias), word_column,
                     SparseRows(std::get<0>(rows), std::get<1>(rows), std::get<2>(rows), edges.n_labels, "ladder rows are damaged"),
                     std::move(rung_functions), std::move(rung_bases),
                     SparseRows(std::get<0>(linear), std::get<1>(linear), std::get<2>(linear), edges.n_labels, "weights are damaged"),
+                    SparseRows(std::get<0>(edge_weights), std::get<1>(edge_weights), std::get<2>(edge_weights), pair_labels(edges), "edge weights are damaged"),
                     first_feature, all_labels, floor);
             },
             nb::arg("map"), nb::arg("edges"), nb::arg("bias"), nb::arg("word_column"), nb::arg("rows"),
             nb::arg("rung_functions"), nb::arg("rung_bases"), nb::arg("linear"),
-            nb::arg("first_feature"), nb::arg("all_labels"), nb::arg("floor"),
+            nb::arg("edge_weights"), nb::arg("first_feature"), nb::arg("all_labels"), nb::arg("floor"),
             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
         .def(
             "tag_columns",
@@ -470,6 +510,8 @@ void bind_engine(nb::module_& m) {
                 std::vector<int64_t> offsets{0};
                 std::vector<int32_t> labels;
                 std::vector<float> scores;
+                std::vector<int64_t> edge_offsets{0};
+                std::vector<int32_t> edge_ids;
                 {
                     nb::gil_scoped_release release;
                     Session session(engine);
@@ -481,12 +523,16 @@ void bind_engine(nb::module_& m) {
                         for (size_t i = 1; i < session.offsets.size(); ++i) offsets.push_back(shift + session.offsets[i]);
                         labels.insert(labels.end(), session.labels.begin(), session.labels.end());
                         scores.insert(scores.end(), session.scores.begin(), session.scores.end());
+                        const auto edge_shift = static_cast<int64_t>(edge_ids.size());
+                        for (size_t i = 1; i < session.edge_offsets.size(); ++i) edge_offsets.push_back(edge_shift + session.edge_offsets[i]);
+                        edge_ids.insert(edge_ids.end(), session.edge_ids.begin(), session.edge_ids.end());
                     }
                 }
-                return nb::make_tuple(to_numpy(std::move(offsets)), to_numpy(std::move(labels)), to_numpy(std::move(scores)));
+                return nb::make_tuple(to_numpy(std::move(offsets)), to_numpy(std::move(labels)), to_numpy(std::move(scores)),
+                                      to_numpy(std::move(edge_offsets)), to_numpy(std::move(edge_ids)));
             },
             nb::arg("columns"), nb::arg("sentences"), nb::arg("ready").none(),
-            "Candidate labels and node scores of each token: (offsets, labels, scores).")
+            "Candidate labels and node scores of each token, and its edge features: (offsets, labels, scores, offsets, ids).")
         .def(
             "tag_words",
             [](const Engine& engine, nb::sequence words, nb::list names) {

@@ -119,8 +119,14 @@ class Nodes {
         for (size_t start = 0; start < n; start += batch) {
             const size_t count = std::min(batch, n - start);
             team.run([&](size_t part, size_t parts) {
-                for (size_t i = part; i < count; i += parts)
-                    losses[i] = residual(static_cast<size_t>(order(start + i)), w, residuals[i]);
+                // Contexts come in random order, and what they read lies anywhere: ask for it two steps ahead.
+                for (size_t i = part; i < count; i += parts) {
+                    if (i + 2 * parts < count) prefetch_context(static_cast<size_t>(order(start + i + 2 * parts)));
+                    if (i + parts < count) prefetch_places(static_cast<size_t>(order(start + i + parts)));
+                    const auto c = static_cast<size_t>(order(start + i));
+                    for (int64_t k = feature_begin(c); k < feature_end(c); ++k) slots_->prefetch_slots(feature(k), w, 2);
+                    losses[i] = residual(c, w, residuals[i]);
+                }
             });
             for (size_t i = 0; i < count; ++i) loss += losses[i];
             // Each thread steps for its own features, in the order of the batch: the same bits for any number of them.
@@ -169,6 +175,17 @@ class Nodes {
     int64_t feature_end(size_t c) const { return std::get<0>(features_)(c + 1); }
     int32_t feature(int64_t i) const { return std::get<1>(features_)(i); }
     float value(int64_t i) const { return values_ ? (*values_)(i) : 1.0f; }
+
+    void prefetch_context(size_t c) const {
+        const int32_t* ids = std::get<1>(features_).data() + feature_begin(c);
+        prefetch(ids);
+        prefetch(ids + 16);
+        prefetch(labels(c));
+        if (base_) prefetch(base_->data() + first(c));
+    }
+    void prefetch_places(size_t c) const {
+        for (int64_t k = feature_begin(c); k < feature_end(c); ++k) slots_->prefetch_place(feature(k));
+    }
 
     template <typename Weight>
     static Weight log_sum(const Weight* s, size_t n) {

@@ -5,6 +5,14 @@
 #include <cstdint>
 #include <vector>
 
+inline void prefetch(const void* address) {
+#if defined(__GNUC__) || defined(__clang__)
+    __builtin_prefetch(address);
+#else
+    (void)address;
+#endif
+}
+
 class Slots {
    public:
     // Features seen with this many labels or more get an index by label; shorter rows are walked.
@@ -26,6 +34,14 @@ class Slots {
     int64_t size() const { return offsets_[n_features_]; }
     int64_t begin(int32_t f) const { return offsets_[f]; }
     int64_t end(int32_t f) const { return offsets_[f + 1]; }
+
+    // Asks for memory before it is needed: first where a feature's slots are, then their labels and weights.
+    void prefetch_place(int32_t f) const { prefetch(offsets_ + f); }
+    template <typename Weight>
+    void prefetch_slots(int32_t f, const Weight* weights, size_t stride) const {
+        prefetch(labels_ + offsets_[f]);
+        prefetch(weights + stride * static_cast<size_t>(offsets_[f]));
+    }
 
     // Calls use(position among the candidates, slot) for each candidate label the feature has a slot for.
     template <typename Use>

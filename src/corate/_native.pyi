@@ -130,12 +130,15 @@ class Engine:
         rung_functions: list[int],
         rung_bases: list[int],
         linear: Rows,
+        edge_weights: Rows,
         first_feature: int,
         all_labels: bool,
         floor: float,
     ) -> None: ...
     def tag_columns(self, columns: Columns, sentences: I64, ready: tuple[I64, I32] | None, threads: int) -> I32: ...
-    def lattice(self, columns: Columns, sentences: I64, ready: tuple[I64, I32] | None) -> Rows: ...
+    def lattice(
+        self, columns: Columns, sentences: I64, ready: tuple[I64, I32] | None
+    ) -> tuple[I64, I32, F32, I64, I32]: ...
     def tag_words(self, words: Sequence[str], names: list[str]) -> list[str]: ...
     def tag_text(
         self,

@@ -192,6 +192,8 @@ def _put_model(tensors: Tensors, header: dict[str, Any], model: ChainModel, half
     tensors["edges.row"], tensors["edges.col"] = edges.row, edges.col
     _put_rows(tensors, "rows", model.rows, half)
     _put_rows(tensors, "weights", model.weights, half)
+    if len(model.edge_weights):
+        _put_rows(tensors, "edge_weights", model.edge_weights, half)
     tensors["bias"] = model.bias
 
 
@@ -212,6 +214,7 @@ def _get_model(tensors: Tensors, header: dict[str, Any]) -> ChainModel:
         int(about["word_column"]),
         bool(about["all_labels"]),
         float(about["floor"]),
+        _get_rows(tensors, "edge_weights") if "edge_weights.lengths" in tensors else SparseRows(),
     )
 
 

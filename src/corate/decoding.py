@@ -17,7 +17,8 @@ class Lattice:
     """Sentences ready to decode.
 
     ``sentences`` are (S + 1,) offsets of tokens, ``offsets`` (n + 1,) offsets of candidates; ``labels`` and float32
-    log-``scores`` belong to the candidates, labels rising within a token.
+    log-``scores`` belong to the candidates, labels rising within a token. ``extra`` are the edge features of tokens,
+    where edges depend on the observation: offsets and ids by token, then rows of label pairs and scores by feature.
 
     >>> edges = _native.Edges.dense(np.zeros((3, 3), np.float32))
     >>> scores = np.log(np.array([0.9, 0.1, 0.2, 0.8], np.float32))
@@ -32,14 +33,15 @@ class Lattice:
     labels: NDArray[np.int32]
     scores: NDArray[np.float32]
     edges: _native.Edges
+    extra: _native.EdgeFeatureArrays | None = None
 
     def best(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """The best label of each token (Viterbi), and the score of each sentence's best path."""
-        return _native.viterbi(self.sentences, self.offsets, self.labels, self.scores, self.edges)
+        return _native.viterbi(self.sentences, self.offsets, self.labels, self.scores, self.edges, self.extra)
 
     def marginals(self) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
         """log Z of each sentence, and the probability of each candidate (forward-backward)."""
-        return _native.forward_backward(self.sentences, self.offsets, self.labels, self.scores, self.edges)
+        return _native.forward_backward(self.sentences, self.offsets, self.labels, self.scores, self.edges, self.extra)
 
     def path_score(self, sentence: int, labels: NDArray[np.int32]) -> float:
         """The score of one labelling of one sentence; minus infinity where a label is no candidate."""
@@ -51,6 +53,20 @@ class Lattice:
             place = a + int(np.searchsorted(self.labels[a:b], y))
             if place == b or self.labels[place] != y:
                 return float("-inf")
-            total += float(self.scores[place]) + self.edges.at(previous, y)
+            total += float(self.scores[place]) + self.edges.at(previous, y) + self._extra(start + i, previous, y)
             previous = y
         return total + (self.edges.at(previous, boundary) if len(labels) else 0.0)
+
+    def _extra(self, token: int, previous: int, label: int) -> float:
+        """What the edge features of a token add to the edge that leads to it."""
+        if self.extra is None:
+            return 0.0
+        offsets, ids, rows, pairs, scores = self.extra
+        pair = previous * (self.edges.n_labels + 1) + label
+        total = 0.0
+        for feature in ids[offsets[token] : offsets[token + 1]].tolist():
+            a, b = int(rows[feature]), int(rows[feature + 1])
+            at = a + int(np.searchsorted(pairs[a:b], pair))
+            if at < b and pairs[at] == pair:
+                total += float(scores[at])
+        return total

@@ -47,6 +47,21 @@ class SparseRows:
         """The same rows with their scores multiplied."""
         return SparseRows(self.offsets, self.labels, self.scores * np.float32(factor))
 
+    def padded(self, rows: int) -> SparseRows:
+        """With empty rows added at the end, up to ``rows``."""
+        tail = np.full(rows - len(self), self.offsets[-1], dtype=np.int64)
+        return SparseRows(np.concatenate([self.offsets, tail]), self.labels, self.scores)
+
+    def plus(self, other: SparseRows, n_labels: int) -> SparseRows:
+        """The sum of two sets of as many rows."""
+        keys = [
+            np.repeat(np.arange(len(part)), np.diff(part.offsets)) * n_labels + part.labels for part in (self, other)
+        ]
+        distinct, where = np.unique(np.concatenate(keys), return_inverse=True)
+        sums = np.bincount(where, weights=np.concatenate([self.scores, other.scores]), minlength=len(distinct))
+        offsets = np.searchsorted(distinct, np.arange(len(self) + 1, dtype=np.int64) * n_labels)
+        return SparseRows(offsets.astype(np.int64), (distinct % n_labels).astype(np.int32), sums.astype(np.float32))
+
     @staticmethod
     def joined(parts: list[SparseRows]) -> SparseRows:
         """All rows of several, one after another."""
@@ -115,7 +130,8 @@ class ChainModel:
     """Everything a chain model scores with, in terms of a vocabulary's ids.
 
     ``rows`` holds a row for each known word, then for each context of each rung (starting at ``rung_bases``), and last
-    the prior; without rows every label is a candidate everywhere. ``weights`` has a row for each feature.
+    the prior; without rows every label is a candidate everywhere. ``weights`` has a row for each feature, and so has
+    ``edge_weights`` where edges depend on the observation: its labels are pairs, ``y * (K + 1) + y'``.
     """
 
     labels: StringTable
@@ -128,10 +144,19 @@ class ChainModel:
     word_column: int = 0
     all_labels: bool = False
     floor: float = -12.0
+    edge_weights: SparseRows = field(default_factory=SparseRows)
 
     def engine(self, vocabulary: Vocabulary) -> _native.Engine:
         """The model made ready to tag; raises ModelError where its parts do not fit together."""
-        finite = (self.bias, self.rows.scores, self.weights.scores, self.edges.scores, self.edges.row, self.edges.col)
+        finite = (
+            self.bias,
+            self.rows.scores,
+            self.weights.scores,
+            self.edge_weights.scores,
+            self.edges.scores,
+            self.edges.row,
+            self.edges.col,
+        )
         if not all(np.isfinite(values).all() for values in finite):
             raise ModelError("the model holds scores that are not finite; train it again")
         row, col = self.edges.row.astype(np.float64), self.edges.col.astype(np.float64)
@@ -150,6 +175,7 @@ class ChainModel:
                 list(self.rungs),
                 list(self.rung_bases),
                 self.weights.arrays(),
+                self.edge_weights.arrays(),
                 vocabulary.n_attributes,
                 self.all_labels,
                 self.floor,

@@ -151,8 +151,9 @@ class Tagger:
         """Candidate labels and scores of each token, to decode or look into."""
         corpus = self._corpus(sentences)
         columns, ready = self._inputs(corpus)
-        offsets, labels, scores = self._engine.lattice(columns, corpus.offsets, ready)
-        return Lattice(corpus.offsets, offsets, labels, scores, self.model.edges.native())
+        offsets, labels, scores, places, ids = self._engine.lattice(columns, corpus.offsets, ready)
+        extra = (places, ids, *self.model.edge_weights.arrays()) if len(self.model.edge_weights) else None
+        return Lattice(corpus.offsets, offsets, labels, scores, self.model.edges.native(), extra)
 
     def score(self, tokens: Sequence[Token], labels: Sequence[str] | None = None) -> float:
         """log P(labels | tokens), of the best labelling if none is given; minus infinity where it is impossible.

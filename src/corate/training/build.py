@@ -91,7 +91,7 @@ def pooled_model(
         ladder,
         edges=edges,
         bias=bias,
-        weights=_added(weights, ladder.weights.scaled(pool.ladder), int(counts.vocabulary.bases[-1]), n_labels),
+        weights=weights.padded(int(counts.vocabulary.bases[-1])).plus(ladder.weights.scaled(pool.ladder), n_labels),
         rows=ladder.rows.scaled(pool.ladder),
         floor=FLOOR * pool.ladder,
     )
@@ -133,16 +133,3 @@ def _grown(edges: EdgeScores, n_labels: int) -> EdgeScores:
     places = np.append(np.arange(old), n_labels)
     dense[np.ix_(places, places)] = edges.dense()
     return EdgeScores.of_dense(dense)
-
-
-def _added(a: SparseRows, b: SparseRows, rows: int, n_labels: int) -> SparseRows:
-    """The sum of two sets of rows, the shorter one followed by empty rows."""
-    keys, scores = [], []
-    for part in (a, b):
-        row = np.repeat(np.arange(len(part)), np.diff(part.offsets))
-        keys.append(row * n_labels + part.labels)
-        scores.append(part.scores)
-    distinct, where = np.unique(np.concatenate(keys), return_inverse=True)
-    sums = np.bincount(where, weights=np.concatenate(scores), minlength=len(distinct))
-    offsets = np.searchsorted(distinct, np.arange(rows + 1, dtype=np.int64) * n_labels)
-    return SparseRows(offsets.astype(np.int64), (distinct % n_labels).astype(np.int32), sums.astype(np.float32))

@@ -157,10 +157,11 @@ class Empirical:
         return {"tokens": sum(len(h.tokens.labels) for h in self.held_out), "ladders": measured}
 
     def tables(self, preset: LadderPreset, vocabulary: Vocabulary, table: Table) -> LadderTables:
+        """What a ladder reads of a table of counts; the vocabulary may have grown by strings that were not counted."""
         return ladder_tables(replace(self.counts, table=table), preset, self.word or "", vocabulary)
 
     def tune(self, preset: LadderPreset) -> tuple[LadderParameters, Choice]:
-        """Tune a ladder on the held-out tokens."""
+        """Tune a ladder on the held-out tokens: its settings, and how it did."""
         start = LadderParameters.of(preset)
         folds = [(h.tokens, self.tables(preset, h.vocabulary, h.table)) for h in self.held_out]
         steps = _PAPER_STEPS if preset is PAPER else _LADDER_STEPS

@@ -15,14 +15,8 @@ F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
 
 
-class Objective(Protocol):
-    """A smooth function to minimise."""
-
-    size: int
-
-    def __call__(self, weights: F64) -> tuple[float, F64]:
-        """Value and gradient."""
-        ...
+#: A smooth function to minimise: weights to value and gradient.
+Objective = Callable[[F64], tuple[float, F64]]
 
 
 def lbfgs(
@@ -33,7 +27,7 @@ def lbfgs(
     tolerance: float = 1e-5,
     progress: Callable[[int, float, float], bool] = lambda step, value, norm: True,
 ) -> F64:
-    """Minimise by L-BFGS. ``progress`` gets the iteration, the value and the gradient's norm, and says whether to go on.
+    """Minimise by L-BFGS. ``progress`` gets the iteration, the value and the gradient's norm; False from it stops.
 
     Where ``progress`` stops it, or the user does with Ctrl-C, the weights reached so far are returned.
     """
@@ -70,7 +64,9 @@ class Steps(Protocol):
         """Number of weights."""
         ...
 
-    def pass_over(self, state: F32, order: NDArray[np.int64], decay: F32, rate: float, batch: int, threads: int) -> float:
+    def pass_over(
+        self, state: F32, order: NDArray[np.int64], decay: F32, rate: float, batch: int, threads: int
+    ) -> float:
         """AdaGrad steps for the items in order, in place; returns the loss met on the way."""
         ...
 
@@ -97,7 +93,9 @@ class AdaGrad:
     PARTS = 20
 
     @classmethod
-    def of(cls, steps: Steps, decay: F32, items: NDArray[np.int64], *, start: F32 | None = None, **options: float) -> AdaGrad:
+    def of(
+        cls, steps: Steps, decay: F32, items: NDArray[np.int64], *, start: F32 | None = None, **options: float
+    ) -> AdaGrad:
         """From weights ``start``, or from zero."""
         state = np.zeros((steps.size, 2), np.float32)
         state[:, 1] = 1e-4

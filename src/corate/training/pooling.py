@@ -86,6 +86,18 @@ class Candidates:
             every.ravel(),
         )
 
+    def including(self, labels: Ids, floor: float) -> Candidates:
+        """With each token's own label among its candidates; one that was not gets the score ``floor``."""
+        missing = np.flatnonzero(self.find(labels) < 0)
+        if not len(missing):
+            return self
+        owner = np.concatenate([np.repeat(np.arange(len(labels)), np.diff(self.offsets)), missing])
+        every = np.concatenate([self.labels, labels[missing]])
+        scores = np.concatenate([self.ladder, np.full(len(missing), floor, np.float32)])
+        order = np.lexsort((every, owner))
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(labels)))])
+        return Candidates(offsets.astype(np.int64), every[order].astype(np.int32), scores[order])
+
     def arrays(self) -> tuple[NDArray[np.int64], Ids]:
         """As the native code takes them."""
         return self.offsets, self.labels

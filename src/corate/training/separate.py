@@ -1,17 +1,20 @@
-"""Separate training (SP2 of the paper, section "Exponential Functions"): each factor is a maximum entropy model of its own.
+"""Separate training (SP2 of the paper, section "Exponential Functions"): each factor is a maximum entropy model.
 
-    P(y | x) = softmax(base + W f)                                 one convex problem over the nodes
-    P(y, y' | x) proportional to P(y | x) P(y' | x) exp T(y, y')   another over the pairs, given the nodes
+    P(y | x) = softmax(base + W f)                                               one convex problem over the nodes
+    P(y, y' | x) proportional to P(y | x) P(y' | x) exp(T(y, y') + U g(y, y'))   another over the pairs, given the nodes
 
-so that the labelling with the best product of co-occurrence rates and node probabilities maximises
-sum W f + base + sum T. The nodes that the pairs are fitted on have not seen the sentence they are asked about: two
-halves of the corpus judge each other. Those honest nodes also say how many passes to make and how far to trust T.
+The product of co-occurrence rates and node probabilities is then greatest where sum (base + W f) + sum (T + U g) is.
+The base are tempered empirical scores, each token left out of its own counts; g are features with few values. The nodes
+that the pairs are fitted on have not seen the sentence they are asked about: two halves of the corpus judge each other.
+
+With ``joint`` coupling both models are the paper's: the pair model is softmax(A f_i + B f_i+1 + T) and knows nothing of
+the nodes, and the node score is A f + B f - W f.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,87 +23,391 @@ from numpy.typing import NDArray
 from corate import _native
 from corate.corpus import Corpus
 from corate.counts import Counts, PairCounts, Table, Tokens
+from corate.errors import DataError
 from corate.features.templates import Template
 from corate.model import ChainModel, EdgeScores, SparseRows
 from corate.training.build import FEW_LABELS, FLOOR, ladder_model
 from corate.training.empirical import Empirical
 from corate.training.folds import take
-from corate.training.ladder import DEFAULT, PAPER, LadderParameters, LadderTables
-from corate.training.optimize import AdaGrad
+from corate.training.ladder import DEFAULT, PAPER, LadderTables
+from corate.training.optimize import AdaGrad, lbfgs
 from corate.training.pooling import Candidates, Features, fit_edges
+from corate.training.tuning import climb
 
-__all__ = ["Separate"]
+__all__ = ["BASES", "COUPLINGS", "OPTIMIZERS", "Separate", "SeparateParameters"]
+
+BASES = ("default", "paper", "none")
+COUPLINGS = ("given-nodes", "joint")
+OPTIMIZERS = ("adagrad", "lbfgs")
+
+#: Templates with so few values also make edge features.
+FEW_VALUES = 60
+#: Pairs are fitted on about so many tokens, and the coupling weight tuned on so many.
+PAIR_TOKENS = 120_000
+TUNING_TOKENS = 40_000
 
 Ids = NDArray[np.int32]
 F32 = NDArray[np.float32]
+Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
 class SeparateParameters:
     """What separate training can be tuned by."""
 
-    sigma2: float = 10.0  # variance of the Gaussian prior of the weights
-    rate: float = 0.25  # first step of AdaGrad
-    passes: int = 4  # at most
+    sigma2: float = 1.0  # variance of the Gaussian prior of the weights
+    edge_sigma2: float = 1.0  # the same for pairs
+    rate: float = 0.15  # first step of AdaGrad
+    passes: int = 4  # over the nodes
+    half_passes: int = 2  # over each half, for the nodes that the pairs are fitted on
+    pair_passes: int = 1  # over the pairs
     temper: float = 0.4  # weight of the empirical scores that the nodes start from
     cutoff: int = 1  # features seen less often are left out
-    edge_k: float = 0.5
-    edge_rounds: int = 4
+    coupling: float = 0.8  # weight of the edges; tuned
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Tokens with their candidates, as a maximum entropy model over the slots of seen (feature, label) pairs."""
+
+    tokens: Tokens
+    candidates: Candidates
+    nodes: _native.Nodes
+    features: tuple[NDArray[np.int64], Ids]
+    gold: Ids  # position of each token's label among its candidates
 
 
 class Separate:
-    """Node factors, then pair factors given them, on one counted corpus."""
+    """Node factors, then pair factors, on one counted corpus."""
 
     def __init__(
         self,
         corpus: Corpus,
         templates: Sequence[Template],
         *,
+        parameters: SeparateParameters | None = None,
         base: str = "default",
-        parameters: SeparateParameters = SeparateParameters(),  # noqa: B008
+        coupling: str = "given-nodes",
+        optimizer: str = "adagrad",
         held_out: Corpus | None = None,
         seed: int = 0,
         threads: int = 1,
         all_labels: bool = False,
-        progress: Callable[[str, float], None] = lambda stage, done: None,
+        progress: Progress = lambda stage, done: None,
     ) -> None:
-        self.p, self.base, self.seed, self.threads, self.progress = parameters, base, seed, threads, progress
-        self.preset = DEFAULT if base == "default" else PAPER
+        for name, value, known in (
+            ("base", base, BASES),
+            ("coupling", coupling, COUPLINGS),
+            ("optimizer", optimizer, OPTIMIZERS),
+        ):
+            if value not in known:
+                raise DataError(f"unknown {name} {value!r}; there are {', '.join(known)}")
+        self.p = parameters or SeparateParameters()
+        self.base, self.coupling, self.optimizer = base if coupling == "given-nodes" else "none", coupling, optimizer
+        self.seed, self.threads, self.all_labels, self.progress = seed, threads, all_labels, progress
         self.counted = Empirical(
-            corpus, templates, ladder="pooled" if base == "default" else "paper-pooled", held_out=held_out, seed=seed, all_labels=all_labels, progress=progress
+            corpus, templates, held_out=held_out, seed=seed, all_labels=all_labels, progress=progress
         )
-        self.counts, self.tokens = self.counted.counts, self.counted.tokens
-        self.n_labels = self.counted.n_labels
-        self.few = self.n_labels <= FEW_LABELS and base == "default"
-        self.ladder_p, _ = self.counted.tune(self.preset)
-        if base == "default":
-            self.ladder_p = replace(self.ladder_p, threshold=1e-6 if self.few else 1e-4, cap=FEW_LABELS if self.few else 12)
+        self.counts, self.tokens, self.word = self.counted.counts, self.counted.tokens, self.counted.word
+        self.n_labels = len(self.counts.labels)
+        self.preset = DEFAULT if base == "default" else PAPER
+        self.few = self.n_labels <= FEW_LABELS and (self.base == "default" or self.word is None)
         self.slots = _with_bias(self.counts.table, self.n_labels)
+        self.uses = self._uses(self.counts.vocabulary.templates)
+        if self.word is not None:
+            tuned, _ = self.counted.tune(self.preset)
+            few = {"threshold": 1e-6, "cap": FEW_LABELS} if self.few else {"threshold": 1e-4, "cap": 12}
+            self.ladder = replace(tuned, **few) if self.preset is DEFAULT else tuned  # type: ignore[arg-type]
+
+    def _uses(self, templates: Sequence[Template]) -> dict[str, NDArray[np.bool_]]:
+        """Which templates make node features and which edge features: explicit ones, and those with few values."""
+        sizes = np.diff(self.counts.vocabulary.bases)
+        edges = np.array([t.edge for t in templates], dtype=bool)
+        single = np.array([len(t.atoms) == 1 and t.atoms[0].offset == 0 for t in templates], dtype=bool)
+        return {"nodes": ~edges, "edges": edges | (single & (sizes <= FEW_VALUES))}
 
     # -- problems ------------------------------------------------------------------------------------------------
 
-    def candidates(self, tokens: Tokens, tables: LadderTables, left_out: Ids | None) -> Candidates:
-        parts = tables.parts(self.ladder_p, tokens, left_out)
-        temper = 0.0 if self.base == "none" else self.p.temper
-        found = Candidates(parts.offsets, parts.labels, np.float32(temper) * parts.scores(self.ladder_p))
-        if self.few:
-            return found.spread(self.n_labels, temper * FLOOR)
-        return found if left_out is None else _with_gold(found, left_out, temper * FLOOR)
+    def problem(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Problem:
+        """The node model of some tokens; in training each token is left out of the counts that its base comes from."""
+        candidates = self._candidates(tokens, tables, training=training)
+        features = self._features(tokens)
+        n = len(tokens.labels)
+        gold = np.maximum(candidates.find(tokens.labels) - candidates.offsets[:-1], 0).astype(np.int32)
+        nodes = _native.Nodes(
+            (self.slots.offsets, self.slots.labels),
+            self.n_labels,
+            features,
+            None,
+            candidates.arrays(),
+            candidates.ladder,
+            (np.arange(n + 1, dtype=np.int64), gold, np.ones(n, np.float32)),
+        )
+        return Problem(tokens, candidates, nodes, features, gold)
 
-    def problem(self, tokens: Tokens, candidates: Candidates) -> _native.Nodes:
-        features = Features.of(tokens, self.counts.vocabulary.bases)
-        kept = self.kept[features.ids]
-        offsets, ids = features.arrays()
-        if not kept.all():
+    def _candidates(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Candidates:
+        if tables is None:
+            return Candidates.all_labels(len(tokens.labels), self.n_labels)
+        left_out = tokens.labels if training else None
+        parts = tables.parts(self.ladder, tokens, left_out)
+        temper = np.float32(0.0 if self.base == "none" else self.p.temper)
+        found = Candidates(parts.offsets, parts.labels, temper * parts.scores(self.ladder))
+        if self.few or self.all_labels:
+            return found.spread(self.n_labels, float(temper) * FLOOR)
+        return found if left_out is None else found.including(left_out, float(temper) * FLOOR)
+
+    def _features(self, tokens: Tokens) -> tuple[NDArray[np.int64], Ids]:
+        """Node features of tokens, rare ones left out, and the bias, which every token has."""
+        here = replace(tokens, features=np.where(self.uses["nodes"][:, None], tokens.features, -1))
+        features = Features.of(here, self.counts.vocabulary.bases)
+        offsets, ids = features.offsets, features.ids
+        if self.p.cutoff > 1:
+            kept = self.counts.table.totals()[ids] >= self.p.cutoff
             owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[kept]
             ids = ids[kept]
-            offsets = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(offsets) - 1))]).astype(np.int64)
-        n = len(tokens.labels)
-        offsets, ids = _add_bias(offsets, ids, len(self.slots) - 1)
-        gold = candidates.find(tokens.labels) - candidates.offsets[:-1]
-        counted = (np.arange(n + 1, dtype=np.int64), np.maximum(gold, 0).astype(np.int32), np.ones(n, np.float32))
-        return _native.Nodes((self.slots.offsets, self.slots.labels), self.n_labels, (offsets, ids), None, candidates.arrays(), candidates.ladder, counted)
+            offsets = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(offsets) - 1))])
+        bias = len(self.slots) - 1
+        return (offsets + np.arange(len(offsets))).astype(np.int64), np.insert(ids, offsets[1:], bias).astype(np.int32)
 
-    @property
-    def kept(self) -> NDArray[np.bool_]:
-        return self.counts.table.totals() >= self.p.cutoff
+    # -- nodes ---------------------------------------------------------------------------------------------------
+
+    def fit_nodes(self, problem: Problem, items: NDArray[np.int64], passes: int, stage: str) -> F32:
+        """W of the node model, from some of the tokens; Ctrl-C keeps what has been reached."""
+        if self.optimizer == "lbfgs":
+            return self._fit_nodes_exactly(problem, items, stage)
+        visits = np.bincount(problem.features[1], minlength=len(self.slots))
+        decay = (1.0 / (self.p.sigma2 * np.maximum(visits, 1))).astype(np.float32)
+        decay[-1] = 0.0
+        run = AdaGrad.of(problem.nodes, decay, items, rate=self.p.rate, threads=self.threads, seed=self.seed)
+        for n in range(passes):
+            run.pass_once(lambda done, n=n: self.progress(stage, (n + done) / passes))  # type: ignore[misc]
+        return run.weights
+
+    def _fit_nodes_exactly(self, problem: Problem, items: NDArray[np.int64], stage: str) -> F32:
+        chosen = problem if len(items) == len(problem.tokens.labels) else self._part(problem, items)
+
+        def objective(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            return chosen.nodes.objective(weights, 1.0 / self.p.sigma2, self.threads)
+
+        def tick(step: int, value: float, norm: float) -> bool:
+            self.progress(f"{stage}: objective {value:.1f}, gradient {norm:.2g}", step / 100)
+            return True
+
+        return lbfgs(objective, np.zeros(problem.nodes.size), progress=tick).astype(np.float32)
+
+    def _part(self, problem: Problem, items: NDArray[np.int64]) -> Problem:
+        sentences = np.unique(np.searchsorted(problem.tokens.offsets, items, side="right") - 1)
+        tables = (
+            None if self.word is None else self.counted.tables(self.preset, self.counts.vocabulary, self.counts.table)
+        )
+        return self.problem(take(problem.tokens, sentences), tables, training=True)
+
+    def _tables(self) -> LadderTables | None:
+        if self.word is None:
+            return None
+        return self.counted.tables(self.preset, self.counts.vocabulary, self.counts.table)
+
+    # -- training ------------------------------------------------------------------------------------------------
+
+    def train(self) -> tuple[ChainModel, Counts, dict[str, Any]]:
+        """The model, the counts behind it, and what was chosen and measured on the way."""
+        tables = (
+            None if self.word is None else self.counted.tables(self.preset, self.counts.vocabulary, self.counts.table)
+        )
+        problem = self.problem(self.tokens, tables, training=True)
+        everything = np.arange(len(self.tokens.labels), dtype=np.int64)
+        weights = self.fit_nodes(problem, everything, self.p.passes, "fitting the nodes")
+        if self.coupling == "joint":
+            node, edges, extra = self._joint(problem, weights)
+            chosen, accuracy = self.p, None
+        else:
+            node = weights
+            edges, extra, honest = self._given_nodes(problem)
+            chosen, accuracy = self._tune_coupling(problem, honest, edges, extra)
+        edges = (chosen.coupling * edges).astype(np.float32) if self.coupling != "joint" else edges
+        self.progress("building the model", 0.0)
+        scale = chosen.coupling if self.coupling != "joint" else 1.0
+        model = self._model(node, edges, extra.scaled(scale))
+        size = int(self.counts.vocabulary.bases[-1])
+        counts = replace(self.counts, table=self.counts.table.padded(size))
+        record: dict[str, Any] = {
+            "word": self.word,
+            "coupling": self.coupling,
+            "base": self.base,
+            "optimizer": self.optimizer,
+            "settings": asdict(chosen),
+            "held_out": {"accuracy": accuracy},
+        }
+        return model, counts, record
+
+    def _given_nodes(self, problem: Problem) -> tuple[NDArray[np.float32], SparseRows, F32]:
+        """T and U, given nodes that have not seen the sentence: two halves, in blocks, judge each other."""
+        tokens, candidates = problem.tokens, problem.candidates
+        n_sentences = len(tokens.offsets) - 1
+        sentence = np.repeat(np.arange(n_sentences), np.diff(tokens.offsets))
+        half = sentence * 20 // max(1, n_sentences) % 2
+        honest = np.zeros(len(candidates.labels), np.float32)
+        owner = np.repeat(half, np.diff(candidates.offsets))
+        for part in (0, 1):
+            others = np.flatnonzero(half != part)
+            if not len(others):
+                others = np.arange(len(half))
+            weights = self.fit_nodes(problem, others, self.p.half_passes, f"fitting half {part + 1} of 2")
+            log_p = problem.nodes.posteriors(weights, True, self.threads)
+            honest = np.where(owner == part, log_p, honest)
+        self.progress("fitting the pairs", 0.0)
+        sample = self._sentences(tokens.offsets, PAIR_TOKENS)
+        picked, chosen, scores = _take_candidates(tokens, candidates, honest, sample)
+        observed = PairCounts(*_native.count_pairs(picked.labels, picked.offsets, self.n_labels))
+        edges = fit_edges(observed, picked.offsets, chosen, np.exp(scores), k=0.5, rounds=3)
+        edges, extra = self._fit_edge_features(picked, chosen, scores, edges)
+        return edges, extra, honest
+
+    def _fit_edge_features(
+        self, tokens: Tokens, candidates: Candidates, scores: F32, start: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float32], SparseRows]:
+        """T and the weights of edge features together, stochastically, from T alone."""
+        size = (self.n_labels + 1) ** 2
+        if not self.uses["edges"].any() or size > np.iinfo(np.int32).max:
+            return start, SparseRows()
+        here = replace(tokens, features=np.where(self.uses["edges"][:, None], tokens.features, -1), attributes=None)
+        features = Features.of(here, self.counts.vocabulary.bases)
+        pairs = _label_pairs(tokens, self.n_labels)
+        owner = np.repeat(np.arange(len(pairs)), np.diff(features.offsets))
+        rows = int(self.counts.vocabulary.bases[-1])
+        offsets, labels, _ = _native.count_table(features.ids, pairs[owner], rows, size)
+        gold = (candidates.find(tokens.labels) - candidates.offsets[:-1]).astype(np.int32)
+        model = _native.Pairs(
+            self.n_labels,
+            tokens.offsets,
+            candidates.arrays(),
+            scores,
+            scores,
+            gold,
+            None,
+            ((offsets, labels), features.arrays()),
+        )
+        visits = np.maximum(np.bincount(features.ids, minlength=rows), 1)
+        decay = np.concatenate([[0.0], 1.0 / (self.p.edge_sigma2 * visits)]).astype(np.float32)
+        first = np.zeros(model.size, np.float32)
+        first[:size] = start.ravel()
+        edges = np.arange(model.n_edges, dtype=np.int64)
+        run = AdaGrad.of(model, decay, edges, start=first, rate=0.1, threads=self.threads, seed=self.seed)
+        for n in range(self.p.pair_passes):
+            run.pass_once(lambda done, n=n: self.progress("fitting the pairs", (n + done) / self.p.pair_passes))  # type: ignore[misc]
+        weights = run.weights
+        return weights[:size].reshape(start.shape), SparseRows(offsets, labels, weights[size:])
+
+    def _tune_coupling(
+        self, problem: Problem, honest: F32, edges: NDArray[np.float32], extra: SparseRows
+    ) -> tuple[SeparateParameters, float | None]:
+        """The weight of the edges that labels sentences best: held-out ones, else those of the other half."""
+        sample = self._sentences(problem.tokens.offsets, TUNING_TOKENS)
+        tokens, candidates, scores = _take_candidates(problem.tokens, problem.candidates, honest, sample)
+        places = self._edge_features(tokens)
+
+        def right(p: SeparateParameters) -> NDArray[np.bool_]:
+            native = EdgeScores.of_dense((p.coupling * edges).astype(np.float32)).native()
+            scaled = extra.scaled(p.coupling)
+            more = (*places, *scaled.arrays()) if len(extra) else None
+            best, _ = _native.viterbi(tokens.offsets, *candidates.arrays(), scores, native, more)
+            return np.asarray(best == tokens.labels)
+
+        self.progress("tuning the coupling", 0.0)
+        chosen, correct = climb(right, self.p, {"coupling": 1.2})
+        return chosen, float(correct.mean())
+
+    def _edge_features(self, tokens: Tokens) -> tuple[NDArray[np.int64], Ids]:
+        here = replace(tokens, features=np.where(self.uses["edges"][:, None], tokens.features, -1), attributes=None)
+        return Features.of(here, self.counts.vocabulary.bases).arrays()
+
+    def _joint(self, problem: Problem, nodes: F32) -> tuple[F32, NDArray[np.float32], SparseRows]:
+        """The paper's pair model, softmax(A f_i + B f_i+1 + T); the node score is A f + B f - W f."""
+        size = (self.n_labels + 1) ** 2
+        zero = np.zeros(len(problem.candidates.labels), np.float32)
+        slots = (self.slots.offsets, self.slots.labels)
+        model = _native.Pairs(
+            self.n_labels,
+            problem.tokens.offsets,
+            problem.candidates.arrays(),
+            zero,
+            zero,
+            problem.gold,
+            (slots, problem.features),
+            None,
+        )
+        visits = np.maximum(np.bincount(problem.features[1], minlength=len(self.slots)), 1)
+        shrink = 1.0 / (self.p.sigma2 * visits)
+        shrink[-1] = 0.0
+        decay = np.concatenate([[0.0], shrink]).astype(np.float32)
+        edges = np.arange(model.n_edges, dtype=np.int64)
+        run = AdaGrad.of(model, decay, edges, rate=self.p.rate, threads=self.threads, seed=self.seed)
+        for n in range(self.p.passes):
+            run.pass_once(lambda done, n=n: self.progress("fitting the pairs", (n + done) / self.p.passes))  # type: ignore[misc]
+        weights = run.weights
+        a, b = weights[size : size + len(nodes)], weights[size + len(nodes) :]
+        return a + b - nodes, weights[:size].reshape(self.n_labels + 1, -1), SparseRows()
+
+    def _sentences(self, offsets: NDArray[np.int64], tokens: int) -> NDArray[np.int64]:
+        """Sentences in blocks spread over the corpus, about so many tokens of them."""
+        sentences = len(offsets) - 1
+        want = tokens / max(1, int(offsets[-1])) * sentences
+        if want >= sentences:
+            return np.arange(sentences)
+        blocks = 100
+        starts = (np.arange(blocks) / blocks * sentences).astype(np.int64)
+        return np.unique((starts[:, None] + np.arange(max(1, round(want / blocks)))) % sentences)
+
+    # -- building ------------------------------------------------------------------------------------------------
+
+    def _model(self, weights: F32, edges: NDArray[np.float32], extra: SparseRows) -> ChainModel:
+        counts = self.counts
+        table = counts.table
+        node = SparseRows(table.offsets, table.labels, weights[: len(table.labels)])
+        bias = weights[len(table.labels) :]
+        scored = EdgeScores.of_dense(edges)
+        if self.word is None:
+            return ChainModel(counts.labels, scored, node, bias, all_labels=True, edge_weights=extra)
+        temper = 0.0 if self.base == "none" else self.p.temper
+        ladder = ladder_model(counts, self.preset, self.ladder, self.word, self.all_labels or self.few)
+        rows = int(counts.vocabulary.bases[-1])
+        return replace(
+            ladder,
+            edges=scored,
+            bias=bias,
+            weights=node.padded(rows).plus(ladder.weights.scaled(temper), self.n_labels),
+            rows=ladder.rows.scaled(temper),
+            floor=FLOOR * temper,
+            edge_weights=extra.padded(rows) if len(extra) else extra,
+        )
+
+
+def _with_bias(table: Table, n_labels: int) -> Table:
+    """The slots of a table, and one more feature with a slot for every label."""
+    return Table(
+        np.append(table.offsets, table.offsets[-1] + n_labels),
+        np.append(table.labels, np.arange(n_labels, dtype=np.int32)),
+        table.counts,
+    )
+
+
+def _label_pairs(tokens: Tokens, n_labels: int) -> Ids:
+    """The label before each token (K at the start of a sentence) and its own, as one number."""
+    before = np.roll(tokens.labels, 1).astype(np.int64)
+    starts = tokens.offsets[:-1][np.diff(tokens.offsets) > 0]
+    before[starts] = n_labels
+    return (before * (n_labels + 1) + tokens.labels).astype(np.int32)
+
+
+def _take_candidates(
+    tokens: Tokens, candidates: Candidates, scores: F32, sentences: NDArray[np.int64]
+) -> tuple[Tokens, Candidates, F32]:
+    """Some sentences with their candidates and scores."""
+    picked = take(tokens, sentences)
+    starts, stops = tokens.offsets[sentences], tokens.offsets[sentences + 1]
+    lengths = candidates.offsets[stops] - candidates.offsets[starts]
+    shift = np.concatenate([[0], np.cumsum(lengths)])
+    where = np.repeat(candidates.offsets[starts] - shift[:-1], lengths) + np.arange(shift[-1])
+    tokens_of = np.repeat(starts - picked.offsets[:-1], stops - starts) + np.arange(picked.offsets[-1])
+    offsets = np.concatenate([[0], np.cumsum(np.diff(candidates.offsets)[tokens_of])]).astype(np.int64)
+    return picked, Candidates(offsets, candidates.labels[where], candidates.ladder[where]), scores[where]
