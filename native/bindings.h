@@ -9,5 +9,7 @@ void bind_feature_map(nanobind::module_& m);
 void bind_counting(nanobind::module_& m);
 void bind_ladder(nanobind::module_& m);
 void bind_pooling(nanobind::module_& m);
+void bind_maxent(nanobind::module_& m);
+void bind_pairs(nanobind::module_& m);
 void bind_lattice(nanobind::module_& m);
 void bind_engine(nanobind::module_& m);

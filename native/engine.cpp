@@ -10,14 +10,13 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <exception>
 #include <optional>
-#include <thread>
 
 #include "arrays.h"
 #include "bindings.h"
 #include "feature_map.h"
 #include "lattice.h"
+#include "parallel.h"
 
 namespace {
 
@@ -222,32 +221,6 @@ class Session {
     Viterbi viterbi_;
     std::vector<int32_t> iota_;
 };
-
-// Runs work(part) for each part on its own thread, the first on this one; the first exception is thrown again here.
-template <typename Work>
-void in_parallel(size_t parts, Work work) {
-    std::vector<std::thread> threads;
-    std::vector<std::exception_ptr> failures(parts);
-    auto guarded = [&](size_t part) {
-        try {
-            work(part);
-        } catch (...) {
-            failures[part] = std::current_exception();
-        }
-    };
-    size_t started = 1;
-    try {
-        threads.reserve(parts);
-        for (; started < parts; ++started) threads.emplace_back(guarded, started);
-    } catch (const std::exception&) {
-        // The system gives no more threads: what is left is done here.
-    }
-    if (parts > 0) guarded(0);
-    for (; started < parts; ++started) guarded(started);
-    for (std::thread& thread : threads) thread.join();
-    for (const std::exception_ptr& failure : failures)
-        if (failure) std::rethrow_exception(failure);
-}
 
 using ColumnArrays = std::tuple<In<int32_t>, In<uint8_t>, In<int64_t>>;  // ids, blob, offsets
 using ReadyArrays = std::optional<std::tuple<In<int64_t>, In<int32_t>>>;

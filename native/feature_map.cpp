@@ -63,6 +63,8 @@ uint64_t pair_key(int32_t a, int32_t b) { return static_cast<uint64_t>(static_ca
 
 }  // namespace
 
+void FeatureMap::prefetch(size_t t, const int32_t* values) const { finals_[t].prefetch(pair_key(values[0], values[1])); }
+
 int32_t FeatureMap::find(size_t t, const int32_t* values) const {
     const size_t m = templates_[t].size();
     int32_t state = values[0];
@@ -140,14 +142,22 @@ std::vector<int32_t> all_features(const Lexicon& lexicon, const std::vector<std:
     std::vector<int32_t> out(templates * n);
     std::vector<const int32_t*> at(columns.size());
     int32_t values[kMaxOffset + 1];
-    for (size_t t = 0; t < templates; ++t)
+    const auto place = [&](size_t s) {
+        for (size_t c = 0; c < columns.size(); ++c) at[c] = columns[c].data() + sentences(s);
+    };
+    for (size_t t = 0; t < templates; ++t) {
+        const bool pairs = lexicon.map().atoms(t).size() == 2;
         for (size_t s = 0; s + 1 < sentences.shape(0); ++s) {
             const int64_t first = sentences(s), length = sentences(s + 1) - first;
-            for (size_t c = 0; c < columns.size(); ++c) at[c] = columns[c].data() + first;
+            place(s);
+            // Pairs are looked up in a table that no cache holds: ask for a sentence's slots before they are needed.
+            for (int64_t i = 0; pairs && i < length; ++i)
+                if (lexicon.gather(t, at.data(), i, length, values)) lexicon.map().prefetch(t, values);
             for (int64_t i = 0; i < length; ++i)
                 out[t * n + static_cast<size_t>(first + i)] =
                     lexicon.gather(t, at.data(), i, length, values) ? feature(t, values) : kAbsent;
         }
+    }
     return out;
 }
 

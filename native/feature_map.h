@@ -67,6 +67,8 @@ class FeatureMap {
     // Feature of template t whose atoms have these values (boundaries added, none absent), or -1.
     int32_t find(size_t t, const int32_t* values) const;
     int32_t intern(size_t t, const int32_t* values);
+    // Ask for the memory that finding a pair will read.
+    void prefetch(size_t t, const int32_t* values) const;
 
    private:
     std::vector<Interner> strings_;

@@ -85,15 +85,30 @@ class Ladder {
 
     // P(y | word) over all K labels into `p`. Starts at rung `first` (0 = most specific); `own` says whether the word's
     // own counts are used; `left_out` is the label of the one token to forget, or nobody. Returns whether it is known.
+    //
+    // The climb is unrolled: p = sum_r a_r n_r + a prior, with a_r the product of k / (n + k) of the rungs below r and
+    // 1 / (n_r + k_r), so that only the prior is a pass over all labels.
     bool distribution(size_t w, size_t first, bool own, int32_t left_out, std::vector<double>& p) const {
-        const int64_t n = totals_[w];
-        const int64_t n_left = n - (left_out != kNobody ? 1 : 0);
-        p = prior_;
-        if (left_out != kNobody) leave_out(left_out, p);
-        for (size_t r = rungs_.size(); r-- > first;) climb(rungs_[r], rung_ids_(r, w), w, own, p);
-        if (!own || n_left <= 0) return false;
-        const double inverse = 1.0 / (static_cast<double>(n_left) + word_k_);
-        for (double& value : p) value *= word_k_ * inverse;
+        if (left_out != kNobody && (left_out < 0 || static_cast<size_t>(left_out) >= K_)) throw nb::value_error("label id out of range");
+        const int64_t n = totals_[w] - (left_out != kNobody ? 1 : 0);
+        const bool known = own && n > 0;
+        const double inverse = known ? 1.0 / (static_cast<double>(n) + word_k_) : 1.0;
+        double scale = known ? word_k_ * inverse : 1.0;
+        coefficients_.resize(rungs_.size());
+        for (size_t r = first; r < rungs_.size(); ++r) {
+            const double types = types_without(rungs_[r], rung_ids_(r, w), w, own);
+            coefficients_[r] = types < 0.5 ? 0.0 : scale / (types + rungs_[r].k);
+            if (types >= 0.5) scale *= rungs_[r].k / (types + rungs_[r].k);
+        }
+        p.resize(K_);
+        // The prior, without the token left out.
+        const double left = mass_ - (left_out != kNobody ? 1.0 : 0.0);
+        const double share = left > 0.0 ? scale * mass_ / left : scale;
+        for (size_t y = 0; y < K_; ++y) p[y] = share * prior_[y];
+        if (left_out != kNobody && left > 0.0) p[left_out] = std::max(0.0, p[left_out] - scale / left);
+        for (size_t r = first; r < rungs_.size(); ++r)
+            if (coefficients_[r] > 0.0) add_shares(rungs_[r], rung_ids_(r, w), w, own, coefficients_[r], p);
+        if (!known) return false;
         for (int64_t i = offsets_(w); i < offsets_(w + 1); ++i)
             p[labels_(i)] += (counts_(i) - (labels_(i) == left_out ? 1 : 0)) * inverse;
         return true;
@@ -187,30 +202,21 @@ class Ladder {
         }
     }
 
-    // The prior without one token of a label.
-    void leave_out(int32_t label, std::vector<double>& p) const {
-        if (label < 0 || static_cast<size_t>(label) >= K_) throw nb::value_error("label id out of range");
-        const double left = mass_ - 1.0;
-        if (left <= 0.0) return;
-        for (double& value : p) value *= mass_ / left;
-        p[label] = std::max(0.0, p[label] - 1.0 / left);
+    // A word learns from other words at a rung: its own type is taken out where it is asked about itself.
+    bool inside(const Rung& rung, size_t w, bool own) const { return own && totals_[w] > 0 && totals_[w] <= rung.rare; }
+
+    double types_without(const Rung& rung, int32_t context, size_t w, bool own) const {
+        return context < 0 ? 0.0 : rung.totals[context] - (inside(rung, w, own) ? 1.0 : 0.0);
     }
 
-    // One rung up: p <- (n_r + k p) / (n_r + k). A word learns from other words there: its own type is taken out.
-    void climb(const Rung& rung, int32_t context, size_t w, bool own, std::vector<double>& p) const {
-        if (context < 0) return;
-        const int64_t n = totals_[w];
-        const bool inside = own && n > 0 && n <= rung.rare;
-        const double total = rung.totals[context] - (inside ? 1.0 : 0.0);
-        if (total < 0.5) return;
-        const double inverse = 1.0 / (total + rung.k), scale = rung.k * inverse;
-        for (double& value : p) value *= scale;
+    void add_shares(const Rung& rung, int32_t context, size_t w, bool own, double coefficient, std::vector<double>& p) const {
         for (int64_t i = rung.offsets[context]; i < rung.offsets[context + 1]; ++i)
-            p[rung.labels[i]] += rung.shares[i] * inverse;
-        if (!inside) return;
+            p[rung.labels[i]] += coefficient * rung.shares[i];
+        if (!inside(rung, w, own)) return;
+        const double share = coefficient / static_cast<double>(totals_[w]);
         for (int64_t i = offsets_(w); i < offsets_(w + 1); ++i) {
             double& value = p[labels_(i)];
-            value = std::max(0.0, value - static_cast<double>(counts_(i)) / static_cast<double>(n) * inverse);
+            value = std::max(0.0, value - share * counts_(i));
         }
     }
 
@@ -223,6 +229,57 @@ class Ladder {
     std::vector<double> prior_;
     double mass_ = 0.0;  // tokens behind the prior, smoothing included
     double word_k_ = 1.0;
+    mutable std::vector<double> coefficients_;  // work memory: a ladder is used by one thread at a time
+};
+
+// Candidate labels and probabilities of words, each computed once; with a token left out, computed anew.
+class WordRows {
+   public:
+    struct Row {
+        const int32_t* labels;
+        const double* p;
+        size_t width;
+        bool known;
+    };
+
+    WordRows(const Ladder& ladder, double threshold, size_t cap) : ladder_(ladder), threshold_(threshold), cap_(cap), slot_(ladder.n_words(), -1) {}
+
+    Row get(size_t w, int32_t left_out) {
+        if (left_out != kNobody) {
+            alone_.known = ladder_.distribution(w, 0, true, left_out, dense_);
+            fill(w, alone_);
+            return view(alone_);
+        }
+        if (slot_[w] < 0) {
+            slot_[w] = static_cast<int32_t>(cached_.size());
+            cached_.emplace_back();
+            cached_.back().known = ladder_.distribution(w, 0, true, kNobody, dense_);
+            fill(w, cached_.back());
+        }
+        return view(cached_[slot_[w]]);
+    }
+
+   private:
+    struct Entry {
+        std::vector<int32_t> labels;
+        std::vector<double> p;
+        bool known = false;
+    };
+
+    void fill(size_t w, Entry& entry) {
+        ladder_.candidates(dense_, w, entry.known, threshold_, cap_, entry.labels);
+        entry.p.resize(entry.labels.size());
+        for (size_t j = 0; j < entry.p.size(); ++j) entry.p[j] = dense_[entry.labels[j]];
+    }
+    static Row view(const Entry& entry) { return {entry.labels.data(), entry.p.data(), entry.labels.size(), entry.known}; }
+
+    const Ladder& ladder_;
+    double threshold_;
+    size_t cap_;
+    std::vector<int32_t> slot_;
+    std::vector<Entry> cached_;
+    Entry alone_;
+    std::vector<double> dense_;
 };
 
 // A table of label counts, one row a context, labels rising.
@@ -245,9 +302,9 @@ struct Counts {
     }
 };
 
-// Adds log((n_y / p_y + k) / (n + k)) for each kept label: what seeing the context adds to log p. p is indexed by label.
-void add_context(const Counts& table, int32_t context, int32_t left_out, double k, const std::vector<double>& p,
-                 const std::vector<int32_t>& keep, float* out) {
+// Adds log((n_y / p_y + k) / (n + k)) for each of `width` kept labels: what seeing the context adds to log p.
+void add_context(const Counts& table, int32_t context, int32_t left_out, double k, const double* p, const int32_t* keep,
+                 size_t width, float* out) {
     if (context < 0) return;
     if (static_cast<size_t>(context) >= table.n_contexts) throw nb::value_error("context id out of range");
     const int64_t first = table.offsets[context], last = table.offsets[context + 1];
@@ -255,12 +312,12 @@ void add_context(const Counts& table, int32_t context, int32_t left_out, double 
     for (int64_t i = first; i < last; ++i) n += table.counts[i] - (table.labels[i] == left_out ? 1 : 0);
     if (n <= 0) return;
     const double unseen = std::log(k / (static_cast<double>(n) + k));
-    for (size_t j = 0; j < keep.size(); ++j) out[j] += static_cast<float>(unseen);
+    for (size_t j = 0; j < width; ++j) out[j] += static_cast<float>(unseen);
     for (int64_t i = first; i < last; ++i) {
         const int64_t c = table.counts[i] - (table.labels[i] == left_out ? 1 : 0);
-        const auto found = std::lower_bound(keep.begin(), keep.end(), table.labels[i]);
-        if (c > 0 && found != keep.end() && *found == table.labels[i])
-            out[found - keep.begin()] += static_cast<float>(std::log1p(static_cast<double>(c) / (k * p[table.labels[i]])));
+        const int32_t* found = std::lower_bound(keep, keep + width, table.labels[i]);
+        if (c > 0 && found != keep + width && *found == table.labels[i])
+            out[found - keep] += static_cast<float>(std::log1p(static_cast<double>(c) / (k * p[found - keep])));
     }
 }
 
@@ -380,32 +437,31 @@ void bind_ladder(nb::module_& m) {
                 std::vector<uint8_t> is_known(n);
                 {
                     nb::gil_scoped_release release;
-                    std::vector<double> p, q;
-                    std::vector<int32_t> keep;
+                    WordRows words_met(ladder, threshold, cap);
+                    std::vector<double> q, kept;
                     for (size_t t = 0; t < n; ++t) {
                         const auto w = static_cast<size_t>(words(t));
                         if (w >= ladder.n_words()) throw nb::value_error("word id out of range");
                         const int32_t out = left_out ? (*left_out)(t) : kNobody;
-                        const bool known = ladder.distribution(w, 0, true, out, p);
-                        ladder.candidates(p, w, known, threshold, cap, keep);
-                        is_known[t] = known;
+                        const WordRows::Row row = words_met.get(w, out);
+                        is_known[t] = row.known;
                         const size_t at = rows.labels.size();
-                        for (const int32_t y : keep) {
-                            rows.labels.push_back(y);
-                            rows.scores.push_back(static_cast<float>(std::log(p[y])));
-                        }
+                        rows.labels.insert(rows.labels.end(), row.labels, row.labels + row.width);
+                        for (size_t j = 0; j < row.width; ++j) rows.scores.push_back(static_cast<float>(std::log(row.p[j])));
                         from_left.resize(rows.labels.size(), 0.0f);
                         from_right.resize(rows.labels.size(), 0.0f);
                         from_class.resize(rows.labels.size(), 0.0f);
                         rows.offsets.push_back(static_cast<int64_t>(rows.labels.size()));
-                        if (known) {
-                            add_context(lefts, ids(0, t), out, pair_k, p, keep, from_left.data() + at);
-                            add_context(rights, ids(1, t), out, pair_k, p, keep, from_right.data() + at);
+                        if (row.known) {
+                            add_context(lefts, ids(0, t), out, pair_k, row.p, row.labels, row.width, from_left.data() + at);
+                            add_context(rights, ids(1, t), out, pair_k, row.p, row.labels, row.width, from_right.data() + at);
                         } else if (class_of(w) >= 0 && static_cast<size_t>(class_of(w)) < by_class.n_contexts) {
                             const int32_t own = ladder.total(w) > 0 && ladder.total(w) <= rare ? out : kNobody;
                             class_distribution(by_class, class_of(w), own, ladder.n_labels(), q);
-                            add_context(class_lefts, ids(2, t), own, class_k, q, keep, from_class.data() + at);
-                            add_context(class_rights, ids(3, t), own, class_k, q, keep, from_class.data() + at);
+                            kept.resize(row.width);
+                            for (size_t j = 0; j < row.width; ++j) kept[j] = q[row.labels[j]];
+                            add_context(class_lefts, ids(2, t), own, class_k, kept.data(), row.labels, row.width, from_class.data() + at);
+                            add_context(class_rights, ids(3, t), own, class_k, kept.data(), row.labels, row.width, from_class.data() + at);
                         }
                     }
                 }

@@ -1,6 +1,11 @@
 // Viterbi and forward-backward over lattices of candidate labels. See lattice.h for the score.
 #include "lattice.h"
 
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+
+#include <optional>
+
 #include "arrays.h"
 #include "bindings.h"
 
@@ -21,6 +26,23 @@ void step(const Edges& edges, const int32_t* from, const float* alpha, size_t m,
             }
         }
     }
+    for (size_t l = 0; l < width; ++l) next[l] += node[l];
+}
+
+// The same from a block of edge scores.
+void block_step(const float* block, const float* alpha, size_t m, const float* node, size_t width, float* next, int32_t* back) {
+    for (size_t l = 0; l < width; ++l) {
+        next[l] = alpha[0] + block[l];
+        back[l] = 0;
+    }
+    for (size_t k = 1; k < m; ++k)
+        for (size_t l = 0; l < width; ++l) {
+            const float value = alpha[k] + block[k * width + l];
+            if (value > next[l]) {
+                next[l] = value;
+                back[l] = static_cast<int32_t>(k);
+            }
+        }
     for (size_t l = 0; l < width; ++l) next[l] += node[l];
 }
 
@@ -53,7 +75,8 @@ float Viterbi::decode(const SentenceLattice& s, const Edges& edges, int32_t* bes
     // alpha_1(y) = start(y) + node_1(y)
     size_t m = static_cast<size_t>(s.offsets[1] - base);
     alpha_.resize(m);
-    for (size_t k = 0; k < m; ++k) alpha_[k] = edges.at(K, s.labels[base + k]) + s.scores[base + k];
+    s.edge_block(0, edges, block_);
+    for (size_t k = 0; k < m; ++k) alpha_[k] = block_[k] + s.scores[base + k];
     for (size_t j = 1; j < s.n; ++j) {
         const int32_t* from = s.labels + s.offsets[j - 1];
         const int32_t* to = s.labels + s.offsets[j];
@@ -61,7 +84,10 @@ float Viterbi::decode(const SentenceLattice& s, const Edges& edges, int32_t* bes
         const size_t width = static_cast<size_t>(s.offsets[j + 1] - s.offsets[j]);
         int32_t* back = back_.data() + (s.offsets[j] - base);
         next_.resize(width);
-        if (dense && m == static_cast<size_t>(K) && width == static_cast<size_t>(K))
+        if (s.extra.any(s.first + static_cast<int64_t>(j))) {
+            s.edge_block(j, edges, block_);
+            block_step(block_.data(), alpha_.data(), m, node, width, next_.data(), back);
+        } else if (dense && m == static_cast<size_t>(K) && width == static_cast<size_t>(K))
             full_step(edges, alpha_.data(), node, next_.data(), back);
         else if (dense)
             step<true>(edges, from, alpha_.data(), m, to, node, width, next_.data(), back);
@@ -110,14 +136,14 @@ double ForwardBackward::run(const SentenceLattice& s, const Edges& edges, float*
     const auto start_of = [&](size_t j) { return static_cast<size_t>(s.offsets[j] - base); };
     const auto width_of = [&](size_t j) { return static_cast<size_t>(s.offsets[j + 1] - s.offsets[j]); };
 
-    for (size_t k = 0; k < width_of(0); ++k)
-        alpha_[k] = static_cast<double>(edges.at(K, s.labels[base + k])) + s.scores[base + k];
+    s.edge_block(0, edges, block_);
+    for (size_t k = 0; k < width_of(0); ++k) alpha_[k] = static_cast<double>(block_[k]) + s.scores[base + k];
     for (size_t j = 1; j < s.n; ++j) {
         const size_t before = start_of(j - 1), here = start_of(j), m = width_of(j - 1);
         terms.resize(m);
+        s.edge_block(j, edges, block_);
         for (size_t l = 0; l < width_of(j); ++l) {
-            for (size_t k = 0; k < m; ++k)
-                terms[k] = alpha_[before + k] + edges.at(s.labels[base + before + k], s.labels[base + here + l]);
+            for (size_t k = 0; k < m; ++k) terms[k] = alpha_[before + k] + block_[k * width_of(j) + l];
             alpha_[here + l] = s.scores[base + here + l] + log_sum_exp(terms.data(), m);
         }
     }
@@ -132,10 +158,10 @@ double ForwardBackward::run(const SentenceLattice& s, const Edges& edges, float*
     for (size_t j = s.n - 1; j-- > 0;) {
         const size_t here = start_of(j), after = start_of(j + 1), width = width_of(j + 1);
         terms.resize(width);
+        s.edge_block(j + 1, edges, block_);
         for (size_t k = 0; k < width_of(j); ++k) {
             for (size_t l = 0; l < width; ++l)
-                terms[l] = static_cast<double>(edges.at(s.labels[base + here + k], s.labels[base + after + l])) +
-                           s.scores[base + after + l] + beta_[after + l];
+                terms[l] = static_cast<double>(block_[k * width + l]) + s.scores[base + after + l] + beta_[after + l];
             beta_[here + k] = log_sum_exp(terms.data(), width);
         }
     }
@@ -145,10 +171,27 @@ double ForwardBackward::run(const SentenceLattice& s, const Edges& edges, float*
 
 namespace {
 
+// Edge features of tokens, then their rows: (offsets, ids, row offsets, label pairs, scores).
+using ExtraArrays = std::optional<std::tuple<In<int64_t>, In<int32_t>, In<int64_t>, In<int32_t>, In<float>>>;
+
 struct CheckedLattice {
     In<int64_t> sentences, offsets;
     In<int32_t> labels;
     In<float> scores;
+    EdgeFeatures extra = {};
+
+    void use(const ExtraArrays& arrays) {
+        if (!arrays) return;
+        const auto& [tokens, ids, rows, pairs, values] = *arrays;
+        const size_t n = offsets.shape(0) - 1;
+        const auto size = static_cast<int64_t>(rows.shape(0)) - 1;
+        if (tokens.shape(0) != n + 1 || static_cast<size_t>(tokens(n)) != ids.shape(0) || size < 0 ||
+            static_cast<size_t>(rows(size)) != pairs.shape(0) || pairs.shape(0) != values.shape(0))
+            throw nb::value_error("edge features and tokens disagree");
+        for (size_t i = 0; i < ids.shape(0); ++i)
+            if (ids(i) >= size) throw nb::value_error("edge feature out of range");
+        extra = {tokens.data(), ids.data(), rows.data(), pairs.data(), values.data()};
+    }
 
     void check(const Edges& edges) const {
         if (labels.shape(0) != scores.shape(0)) throw nb::value_error("node labels and scores disagree");
@@ -165,7 +208,7 @@ struct CheckedLattice {
     }
     SentenceLattice sentence(size_t s) const {
         return {offsets.data() + sentences(s), labels.data(), scores.data(),
-                static_cast<size_t>(sentences(s + 1) - sentences(s))};
+                static_cast<size_t>(sentences(s + 1) - sentences(s)), extra, sentences(s)};
     }
     size_t size() const { return sentences.shape(0) - 1; }
 };
@@ -219,9 +262,11 @@ void bind_lattice(nb::module_& m) {
         .def_ro("n_labels", &Edges::n_labels);
     m.def(
         "viterbi",
-        [](In<int64_t> sentences, In<int64_t> offsets, In<int32_t> labels, In<float> scores, const Edges& edges) {
-            const CheckedLattice lattice{sentences, offsets, labels, scores};
+        [](In<int64_t> sentences, In<int64_t> offsets, In<int32_t> labels, In<float> scores, const Edges& edges,
+           const ExtraArrays& extra) {
+            CheckedLattice lattice{sentences, offsets, labels, scores};
             lattice.check(edges);
+            lattice.use(extra);
             std::vector<int32_t> best(offsets.shape(0) - 1);
             std::vector<float> totals(lattice.size());
             {
@@ -233,12 +278,15 @@ void bind_lattice(nb::module_& m) {
             return nb::make_tuple(to_numpy(std::move(best)), to_numpy(std::move(totals)));
         },
         nb::arg("sentences"), nb::arg("offsets"), nb::arg("labels"), nb::arg("scores"), nb::arg("edges"),
+        nb::arg("extra") = nb::none(),
         "Best label of each position and best score of each sentence.");
     m.def(
         "forward_backward",
-        [](In<int64_t> sentences, In<int64_t> offsets, In<int32_t> labels, In<float> scores, const Edges& edges) {
-            const CheckedLattice lattice{sentences, offsets, labels, scores};
+        [](In<int64_t> sentences, In<int64_t> offsets, In<int32_t> labels, In<float> scores, const Edges& edges,
+           const ExtraArrays& extra) {
+            CheckedLattice lattice{sentences, offsets, labels, scores};
             lattice.check(edges);
+            lattice.use(extra);
             std::vector<float> marginals(labels.shape(0));
             std::vector<double> log_z(lattice.size());
             {
@@ -250,5 +298,6 @@ void bind_lattice(nb::module_& m) {
             return nb::make_tuple(to_numpy(std::move(log_z)), to_numpy(std::move(marginals)));
         },
         nb::arg("sentences"), nb::arg("offsets"), nb::arg("labels"), nb::arg("scores"), nb::arg("edges"),
+        nb::arg("extra") = nb::none(),
         "log Z of each sentence and P(label) of each candidate.");
 }

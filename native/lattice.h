@@ -33,12 +33,58 @@ struct Edges {
     }
 };
 
+// Edge scores that depend on the observation: edge features of tokens, and for each the scores of the label pairs it was
+// seen with, as labels y (K + 1) + y', rising. Those of a token are added to the edge that leads to it.
+struct EdgeFeatures {
+    const int64_t* offsets = nullptr;  // by token; null where there are none
+    const int32_t* ids = nullptr;
+    const int64_t* row_offsets = nullptr;
+    const int32_t* row_pairs = nullptr;
+    const float* row_scores = nullptr;
+
+    bool any(int64_t token) const { return offsets != nullptr && offsets[token] < offsets[token + 1]; }
+
+    // block(k, l) += score of (from[k], to[l]); both lists rise.
+    void add(int64_t token, int32_t n_labels, const int32_t* from, size_t m, const int32_t* to, size_t n, float* block) const {
+        for (int64_t i = offsets[token]; i < offsets[token + 1]; ++i) {
+            if (ids[i] < 0) continue;
+            const int64_t a = row_offsets[ids[i]], b = row_offsets[ids[i] + 1];
+            for (size_t k = 0; k < m; ++k) {
+                const int32_t base = from[k] * (n_labels + 1);
+                const int32_t* at = std::lower_bound(row_pairs + a, row_pairs + b, base);
+                for (size_t l = 0; at != row_pairs + b && *at <= base + n_labels;) {
+                    while (l < n && base + to[l] < *at) ++l;
+                    if (l == n) break;
+                    if (base + to[l] == *at) block[k * n + l] += row_scores[at - row_pairs];
+                    ++at;
+                }
+            }
+        }
+    }
+};
+
 // One sentence: candidates of position j are labels[offsets[j] .. offsets[j + 1]) with as many scores.
 struct SentenceLattice {
     const int64_t* offsets;  // n + 1 entries
     const int32_t* labels;
     const float* scores;
     size_t n;
+    EdgeFeatures extra = {};
+    int64_t first = 0;  // the sentence's first token among those of `extra`
+
+    // Scores of all pairs of candidates of positions j - 1 and j (j = 0: from the start symbol), (m, n) into `block`.
+    void edge_block(size_t j, const Edges& edges, std::vector<float>& block) const {
+        const int32_t start = edges.n_labels;
+        const int32_t* from = j == 0 ? &start : labels + offsets[j - 1];
+        const size_t m = j == 0 ? 1 : static_cast<size_t>(offsets[j] - offsets[j - 1]);
+        const int32_t* to = labels + offsets[j];
+        const auto width = static_cast<size_t>(offsets[j + 1] - offsets[j]);
+        block.resize(m * width);
+        for (size_t k = 0; k < m; ++k)
+            for (size_t l = 0; l < width; ++l) block[k * width + l] = edges.at(from[k], to[l]);
+        if (extra.any(first + static_cast<int64_t>(j)))
+            extra.add(first + static_cast<int64_t>(j), edges.n_labels, from, m, to, width, block.data());
+    }
 };
 
 // Exact Viterbi; work memory is kept between sentences.
@@ -48,7 +94,7 @@ class Viterbi {
     float decode(const SentenceLattice& s, const Edges& edges, int32_t* best);
 
    private:
-    std::vector<float> alpha_, next_;
+    std::vector<float> alpha_, next_, block_;
     std::vector<int32_t> back_;
 };
 

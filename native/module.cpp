@@ -13,6 +13,8 @@ NB_MODULE(_native, m) {
     bind_counting(m);
     bind_ladder(m);
     bind_pooling(m);
+    bind_maxent(m);
+    bind_pairs(m);
     bind_lattice(m);
     bind_engine(m);
 }

@@ -107,8 +107,14 @@ class Edges:
     def sparse(offsets: I64, to: I32, scores: F32, row: F32, col: F32, weight: float) -> Edges: ...
     def at(self, y: int, z: int) -> float: ...
 
-def viterbi(sentences: I64, offsets: I64, labels: I32, scores: F32, edges: Edges) -> tuple[I32, F32]: ...
-def forward_backward(sentences: I64, offsets: I64, labels: I32, scores: F32, edges: Edges) -> tuple[F64, F32]: ...
+EdgeFeatureArrays = tuple[I64, I32, I64, I32, F32]
+
+def viterbi(
+    sentences: I64, offsets: I64, labels: I32, scores: F32, edges: Edges, extra: EdgeFeatureArrays | None = None
+) -> tuple[I32, F32]: ...
+def forward_backward(
+    sentences: I64, offsets: I64, labels: I32, scores: F32, edges: Edges, extra: EdgeFeatureArrays | None = None
+) -> tuple[F64, F32]: ...
 
 # engine.cpp
 Rows = tuple[I64, I32, F32]
@@ -168,3 +174,43 @@ def conditional_logit(
     x: F32, candidates: tuple[I64, I32], gold: I64, theta: F64, n_labels: int
 ) -> tuple[float, F64, F64]: ...
 def pair_expectations(sentences: I64, candidates: tuple[I64, I32], posteriors: F32, scores: F64) -> F64: ...
+
+# maxent.cpp
+class Nodes:
+    def __init__(
+        self,
+        slots: tuple[I64, I32],
+        n_labels: int,
+        features: tuple[I64, I32],
+        values: F32 | None,
+        candidates: tuple[I64, I32],
+        base: F32 | None,
+        counts: tuple[I64, I32, F32],
+    ) -> None: ...
+    @property
+    def size(self) -> int: ...
+    def objective(self, weights: F64, precision: float, threads: int) -> tuple[float, F64]: ...
+    def pass_over(self, state: F32, order: I64, decay: F32, rate: float, batch: int, threads: int) -> float: ...
+    def posteriors(self, weights: F32, logs: bool, threads: int) -> F32: ...
+
+# pairs.cpp
+Csr = tuple[I64, I32]
+
+class Pairs:
+    def __init__(
+        self,
+        n_labels: int,
+        sentences: I64,
+        candidates: Csr,
+        left: F32,
+        right: F32,
+        gold: I32,
+        node_slots: tuple[Csr, Csr] | None,
+        edge_slots: tuple[Csr, Csr] | None,
+    ) -> None: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def n_edges(self) -> int: ...
+    def objective(self, weights: F64, precision: float) -> tuple[float, F64]: ...
+    def pass_over(self, state: F32, order: I64, decay: F32, rate: float, batch: int, threads: int) -> float: ...

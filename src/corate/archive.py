@@ -51,6 +51,14 @@ def load(path: str | os.PathLike[str], *, features: FeatureFunction | None = Non
     """Read a tagger. ``features`` is the function it was trained with, where it was trained with one.
 
     Raises ModelError where the file is damaged, foreign or too new.
+
+    >>> import corate, tempfile
+    >>> corpus = corate.Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET"), ("cat", "NOUN")]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     size = corate.train(corpus).save(f"{folder}/small.corate")
+    ...     tagger = load(f"{folder}/small.corate")
+    >>> tagger.tag(["the", "cat"])
+    ['DET', 'NOUN']
     """
     tensors, header = storage.read(path)
     try:

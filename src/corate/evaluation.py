@@ -101,6 +101,11 @@ class Report:
     ``accuracy_known`` and ``accuracy_oov`` are over tokens whose word was and was not among the known words.
     ``precision``, ``recall`` and ``f1`` count entities, ``types`` has them by type; None and empty where the labels are
     no spans. ``sentence_accuracy`` is the fraction of sentences without an error.
+
+    >>> gold = Corpus.from_sentences([[("Ann", "B-PER"), ("sleeps", "O"), ("in", "O"), ("Delft", "B-LOC")]])
+    >>> report = evaluate(gold, [["B-PER", "O", "O", "O"]], None)
+    >>> report.accuracy, report.precision, report.recall, sorted(report.types)
+    (0.75, 1.0, 0.5, ['LOC', 'PER'])
     """
 
     tokens: int

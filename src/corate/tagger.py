@@ -85,6 +85,12 @@ class Tagger:
         """The labels of one sentence: a list of words, or of tuples or mappings where the model reads more columns.
 
         Of a model of ready-made features, a list of features per token.
+
+        >>> import corate
+        >>> rows = [("the", "DT", "O"), ("dog", "NN", "B")]
+        >>> tagger = corate.train(Corpus.from_sentences([rows]), features=["word[0]", "pos[0]"])
+        >>> tagger.tag([("the", "DT"), ("dog", "NN")])
+        ['O', 'B']
         """
         if not isinstance(tokens, list):
             tokens = _listed(tokens)
@@ -149,7 +155,13 @@ class Tagger:
         return Lattice(corpus.offsets, offsets, labels, scores, self.model.edges.native())
 
     def score(self, tokens: Sequence[Token], labels: Sequence[str] | None = None) -> float:
-        """log P(labels | tokens), of the best labelling if none is given; minus infinity where it is impossible."""
+        """log P(labels | tokens), of the best labelling if none is given; minus infinity where it is impossible.
+
+        >>> import corate
+        >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
+        >>> tagger.score(["a", "b"]) >= tagger.score(["a", "b"], ["Y", "Y"])
+        True
+        """
         lattice = self.lattice([tokens])
         if labels is None:
             ids, _ = lattice.best()
@@ -190,7 +202,15 @@ class Tagger:
     # -- learning, saving ----------------------------------------------------------------------------------------
 
     def update(self, corpus: Corpus) -> Tagger:
-        """A tagger that has also learned from another corpus; settings that were tuned stay as they are."""
+        """A tagger that has also learned from another corpus; settings that were tuned stay as they are.
+
+        Raises ModelError where the model was saved without its counts.
+
+        >>> import corate
+        >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]]))
+        >>> tagger.update(Corpus.from_sentences([[("an", "DET"), ("emu", "NOUN")]]))
+        Tagger(empirical, 2 labels, 4 words, trained on 2 sentences)
+        """
         from corate.training import update
 
         return update(self, corpus)

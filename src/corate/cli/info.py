@@ -54,7 +54,7 @@ def _facts(tagger: Tagger, path: str) -> dict[str, Any]:
         "bytes": os.stat(path).st_size,
         "method": tagger.method,
         "columns": list(tagger.columns),
-        "features": list(tagger.features),
+        "templates": list(tagger.features),
         "labels": list(tagger.labels),
         "words": len(tagger.words),
         "record": tagger.record,
@@ -72,7 +72,7 @@ def _show(facts: dict[str, Any]) -> None:
         ["columns", " ".join(facts["columns"])],
         ["words", count(facts["words"])],
         ["labels", f"{count(len(labels))}: {' '.join(labels[:_LABELS_SHOWN])}{more}"],
-        ["templates", "\n".join(facts["features"])],
+        ["templates", "\n".join(facts["templates"])],
         *([key, _told(value)] for key, value in facts["record"].items() if key not in facts),
     ]
     show_table(rows)

@@ -91,12 +91,13 @@ def utf8(blocks: Iterable[bytes], encoding: str, name: str) -> Iterator[bytes]:
         raise DataError(f"unknown encoding {encoding!r}; try utf-8, latin-1, cp1252 or utf-16") from None
     line, first = 1, True
     for block in blocks:
-        if as_it_is and not first and block.isascii() and not decoder.getstate()[0]:
+        whole = as_it_is and not first and not decoder.getstate()[0]
+        text = "" if whole and block.isascii() else _decoded(decoder, block, False, encoding, name, line)
+        if whole and not decoder.getstate()[0]:
             yield block
         else:
-            text = _decoded(decoder, block, False, encoding, name, line)
             yield (text.removeprefix("\ufeff") if first else text).encode()
-        first = False
+            first = first and not text
         line += block.count(b"\n")
     _decoded(decoder, b"", True, encoding, name, line)
 

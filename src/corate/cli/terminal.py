@@ -90,13 +90,19 @@ def show_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), *, tit
     if is_terminal():
         _show_drawn(rows, header, numeric)
         return
-    lines = [header, *rows] if header else [*rows]
+    lines = [line for row in ([header, *rows] if header else rows) for line in _split(row)]
     widths = [max(len(line[i]) for line in lines) for i in range(width)]
     for line in lines:
         cells = [
             cell.rjust(w) if right else cell.ljust(w) for cell, w, right in zip(line, widths, numeric, strict=True)
         ]
         print("  ".join(cells).rstrip())
+
+
+def _split(row: Sequence[str]) -> list[list[str]]:
+    """A row whose cells have several lines as several rows."""
+    cells = [cell.split("\n") for cell in row]
+    return [[cell[i] if i < len(cell) else "" for cell in cells] for i in range(max(map(len, cells)))]
 
 
 def _is_number(cell: str) -> bool:

@@ -45,7 +45,7 @@ def train(
         held_out: sentences to tune on, looked at and never counted; without them a slice of the corpus is held out for
             the tuning and counted afterwards.
         ladder: ``"default"``, ``"paper"`` or ``"pooled"``; without one the held-out sentences decide.
-        threads: used where a step can be split; the result does not depend on it.
+        threads: for methods that can share their work; ``"empirical"`` needs one. The result does not depend on it.
         seed: chooses the slice that is held out.
         all_labels: consider every label everywhere, not only those that a word's counts make likely.
         progress: called with a stage and the share of it that is done.

@@ -137,7 +137,7 @@ class Empirical:
         choices: list[Choice] = []
         tuned: LadderParameters | None = None
         for preset in self.presets:
-            parameters, choice = self._tune(preset)
+            parameters, choice = self.tune(preset)
             tuned = parameters if preset is DEFAULT else tuned
             choices.append(choice)
         if self.pooled:
@@ -156,13 +156,13 @@ class Empirical:
         measured = {c.name: {"accuracy": c.accuracy, "log_loss": c.log_loss} for c in choices if c.accuracy is not None}
         return {"tokens": sum(len(h.tokens.labels) for h in self.held_out), "ladders": measured}
 
-    def _tables(self, preset: LadderPreset, vocabulary: Vocabulary, table: Table) -> LadderTables:
+    def tables(self, preset: LadderPreset, vocabulary: Vocabulary, table: Table) -> LadderTables:
         return ladder_tables(replace(self.counts, table=table), preset, self.word or "", vocabulary)
 
-    def _tune(self, preset: LadderPreset) -> tuple[LadderParameters, Choice]:
+    def tune(self, preset: LadderPreset) -> tuple[LadderParameters, Choice]:
         """Tune a ladder on the held-out tokens."""
         start = LadderParameters.of(preset)
-        folds = [(h.tokens, self._tables(preset, h.vocabulary, h.table)) for h in self.held_out]
+        folds = [(h.tokens, self.tables(preset, h.vocabulary, h.table)) for h in self.held_out]
         steps = _PAPER_STEPS if preset is PAPER else _LADDER_STEPS
         judge = _Judge(folds, self.counts.pairs, self.n_labels)
         parameters = start
@@ -186,7 +186,7 @@ class Empirical:
         expert_of, names = experts(vocabulary)
         prior = label_prior(counts)
         p = None if tuned is None else replace(tuned, threshold=1e-5, cap=12)
-        full = None if p is None else self._tables(DEFAULT, vocabulary, counts.table)
+        full = None if p is None else self.tables(DEFAULT, vocabulary, counts.table)
 
         def candidates(tokens: Tokens, tables: LadderTables | None, left_out: Ids | None) -> Candidates:
             if tables is None or p is None:
@@ -220,7 +220,7 @@ class Empirical:
         right, losses = [], []
         native = EdgeScores.of_dense(edges).native()
         for h in self.held_out:
-            tables = None if p is None else self._tables(DEFAULT, h.vocabulary, h.table)
+            tables = None if p is None else self.tables(DEFAULT, h.vocabulary, h.table)
             possible = candidates(h.tokens, tables, None)
             features = Features.of(h.tokens, bases)
             scores = pool.scores(h.table, prior, features, expert_of, possible, None)

@@ -1,0 +1,67 @@
+"""What people see: tables that line up, numbers they can read, bars only where someone is looking."""
+
+import io
+import json
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corate.cli import terminal
+
+cells = st.text(st.characters(codec="ascii", exclude_categories=["C"]), max_size=12).map(str.strip)
+
+
+@given(st.lists(st.tuples(cells, st.integers(0, 10**6).map(str)), min_size=1, max_size=6))
+def test_numbers_end_in_the_same_column(rows):
+    out = io.StringIO()
+    old, sys.stdout = sys.stdout, out
+    try:
+        terminal.show_table(rows)
+    finally:
+        sys.stdout = old
+    lines = out.getvalue().splitlines()
+    assert len({len(line) for line in lines}) == 1
+    assert [line.split()[-1] for line in lines] == [number for _, number in rows]
+
+
+def test_cells_of_several_lines_stay_in_their_column(capsys):
+    terminal.show_table([["templates", "word[0]\nword[1]"], ["words", "7"]])
+    assert capsys.readouterr().out == "templates  word[0]\n           word[1]\nwords      7\n"
+
+
+def test_json_has_no_nan_and_no_numpy(capsys):
+    terminal.print_json(
+        {"a": float("nan"), "b": np.float32(0.5), "c": np.arange(2), "d": (np.int64(1), None), "e": "ë"}
+    )
+    assert json.loads(capsys.readouterr().out) == {"a": None, "b": 0.5, "c": [0, 1], "d": [1, None], "e": "ë"}
+
+
+class Screen(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("screen", "quiet", "shown"), [(True, False, True), (True, True, False), (False, False, False)]
+)
+def test_a_bar_shows_on_terminals_only_and_not_when_quiet(monkeypatch, screen, quiet, shown):
+    stream = Screen() if screen else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(terminal, "_PATIENCE_SECONDS", 0.0)
+    with terminal.Progress(quiet) as progress:
+        progress("reading")
+        progress("counting", 0.5)
+        progress("counting", 1.0)
+    assert ("counting" in stream.getvalue()) == shown
+
+
+def test_short_work_shows_no_bar(monkeypatch):
+    stream = Screen()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(terminal, "_PATIENCE_SECONDS", 3600.0)
+    with terminal.Progress() as progress:
+        progress("counting", 0.5)
+    assert stream.getvalue() == ""
