@@ -185,9 +185,10 @@ struct CheckedLattice {
         const auto& [tokens, ids, rows, pairs, values] = *arrays;
         const size_t n = offsets.shape(0) - 1;
         const auto size = static_cast<int64_t>(rows.shape(0)) - 1;
-        if (tokens.shape(0) != n + 1 || static_cast<size_t>(tokens(n)) != ids.shape(0) || size < 0 ||
-            static_cast<size_t>(rows(size)) != pairs.shape(0) || pairs.shape(0) != values.shape(0))
+        if (tokens.shape(0) != n + 1 || pairs.shape(0) != values.shape(0))
             throw nb::value_error("edge features and tokens disagree");
+        check_offsets(tokens, ids.shape(0), "edge features and tokens disagree");
+        check_offsets(rows, pairs.shape(0), "edge features and their label pairs disagree");
         for (size_t i = 0; i < ids.shape(0); ++i)
             if (ids(i) >= size) throw nb::value_error("edge feature out of range");
         extra = {tokens.data(), ids.data(), rows.data(), pairs.data(), values.data()};

@@ -142,6 +142,73 @@ def test_a_weight_on_an_unseen_token_can_change_the_best_path() -> None:
     assert paths == [[0, 1], [0, 0]]
 
 
+@given(chains(), st.data())
+@settings(deadline=None)
+def test_features_of_edges_add_to_the_edge_that_leads_to_their_token(chain: Any, data: st.DataObject) -> None:
+    """Against enumeration: the score of every labelling, with what its tokens' edge features say of its pairs added."""
+    sentences, native, table = chain
+    size = len(table)
+    labels = st.integers(0, size - 2)
+    pairs = st.dictionaries(st.tuples(st.integers(0, size - 1), labels), scores, max_size=5)
+    features = data.draw(st.lists(pairs, max_size=3))
+    lattice = lattice_of(sentences, native)
+    n = len(lattice.offsets) - 1
+    ids = st.lists(st.integers(-1, len(features) - 1), max_size=3)
+    of_token = data.draw(st.lists(ids, min_size=n, max_size=n))
+    stored = [(y * size + z, score) for f in features for (y, z), score in sorted(f.items())]
+    extra = (
+        np.cumsum([0, *map(len, of_token)]),
+        np.array([f for token in of_token for f in token], np.int32),
+        np.cumsum([0, *map(len, features)]),
+        np.array([pair for pair, _ in stored], np.int32),
+        np.array([score for _, score in stored], np.float32),
+    )
+    arrays = (lattice.sentences, lattice.offsets, lattice.labels, lattice.scores, native, extra)
+    best, totals = _native.viterbi(*arrays)
+    log_z, marginals = _native.forward_backward(*arrays)
+    at = 0
+    for s, positions in enumerate(sentences):
+        start = int(lattice.sentences[s])
+
+        def added(path: tuple[int, ...], start: int = start) -> float:
+            steps = enumerate(zip([size - 1, *path], path, strict=False))
+            return sum(features[f].get(pair, 0.0) for i, pair in steps for f in of_token[start + i] if f >= 0)
+
+        every = {p: v + added(p) for p, v in reference.all_paths(positions, table).items()} if positions else {(): 0.0}
+        path = tuple(best[start : start + len(positions)].tolist())
+        assert every[path] == pytest.approx(max(every.values()), abs=1e-4)
+        assert totals[s] == pytest.approx(max(every.values()), abs=1e-4)
+        assert log_z[s] == pytest.approx(reference.log_z(every), abs=1e-4)
+        for j, position in enumerate(positions):
+            found = marginals[at : at + len(position)]
+            at += len(position)
+            assert found.tolist() == pytest.approx([reference.marginal(every, j, y) for y in position], abs=1e-5)
+
+
+def test_features_of_edges_that_do_not_fit_are_refused() -> None:
+    native = _native.Edges.dense(np.zeros((3, 3), np.float32))
+    good = [
+        np.array([0, 1, 1]),
+        np.zeros(1, np.int32),
+        np.array([0, 1]),
+        np.zeros(1, np.int32),
+        np.zeros(1, np.float32),
+    ]
+    _native.viterbi(*GOOD.values(), native, tuple(good))
+    for i, bad in (
+        (0, np.array([0, 1])),
+        (0, np.array([0, 2, 1])),
+        (0, np.array([-1, 0, 1])),
+        (1, np.ones(1, np.int32)),
+        (2, np.zeros(0, np.int64)),
+        (2, np.array([0, 9, 1])),
+        (2, np.array([5, 1])),
+        (4, np.zeros(2, np.float32)),
+    ):
+        with pytest.raises(ValueError, match="edge feature"):
+            _native.viterbi(*GOOD.values(), native, tuple(bad if j == i else a for j, a in enumerate(good)))
+
+
 def test_ties_go_to_the_first_candidate_with_few_and_with_all_labels() -> None:
     for n_labels in (3, 4):
         native = _native.Edges.dense(np.zeros((n_labels + 1, n_labels + 1), np.float32))

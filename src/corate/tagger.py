@@ -241,7 +241,9 @@ class Tagger:
 
     def _names(self, sentences: list[list[Token]]) -> tuple[str, ...]:
         """The names of the columns of tokens given in Python."""
-        first = next((token for sentence in sentences for token in sentence), "")
+        first = next((token for sentence in sentences for token in sentence), None)
+        if first is None:
+            return self._needed
         if isinstance(first, str):
             if len(self._needed) > 1:
                 raise DataError(

@@ -48,14 +48,18 @@ def pair_expectations(sentences: Sequence[Sequence[Mapping[int, float]]], scores
     return expected
 
 
-def loss(
-    x: NDArray, candidates: Sequence[Sequence[int]], gold: Sequence[int], w: NDArray, bias: NDArray, prior: NDArray
-) -> float:
-    """-sum_t log softmax(x w + b)(gold_t) + (|w|^2 + |b - log P|^2) / 2; x has a row for each candidate in turn."""
-    total, at = 0.5 * float(w @ w + (bias - np.log(prior)) @ (bias - np.log(prior))), 0
+def loss(x: NDArray, candidates: Sequence[Sequence[int]], gold: Sequence[int], w: NDArray, bias: NDArray) -> float:
+    """-sum_t log softmax(x w + b)(gold_t), over tokens whose label is a candidate; x has a row for each in turn."""
+    total, at = 0.0, 0
     for labels, y in zip(candidates, gold, strict=True):
         scores = x[at : at + len(labels)] @ w + bias[list(labels)]
         at += len(labels)
         if y in labels:
             total += np.logaddexp.reduce(scores) - scores[list(labels).index(y)]
     return total
+
+
+def ridge(w: NDArray, bias: NDArray, prior: NDArray, belief: float) -> float:
+    """(|w - belief|^2 + |b - log P|^2) / 2."""
+    pull = np.concatenate([w - belief, bias - np.log(prior)])
+    return 0.5 * float(pull @ pull)

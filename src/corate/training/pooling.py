@@ -25,8 +25,11 @@ F64 = NDArray[np.float64]
 
 #: How many tokens' worth of the label prior every expert is smoothed by.
 SMOOTHING = 1.0
-#: Gaussian prior of the weights, in tokens.
+#: Gaussian prior of the weights, in tokens, and where it has its centre.
 RIDGE = 1.0
+BELIEF = 0.2
+#: Where few words recur, leaving one out makes the ladder look worse than nothing; it is never believed less than this.
+LEAST_LADDER = 0.1
 #: Newton steps at most, and the share of the loss a step must promise to be worth taking.
 MOST_STEPS = 20
 TOLERANCE = 1e-5
@@ -157,7 +160,7 @@ def fit_weights(
 ) -> Pool:
     """Maximise the likelihood of tokens, each left out of the counts, over the weights of the experts and biases.
 
-    L(w, b) = sum_t log softmax(sum_e w_e x_te + w_L ladder_t + b)(label_t) - ridge/2 (|w|^2 + |b - log P|^2)
+    L(w, b) = sum_t log softmax(sum_e w_e x_te + w_L ladder_t + b)(label_t) - ridge/2 (|w - belief|^2 + |b - log P|^2)
     """
     n_experts = int(expert_of.max(initial=-1)) + 1
     x = _native.expert_evidence(
@@ -165,10 +168,8 @@ def fit_weights(
     )
     x = np.column_stack([x, candidates.ladder]) if has_ladder else x
     gold = candidates.find(labels)
-    # Ridge toward experts that say nothing and biases that say the prior; a start where each says a little.
-    centre = np.concatenate([np.zeros(x.shape[1]), np.log(prior)])
-    start = centre.copy()
-    start[: x.shape[1]] = 0.2
+    # Ridge toward experts that each say a little, until the tokens say otherwise, and toward biases that say the prior.
+    centre = np.concatenate([np.full(x.shape[1], BELIEF), np.log(prior)])
 
     def loss(theta: F64) -> tuple[float, F64, F64]:
         value, gradient, hessian = _native.conditional_logit(x, candidates.arrays(), gold, theta, len(prior))
@@ -176,8 +177,8 @@ def fit_weights(
         hessian[np.diag_indices_from(hessian)] += RIDGE
         return value + 0.5 * RIDGE * float(pull @ pull), gradient + RIDGE * pull, hessian
 
-    found = _newton(loss, start, progress)
-    ladder = float(found[n_experts]) if has_ladder else 0.0
+    found = _newton(loss, centre, progress)
+    ladder = max(LEAST_LADDER, float(found[n_experts])) if has_ladder else 0.0
     return Pool(found[:n_experts], ladder, found[x.shape[1] :])
 
 

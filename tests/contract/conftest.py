@@ -1,0 +1,42 @@
+"""Every way of training that there is: each must pass the same suite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import corate
+from corate.corpus import Corpus
+from corate.tagger import Tagger
+from corate.training import METHODS
+from corate.training.empirical import LADDERS
+
+TEMPLATES = ["word[0]", "suffix(word[0], 2)", "word[-1]|word[0]"]
+
+#: What is given to `corate.train` beside the corpus.
+WAYS: dict[str, dict[str, Any]] = {}
+for _method in METHODS:
+    WAYS[_method] = {"method": _method}
+    WAYS[f"{_method}, templates"] = {"method": _method, "features": TEMPLATES}
+    if _method == "empirical":
+        for _ladder in LADDERS:
+            features = TEMPLATES if _ladder == "pooled" else None
+            WAYS[f"{_method}, {_ladder}"] = {"method": _method, "ladder": _ladder, "features": features}
+        WAYS[f"{_method}, all labels"] = {"method": _method, "ladder": "default", "all_labels": True}
+
+
+@pytest.fixture(params=list(WAYS))
+def way(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return WAYS[request.param]
+
+
+@pytest.fixture
+def train(way: dict[str, Any]) -> Callable[..., Tagger]:
+    """Trains on a corpus in the way at hand."""
+
+    def trained(corpus: Corpus, **more: Any) -> Tagger:
+        return corate.train(corpus, **(way | more))
+
+    return trained

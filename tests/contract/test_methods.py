@@ -1,0 +1,183 @@
+"""What every training method keeps to: it fits, tags, saves, loads, repeats itself, and refuses what it cannot use."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import corate
+from corate import Corpus, storage
+from corate.errors import DataError, ModelError
+from corate.model import DENSE_LABELS
+from corate.tagger import Tagger
+from small_corpora import corpus_of, random_sentences, words_of
+
+Train = Callable[..., Tagger]
+
+TRAINING = random_sentences(60, noise=0.1)
+TEST = random_sentences(40, seed=7, noise=0.1)
+
+
+def accuracy(tagger: Tagger, labelled: list[list[tuple[str, str]]]) -> float:
+    found = tagger.tag_all(words_of(labelled))
+    right = [y == z for s, t in zip(labelled, found, strict=True) for (_, y), z in zip(s, t, strict=True)]
+    return float(np.mean(right))
+
+
+def test_it_learns(train: Train) -> None:
+    tagger = train(corpus_of(TRAINING))
+    assert accuracy(tagger, TRAINING) > 0.85
+    assert accuracy(tagger, TEST) > 0.85
+    assert set(tagger.labels) == {y for s in TRAINING for _, y in s}
+
+
+def test_it_says_what_it_did(train: Train, way: dict[str, Any]) -> None:
+    corpus = corpus_of(TRAINING)
+    stages: list[str] = []
+    tagger = train(corpus, progress=lambda stage, done: stages.append(stage))
+    record = tagger.record
+    assert tagger.method == record["method"] == way["method"]
+    assert (record["sentences"], record["tokens"], record["labels"]) == (len(corpus), corpus.n_tokens, 4)
+    assert record["features"] > 0
+    assert record["seconds"] >= 0
+    assert stages
+    assert set(tagger.words.to_list()) == {w for s in TRAINING for w, _ in s}
+
+
+def test_unseen_words_get_a_label(train: Train) -> None:
+    tagger = train(corpus_of(TRAINING))
+    labels = tagger.tag(["Zyx", "zyxing", "99", "-", "", "日本", "the"])
+    assert len(labels) == 7
+    assert set(labels) <= set(tagger.labels)
+
+
+@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.parametrize("counts", [False, True])
+def test_a_saved_model_is_the_same_tagger(train: Train, tmp_path: Path, counts: bool, half: bool) -> None:
+    tagger = train(corpus_of(TRAINING))
+    size = tagger.save(tmp_path / "model", counts=counts, half=half)
+    assert size == (tmp_path / "model").stat().st_size
+    loaded = corate.load(tmp_path / "model")
+    assert loaded.tag_all(words_of(TEST)) == tagger.tag_all(words_of(TEST))
+    assert loaded.record == tagger.record
+    assert (loaded.labels, loaded.features, loaded.columns) == (tagger.labels, tagger.features, tagger.columns)
+    assert repr(loaded) == repr(tagger)
+    for words in words_of(TEST)[:5]:
+        assert loaded.score(words) == pytest.approx(tagger.score(words), abs=0.05 if half else 1e-6)
+    if not counts:
+        with pytest.raises(ModelError, match="without its counts"):
+            loaded.update(corpus_of(TEST))
+    elif not half:
+        assert loaded.update(corpus_of(TEST)).tag_all(words_of(TEST)) == (
+            tagger.update(corpus_of(TEST)).tag_all(words_of(TEST))
+        )
+
+
+def saved(tagger: Tagger, path: Path) -> tuple[dict[str, bytes], dict[str, Any]]:
+    tagger.save(path)
+    tensors, header = storage.read(path)
+    header["record"] = {**header["record"], "seconds": 0}
+    return {name: t.tobytes() + str(t.dtype).encode() for name, t in tensors.items()}, header
+
+
+def test_training_again_gives_the_same_bytes(train: Train, tmp_path: Path) -> None:
+    first = saved(train(corpus_of(TRAINING), seed=5), tmp_path / "a")
+    np.random.default_rng().random()
+    random.seed()
+    assert saved(train(corpus_of(TRAINING), seed=5), tmp_path / "b") == first
+    assert saved(train(corpus_of(TRAINING), seed=5, threads=3), tmp_path / "c") == first
+
+
+def test_an_updated_model_has_learned_more(train: Train, tmp_path: Path) -> None:
+    tagger = train(corpus_of(TRAINING))
+    before = tagger.tag_all(words_of(TEST))
+    updated = tagger.update(corpus_of([[("the", "D"), ("gnu", "BEAST")]] * 30))
+    assert updated.tag(["gnu"]) == ["BEAST"]
+    assert updated.record["sentences"] == len(TRAINING) + 30
+    assert tagger.tag_all(words_of(TEST)) == before
+    updated.save(tmp_path / "model")
+    assert corate.load(tmp_path / "model").tag(["gnu"]) == ["BEAST"]
+
+
+def test_threads_do_not_change_labels(train: Train) -> None:
+    tagger = train(corpus_of(TRAINING))
+    assert tagger.tag_all(words_of(TEST), threads=4) == tagger.tag_all(words_of(TEST))
+
+
+def test_what_cannot_be_trained_on_is_refused(train: Train) -> None:
+    with pytest.raises(DataError, match="labels"):
+        train(Corpus.from_sentences([["a", "b"]]))
+    for nothing in (Corpus.from_sentences([], []), Corpus.from_sentences([[], []], [[], []])):
+        with pytest.raises(DataError, match="no tokens"):
+            train(nothing)
+    with pytest.raises(DataError, match="unknown method"):
+        train(corpus_of(TRAINING), method="alchemy")
+    with pytest.raises(DataError, match="held-out"):
+        train(corpus_of(TRAINING), held_out=Corpus.from_sentences([], []))
+
+
+@pytest.mark.parametrize("n", [1, 2, 30])
+def test_one_word_sentences_train_and_tag(train: Train, n: int) -> None:
+    tagger = train(corpus_of([[("yes", "Y")], [("no", "N")]] * n))
+    assert [tagger.tag([w]) for w in ("yes", "no")] == [["Y"], ["N"]]
+    assert len(tagger.tag(["yes", "no", "yes"])) == 3
+
+
+@pytest.mark.parametrize("n", [1, 30])
+def test_a_single_token_is_enough(train: Train, n: int) -> None:
+    tagger = train(corpus_of([[("yes", "Y")]] * n))
+    assert tagger.tag(["yes", "maybe"]) == ["Y", "Y"]
+    assert tagger.score(["yes", "maybe"]) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_one_label_is_always_right(train: Train) -> None:
+    tagger = train(corpus_of([[(w, "X") for w, _ in s] for s in TRAINING]))
+    assert tagger.tag_all(words_of(TEST)) == [["X"] * len(s) for s in TEST]
+
+
+def test_empty_sentences_between_others_do_no_harm(train: Train) -> None:
+    tagger = train(corpus_of([[], *TRAINING, [], []]))
+    assert tagger.tag_all([[], *words_of(TEST), []])[1:-1] == train(corpus_of(TRAINING)).tag_all(words_of(TEST)) or (
+        accuracy(tagger, TEST) > 0.85
+    )
+
+
+def test_labels_that_training_has_not_seen_are_wrong_and_no_more(train: Train) -> None:
+    held_out = corpus_of([*TEST, [("the", "NEVERSEEN")]])
+    tagger = train(corpus_of(TRAINING), held_out=held_out)
+    report = corate.evaluate(tagger, held_out)
+    assert 0.8 < report.accuracy < 1
+    assert "NEVERSEEN" not in tagger.labels
+    assert tagger.score(["the"], ["NEVERSEEN"]) == -np.inf
+
+
+def test_more_labels_than_fit_a_table(train: Train, way: dict[str, Any], tmp_path: Path) -> None:
+    """Edge scores of so many labels are looked up pair by pair. A pool's are all stored: fewer of them here."""
+    n = DENSE_LABELS + 10 if way.get("features") else 5000
+    labelled = [[(f"w{i}", f"L{i}"), (f"w{i + 1}", f"L{i + 1}")] for i in range(0, n, 2)]
+    tagger = train(corpus_of(labelled))
+    assert len(tagger.labels) == n
+    assert tagger.tag(["w4", "w5"]) == ["L4", "L5"]
+    assert len(tagger.tag(["unseen", "w8", "w9", "unseen"])) == 4
+    assert np.isfinite(tagger.score(["w4", "w5"]))
+    tagger.save(tmp_path / "model")
+    assert corate.load(tmp_path / "model").tag(["w4", "w5"]) == ["L4", "L5"]
+
+
+def test_a_word_column_of_another_name_is_found(train: Train) -> None:
+    named = Corpus.from_sentences(
+        [[{"form": w, "label": y} for w, y in s] for s in TRAINING], columns=["form", "label"]
+    )
+    features = ["form[0]", "suffix(form[0], 2)"]
+    tagger = (
+        train(named, features=features)
+        if train(corpus_of(TRAINING)).record["ladder"] == "pooled"
+        else (corate.train(named, ladder="default"))
+    )
+    assert tagger.columns == ("form",)
+    assert accuracy(tagger, TEST) > 0.85

@@ -1,0 +1,325 @@
+"""Model files: taggers come back as they were, and files that do not fit together are refused, never run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import corate
+from corate import Corpus, storage
+from corate.errors import CorateError, ModelError
+from corate.tagger import Tagger
+from reference.damage import damaged_header, damaged_tensors
+from small_corpora import WORDS, corpus_of, random_sentences, words_of
+
+GOLDEN = Path(__file__).parent / "golden"
+LABELLED = random_sentences(30, 1)
+CONTEXTS = [
+    "word[0]",
+    "pos[-1]|pos[0]",
+    "suffix(word[0], 2)|word[1]|pos[0]|word[-2]",
+    "pos[-1]|pos[0]|pos[1]",
+    "map(word[0], {})",
+]
+
+
+def features_of(words: list[str], i: int) -> dict[str, Any]:
+    return {"w": words[i], "n": float(len(words[i]))}
+
+
+def with_pos(labelled: Any) -> Corpus:
+    return Corpus.from_sentences([[(w, w[:1] or "-", y) for w, y in s] for s in labelled])
+
+
+def with_features(labelled: Any) -> Corpus:
+    ready = [[features_of(s, i) for i in range(len(s))] for s in words_of(labelled)]
+    return Corpus.from_features(ready, [[y for _, y in s] for s in labelled])
+
+
+#: How each kind of model reads labelled sentences.
+KINDS: dict[str, Callable[[Any], Corpus]] = {
+    "default": corpus_of,
+    "paper": corpus_of,
+    "pooled": with_pos,
+    "ready": with_features,
+    "function": corpus_of,
+}
+
+
+@pytest.fixture(scope="module")
+def taggers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Tagger]:
+    lexicon = tmp_path_factory.mktemp("lexicon") / "animals.tsv"
+    lexicon.write_text("dog\tpet\ncats\tpet\nthe\tword\n", encoding="utf-8")
+    templates = [t.format(f'"{lexicon.as_posix()}"') for t in CONTEXTS]
+    made = {
+        "default": corate.train(corpus_of(LABELLED), ladder="default"),
+        "paper": corate.train(corpus_of(LABELLED), ladder="paper"),
+        "pooled": corate.train(with_pos(LABELLED), ladder="pooled", features=templates),
+        "ready": corate.train(with_features(LABELLED)),
+        "function": corate.train(corpus_of(LABELLED), ladder="pooled", features=features_of),
+    }
+    lexicon.unlink()
+    return made
+
+
+TEST = [*random_sentences(20, 2), [("Unseen", "N"), ("X-9", "N"), ("", "D")]]
+
+
+# -- round trip --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_tagger_comes_back_as_it_was(taggers: dict[str, Tagger], kind: str, tmp_path: Path) -> None:
+    tagger, test = taggers[kind], KINDS[kind](TEST)
+    size = tagger.save(tmp_path / "model")
+    assert size == (tmp_path / "model").stat().st_size
+    function = features_of if kind == "function" else None
+    loaded = corate.load(tmp_path / "model", features=function)
+    assert loaded.tag_all(test) == tagger.tag_all(test)
+    np.testing.assert_array_equal(loaded.lattice(test).scores, tagger.lattice(test).scores)
+    assert (loaded.record, loaded.columns, loaded.features) == (tagger.record, tagger.columns, tagger.features)
+    assert loaded.bins == tagger.bins
+    assert loaded.words.to_list() == tagger.words.to_list()
+    # Saved again it is the same file, and what it learns from here on is the same.
+    loaded.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+    assert loaded.update(test).tag_all(test) == tagger.update(test).tag_all(test)
+
+
+def test_counts_and_full_precision_can_be_left_out(taggers: dict[str, Tagger], tmp_path: Path) -> None:
+    tagger = taggers["default"]
+    sizes = [
+        tagger.save(tmp_path / "model", counts=counts, half=half)
+        for counts, half in ((True, False), (True, True), (False, False), (False, True))
+    ]
+    assert sizes[0] > sizes[1] > sizes[3]
+    assert sizes[0] > sizes[2] > sizes[3]
+    loaded = corate.load(tmp_path / "model")
+    assert loaded.tag_all(words_of(TEST)) == tagger.tag_all(words_of(TEST))
+    assert loaded.counts is None
+    with pytest.raises(ModelError, match="without its counts"):
+        loaded.update(corpus_of(TEST))
+
+
+def test_a_model_of_a_function_asks_for_it(taggers: dict[str, Tagger], tmp_path: Path) -> None:
+    taggers["function"].save(tmp_path / "model")
+    with pytest.raises(ModelError, match=r"model.*features="):
+        corate.load(tmp_path / "model")
+    loaded = corate.load(tmp_path / "model", features=features_of)
+    assert loaded.tag(["the", "dogs"]) == taggers["function"].tag(["the", "dogs"])
+
+
+# -- files that pass the hash and do not fit together ------------------------------------------------------------------
+
+
+def parts_of(tagger: Tagger, path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    tagger.save(path)
+    tensors, header = storage.read(path)
+    return {name: np.array(t) for name, t in tensors.items()}, header
+
+
+Change = Callable[[dict[str, np.ndarray], dict[str, Any]], object]
+
+
+def at(name: str, index: int, value: Any) -> Change:
+    def change(tensors: dict[str, np.ndarray], header: dict[str, Any]) -> None:
+        tensors[name][index] = value
+
+    return change
+
+
+def put(name: str, make: Callable[[np.ndarray], np.ndarray]) -> Change:
+    return lambda tensors, header: tensors.update({name: make(tensors[name])})
+
+
+def head(*path: str | int, value: Any) -> Change:
+    def change(tensors: dict[str, np.ndarray], header: dict[str, Any]) -> None:
+        part: Any = header
+        for key in path[:-1]:
+            part = part[key]
+        part[path[-1]] = value
+
+    return change
+
+
+CHANGES: dict[str, Change] = {
+    "a label out of range": at("rows.labels", 0, 99),
+    "labels out of order": put("rows.labels", lambda a: a[::-1]),
+    "a label of weights out of range": at("weights.labels", 0, 99),
+    "an edge to no label": at("edges.labels", 0, 99),
+    "lengths too long": at("rows.lengths", 0, 200),
+    "lengths that wrap": put("rows.lengths", lambda a: a.astype(np.uint64) + np.uint64(2**63)),
+    "lengths of floats": put("rows.lengths", lambda a: a.astype(np.float32)),
+    "signed lengths": put("rows.lengths", lambda a: a.astype(np.int64)),
+    "signed labels": put("rows.labels", lambda a: -a.astype(np.int8)),
+    "a score that is not a number": at("rows.scores", 0, np.nan),
+    "an infinite score": at("weights.scores", 0, np.inf),
+    "an infinite edge": at("edges.scores", 0, -np.inf),
+    "a negative rate": at("edges.row", 0, -5.0),
+    "rates that overflow": put("edges.row", lambda a: a * 0 + np.float32(3e38)),
+    "double scores": put("rows.scores", lambda a: a.astype(np.float64)),
+    "scores in a square": put("rows.scores", lambda a: a[:4].reshape(2, 2)),
+    "fewer rows": put("rows.lengths", lambda a: a[:-1]),
+    "no biases for some labels": put("bias", lambda a: a[:-1]),
+    "strings twice": put("strings.0.offsets", lambda a: np.concatenate([a, a[-1:], a[-1:]])),
+    "a label twice": put("labels.data", lambda a: a * 0 + a[0]),
+    "offsets past the strings": put("strings.0.offsets", lambda a: a + np.uint8(1)),
+    "offsets that fall": put("strings.0.offsets", lambda a: a[::-1].copy()),
+    "strings that are no UTF-8": put("strings.0.data", lambda a: a * 0 + np.uint8(0xFF)),
+    "a feature of a word that is not there": at("keys.1.first", 0, 250),
+    "a feature of a value that is not there": at("keys.1.second", 0, 250),
+    "a feature twice": put("keys.1.first", lambda a: a * 0 + np.uint8(16)),
+    "keys of different lengths": put("keys.1.first", lambda a: a[:-1]),
+    "counts of no label": at("counts.labels", 0, 99),
+    "counts of other features": put("counts.lengths", lambda a: a[:-1]),
+    "negative counts": put("counts.counts", lambda a: -a.astype(np.int32)),
+    "counts too large": put("counts.counts", lambda a: a.astype(np.uint64) + np.uint64(2**40)),
+    "pairs of no label": at("pairs.origin", 0, 99),
+    "pairs of different lengths": put("pairs.to", lambda a: a[:-1]),
+    "rungs that are not there": head("model", "rungs", value=[0, 1, 2, 3, 4, 5, 99]),
+    "negative rungs": head("model", "rungs", 0, value=-1),
+    "fewer rungs": head("model", "rungs", value=[0]),
+    "rungs past the rows": head("model", "rung_bases", -1, value=10**6),
+    "rungs that fall": head("model", "rung_bases", 1, value=0),
+    "a word column that is not there": head("model", "word_column", value=3),
+    "a floor without bottom": head("model", "floor", value="-inf"),
+    "an edge weight of text": head("model", "edge_weight", value="heavy"),
+    "another order": head("order", value=2),
+    "no templates": head("templates", value=[]),
+    "templates of nothing": head("templates", 0, value="bias"),
+    "templates that make no sense": head("templates", 0, value="word["),
+    "templates of text": head("templates", value="word[0]"),
+    "templates of other columns": head("templates", 0, value="other[0]"),
+    "lexicons that are not there": head("lexicons", value=["in x"]),
+    "files in templates": head("templates", 0, value="in(word[0], /etc/passwd)"),
+    "columns of numbers": head("columns", value=[1]),
+    "bins of text": head("bins", value={"a": ["b"]}),
+    "bins that fall": head("bins", value={"a": [2.0, 1.0]}),
+    "no record": head("record", value=None),
+    "a record of nothing": head("record", value={}),
+    "words of numbers": head("record", "word", value=[1]),
+}
+
+
+@pytest.mark.parametrize("what", list(CHANGES))
+def test_files_that_do_not_fit_together_are_refused(taggers: dict[str, Tagger], what: str, tmp_path: Path) -> None:
+    tensors, header = parts_of(taggers["default"], tmp_path / "model")
+    CHANGES[what](tensors, header)
+    storage.write(tmp_path / "model", tensors, header)
+    with pytest.raises(ModelError, match="model"):
+        corate.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("kind", ["default", "pooled", "ready"])
+def test_every_tensor_is_needed_and_checked_for_its_shape(
+    taggers: dict[str, Tagger], kind: str, tmp_path: Path
+) -> None:
+    tensors, header = parts_of(taggers[kind], tmp_path / "model")
+    for name, tensor in tensors.items():
+        for changed in (None, tensor.reshape(1, -1), np.concatenate([tensor, tensor, np.ones(1, tensor.dtype)])):
+            others = {n: t for n, t in tensors.items() if n != name}
+            storage.write(tmp_path / "changed", others if changed is None else {**others, name: changed}, header)
+            with pytest.raises(ModelError, match="model"):
+                corate.load(tmp_path / "changed")
+
+
+@pytest.mark.parametrize("kind", ["default", "paper", "pooled", "ready"])
+def test_thousands_of_altered_files_are_refused_or_harmless(
+    taggers: dict[str, Tagger], kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever passes the checks must tag, learn and save without a crash, a hang, or an error of another kind."""
+    tensors, header = parts_of(taggers[kind], tmp_path / "model")
+    test = KINDS[kind](TEST[-4:])
+    more = KINDS[kind](random_sentences(2, 3, words=(*WORDS, "new", "NEW-1")))
+    refused = used = 0
+    for i in range(2000):
+        rng = np.random.default_rng([7, i])
+        altered = (damaged_tensors(tensors, rng), header) if i % 3 else (tensors, damaged_header(header, rng))
+        monkeypatch.setattr(storage, "read", lambda path, altered=altered: altered)
+        try:
+            tagger = corate.load("altered")
+            tagger.tag_all(test)
+            tagger.lattice(test).marginals()
+            repr(tagger)
+            tagger.rates()
+            if kind != "ready":
+                tagger.tag_text(b"the d\nUnseen U\n", columns=["word", "pos"])
+            learned = tagger.update(more)
+            learned.tag_all(test)
+            learned.save(tmp_path / "again") if i % 20 == 0 else None
+            used += 1
+        except CorateError:
+            refused += 1
+    assert refused > 1000
+    assert used > 100
+
+
+def test_foreign_and_damaged_files_are_refused(taggers: dict[str, Tagger], tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    taggers["default"].save(path)
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    for i in rng.integers(len(whole), size=60).tolist():
+        path.write_bytes(whole[:i] + bytes([whole[i] ^ (1 << int(rng.integers(8)))]) + whole[i + 1 :])
+        with pytest.raises(ModelError, match="model"):
+            corate.load(path)
+    for content in (b"", whole[:100], whole[:-1], whole + b"\0", b"the\tD\n"):
+        path.write_bytes(content)
+        with pytest.raises(ModelError, match="model"):
+            corate.load(path)
+    storage.write(path, {}, {})
+    with pytest.raises(ModelError, match="no model that corate can use"):
+        corate.load(path)
+    for missing in (tmp_path, tmp_path / "nothing"):
+        with pytest.raises(ModelError, match=r"nothing|director"):
+            corate.load(missing)
+
+
+def test_a_record_that_lies_about_settings_is_told_at_the_update(taggers: dict[str, Tagger], tmp_path: Path) -> None:
+    tagger = taggers["default"]
+    for settings in ({"edge": float("nan")}, {"rare": 1.5}, {"nosuch": 1}, {"edge": -1.0}, None):
+        lying = replace(tagger, record={**tagger.record, "settings": settings})
+        with pytest.raises(ModelError, match="train it again"):
+            lying.update(corpus_of(TEST))
+
+
+# -- golden files ------------------------------------------------------------------------------------------------------
+
+SENTENCES = [
+    ["the", "dog", "walked", "."],
+    ["Ann", "saw", "a", "Fox", "?"],
+    ["a", "99", "long", "barks"],
+    ["Zed", "and", "the", "UNKNOWN-1"],
+]
+#: What each golden file gave when it was made: labels, and log-probabilities.
+EXPECTED = {
+    "v1.corate": (
+        ["DET NOUN VERB .", "NAME VERB DET NOUN .", "DET NUM NOUN VERB", "NAME CONJ DET ."],
+        [-0.0849, -1.0986, -2.3887, -1.6351],
+    ),
+    "v1-pooled.corate": (
+        ["DET NOUN VERB .", "NAME VERB DET ADJ .", "DET ADJ NOUN VERB", "NAME CONJ DET ADJ"],
+        [-0.026, -0.410, -1.466, -1.539],
+    ),
+}
+
+
+def shape(word: str) -> str:
+    return "A" if word.isalpha() else "1" if word.isdigit() else "."
+
+
+@pytest.mark.parametrize("name", list(EXPECTED))
+def test_golden_files_load_for_ever_and_tag_as_they_did(name: str) -> None:
+    tagger = corate.load(GOLDEN / name)
+    sentences = [[(w, shape(w)) for w in s] for s in SENTENCES] if "pooled" in name else SENTENCES
+    labels, scores = EXPECTED[name]
+    assert [" ".join(y) for y in tagger.tag_all(sentences)] == labels
+    assert [tagger.score(s) for s in sentences] == pytest.approx(scores, abs=2e-3)
+    assert tagger.record["sentences"] == 7
+    more = Corpus.from_sentences([[("fox", "A", "NOUN")[:: 1 if "pooled" in name else 2]] * 2])
+    assert tagger.update(more).record["sentences"] == 8
