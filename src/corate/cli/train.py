@@ -101,8 +101,8 @@ def train(
     with Progress(quiet) as progress:
         progress("reading")
         corpus = reading.read(file)
-        held_out_corpus = None if held_out is None else reading.read(held_out)
-        test_corpus = None if test is None else reading.read(test)
+        held_out_corpus = None if held_out is None else reading.read(held_out, corpus.layout)
+        test_corpus = None if test is None else reading.read(test, corpus.layout)
         read = time.perf_counter()
         more: dict[str, Any] = {"all_labels": True} if all_labels else {}
         tagger = corate.train(
