@@ -188,6 +188,8 @@ class Corpus:
     offsets: Offsets
     labels: Column | None = None
     attributes: Attributes | None = None
+    #: The columns of the rows it was read from, in their order: ``label`` and ``_`` (left out) among the names.
+    layout: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         n = self.n_tokens
@@ -243,7 +245,8 @@ class Corpus:
         label = next((c for c in built if c.name == "label"), None)
         if labels is not None:
             label = _label_column(labels, offsets)
-        return cls(tuple(c for c in built if c.name != "label"), np.asarray(offsets, dtype=np.int64), label)
+        observed = tuple(c for c in built if c.name != "label")
+        return cls(observed, np.asarray(offsets, dtype=np.int64), label, layout=tuple(columns or ()))
 
     @classmethod
     def from_features(
@@ -347,6 +350,7 @@ class Corpus:
             offsets,
             None if self.labels is None else self.labels.take(tokens),
             None if self.attributes is None else self.attributes.take(tokens),
+            self.layout,
         )
 
     def shuffle(self, seed: int = 0) -> Corpus:

@@ -63,6 +63,16 @@ class Tagger:
         return str(self.record["method"])
 
     @property
+    def layout(self) -> tuple[str, ...]:
+        """The columns of the rows it was trained on, in their order, ``label`` and ``_`` (left out) among them.
+
+        Give it to :func:`corate.read` to read more of such data; empty for a model of ready-made features.
+        """
+        layout = self.record.get("layout")
+        usual = (*self.columns, "label") if self.columns else ()
+        return tuple(map(str, layout)) if isinstance(layout, list) else usual
+
+    @property
     def features(self) -> tuple[str, ...]:
         """The templates, as text."""
         return tuple(str(t) for t in self.vocabulary.templates)
@@ -127,11 +137,11 @@ class Tagger:
     ) -> tuple[bytes, int]:
         """Column text (UTF-8) in, the same lines with the label appended out; also the number of tokens.
 
-        ``columns`` names the columns of the text, those of the training data (without the label) if not given.
+        ``columns`` names the columns of the text; if not given, :meth:`text_columns` tells them.
         """
-        if not self.vocabulary.columns or self.function is not None:
+        if not self.vocabulary.columns or self.vocabulary.attributes is not None:
             raise ModelError("this model reads ready-made features; tag_text needs one that reads columns")
-        names = self.columns if columns is None else tuple(columns)
+        names = self.text_columns(data, separator, comment) if columns is None else tuple(columns)
         missing = [c for c in self.vocabulary.columns if c not in names]
         if missing:
             raise DataError(f"the model reads the column {missing[0]!r}; the text has {', '.join(names)}")
@@ -146,6 +156,29 @@ class Tagger:
             raise DataError(
                 f"{error} ({', '.join(self.vocabulary.columns)}); name the columns with --columns"
             ) from None
+
+    def text_columns(self, data: bytes, separator: str | None = None, comment: str | None = None) -> tuple[str, ...]:
+        r"""The names of the columns of a text, by the layout of the training data; the label may be there or not.
+
+        A label that came last does not change where the others stand; else the width of the first row tells.
+
+        >>> import corate
+        >>> tagger = corate.train(corate.read(b"O Ann\nO sings\n", columns="label,word"))
+        >>> tagger.text_columns(b"O Bob"), tagger.text_columns(b"Bob")
+        (('label', 'word'), ('word',))
+        """
+        observed = tuple(name for name in self.layout if name != "label")
+        if self.layout[: len(observed)] == observed:
+            return observed
+        width = _width(data, separator, comment)
+        if width in (0, len(self.layout)):
+            return self.layout
+        if width == len(observed):
+            return observed
+        raise DataError(
+            f"the first row has {width} columns, but the training data had {len(self.layout)} "
+            f"({', '.join(self.layout)}); name the columns with --columns (columns=)"
+        )
 
     def lattice(self, sentences: Corpus | Iterable[Iterable[Token]]) -> Lattice:
         """Candidate labels and scores of each token, to decode or look into."""
@@ -282,3 +315,17 @@ def _listed(sentence: Iterable[Token]) -> list[Token]:
     if isinstance(sentence, str):
         raise DataError(f"a sentence is a list of tokens, not the text {sentence!r}; split it first")
     return list(sentence)
+
+
+def _width(data: bytes, separator: str | None, comment: str | None) -> int:
+    """The number of columns of the first row, 0 where there is none."""
+    skipped = comment.encode() if comment else None
+    start = 0
+    while start < len(data):
+        stop = data.find(b"\n", start)
+        stop = len(data) if stop < 0 else stop
+        row = data[start:stop].strip(b" \t\r")
+        if row and not (skipped and row.startswith(skipped)):
+            return len(row.split(separator.encode() if separator else None))
+        start = stop + 1
+    return 0

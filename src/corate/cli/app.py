@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from corate.cli import demo, evaluate, info, tag, train
+from corate.cli import demo, evaluate, info, tag, train, update
 from corate.cli.exits import EXIT_CODES, exit_codes
 
 __all__ = ["app"]
@@ -65,5 +65,6 @@ def _corate(
 app.command("train", epilog=train.EXAMPLES)(train.train)
 app.command("tag", epilog=tag.EXAMPLES)(tag.tag)
 app.command("eval", epilog=evaluate.EXAMPLES)(evaluate.evaluate)
+app.command("update", epilog=update.EXAMPLES)(update.update)
 app.command("info", epilog=info.EXAMPLES)(info.info)
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)

@@ -59,7 +59,7 @@ def evaluate(
     with Progress(quiet) as progress:
         progress("reading")
         tagger = corate.load(model)
-        corpus = Reading(format, columns, encoding, separator, comment, docstart, skip_bad).read(file)
+        corpus = Reading(format, columns, encoding, separator, comment, docstart, skip_bad).read(file, tagger.layout)
         progress("tagging")
         scores, report = measure(tagger, corpus, threads)
     if json:

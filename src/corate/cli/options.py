@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated
@@ -61,7 +62,7 @@ Columns = Annotated[
     str | None,
     typer.Option(
         metavar="NAMES",
-        help="The columns' names in order, such as word,pos,label. Unset, the last column is the label.",
+        help="The columns' names in order, such as word,pos,label. Unset, as in training; to train, label last.",
         rich_help_panel=_READING,
     ),
 ]
@@ -101,8 +102,8 @@ class Reading:
     docstart: Docstart = Docstart.keep
     skip_bad: bool = False
 
-    def read(self, file: str) -> Corpus:
-        """Read one labelled file, ``-`` being standard input."""
+    def read(self, file: str, layout: Sequence[str] = ()) -> Corpus:
+        """Read one labelled file, ``-`` being standard input; columns without names take those of the layout."""
         from corate import formats
 
         return formats.read(
@@ -114,6 +115,7 @@ class Reading:
             comment=self.comment,
             docstart=self.docstart.value,
             skip_bad=self.skip_bad,
+            layout=layout,
         )
 
     def column_names(self) -> list[str] | None:

@@ -139,11 +139,12 @@ def _column_pieces(
 ) -> Iterator[bytes]:
     line = 1
     separator = reading.separator_text() or ("\t" if _has_tabs(first, reading.comment) else None)
+    columns = reading.column_names() or _columns(tagger, first, separator, reading.comment, name)
     for piece in cut_at_blank_lines(blocks):
         try:
             tagged, _ = tagger.tag_text(
                 piece,
-                columns=reading.column_names(),
+                columns=columns,
                 separator=separator,
                 comment=reading.comment,
                 first_line=line,
@@ -155,6 +156,16 @@ def _column_pieces(
         line += piece.count(b"\n")
 
 
+def _columns(
+    tagger: Tagger, first: bytes, separator: str | None, comment: str | None, name: str
+) -> tuple[str, ...] | None:
+    """The columns of the whole text, told by its first row."""
+    try:
+        return tagger.text_columns(first, separator, comment)
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
+
+
 def _has_tabs(text: bytes, comment: str | None) -> bool:
     """Whether the first row has a tab inside: then words may hold spaces."""
     rows = (row.strip(b" \t\r") for row in text.split(b"\n"))
@@ -163,11 +174,13 @@ def _has_tabs(text: bytes, comment: str | None) -> bool:
 
 
 def _text_pieces(tagger: Tagger, blocks: Iterable[bytes], threads: int) -> Iterator[bytes]:
+    from corate.formats.parsed import word_of
+
     for piece in cut_at_lines(blocks):
         sentences = filter(None, map(bytes.split, piece.split(b"\n")))
         text = b"\n".join(b"\n".join(words) + b"\n" for words in sentences)
         if text:
-            yield tagger.tag_text(text + b"\n", threads=threads)[0]
+            yield tagger.tag_text(text + b"\n", columns=[word_of(tagger.layout)], threads=threads)[0]
 
 
 def _whole(
@@ -182,6 +195,7 @@ def _whole(
         separator=reading.separator_text(),
         comment=reading.comment,
         labelled=False,
+        layout=tagger.layout,
     )
     out = io.BytesIO()
     formats.write(corpus, out, format=written.value, labels=tagger.tag_all(corpus, threads=threads))

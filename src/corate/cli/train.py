@@ -19,7 +19,7 @@ from corate.cli.terminal import Progress, count, print_json, size
 if TYPE_CHECKING:
     from corate import Tagger
 
-__all__ = ["EXAMPLES", "train"]
+__all__ = ["EXAMPLES", "described", "train"]
 
 EXAMPLES = """\
 Examples:
@@ -29,7 +29,7 @@ Examples:
   corate train train.tsv -o model.corate --test test.tsv --json > scores.json
   corate train ned.train.gz -o ned.corate --columns word,pos,label --features ner --docstart drop
   corate train brown.txt -o brown.corate --format slashed --ladder paper
-  corate train train.tsv -o model.corate --features 'word[0]; word[-1]|word[0]; suffix(word[0], 3)'
+  corate train train.tsv -o model.corate --features 'word[0], word[-1]|word[0], suffix(word[0], 3)'
   cat part-*.tsv | corate train - -o model.corate --quiet
 """
 
@@ -56,7 +56,7 @@ def train(
         str | None,
         typer.Option(
             metavar="PRESET|FILE|TEMPLATES",
-            help="paper, pos, ner or chunking; a file of templates, CRF++'s too; or templates with ; between them.",
+            help="paper, pos, ner or chunking; a file of templates, CRF++'s too; or templates with commas between.",
         ),
     ] = None,
     ladder: Annotated[
@@ -101,14 +101,14 @@ def train(
     with Progress(quiet) as progress:
         progress("reading")
         corpus = reading.read(file)
-        held_out_corpus = None if held_out is None else reading.read(held_out)
-        test_corpus = None if test is None else reading.read(test)
+        held_out_corpus = None if held_out is None else reading.read(held_out, corpus.layout)
+        test_corpus = None if test is None else reading.read(test, corpus.layout)
         read = time.perf_counter()
         more: dict[str, Any] = {"all_labels": True} if all_labels else {}
         tagger = corate.train(
             corpus,
             method.value,
-            features=_templates(features),
+            features=features,
             held_out=held_out_corpus,
             ladder=None if ladder is None else ladder.value,
             threads=threads,
@@ -119,7 +119,7 @@ def train(
         progress("saving")
         with named(output):
             tagger.save(output, counts=not no_counts, half=half)
-        result = _result(tagger, output)
+        result = described(tagger, output)
         if test_corpus is not None:
             progress("testing")
             result["test"], _ = measure(tagger, test_corpus, threads)
@@ -131,18 +131,8 @@ def train(
         _show(result)
 
 
-def _templates(features: str | None) -> str | list[str] | None:
-    """A preset's name or a path as it is; anything with brackets that is no file as a list of templates.
-
-    >>> _templates("ner"), _templates("word[0]; suffix(word[0], 3)")
-    ('ner', ['word[0]', 'suffix(word[0], 3)'])
-    """
-    if features is None or os.path.exists(features) or not any(c in features for c in "[(;"):
-        return features
-    return [template.strip() for template in features.split(";") if template.strip()]
-
-
-def _result(tagger: Tagger, output: str) -> dict[str, Any]:
+def described(tagger: Tagger, output: str) -> dict[str, Any]:
+    """What ``--json`` prints of a tagger that was written to a file: its record, and the file's size."""
     result = dict(tagger.record)
     n_bytes = os.stat(output).st_size
     return {**result, "model": output, "bytes": n_bytes, "bytes_per_token": n_bytes / max(1, result["tokens"])}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from corate.errors import FeatureError
 from corate.features.presets import PRESETS, preset
@@ -36,9 +35,9 @@ def resolve(features: FeatureSource, columns: Sequence[str]) -> tuple[tuple[Temp
 def _named(text: str, columns: Sequence[str]) -> tuple[Template, ...]:
     if text in PRESETS:
         return preset(text, columns)
-    if Path(text).is_file():
+    if os.path.isfile(text):
         return load_templates(text)
-    if "[" in text:
+    if any(mark in text for mark in "[(;"):
         return parse_list(_split(text))
     raise FeatureError(
         f"{text!r} is neither a preset ({', '.join(PRESETS)}) nor a template file nor a list of templates such as "
@@ -47,11 +46,18 @@ def _named(text: str, columns: Sequence[str]) -> tuple[Template, ...]:
 
 
 def _split(text: str) -> list[str]:
-    """Templates between commas, where commas inside brackets do not count."""
-    parts, depth, start = [], 0, 0
+    """Templates between commas, semicolons or line ends, which do not count inside brackets and quotes.
+
+    >>> _split('word[0], ends_with(word[0], ",)"); bias')
+    ['word[0]', 'ends_with(word[0], ",)")', 'bias']
+    """
+    parts, depth, start, quoted = [], 0, 0, False
     for i, c in enumerate(text):
+        quoted ^= c == '"' and text[i - 1 : i] != "\\"
+        if quoted:
+            continue
         depth += (c in "([") - (c in ")]")
-        if c == "," and depth == 0:
+        if c in ",;\n" and depth == 0:
             parts.append(text[start:i].strip())
             start = i + 1
     return [*parts, text[start:].strip()]

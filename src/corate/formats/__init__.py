@@ -34,6 +34,7 @@ def read(
     docstart: str = "keep",
     skip_bad: bool = False,
     labelled: bool = True,
+    layout: Sequence[str] = (),
 ) -> Corpus:
     """Read a corpus; :class:`~corate.errors.DataError` names the file, the line and the remedy if it cannot be read.
 
@@ -51,6 +52,8 @@ def read(
         skip_bad: leave out what does not fit (rows of another width, tokens without a label, broken JSON lines) and
             warn once with a :class:`SkippedWarning` that has the count, where otherwise the first is an error.
         labelled: False if the data has no labels, so that without names all columns are observed.
+        layout: the columns of the data that a model was trained on (``tagger.layout``). Columns without names take
+            those of the layout if there are as many.
 
     >>> read(b"Ann B-PER\\nsleeps O\\n\\nBob B-PER\\n")
     Corpus(2 sentences, 3 tokens, columns: word, 2 labels)
@@ -63,7 +66,7 @@ def read(
         raise DataError(f"docstart must be 'keep' or 'drop', not {docstart!r}")
     if separator:
         _check_separator(separator)
-    options = Options(_names(columns), separator, comment, docstart == "drop", skip_bad, labelled)
+    options = Options(_names(columns), separator, comment, docstart == "drop", skip_bad, labelled, tuple(layout))
     name = name_of(source)
     data = load(source, encoding)
     if format == "auto":
@@ -131,6 +134,8 @@ def _names(columns: str | Sequence[str] | None) -> tuple[str, ...] | None:
     given = ", ".join(names)
     if not kept or "" in names:
         raise DataError(f"the column names ({given}) must name a column each, or _ for one to leave out")
+    if kept == ["label"]:
+        raise DataError(f"the column names ({given}) name a label and nothing to tell it from; name a word column too")
     if len(set(kept)) < len(kept):
         raise DataError(f"two columns have the same name ({given}); name those to leave out _")
     return names

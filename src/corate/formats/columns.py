@@ -8,9 +8,9 @@ import re
 import numpy as np
 
 from corate import _native
-from corate.corpus import Column, Corpus, _default_names
+from corate.corpus import Column, Corpus
 from corate.errors import DataError
-from corate.formats.parsed import Options, Parsed, corpus_of, nothing_error, refuse_nul, warn_skipped
+from corate.formats.parsed import Options, Parsed, corpus_of, names_of, nothing_error, refuse_nul, warn_skipped
 from corate.formats.written import check_values
 
 __all__ = ["read", "write"]
@@ -34,8 +34,10 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     if nothing:
         raise nothing_error(name, data)
     warn_skipped(name, skipped, line)
-    names = options.columns or _default_names(len(columns), labelled=options.labelled)
-    return corpus_of(parsed, list(names))
+    try:
+        return corpus_of(parsed, list(names_of(len(columns), options)))
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
 
 
 def _parse(data: bytes, options: Options) -> Parsed:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from corate.corpus import Column, Corpus, _default_names
+from corate.corpus import Column, Corpus
 from corate.errors import DataError
-from corate.formats.parsed import Options, nothing_error, warn_skipped
+from corate.formats.parsed import Options, names_of, nothing_error, warn_skipped
 
 __all__ = ["read", "write"]
 
@@ -59,7 +59,8 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     warn_skipped(name, skipped, first_bad, "sentences")
     built = [Column.of(key, values) for key, values in columns.items()]
     label = next((c for c in built if c.name == "label"), None)
-    return Corpus(tuple(c for c in built if c.name != "label"), np.asarray(offsets, dtype=np.int64), label)
+    observed = tuple(c for c in built if c.name != "label")
+    return Corpus(observed, np.asarray(offsets, dtype=np.int64), label, layout=options.columns or ())
 
 
 def _sentence(line: bytes, options: Options) -> Sentence:
@@ -108,7 +109,7 @@ def _of_list(value: list[Any], options: Options) -> Sentence:
     if all(isinstance(token, str) for token in value):
         value = [[word] for word in value]
     width = len(value[0]) if isinstance(value[0], list) else 0
-    names = options.columns or tuple(_default_names(width, labelled=options.labelled))
+    names = names_of(width, options)
     for token in value:
         if not isinstance(token, list) or not token:
             raise DataError(f"a token must be a list of columns, not {json.dumps(token)[:40]}")

@@ -7,7 +7,7 @@ import itertools
 from corate import _native
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
-from corate.formats.parsed import Options, Parsed, corpus_of, nothing_error, refuse_nul, warn_skipped
+from corate.formats.parsed import Options, Parsed, corpus_of, nothing_error, refuse_nul, warn_skipped, word_of
 from corate.formats.written import check_values
 
 __all__ = ["read_slashed", "read_text", "write_slashed", "write_text"]
@@ -20,7 +20,7 @@ def read_text(data: bytes, name: str, options: Options) -> Corpus:
     Corpus(2 sentences, 6 tokens, columns: word)
     """
     parsed = _native.parse_lines(data, False, options.comment or "", options.skip_bad)
-    return _corpus(parsed, data, name, _names(options, ("word",), name))
+    return _corpus(parsed, data, name, _names(options, (word_of(options.layout),), name))
 
 
 def read_slashed(data: bytes, name: str, options: Options) -> Corpus:
@@ -29,7 +29,7 @@ def read_slashed(data: bytes, name: str, options: Options) -> Corpus:
     >>> read_slashed(b"1/2/cd cups/nns\\n", "brown", Options()).rows(0)
     [('1/2',), ('cups',)]
     """
-    names = _names(options, ("word", "label") if options.labelled else ("word", "_"), name)
+    names = _names(options, (word_of(options.layout), "label" if options.labelled else "_"), name)
     parsed = _native.parse_lines(data, True, options.comment or "", options.skip_bad)
     line, skipped = parsed[2], parsed[4]
     if skipped and (len(parsed[1]) == 1 or not options.skip_bad):

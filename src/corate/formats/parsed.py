@@ -8,10 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from corate.corpus import Column, Corpus, StringTable
+from corate.corpus import Column, Corpus, StringTable, _default_names
 from corate.errors import DataError
 
-__all__ = ["Options", "Parsed", "SkippedWarning", "corpus_of", "nothing_error", "refuse_nul", "warn_skipped"]
+__all__ = [
+    "Options",
+    "Parsed",
+    "SkippedWarning",
+    "corpus_of",
+    "names_of",
+    "nothing_error",
+    "refuse_nul",
+    "warn_skipped",
+    "word_of",
+]
 
 Interned = tuple[NDArray[np.int32], NDArray[np.uint8], NDArray[np.int64]]
 Parsed = tuple[list[Interned], NDArray[np.int64], int, int, int]
@@ -40,6 +50,46 @@ class Options:
     drop_docstart: bool = False
     skip_bad: bool = False
     labelled: bool = True
+    layout: tuple[str, ...] = ()
+
+
+def names_of(width: int, options: Options) -> tuple[str, ...]:
+    """The names of so many columns: those given, else those of the layout where it fits, else the usual ones.
+
+    A layout fits data of its own width and, where labels are not looked for, also data that has no label column. One
+    of the usual names says no more than they do, so that data of another width is still named; any other is not bent.
+
+    >>> names_of(3, Options()), names_of(2, Options(layout=("label", "form")))
+    (('word', 'pos', 'label'), ('label', 'form'))
+    >>> names_of(1, Options(layout=("label", "form"), labelled=False))
+    ('form',)
+    """
+    if options.columns is not None:
+        return options.columns
+    layout, labelled = options.layout, options.labelled
+    if width == len(layout):
+        return layout if labelled else tuple("_" if name == "label" else name for name in layout)
+    observed = tuple(name for name in layout if name != "label")
+    if not labelled and layout[-1:] == ("label",) and width >= len(observed):
+        return observed + tuple(f"column{i}" for i in range(len(observed), width))
+    if not labelled and width == len(observed):
+        return observed
+    if layout and list(layout) != _default_names(len(layout), labelled=True):
+        raise DataError(
+            f"{width} column{'s' if width != 1 else ''}, but the training data had {len(layout)} "
+            f"({', '.join(layout)}); name the columns with --columns (columns=)"
+        )
+    return tuple(_default_names(width, labelled=labelled))
+
+
+def word_of(layout: tuple[str, ...]) -> str:
+    """What the words are called in a layout: ``word`` if there is such a column, else the first that is observed.
+
+    >>> word_of(()), word_of(("label", "_", "form"))
+    ('word', 'form')
+    """
+    observed = [name for name in layout if name not in ("label", "_")]
+    return observed[0] if observed and "word" not in observed else "word"
 
 
 def corpus_of(parsed: Parsed, names: list[str]) -> Corpus:
@@ -51,7 +101,7 @@ def corpus_of(parsed: Parsed, names: list[str]) -> Corpus:
         if name != "_"
     ]
     label = next((c for c in built if c.name == "label"), None)
-    return Corpus(tuple(c for c in built if c.name != "label"), sentences, label)
+    return Corpus(tuple(c for c in built if c.name != "label"), sentences, label, layout=tuple(names))
 
 
 def refuse_nul(parsed: Parsed, name: str) -> None:

@@ -83,6 +83,7 @@ def train(
         "tokens": corpus.n_tokens,
         "labels": len(model.labels),
         "features": int((counts.table.offsets[1:] > counts.table.offsets[:-1]).sum()),
+        "layout": _layout(corpus),
         "seed": seed,
         "all_labels": all_labels,
         **chosen,
@@ -90,6 +91,12 @@ def train(
     }
     columns = tuple(c.name for c in corpus.columns)
     return Tagger(counts.vocabulary, model, record, columns, counts, bins, function)
+
+
+def _layout(corpus: Corpus) -> list[str]:
+    """The columns that rows of such data have, the label among them; none where it holds ready-made features only."""
+    names = list(corpus.layout) or [c.name for c in corpus.columns]
+    return names if "label" in names or not names else [*names, "label"]
 
 
 def _ready(corpus: Corpus, function: FeatureFunction | None, bins: Bins | None = None) -> tuple[Corpus, Bins | None]:

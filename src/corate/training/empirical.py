@@ -91,6 +91,8 @@ class Empirical:
             raise DataError(f"unknown ladder {ladder!r}; there are {', '.join(LADDERS)}")
         if corpus.n_tokens == 0:
             raise DataError("there are no tokens to train on")
+        if corpus.word is None and corpus.attributes is None:
+            raise DataError("the data has labels and nothing to tell them from; give words or features")
         self.word = None if corpus.word is None else corpus.word.name
         self.ladder, self.seed, self.all_labels, self.progress = ladder, seed, all_labels, progress
         if self.word is None and ladder in ("default", "paper"):

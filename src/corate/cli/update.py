@@ -1,0 +1,87 @@
+"""``corate update``: a model learns from more labelled text, without starting again."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Annotated, Any
+
+import typer
+
+from corate.cli import options
+from corate.cli.exits import hush
+from corate.cli.files import check_writable, named
+from corate.cli.options import Docstart, Format, Reading
+from corate.cli.terminal import Progress, count, print_json, size
+from corate.cli.train import described
+
+__all__ = ["EXAMPLES", "update"]
+
+EXAMPLES = """\
+Examples:
+
+\b
+  corate update model.corate more.tsv
+  corate update model.corate more.tsv -o larger.corate --json
+  zcat today.tsv.gz | corate update model.corate - --quiet
+"""
+
+
+def update(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="More labelled text; - is standard input.")],
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="MODEL2", help="Where to write. Unset, MODEL is replaced."),
+    ] = None,
+    format: options.FormatOption = Format.auto,
+    columns: options.Columns = None,
+    encoding: options.Encoding = "utf-8",
+    separator: options.Separator = None,
+    comment: options.Comment = None,
+    docstart: options.DocstartOption = Docstart.keep,
+    skip_bad: options.SkipBad = False,
+    half: Annotated[bool, typer.Option("--half", help="Store weights in 16 bits: a smaller model.")] = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Teach a model more labelled text.
+
+    The counts of the new text are added to those in the model; what was tuned stays as it was. Words and labels may
+    be new. A model written with --no-counts cannot learn more.
+    """
+    target = model if output is None else output
+    if file != "-" and os.path.exists(target) and os.path.exists(file) and os.path.samefile(file, target):
+        raise typer.BadParameter(f"{target} is the text itself", param_hint="--output")
+    import corate
+
+    if quiet:
+        hush()
+    start = time.perf_counter()
+    check_writable(target)
+    with Progress(quiet) as progress:
+        progress("reading")
+        old = corate.load(model)
+        reading = Reading(format, columns, encoding, separator, comment, docstart, skip_bad)
+        corpus = reading.read(file, old.layout)
+        progress("learning")
+        tagger = old.update(corpus)
+        progress("saving")
+        with named(target):
+            tagger.save(target, half=half)
+    result = described(tagger, target)
+    result["added"] = {key: result[key] - old.record[key] for key in ("sentences", "tokens", "labels", "features")}
+    result["seconds_total"] = time.perf_counter() - start
+    if json:
+        print_json(result)
+    elif not quiet:
+        _show(result)
+
+
+def _show(result: dict[str, Any]) -> None:
+    added = result["added"]
+    print(
+        f"{count(added['sentences'])} sentences, {count(added['tokens'])} tokens and {count(added['labels'])} labels "
+        f"more, {count(result['tokens'])} tokens in all, in {result['seconds_total']:.2f} s"
+    )
+    print(f"model: {result['model']}, {size(result['bytes'])}, {result['bytes_per_token']:.1f} bytes a token")
