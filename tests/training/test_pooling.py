@@ -234,7 +234,7 @@ def test_a_compiled_pool_scores_as_the_pool_does(attributes: bool) -> None:
     corpus = corpus_of(labelled)
     ready = None if p.tokens.attributes is None else (p.tokens.attributes.offsets, p.tokens.attributes.ids)
     columns = [(c.ids, c.strings.data, c.strings.offsets) for c in corpus.columns]
-    offsets, labels, found = model.engine(p.counts.vocabulary).lattice(columns, corpus.offsets, ready)
+    offsets, labels, found, *_ = model.engine(p.counts.vocabulary).lattice(columns, corpus.offsets, ready)
     np.testing.assert_array_equal(offsets, every.offsets)
     np.testing.assert_array_equal(labels, every.labels)
     np.testing.assert_allclose(found, scores, rtol=1e-4, atol=1e-4)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,14 +14,18 @@ from corate.counts import Counts
 from corate.errors import DataError, FeatureError, ModelError
 from corate.features import FeatureSource, resolve
 from corate.features.ready import Bins, FeatureFunction, with_features
+from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
 from corate.tagger import Tagger
 from corate.training.build import rebuild
 from corate.training.empirical import Empirical
+from corate.training.separate import Separate, SeparateParameters
 
 __all__ = ["METHODS", "train", "update"]
 
-METHODS = ("empirical",)
+METHODS = ("empirical", "separate")
+
+Progress = Callable[[str, float], None]
 
 
 def train(
@@ -30,23 +35,37 @@ def train(
     features: FeatureSource = None,
     held_out: Corpus | None = None,
     ladder: str | None = None,
+    base: str | None = None,
+    coupling: str | None = None,
+    optimizer: str | None = None,
+    settings: Mapping[str, float] | None = None,
+    tune: bool = False,
+    checkpoint: str | os.PathLike[str] | None = None,
     threads: int = 1,
     seed: int = 0,
     all_labels: bool = False,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Tagger:
     """Train a tagger on a labelled corpus.
 
     Args:
         corpus: sentences with labels.
-        method: ``"empirical"``: every factor is estimated by counting.
+        method: ``"empirical"``: every factor is estimated by counting. ``"separate"``: every factor is a maximum
+            entropy model, fitted on its own.
         features: a preset (``"paper"``, ``"pos"``, ``"ner"``, ``"chunking"``), a template file, a list of templates, or
-            a function of a sentence and a position; without any, the words and their neighbours.
-        held_out: sentences to tune on, looked at and never counted; without them a slice of the corpus is held out for
+            a function of a sentence and a position. Without any, ``"empirical"`` takes the words and their neighbours,
+            and ``"separate"`` the preset ``"ner"`` where labels are spans, else ``"pos"``.
+        held_out: sentences to tune on, looked at and never counted; without them a part of the corpus is held out for
             the tuning and counted afterwards.
-        ladder: ``"default"``, ``"paper"`` or ``"pooled"``; without one the held-out sentences decide.
+        ladder: for ``"empirical"``: ``"default"``, ``"paper"`` or ``"pooled"``; without one held-out sentences decide.
+        base: for ``"separate"``: the empirical scores that nodes start from, ``"default"``, ``"paper"`` or ``"none"``.
+        coupling: for ``"separate"``: ``"given-nodes"`` (the default), or ``"joint"``, the paper's.
+        optimizer: for ``"separate"``: ``"adagrad"`` (the default) or ``"lbfgs"``.
+        settings: for ``"separate"``: values by name, as ``corate info`` shows them, in place of the usual ones.
+        tune: for ``"separate"``: search for the prior's variance, the weight of the base and the feature cut-off first.
+        checkpoint: for ``"separate"``: a file to write after every pass, and to take up again from.
         threads: for methods that can share their work; ``"empirical"`` needs one. The result does not depend on it.
-        seed: chooses the slice that is held out.
+        seed: chooses what is held out, and the order of stochastic steps.
         all_labels: consider every label everywhere, not only those that a word's counts make likely.
         progress: called with a stage and the share of it that is done.
 
@@ -56,27 +75,34 @@ def train(
     """
     started = time.perf_counter()
     if method not in METHODS:
-        raise DataError(f"unknown method {method!r}; there is {', '.join(METHODS)}")
+        raise DataError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
+    _refuse_foreign(method, locals())
+    if features is None and method == "separate" and corpus.columns:
+        features = usual_preset(corpus)
     templates, function = resolve(features, [c.name for c in corpus.columns])
-    left_out = [str(t) for t in templates if t.edge and t.atoms]
-    if left_out:
-        warnings.warn(
-            f"{method} training scores label pairs alone; left out: {', '.join(left_out)}, by which the scores would "
-            "depend on the observation",
-            stacklevel=2,
-        )
     ready, bins = _ready(corpus, function)
     looked_at = None if held_out is None else _ready(held_out, function, bins)[0]
-    counted = Empirical(
-        ready,
-        [t for t in templates if t.atoms and not t.edge],
-        ladder=ladder,
-        held_out=looked_at,
-        seed=seed,
-        all_labels=all_labels,
-        progress=progress or (lambda stage, done: None),
-    )
-    model, counts, chosen = counted.train()
+    common: dict[str, Any] = {
+        "held_out": looked_at,
+        "seed": seed,
+        "all_labels": all_labels,
+        "progress": progress or (lambda stage, done: None),
+    }
+    if method == "separate":
+        model, counts, chosen = Separate(
+            ready,
+            [t for t in templates if t.atoms],
+            parameters=_parameters(settings),
+            base=base or "default",
+            coupling=coupling or "given-nodes",
+            optimizer=optimizer or "adagrad",
+            threads=threads,
+            tune=tune,
+            checkpoint=checkpoint,
+            **common,
+        ).train()
+    else:
+        model, counts, chosen = Empirical(ready, _node_templates(templates), ladder=ladder, **common).train()
     record: dict[str, Any] = {
         "method": method,
         "sentences": len(corpus),
@@ -90,7 +116,53 @@ def train(
         "seconds": round(time.perf_counter() - started, 4),
     }
     columns = tuple(c.name for c in corpus.columns)
-    return Tagger(counts.vocabulary, model, record, columns, counts, bins, function)
+    kept = counts if method == "empirical" else None
+    return Tagger(counts.vocabulary, model, record, columns, kept, bins, function)
+
+
+#: Arguments that belong to one method, and what they are where they were not given.
+_OWN: dict[str, dict[str, Any]] = {
+    "empirical": {"ladder": None},
+    "separate": dict.fromkeys(("base", "coupling", "optimizer", "settings", "checkpoint")) | {"tune": False},
+}
+
+
+def _refuse_foreign(method: str, given: Mapping[str, Any]) -> None:
+    """An argument that another method would use is a mistake, not something to pass over."""
+    for other, names in _OWN.items():
+        for name, unset in names.items():
+            if other != method and given[name] is not unset:
+                raise DataError(f"{name} is for the method {other!r}, not for {method!r}")
+
+
+def _parameters(settings: Mapping[str, float] | None) -> SeparateParameters:
+    known = SeparateParameters()
+    values = dict(settings or {})
+    unknown = [name for name in values if not hasattr(known, name)]
+    if unknown:
+        raise DataError(f"unknown setting {unknown[0]!r}; there are {', '.join(vars(known))}")
+    wrong = [name for name, value in values.items() if not value >= 0]
+    if wrong:
+        raise DataError(f"the setting {wrong[0]!r} must be a number that is not negative, not {values[wrong[0]]!r}")
+    counts = {name: int(value) for name, value in values.items() if isinstance(getattr(known, name), int)}
+    return replace(known, **(values | counts))  # type: ignore[arg-type]
+
+
+def usual_preset(corpus: Corpus) -> str:
+    """The preset for a corpus: ``"ner"`` where its labels are spans, else ``"pos"``."""
+    names = corpus.require_labels().strings.to_list()
+    return "ner" if any(name.startswith(("B-", "I-")) for name in names) else "pos"
+
+
+def _node_templates(templates: Sequence[Template]) -> list[Template]:
+    left_out = [str(t) for t in templates if t.edge and t.atoms]
+    if left_out:
+        warnings.warn(
+            f"empirical training scores label pairs alone; left out: {', '.join(left_out)}, by which the scores would "
+            "depend on the observation",
+            stacklevel=3,
+        )
+    return [t for t in templates if t.atoms and not t.edge]
 
 
 def _layout(corpus: Corpus) -> list[str]:
@@ -118,6 +190,8 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
     2
     """
     started = time.perf_counter()
+    if tagger.method != "empirical":
+        raise ModelError(f"a model of the method {tagger.method!r} cannot learn more; train it again on all the data")
     if tagger.counts is None:
         raise ModelError(
             "this model was saved without its counts, so it cannot learn more; train it again and keep them"

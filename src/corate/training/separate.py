@@ -13,6 +13,7 @@ the nodes, and the node score is A f + B f - W f.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -27,11 +28,13 @@ from corate.errors import DataError
 from corate.features.templates import Template
 from corate.model import ChainModel, EdgeScores, SparseRows
 from corate.training.build import FEW_LABELS, FLOOR, ladder_model
+from corate.training.checkpoint import Checkpoint
 from corate.training.empirical import Empirical
 from corate.training.folds import take
 from corate.training.ladder import DEFAULT, PAPER, LadderTables
 from corate.training.optimize import AdaGrad, lbfgs
 from corate.training.pooling import Candidates, Features, fit_edges
+from corate.training.rates import edge_scores
 from corate.training.tuning import climb
 
 __all__ = ["BASES", "COUPLINGS", "OPTIMIZERS", "Separate", "SeparateParameters"]
@@ -58,7 +61,7 @@ class SeparateParameters:
     sigma2: float = 1.0  # variance of the Gaussian prior of the weights
     edge_sigma2: float = 1.0  # the same for pairs
     rate: float = 0.15  # first step of AdaGrad
-    passes: int = 4  # over the nodes
+    passes: int = 3  # over the nodes
     half_passes: int = 2  # over each half, for the nodes that the pairs are fitted on
     pair_passes: int = 1  # over the pairs
     temper: float = 0.4  # weight of the empirical scores that the nodes start from
@@ -93,6 +96,8 @@ class Separate:
         seed: int = 0,
         threads: int = 1,
         all_labels: bool = False,
+        tune: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
         progress: Progress = lambda stage, done: None,
     ) -> None:
         for name, value, known in (
@@ -105,6 +110,8 @@ class Separate:
         self.p = parameters or SeparateParameters()
         self.base, self.coupling, self.optimizer = base if coupling == "given-nodes" else "none", coupling, optimizer
         self.seed, self.threads, self.all_labels, self.progress = seed, threads, all_labels, progress
+        self.search, self.checkpoint, self.stopped = tune, checkpoint, False
+        self.given = held_out is not None
         self.counted = Empirical(
             corpus, templates, held_out=held_out, seed=seed, all_labels=all_labels, progress=progress
         )
@@ -171,17 +178,71 @@ class Separate:
 
     # -- nodes ---------------------------------------------------------------------------------------------------
 
-    def fit_nodes(self, problem: Problem, items: NDArray[np.int64], passes: int, stage: str) -> F32:
-        """W of the node model, from some of the tokens; Ctrl-C keeps what has been reached."""
+    def fit_nodes(
+        self, problem: Problem, items: NDArray[np.int64], passes: int, stage: str, *, main: bool = False
+    ) -> F32:
+        """W of the node model, from some of the tokens.
+
+        The main fit stops early where held-out sentences say so, writes a checkpoint after each pass and takes it up
+        again, and on Ctrl-C keeps what it has reached once a pass is done.
+        """
         if self.optimizer == "lbfgs":
             return self._fit_nodes_exactly(problem, items, stage)
+        run = self._adagrad(problem, items)
+        judged = self._judged() if main else None
+        store = (
+            Checkpoint(self.checkpoint, self._fingerprint(problem)) if main and self.checkpoint is not None else None
+        )
+        if store is not None:
+            store.restore(run)
+        best, top = run.weights, -1.0
+        while run.passes < passes:
+            done = run.passes
+            try:
+                loss = run.pass_once(lambda part, done=done: self.progress(stage, (done + part) / passes))  # type: ignore[misc]
+            except KeyboardInterrupt:
+                if not main or run.passes == 0:
+                    raise
+                self.stopped = True
+                return best
+            if store is not None:
+                store.save(run)
+            if judged is None:
+                best = run.weights
+                continue
+            accuracy = _node_accuracy(judged, run.weights, self.threads)
+            self.progress(f"{stage}: loss {loss:.4f}, held-out accuracy of nodes {accuracy:.4f}", run.passes / passes)
+            if accuracy <= top:
+                break
+            best, top = run.weights, accuracy
+        return best
+
+    def _adagrad(self, problem: Problem, items: NDArray[np.int64]) -> AdaGrad:
         visits = np.bincount(problem.features[1], minlength=len(self.slots))
         decay = (1.0 / (self.p.sigma2 * np.maximum(visits, 1))).astype(np.float32)
         decay[-1] = 0.0
-        run = AdaGrad.of(problem.nodes, decay, items, rate=self.p.rate, threads=self.threads, seed=self.seed)
-        for n in range(passes):
-            run.pass_once(lambda done, n=n: self.progress(stage, (n + done) / passes))  # type: ignore[misc]
-        return run.weights
+        return AdaGrad.of(problem.nodes, decay, items, rate=self.p.rate, threads=self.threads, seed=self.seed)
+
+    def _judged(self) -> Problem | None:
+        """The node model of the held-out sentences that the user gave, None without any."""
+        if not self.given or not self.counted.held_out:
+            return None
+        held_out = self.counted.held_out[0]
+        tables = None
+        if self.word is not None:
+            tables = self.counted.tables(self.preset, held_out.vocabulary, held_out.table)
+        return self.problem(held_out.tokens, tables, training=False)
+
+    def _fingerprint(self, problem: Problem) -> dict[str, Any]:
+        """What must be the same for a checkpoint to be taken up."""
+        return {
+            "settings": asdict(replace(self.p, passes=0)),
+            "base": self.base,
+            "seed": self.seed,
+            "templates": [str(t) for t in self.counts.vocabulary.templates],
+            "tokens": self.counts.tokens,
+            "slots": problem.nodes.size,
+        }
 
     def _fit_nodes_exactly(self, problem: Problem, items: NDArray[np.int64], stage: str) -> F32:
         chosen = problem if len(items) == len(problem.tokens.labels) else self._part(problem, items)
@@ -223,7 +284,7 @@ class Separate:
         else:
             node = weights
             edges, extra, honest = self._given_nodes(problem)
-            chosen, accuracy = self._tune_coupling(problem, honest, edges, extra)
+            chosen, accuracy = self._tune_coupling(*self._honest(problem, honest, weights), edges, extra)
         edges = (chosen.coupling * edges).astype(np.float32) if self.coupling != "joint" else edges
         self.progress("building the model", 0.0)
         scale = chosen.coupling if self.coupling != "joint" else 1.0
@@ -237,8 +298,31 @@ class Separate:
             "optimizer": self.optimizer,
             "settings": asdict(chosen),
             "held_out": {"accuracy": accuracy},
+            "interrupted": self.stopped,
         }
         return model, counts, record
+
+    def _rates(self) -> NDArray[np.float32]:
+        """Edge scores by counting alone, for a run that was stopped before its pairs were fitted."""
+        return edge_scores(self.counts.pairs, self.n_labels, k=0.5, weight=0.75).dense()
+
+    def _tune(self) -> SeparateParameters:
+        """The variance of the prior, the temper and the cut-off, on nodes of one half that judge the other."""
+        blocks = self._sentences(self.tokens.offsets, TUNING_TOKENS)
+        learn, judge = (take(self.tokens, blocks[k::2]) for k in (0, 1))
+        before = self.p
+
+        def right(p: SeparateParameters) -> NDArray[np.bool_]:
+            self.p = p
+            tables = self._tables()
+            problem = self.problem(learn, tables, training=True)
+            items = np.arange(len(learn.labels), dtype=np.int64)
+            weights = self.fit_nodes(problem, items, p.half_passes, "tuning")
+            return _right_nodes(self.problem(judge, tables, training=True), weights, self.threads)
+
+        steps = {"sigma2": 3.0, "cutoff": 2} if self.base == "none" else {"sigma2": 3.0, "temper": 1.5, "cutoff": 2}
+        found, _ = climb(right, before, steps, lambda done: self.progress("tuning", done))
+        return replace(found, cutoff=max(1, round(found.cutoff)))
 
     def _given_nodes(self, problem: Problem) -> tuple[NDArray[np.float32], SparseRows, F32]:
         """T and U, given nodes that have not seen the sentence: two halves, in blocks, judge each other."""
@@ -298,12 +382,23 @@ class Separate:
         weights = run.weights
         return weights[:size].reshape(start.shape), SparseRows(offsets, labels, weights[size:])
 
-    def _tune_coupling(
-        self, problem: Problem, honest: F32, edges: NDArray[np.float32], extra: SparseRows
-    ) -> tuple[SeparateParameters, float | None]:
-        """The weight of the edges that labels sentences best: held-out ones, else those of the other half."""
+    def _honest(self, problem: Problem, honest: F32, weights: F32) -> tuple[Tokens, Candidates, F32]:
+        """Sentences to tune on, with node scores that have not seen them: held-out ones, else those of the other half."""
+        judged = self._judged()
+        if judged is not None:
+            return judged.tokens, judged.candidates, judged.nodes.posteriors(weights, True, self.threads)
         sample = self._sentences(problem.tokens.offsets, TUNING_TOKENS)
-        tokens, candidates, scores = _take_candidates(problem.tokens, problem.candidates, honest, sample)
+        return _take_candidates(problem.tokens, problem.candidates, honest, sample)
+
+    def _tune_coupling(
+        self,
+        tokens: Tokens,
+        candidates: Candidates,
+        scores: F32,
+        edges: NDArray[np.float32],
+        extra: SparseRows,
+    ) -> tuple[SeparateParameters, float]:
+        """The weight of the edges that labels the most tokens right."""
         places = self._edge_features(tokens)
 
         def right(p: SeparateParameters) -> NDArray[np.bool_]:
@@ -389,6 +484,18 @@ def _with_bias(table: Table, n_labels: int) -> Table:
         np.append(table.labels, np.arange(n_labels, dtype=np.int32)),
         table.counts,
     )
+
+
+def _right_nodes(problem: Problem, weights: F32, threads: int) -> NDArray[np.bool_]:
+    """Which tokens the node model alone gets right."""
+    log_p = problem.nodes.posteriors(weights, True, threads)
+    best = np.maximum.reduceat(log_p, problem.candidates.offsets[:-1])
+    gold = problem.candidates.find(problem.tokens.labels)
+    return np.asarray((gold >= 0) & (log_p[gold] >= best))
+
+
+def _node_accuracy(problem: Problem, weights: F32, threads: int) -> float:
+    return float(_right_nodes(problem, weights, threads).mean())
 
 
 def _label_pairs(tokens: Tokens, n_labels: int) -> Ids:

@@ -1,0 +1,42 @@
+"""Checkpoints: the state of a stochastic run on disk, so that it can be taken up again after a stop."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from corate import storage
+from corate.errors import ModelError
+from corate.training.optimize import AdaGrad
+
+__all__ = ["Checkpoint"]
+
+
+class Checkpoint:
+    """A file that holds a run's weights and passes; it belongs to one set of data and settings."""
+
+    def __init__(self, path: str | os.PathLike[str], fingerprint: dict[str, Any]) -> None:
+        self.path, self.fingerprint = path, fingerprint
+
+    def save(self, run: AdaGrad) -> None:
+        """Write the run's state, all or nothing."""
+        header = {"kind": "checkpoint", "passes": run.passes, "of": self.fingerprint}
+        storage.write(self.path, {"state": run.state}, header)
+
+    def restore(self, run: AdaGrad) -> bool:
+        """Take up the run where the file left it; False without a file, ModelError where it is of another run."""
+        if not os.path.exists(self.path):
+            return False
+        tensors, header = storage.read(self.path)
+        if header.get("kind") != "checkpoint" or header.get("of") != self.fingerprint:
+            raise ModelError(
+                f"{os.fspath(self.path)}: the checkpoint is of other data or settings; name another file or remove it"
+            )
+        state = tensors["state"]
+        if state.shape != run.state.shape:
+            raise ModelError(f"{os.fspath(self.path)}: the checkpoint does not fit this run; remove it")
+        run.state[:] = np.asarray(state, dtype=np.float32)
+        run.passes = int(header["passes"])
+        return True
