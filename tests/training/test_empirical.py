@@ -261,6 +261,11 @@ def test_an_update_of_a_pool_keeps_its_weights_and_learns_words_and_labels() -> 
     updated = tagger.update(corpus_of(more))
     assert updated.record["settings"] == tagger.record["settings"]
     assert updated.labels == [*tagger.labels, "BEAST"]
+    np.testing.assert_array_equal(updated.model.bias[:4], tagger.model.bias)
+    old, new = tagger.model.edges.dense(), updated.model.edges.dense()
+    np.testing.assert_array_equal(np.delete(np.delete(new, 4, 0), 4, 1), old)
+    assert not new[4].any()
+    assert not new[:, 4].any()
     assert updated.tag(["gnu"]) == ["BEAST"]
     assert tagger.tag_all(words_of(first)) == before  # the old one is as it was
 
