@@ -96,12 +96,13 @@ class EdgeScores:
 
     @classmethod
     def of_dense(cls, scores: F32) -> EdgeScores:
-        """All pairs stored, from a (K + 1, K + 1) array."""
+        """From a (K + 1, K + 1) array; zeros are not stored."""
         size = len(scores)
+        origin, to = np.nonzero(scores)
         return cls(
-            np.arange(size + 1, dtype=np.int64) * size,
-            np.tile(np.arange(size, dtype=np.int32), size),
-            np.ascontiguousarray(scores, dtype=np.float32).ravel(),
+            np.searchsorted(origin, np.arange(size + 1)).astype(np.int64),
+            to.astype(np.int32),
+            np.ascontiguousarray(scores[origin, to], dtype=np.float32),
             np.zeros(size, np.float32),
             np.zeros(size, np.float32),
         )

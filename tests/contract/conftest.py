@@ -25,6 +25,11 @@ for _method in METHODS:
             features = TEMPLATES if _ladder == "pooled" else None
             WAYS[f"{_method}, {_ladder}"] = {"method": _method, "ladder": _ladder, "features": features}
         WAYS[f"{_method}, all labels"] = {"method": _method, "ladder": "default", "all_labels": True}
+    if _method == "separate":
+        WAYS[f"{_method}, paper base"] = {"method": _method, "features": TEMPLATES, "base": "paper"}
+        WAYS[f"{_method}, no base"] = {"method": _method, "features": TEMPLATES, "base": "none"}
+        WAYS[f"{_method}, joint"] = {"method": _method, "features": TEMPLATES, "coupling": "joint"}
+        WAYS[f"{_method}, L-BFGS"] = {"method": _method, "features": TEMPLATES, "optimizer": "lbfgs"}
 
 
 @pytest.fixture(params=list(WAYS))
