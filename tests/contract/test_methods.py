@@ -170,7 +170,7 @@ def test_more_labels_than_fit_a_table(train: Train, way: dict[str, Any], tmp_pat
     tagger = train(corpus_of(labelled))
     assert len(tagger.labels) == n
     found = tagger.tag(["w4", "w5"])
-    # Factors that know nothing of each other do not agree on words and labels seen once each: joint coupling is brittle.
+    # Factors that know nothing of each other disagree on words and labels seen once each: joint coupling is brittle.
     assert found == ["L4", "L5"] or way.get("coupling") == "joint"
     assert len(tagger.tag(["unseen", "w8", "w9", "unseen"])) == 4
     assert np.isfinite(tagger.score(["w4", "w5"]))

@@ -144,7 +144,7 @@ def _parameters(settings: Mapping[str, float] | None) -> SeparateParameters:
     unknown = [name for name in values if not hasattr(known, name)]
     if unknown:
         raise DataError(f"unknown setting {unknown[0]!r}; there are {', '.join(vars(known))}")
-    wrong = [name for name, value in values.items() if not value >= 0]
+    wrong = [name for name, value in values.items() if not 0 <= value < float("inf")]
     if wrong:
         raise DataError(f"the setting {wrong[0]!r} must be a number that is not negative, not {values[wrong[0]]!r}")
     counts = {name: int(value) for name, value in values.items() if isinstance(getattr(known, name), int)}

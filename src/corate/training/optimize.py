@@ -84,7 +84,7 @@ class AdaGrad:
     items: NDArray[np.int64]
     state: F32
     rate: float = 0.25
-    batch: int = 64
+    batch: int = 256
     threads: int = 1
     seed: int = 0
     passes: int = 0

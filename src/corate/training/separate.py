@@ -45,6 +45,10 @@ OPTIMIZERS = ("adagrad", "lbfgs")
 
 #: Templates with so few values also make edge features.
 FEW_VALUES = 60
+#: The usual weight of each base.
+TEMPERS = {"default": 0.4, "paper": 0.7, "none": 0.0}
+#: With fewer tokens more passes are made.
+FEW_TOKENS = 100_000
 #: Pairs are fitted on about so many tokens, and the coupling weight tuned on so many.
 PAIR_TOKENS = 120_000
 TUNING_TOKENS = 40_000
@@ -61,12 +65,19 @@ class SeparateParameters:
     sigma2: float = 1.0  # variance of the Gaussian prior of the weights
     edge_sigma2: float = 1.0  # the same for pairs
     rate: float = 0.15  # first step of AdaGrad
-    passes: int = 3  # over the nodes
-    half_passes: int = 2  # over each half, for the nodes that the pairs are fitted on
-    pair_passes: int = 1  # over the pairs
-    temper: float = 0.4  # weight of the empirical scores that the nodes start from
+    passes: int = 0  # over the nodes; 0: three, and more where there are few tokens
+    half_passes: int = 0  # over each half, for the nodes that the pairs are fitted on; 0: two, or more
+    pair_passes: int = 0  # over the pairs; 0: three, or more
+    temper: float = -1.0  # weight of the empirical scores that the nodes start from; below 0: that of the base
     cutoff: int = 1  # features seen less often are left out
     coupling: float = 0.8  # weight of the edges; tuned
+
+    def completed(self, tokens: int, base: str) -> SeparateParameters:
+        """With what was not chosen: passes, so many that small corpora are seen often enough, and the base's weight."""
+        more = int(np.clip(np.sqrt(FEW_TOKENS / max(1, tokens)), 1, 3))
+        usual = {"passes": 3 * more, "half_passes": 2 * more, "pair_passes": 3 * more}
+        chosen = replace(self, **{name: n for name, n in usual.items() if getattr(self, name) == 0})
+        return replace(chosen, temper=TEMPERS[base]) if self.temper < 0 or base == "none" else chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +123,7 @@ class Separate:
         self.seed, self.threads, self.all_labels, self.progress = seed, threads, all_labels, progress
         self.search, self.checkpoint, self.stopped = tune, checkpoint, False
         self.given = held_out is not None
+        templates = [*templates, *edge_templates(templates, corpus)]
         self.counted = Empirical(
             corpus, templates, held_out=held_out, seed=seed, all_labels=all_labels, progress=progress
         )
@@ -119,6 +131,7 @@ class Separate:
         self.n_labels = len(self.counts.labels)
         self.preset = DEFAULT if base == "default" else PAPER
         self.few = self.n_labels <= FEW_LABELS and (self.base == "default" or self.word is None)
+        self.p = self.p.completed(self.counts.tokens, self.base)
         self.slots = _with_bias(self.counts.table, self.n_labels)
         self.uses = self._uses(self.counts.vocabulary.templates)
         if self.word is not None:
@@ -127,11 +140,9 @@ class Separate:
             self.ladder = replace(tuned, **few) if self.preset is DEFAULT else tuned  # type: ignore[arg-type]
 
     def _uses(self, templates: Sequence[Template]) -> dict[str, NDArray[np.bool_]]:
-        """Which templates make node features and which edge features: explicit ones, and those with few values."""
-        sizes = np.diff(self.counts.vocabulary.bases)
+        """Which templates make node features and which edge features."""
         edges = np.array([t.edge for t in templates], dtype=bool)
-        single = np.array([len(t.atoms) == 1 and t.atoms[0].offset == 0 for t in templates], dtype=bool)
-        return {"nodes": ~edges, "edges": edges | (single & (sizes <= FEW_VALUES))}
+        return {"nodes": ~edges, "edges": edges}
 
     # -- problems ------------------------------------------------------------------------------------------------
 
@@ -157,7 +168,7 @@ class Separate:
             return Candidates.all_labels(len(tokens.labels), self.n_labels)
         left_out = tokens.labels if training else None
         parts = tables.parts(self.ladder, tokens, left_out)
-        temper = np.float32(0.0 if self.base == "none" else self.p.temper)
+        temper = np.float32(self.p.temper)
         found = Candidates(parts.offsets, parts.labels, temper * parts.scores(self.ladder))
         if self.few or self.all_labels:
             return found.spread(self.n_labels, float(temper) * FLOOR)
@@ -218,6 +229,8 @@ class Separate:
         return best
 
     def _adagrad(self, problem: Problem, items: NDArray[np.int64]) -> AdaGrad:
+        # Where only one label is possible there is nothing to learn.
+        items = items[np.diff(problem.candidates.offsets)[items] > 1]
         visits = np.bincount(problem.features[1], minlength=len(self.slots))
         decay = (1.0 / (self.p.sigma2 * np.maximum(visits, 1))).astype(np.float32)
         decay[-1] = 0.0
@@ -383,7 +396,7 @@ class Separate:
         return weights[:size].reshape(start.shape), SparseRows(offsets, labels, weights[size:])
 
     def _honest(self, problem: Problem, honest: F32, weights: F32) -> tuple[Tokens, Candidates, F32]:
-        """Sentences to tune on, with node scores that have not seen them: held-out ones, else those of the other half."""
+        """Sentences to tune on, with node scores that have not seen them: held-out ones, else by halves."""
         judged = self._judged()
         if judged is not None:
             return judged.tokens, judged.candidates, judged.nodes.posteriors(weights, True, self.threads)
@@ -463,7 +476,7 @@ class Separate:
         scored = EdgeScores.of_dense(edges)
         if self.word is None:
             return ChainModel(counts.labels, scored, node, bias, all_labels=True, edge_weights=extra)
-        temper = 0.0 if self.base == "none" else self.p.temper
+        temper = self.p.temper
         ladder = ladder_model(counts, self.preset, self.ladder, self.word, self.all_labels or self.few)
         rows = int(counts.vocabulary.bases[-1])
         return replace(
@@ -475,6 +488,28 @@ class Separate:
             floor=FLOOR * temper,
             edge_weights=extra.padded(rows) if len(extra) else extra,
         )
+
+
+def edge_templates(templates: Sequence[Template], corpus: Corpus) -> list[Template]:
+    """Edge templates that node templates with few values give: the same at both ends of an edge.
+
+    >>> from corate.features.templates import parse
+    >>> corpus = Corpus.from_sentences([[("a", "DET", "B"), ("dog", "NN", "I")]])
+    >>> wanted = [parse(t) for t in ("word[0]", "suffix(word[0], 2)", "starts_upper(word[0])", "pos[0]")]
+    >>> [str(t) for t in edge_templates(wanted[2:], corpus)]
+    ['edge: starts_upper(word[0])', 'edge: starts_upper(word[-1])', 'edge: pos[0]', 'edge: pos[-1]']
+    """
+    if any(t.edge for t in templates):
+        return []  # the user has chosen
+    found = []
+    for template in templates:
+        if len(template.atoms) != 1 or template.atoms[0].offset != 0:
+            continue
+        atom = template.atoms[0]
+        values, _ = atom.function.apply(corpus.column(atom.column).strings)
+        if int(values.max(initial=-1)) < FEW_VALUES:
+            found += [Template((replace(atom, offset=offset),), edge=True) for offset in (0, -1)]
+    return found
 
 
 def _with_bias(table: Table, n_labels: int) -> Table:
