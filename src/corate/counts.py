@@ -46,6 +46,13 @@ class Table:
         tail = np.full(rows - len(self), self.offsets[-1], dtype=np.int64)
         return Table(np.concatenate([self.offsets, tail]), self.labels, self.counts)
 
+    def take(self, rows: NDArray[np.int64]) -> Table:
+        """Some of the rows, in the given order."""
+        lengths = np.diff(self.offsets)[rows]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        where = np.repeat(self.offsets[rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return Table(offsets, self.labels[where], self.counts[where])
+
     def totals(self) -> NDArray[np.int64]:
         """Tokens of each row."""
         sums = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])

@@ -52,6 +52,13 @@ class SparseRows:
         tail = np.full(rows - len(self), self.offsets[-1], dtype=np.int64)
         return SparseRows(np.concatenate([self.offsets, tail]), self.labels, self.scores)
 
+    def take(self, rows: NDArray[np.int64]) -> SparseRows:
+        """Some of the rows, in the given order."""
+        lengths = np.diff(self.offsets)[rows]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        where = np.repeat(self.offsets[rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return SparseRows(offsets, self.labels[where], self.scores[where])
+
     def plus(self, other: SparseRows, n_labels: int) -> SparseRows:
         """The sum of two sets of as many rows."""
         keys = [

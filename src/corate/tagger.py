@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -249,14 +249,29 @@ class Tagger:
 
         return update(self, corpus)
 
-    def save(self, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False) -> int:
+    def pruned(self, rare: int) -> Tagger:
+        """A smaller tagger without the conjunctions, such as word pairs, seen less than ``rare`` times in training.
+
+        Needs the counts. Their rare part is dropped too, so that a later ``update`` starts from what is left.
+        """
+        if self.counts is None:
+            raise ModelError(
+                "this model holds no counts, so it cannot tell what is rare; train it again and prune then"
+            )
+        vocabulary, rows = self.vocabulary.pruned(self.counts.table.totals() >= rare)
+        model = replace(self.model, weights=self.model.weights.take(rows))
+        counts = replace(self.counts, vocabulary=vocabulary, table=self.counts.table.take(rows))
+        return replace(self, vocabulary=vocabulary, model=model, counts=counts)
+
+    def save(self, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False, rare: int = 0) -> int:
         """Write the model file and return its size in bytes.
 
-        Without ``counts`` the file is smaller and cannot be updated; ``half`` stores scores in 16 bits.
+        Without ``counts`` the file is smaller and cannot be updated; ``half`` stores scores in 16 bits; conjunctions
+        seen less than ``rare`` times are left out.
         """
         from corate.archive import save
 
-        return save(self, path, counts=counts, half=half)
+        return save(self if rare < 2 else self.pruned(rare), path, counts=counts, half=half)
 
     # -- inputs --------------------------------------------------------------------------------------------------
 

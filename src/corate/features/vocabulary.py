@@ -81,6 +81,26 @@ class Vocabulary:
         """A vocabulary that can grow on its own."""
         return replace(self, map=self.map.copy())
 
+    def pruned(self, keep: NDArray[np.bool_]) -> tuple[Vocabulary, NDArray[np.int64]]:
+        """A vocabulary without the conjunctions that are not kept, and the old ids of its features in order.
+
+        Features of one atom stay whatever ``keep`` says of them: they are values, and other features stand on them.
+        """
+        fresh = Vocabulary.of(self.templates, self.rungs)
+        bases, kept, keys = self.bases, [np.arange(self.n_attributes)], []
+        for t, template in enumerate(self.templates):
+            here = np.arange(bases[t], bases[t + 1])
+            prefixes, finals = self.map.keys(t)
+            if len(template.atoms) > 1:
+                here = here[keep[here]]
+                finals = finals[here - bases[t]]
+            kept.append(here)
+            keys.append((prefixes, finals))
+        strings = [self.map.strings(c) for c in range(len(self.columns))]
+        values = [self.map.values(f) for f in range(len(self.functions()))]
+        fresh.map.restore(strings, values, keys)
+        return replace(fresh, attributes=self.attributes), np.concatenate(kept).astype(np.int64)
+
     # -- numbers and names ---------------------------------------------------------------------------------------
 
     @property

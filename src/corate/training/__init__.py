@@ -20,6 +20,7 @@ from corate.tagger import Tagger
 from corate.training.build import rebuild
 from corate.training.empirical import Empirical
 from corate.training.separate import Separate, SeparateParameters
+from corate.training.tuning import named_settings
 
 __all__ = ["METHODS", "train", "update"]
 
@@ -61,7 +62,7 @@ def train(
         base: for ``"separate"``: the empirical scores that nodes start from, ``"default"``, ``"paper"`` or ``"none"``.
         coupling: for ``"separate"``: ``"given-nodes"`` (the default), or ``"joint"``, the paper's.
         optimizer: for ``"separate"``: ``"adagrad"`` (the default) or ``"lbfgs"``.
-        settings: for ``"separate"``: values by name, as ``corate info`` shows them, in place of the usual ones.
+        settings: values by name, as ``corate info`` shows them, in place of the usual ones; what is given is not tuned.
         tune: for ``"separate"``: search for the prior's variance, the weight of the base and the feature cut-off first.
         checkpoint: for ``"separate"``: a file to write after every pass, and to take up again from.
         threads: for methods that can share their work; ``"empirical"`` needs one. The result does not depend on it.
@@ -95,7 +96,7 @@ def train(
         model, counts, chosen = Separate(
             ready,
             [t for t in templates if t.atoms],
-            parameters=_parameters(settings),
+            parameters=replace(SeparateParameters(), **named_settings(SeparateParameters(), settings)),
             base=base or "default",
             coupling=coupling or "given-nodes",
             optimizer=optimizer or "adagrad",
@@ -105,7 +106,9 @@ def train(
             **common,
         ).train()
     else:
-        model, counts, chosen = Empirical(ready, _node_templates(templates), ladder=ladder, **common).train()
+        model, counts, chosen = Empirical(
+            ready, _node_templates(templates), ladder=ladder, settings=settings, **common
+        ).train()
     record: dict[str, Any] = {
         "method": method,
         "sentences": len(corpus),
@@ -126,7 +129,7 @@ def train(
 #: Arguments that belong to one method, and what they are where they were not given.
 _OWN: dict[str, dict[str, Any]] = {
     "empirical": {"ladder": None},
-    "separate": dict.fromkeys(("base", "coupling", "optimizer", "settings", "checkpoint")) | {"tune": False},
+    "separate": dict.fromkeys(("base", "coupling", "optimizer", "checkpoint")) | {"tune": False},
 }
 
 
@@ -136,19 +139,6 @@ def _refuse_foreign(method: str, given: Mapping[str, Any]) -> None:
         for name, unset in names.items():
             if other != method and given[name] is not unset:
                 raise DataError(f"{name} is for the method {other!r}, not for {method!r}")
-
-
-def _parameters(settings: Mapping[str, float] | None) -> SeparateParameters:
-    known = SeparateParameters()
-    values = dict(settings or {})
-    unknown = [name for name in values if not hasattr(known, name)]
-    if unknown:
-        raise DataError(f"unknown setting {unknown[0]!r}; there are {', '.join(vars(known))}")
-    wrong = [name for name, value in values.items() if not 0 <= value < float("inf")]
-    if wrong:
-        raise DataError(f"the setting {wrong[0]!r} must be a number that is not negative, not {values[wrong[0]]!r}")
-    counts = {name: int(value) for name, value in values.items() if isinstance(getattr(known, name), int)}
-    return replace(known, **(values | counts))  # type: ignore[arg-type]
 
 
 def usual_preset(corpus: Corpus) -> str:

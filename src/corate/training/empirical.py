@@ -9,7 +9,7 @@ ladders, the likelihood of those tokens does. What is stored are the raw counts,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -28,7 +28,7 @@ from corate.training.folds import held_out_tokens, slices, take, without
 from corate.training.ladder import DEFAULT, PAPER, LadderParameters, LadderPreset, LadderTables, NodeParts
 from corate.training.pooling import Candidates, Features, fit_edges, fit_weights
 from corate.training.rates import edge_scores
-from corate.training.tuning import climb
+from corate.training.tuning import climb, named_settings
 
 __all__ = ["LADDERS", "Empirical"]
 
@@ -82,6 +82,7 @@ class Empirical:
         templates: Sequence[Template] = (),
         *,
         ladder: str | None = None,
+        settings: Mapping[str, float] | None = None,
         held_out: Corpus | None = None,
         seed: int = 0,
         all_labels: bool = False,
@@ -101,6 +102,7 @@ class Empirical:
             raise FeatureError(f"the {ladder} ladder climbs from words, and the data has none; use the pooled one")
         if ladder == "pooled" and not templates and corpus.attributes is None:
             raise FeatureError("the pooled ladder needs templates or features; choose a preset with --features")
+        self.settings = named_settings(LadderParameters(), settings)
         progress("counting", 0.0)
         self.presets: tuple[LadderPreset, ...] = ()
         if self.word is not None:
@@ -166,9 +168,10 @@ class Empirical:
 
     def tune(self, preset: LadderPreset) -> tuple[LadderParameters, Choice]:
         """Tune a ladder on the held-out tokens: its settings, and how it did."""
-        start = LadderParameters.of(preset)
+        start = replace(LadderParameters.of(preset), **self.settings)
         folds = [(h.tokens, self.tables(preset, h.vocabulary, h.table)) for h in self.held_out]
         steps = _PAPER_STEPS if preset is PAPER else _LADDER_STEPS
+        steps = {name: step for name, step in steps.items() if name not in self.settings}
         judge = _Judge(folds, self.counts.pairs, self.n_labels)
         parameters = start
         if folds:

@@ -6,7 +6,7 @@ held out of the counts, and the compiling of a tuned ladder into the rows and we
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +80,8 @@ class LadderParameters:
     class_k: float = 4.0  # smoothing of neighbours of unseen words
     neighbour: float = 0.7  # weight of neighbour pairs
     context: float = 0.7  # weight of neighbours of unseen words
-    oov: float = 1.0  # mu: P(y | x) ** mu for unseen words
+    oov: float = 1.0  # mu as a weight: P(y | x) ** mu for unseen words
+    oov_constant: float = 1.0  # mu as a factor, the paper's reading: mu P(y | x), which cannot change the best path
     edge: float = 0.75  # weight of the label pairs
     edge_k: float = 0.5  # smoothing of the co-occurrence rates
     threshold: float = 1e-4  # labels less probable than so much of the best are no candidates
@@ -118,6 +119,8 @@ class NodeParts:
         if p.oov != 1.0:
             widths = np.diff(self.offsets)
             scores = scores + np.float32(p.oov - 1.0) * self.word * ~np.repeat(self.known, widths)
+        if p.oov_constant != 1.0:
+            scores = scores + np.float32(np.log(p.oov_constant)) * ~np.repeat(self.known, np.diff(self.offsets))
         scores += np.float32(p.context) * self.context
         return np.asarray(scores, dtype=np.float32)
 
@@ -210,11 +213,11 @@ class LadderTables:
         words = SparseRows(*self.ladder.word_rows(p.threshold, p.cap))
         parts, bases = [words], [len(words)]
         for r, ids in enumerate(self.rung_ids):
-            rows = SparseRows(*self.ladder.rung_rows(r, p.threshold, p.cap)).scaled(p.oov)
+            rows = self._unseen_rows(r, p)
             assert len(rows) == int(ids.max(initial=-1)) + 1
             parts.append(rows)
             bases.append(bases[-1] + len(rows))
-        prior = SparseRows(*self.ladder.rung_rows(len(self.rung_ids), p.threshold, p.cap)).scaled(p.oov)
+        prior = self._unseen_rows(len(self.rung_ids), p)
         weights: dict[int, SparseRows] = {}
         if self.preset.neighbours:
             for t, table, shift in ((1, self.left, 0), (2, self.right, 32)):
@@ -224,6 +227,10 @@ class LadderTables:
                 )
             weights.update(self._unseen_weights(p))
         return SparseRows.joined([*parts, prior]), bases, weights
+
+    def _unseen_rows(self, rung: int, p: LadderParameters) -> SparseRows:
+        rows = SparseRows(*self.ladder.rung_rows(rung, p.threshold, p.cap)).scaled(p.oov)
+        return replace(rows, scores=rows.scores + np.float32(np.log(p.oov_constant)))
 
     def _centre(self, t: int, size: int, shift: int) -> Ids:
         """The word of each neighbour pair of template ``t``."""

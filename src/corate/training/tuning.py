@@ -7,13 +7,15 @@ one standard error of a fair coin. Less than that is noise, and the default is b
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import TypeVar
+from dataclasses import asdict, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["clearly_better", "climb"]
+from corate.errors import DataError
+
+__all__ = ["clearly_better", "climb", "named_settings"]
 
 P = TypeVar("P")
 Correct = NDArray[np.bool_]
@@ -63,3 +65,28 @@ def climb(
             if moved:
                 break
     return best, right
+
+
+def named_settings(usual: Any, settings: Mapping[str, float] | None) -> dict[str, Any]:
+    """Values that the user gives by name, checked against a dataclass of the usual ones.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Usual:
+    ...     rate: float = 0.1
+    ...     passes: int = 3
+    >>> named_settings(Usual(), {"passes": 2.0})
+    {'passes': 2}
+    >>> named_settings(Usual(), {"speed": 1})
+    Traceback (most recent call last):
+    corate.errors.DataError: unknown setting 'speed'; there are rate, passes
+    """
+    values: dict[str, Any] = dict(settings or {})
+    known = asdict(usual)
+    for name, value in values.items():
+        if name not in known:
+            raise DataError(f"unknown setting {name!r}; there are {', '.join(known)}")
+        if not 0 <= value < float("inf"):
+            raise DataError(f"the setting {name!r} must be a number that is not negative, not {value!r}")
+        values[name] = int(value) if isinstance(known[name], int) else float(value)
+    return values
