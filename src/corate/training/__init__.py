@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 from corate.corpus import Corpus
@@ -141,12 +143,13 @@ def _refuse_foreign(method: str, given: Mapping[str, Any]) -> None:
 def _parameters(settings: Mapping[str, float] | None) -> SeparateParameters:
     known = SeparateParameters()
     values = dict(settings or {})
-    unknown = [name for name in values if not hasattr(known, name)]
-    if unknown:
-        raise DataError(f"unknown setting {unknown[0]!r}; there are {', '.join(vars(known))}")
-    wrong = [name for name, value in values.items() if not 0 <= value < float("inf")]
-    if wrong:
-        raise DataError(f"the setting {wrong[0]!r} must be a number that is not negative, not {values[wrong[0]]!r}")
+    for name, value in values.items():
+        if name not in vars(known):
+            raise DataError(f"unknown setting {name!r}; there are {', '.join(vars(known))}")
+        number = isinstance(value, Real) and math.isfinite(value)
+        if not number or value < 0 or (value == 0 and name in ("sigma2", "edge_sigma2")):
+            least = "above 0" if "sigma2" in name else "that is not negative"
+            raise DataError(f"the setting {name!r} must be a number {least}, not {value!r}")
     counts = {name: int(value) for name, value in values.items() if isinstance(getattr(known, name), int)}
     return replace(known, **(values | counts))  # type: ignore[arg-type]
 
