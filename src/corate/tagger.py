@@ -258,7 +258,9 @@ class Tagger:
             raise ModelError(
                 "this model holds no counts, so it cannot tell what is rare; train it again and prune then"
             )
-        vocabulary, rows = self.vocabulary.pruned(self.counts.table.totals() >= rare)
+        totals = self.counts.table.totals()
+        # What is derived from others, for unseen words, has no counts of its own and stays.
+        vocabulary, rows = self.vocabulary.pruned((totals >= rare) | (totals == 0))
         model = replace(self.model, weights=self.model.weights.take(rows))
         counts = replace(self.counts, vocabulary=vocabulary, table=self.counts.table.take(rows))
         return replace(self, vocabulary=vocabulary, model=model, counts=counts)

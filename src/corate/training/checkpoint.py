@@ -20,15 +20,18 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike[str], fingerprint: dict[str, Any]) -> None:
         self.path, self.fingerprint = path, fingerprint
 
-    def save(self, run: AdaGrad) -> None:
-        """Write the run's state, all or nothing."""
-        header = {"kind": "checkpoint", "passes": run.passes, "of": self.fingerprint}
+    def save(self, run: AdaGrad, accuracy: float) -> None:
+        """Write the run's state and how it did on held-out sentences (-1 where nobody looked), all or nothing."""
+        header = {"kind": "checkpoint", "passes": run.passes, "accuracy": accuracy, "of": self.fingerprint}
         storage.write(self.path, {"state": run.state}, header)
 
-    def restore(self, run: AdaGrad) -> bool:
-        """Take up the run where the file left it; False without a file, ModelError where it is of another run."""
+    def restore(self, run: AdaGrad, passes: int) -> float:
+        """Take up the run where the file left it, and return its accuracy; -1 without a file.
+
+        Raises ModelError where the file is of another run, or of more passes than are wanted.
+        """
         if not os.path.exists(self.path):
-            return False
+            return -1.0
         tensors, header = storage.read(self.path)
         if header.get("kind") != "checkpoint" or header.get("of") != self.fingerprint:
             raise ModelError(
@@ -37,6 +40,11 @@ class Checkpoint:
         state = tensors["state"]
         if state.shape != run.state.shape:
             raise ModelError(f"{os.fspath(self.path)}: the checkpoint does not fit this run; remove it")
+        if int(header["passes"]) > passes:
+            raise ModelError(
+                f"{os.fspath(self.path)}: it has made {header['passes']} passes, and only {passes} are asked for; "
+                "name another file or remove it"
+            )
         run.state[:] = np.asarray(state, dtype=np.float32)
         run.passes = int(header["passes"])
-        return True
+        return float(header["accuracy"])

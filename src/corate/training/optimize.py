@@ -26,10 +26,12 @@ def lbfgs(
     iterations: int = 100,
     tolerance: float = 1e-5,
     progress: Callable[[int, float, float], bool] = lambda step, value, norm: True,
+    interrupted: Callable[[], None] = lambda: None,
 ) -> F64:
     """Minimise by L-BFGS. ``progress`` gets the iteration, the value and the gradient's norm; False from it stops.
 
-    Where ``progress`` stops it, or the user does with Ctrl-C, the weights reached so far are returned.
+    Where ``progress`` stops it, or the user does with Ctrl-C, the weights reached so far are returned, after a call of
+    ``interrupted`` in the second case. Before the first iteration is done there are none: KeyboardInterrupt is raised.
     """
     from scipy.optimize import minimize
 
@@ -51,7 +53,12 @@ def lbfgs(
     options = {"maxiter": iterations, "ftol": tolerance, "maxcor": 6}
     try:
         found = minimize(measured, start, jac=True, method="L-BFGS-B", callback=tick, options=options)
-    except (StopIteration, KeyboardInterrupt):
+    except StopIteration:
+        return best
+    except KeyboardInterrupt:
+        if step == 0:
+            raise
+        interrupted()
         return best
     return np.asarray(found.x)
 

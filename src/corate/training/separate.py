@@ -13,6 +13,7 @@ the nodes, and the node score is A f + B f - W f.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -118,6 +119,8 @@ class Separate:
         ):
             if value not in known:
                 raise DataError(f"unknown {name} {value!r}; there are {', '.join(known)}")
+        if checkpoint is not None and optimizer != "adagrad":
+            raise DataError(f"checkpoints are written between passes, and {optimizer} makes none; use adagrad")
         self.p = parameters or SeparateParameters()
         self.base, self.coupling, self.optimizer = base if coupling == "given-nodes" else "none", coupling, optimizer
         self.seed, self.threads, self.all_labels, self.progress = seed, threads, all_labels, progress
@@ -198,34 +201,33 @@ class Separate:
         again, and on Ctrl-C keeps what it has reached once a pass is done.
         """
         if self.optimizer == "lbfgs":
-            return self._fit_nodes_exactly(problem, items, stage)
+            return self._fit_nodes_exactly(problem, items, stage, main=main)
         run = self._adagrad(problem, items)
         judged = self._judged() if main else None
-        store = (
-            Checkpoint(self.checkpoint, self._fingerprint(problem)) if main and self.checkpoint is not None else None
-        )
-        if store is not None:
-            store.restore(run)
-        best, top = run.weights, -1.0
-        while run.passes < passes:
-            done = run.passes
-            try:
+        store, top = None, -1.0
+        if main and self.checkpoint is not None:
+            store = Checkpoint(self.checkpoint, self._fingerprint(problem, judged))
+            top = store.restore(run, passes)
+        best = run.weights
+        try:
+            while run.passes < passes:
+                done = run.passes
                 loss = run.pass_once(lambda part, done=done: self.progress(stage, (done + part) / passes))  # type: ignore[misc]
-            except KeyboardInterrupt:
-                if not main or run.passes == 0:
-                    raise
-                self.stopped = True
-                return best
-            if store is not None:
-                store.save(run)
-            if judged is None:
-                best = run.weights
-                continue
-            accuracy = _node_accuracy(judged, run.weights, self.threads)
-            self.progress(f"{stage}: loss {loss:.4f}, held-out accuracy of nodes {accuracy:.4f}", run.passes / passes)
-            if accuracy <= top:
-                break
-            best, top = run.weights, accuracy
+                if judged is None or top < 0:
+                    best = run.weights
+                if judged is not None:
+                    accuracy = _node_accuracy(judged, run.weights, self.threads)
+                    told = f"{stage}: loss {loss:.4f}, held-out accuracy of nodes {accuracy:.4f}"
+                    self.progress(told, run.passes / passes)
+                    if accuracy <= top:
+                        break
+                    best, top = run.weights, accuracy
+                if store is not None:
+                    store.save(run, top)
+        except KeyboardInterrupt:
+            if not main or run.passes == 0:
+                raise
+            self.stopped = True
         return best
 
     def _adagrad(self, problem: Problem, items: NDArray[np.int64]) -> AdaGrad:
@@ -246,18 +248,22 @@ class Separate:
             tables = self.counted.tables(self.preset, held_out.vocabulary, held_out.table)
         return self.problem(held_out.tokens, tables, training=False)
 
-    def _fingerprint(self, problem: Problem) -> dict[str, Any]:
-        """What must be the same for a checkpoint to be taken up."""
+    def _fingerprint(self, problem: Problem, judged: Problem | None) -> dict[str, Any]:
+        """What must be the same for a checkpoint to be taken up: settings, and every number of the problem."""
+        digest = hashlib.blake2b(digest_size=16)
+        for part in (problem,) if judged is None else (problem, judged):
+            for array in (*part.features, *part.candidates.arrays(), part.candidates.ladder, part.tokens.labels):
+                digest.update(np.ascontiguousarray(array).data)
         return {
             "settings": asdict(replace(self.p, passes=0)),
             "base": self.base,
             "seed": self.seed,
             "templates": [str(t) for t in self.counts.vocabulary.templates],
-            "tokens": self.counts.tokens,
             "slots": problem.nodes.size,
+            "data": digest.hexdigest(),
         }
 
-    def _fit_nodes_exactly(self, problem: Problem, items: NDArray[np.int64], stage: str) -> F32:
+    def _fit_nodes_exactly(self, problem: Problem, items: NDArray[np.int64], stage: str, *, main: bool) -> F32:
         chosen = problem if len(items) == len(problem.tokens.labels) else self._part(problem, items)
 
         def objective(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
@@ -267,14 +273,17 @@ class Separate:
             self.progress(f"{stage}: objective {value:.1f}, gradient {norm:.2g}", step / 100)
             return True
 
-        return lbfgs(objective, np.zeros(problem.nodes.size), progress=tick).astype(np.float32)
+        def stopped() -> None:
+            if not main:
+                raise KeyboardInterrupt
+            self.stopped = True
+
+        found = lbfgs(objective, np.zeros(problem.nodes.size), progress=tick, interrupted=stopped)
+        return found.astype(np.float32)
 
     def _part(self, problem: Problem, items: NDArray[np.int64]) -> Problem:
         sentences = np.unique(np.searchsorted(problem.tokens.offsets, items, side="right") - 1)
-        tables = (
-            None if self.word is None else self.counted.tables(self.preset, self.counts.vocabulary, self.counts.table)
-        )
-        return self.problem(take(problem.tokens, sentences), tables, training=True)
+        return self.problem(take(problem.tokens, sentences), self._tables(), training=True)
 
     def _tables(self) -> LadderTables | None:
         if self.word is None:
@@ -285,23 +294,14 @@ class Separate:
 
     def train(self) -> tuple[ChainModel, Counts, dict[str, Any]]:
         """The model, the counts behind it, and what was chosen and measured on the way."""
-        tables = (
-            None if self.word is None else self.counted.tables(self.preset, self.counts.vocabulary, self.counts.table)
-        )
-        problem = self.problem(self.tokens, tables, training=True)
+        if self.search:
+            self.p = self._tune()
+        problem = self.problem(self.tokens, self._tables(), training=True)
         everything = np.arange(len(self.tokens.labels), dtype=np.int64)
-        weights = self.fit_nodes(problem, everything, self.p.passes, "fitting the nodes")
-        if self.coupling == "joint":
-            node, edges, extra = self._joint(problem, weights)
-            chosen, accuracy = self.p, None
-        else:
-            node = weights
-            edges, extra, honest = self._given_nodes(problem)
-            chosen, accuracy = self._tune_coupling(*self._honest(problem, honest, weights), edges, extra)
-        edges = (chosen.coupling * edges).astype(np.float32) if self.coupling != "joint" else edges
+        weights = self.fit_nodes(problem, everything, self.p.passes, "fitting the nodes", main=True)
+        node, edges, extra, accuracy = self._coupled(problem, weights)
         self.progress("building the model", 0.0)
-        scale = chosen.coupling if self.coupling != "joint" else 1.0
-        model = self._model(node, edges, extra.scaled(scale))
+        model = self._model(node, edges, extra)
         size = int(self.counts.vocabulary.bases[-1])
         counts = replace(self.counts, table=self.counts.table.padded(size))
         record: dict[str, Any] = {
@@ -309,11 +309,24 @@ class Separate:
             "coupling": self.coupling,
             "base": self.base,
             "optimizer": self.optimizer,
-            "settings": asdict(chosen),
+            "settings": asdict(self.p),
             "held_out": {"accuracy": accuracy},
             "interrupted": self.stopped,
         }
         return model, counts, record
+
+    def _coupled(self, problem: Problem, weights: F32) -> tuple[F32, NDArray[np.float32], SparseRows, float | None]:
+        """Scores of nodes, label pairs and edge features, and the held-out accuracy where the coupling was tuned."""
+        if not self.stopped:
+            try:
+                if self.coupling == "joint":
+                    return (*self._joint(problem, weights), None)
+                edges, extra, honest = self._given_nodes(problem)
+                self.p, accuracy = self._tune_coupling(*self._honest(problem, honest, weights), edges, extra)
+                return weights, (self.p.coupling * edges).astype(np.float32), extra.scaled(self.p.coupling), accuracy
+            except KeyboardInterrupt:
+                self.stopped = True
+        return weights, self._rates(), SparseRows(), None
 
     def _rates(self) -> NDArray[np.float32]:
         """Edge scores by counting alone, for a run that was stopped before its pairs were fitted."""

@@ -6,8 +6,10 @@ one standard error of a fair coin. Less than that is noise, and the default is b
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
+from numbers import Real
 from typing import Any, TypeVar
 
 import numpy as np
@@ -86,7 +88,10 @@ def named_settings(usual: Any, settings: Mapping[str, float] | None) -> dict[str
     for name, value in values.items():
         if name not in known:
             raise DataError(f"unknown setting {name!r}; there are {', '.join(known)}")
-        if not 0 <= value < float("inf"):
-            raise DataError(f"the setting {name!r} must be a number that is not negative, not {value!r}")
+        above = name.endswith("sigma2")
+        number = isinstance(value, Real) and math.isfinite(value)
+        if not number or value < 0 or (above and value == 0):
+            least = "above 0" if above else "that is not negative"
+            raise DataError(f"the setting {name!r} must be a number {least}, not {value!r}")
         values[name] = int(value) if isinstance(known[name], int) else float(value)
     return values
