@@ -82,8 +82,9 @@ class Steps(Protocol):
 class AdaGrad:
     """Stochastic steps, each weight's scaled by what its gradients have been; the same bits for any number of threads.
 
-    ``state`` holds (weight, sum of squared gradients) side by side. A pass visits all items once in an order that
-    depends on the seed and the pass only, so that a run can be taken up again where it was left.
+    A batch is a fixed share of the items, at most 256 of them, whose gradients are of the same weights. ``state`` holds
+    (weight, sum of squared gradients) side by side. A pass visits all items once in an order that depends on the seed
+    and the pass only, so that a run can be taken up again where it was left.
     """
 
     steps: Steps
@@ -91,7 +92,7 @@ class AdaGrad:
     items: NDArray[np.int64]
     state: F32
     rate: float = 0.25
-    batch: int = 256
+    batch: int = 0
     threads: int = 1
     seed: int = 0
     passes: int = 0
@@ -108,7 +109,9 @@ class AdaGrad:
         state[:, 1] = 1e-4
         if start is not None:
             state[:, 0] = start
-        return cls(steps, decay, items, state.ravel(), **options)  # type: ignore[arg-type]
+        run = cls(steps, decay, items, state.ravel(), **options)  # type: ignore[arg-type]
+        run.batch = run.batch or int(np.clip(len(items) // 200, 16, 256))
+        return run
 
     @property
     def weights(self) -> F32:

@@ -48,6 +48,8 @@ OPTIMIZERS = ("adagrad", "lbfgs")
 FEW_VALUES = 60
 #: The usual weight of each base.
 TEMPERS = {"default": 0.4, "paper": 0.7, "none": 0.0}
+#: And there must be so many tokens for each value.
+VALUE_TOKENS = 200
 #: With fewer tokens more passes are made.
 FEW_TOKENS = 100_000
 #: Pairs are fitted on about so many tokens, and the coupling weight tuned on so many.
@@ -507,7 +509,7 @@ def edge_templates(templates: Sequence[Template], corpus: Corpus) -> list[Templa
     """Edge templates that node templates with few values give: the same at both ends of an edge.
 
     >>> from corate.features.templates import parse
-    >>> corpus = Corpus.from_sentences([[("a", "DET", "B"), ("dog", "NN", "I")]])
+    >>> corpus = Corpus.from_sentences([[("a", "DET", "B"), ("dog", "NN", "I")]] * 500)
     >>> wanted = [parse(t) for t in ("word[0]", "suffix(word[0], 2)", "starts_upper(word[0])", "pos[0]")]
     >>> [str(t) for t in edge_templates(wanted[2:], corpus)]
     ['edge: starts_upper(word[0])', 'edge: starts_upper(word[-1])', 'edge: pos[0]', 'edge: pos[-1]']
@@ -520,7 +522,7 @@ def edge_templates(templates: Sequence[Template], corpus: Corpus) -> list[Templa
             continue
         atom = template.atoms[0]
         values, _ = atom.function.apply(corpus.column(atom.column).strings)
-        if int(values.max(initial=-1)) < FEW_VALUES:
+        if int(values.max(initial=-1)) < min(FEW_VALUES, corpus.n_tokens / VALUE_TOKENS):
             found += [Template((replace(atom, offset=offset),), edge=True) for offset in (0, -1)]
     return found
 
