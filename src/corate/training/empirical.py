@@ -74,7 +74,7 @@ class Choice:
 
 
 class Empirical:
-    """One corpus, counted once; trains the ladders asked for on it."""
+    """One corpus, counted once; trains on it the ladder asked for, or the best of ``presets`` and a pool."""
 
     def __init__(
         self,
@@ -86,6 +86,7 @@ class Empirical:
         held_out: Corpus | None = None,
         seed: int = 0,
         all_labels: bool = False,
+        presets: tuple[LadderPreset, ...] | None = None,
         progress: Progress = lambda stage, done: None,
     ) -> None:
         if ladder is not None and ladder not in LADDERS:
@@ -107,7 +108,7 @@ class Empirical:
         self.presets: tuple[LadderPreset, ...] = ()
         if self.word is not None:
             self.presets = {"paper": (PAPER,), "default": (DEFAULT,), "pooled": (DEFAULT,)}.get(
-                ladder or "", (DEFAULT, PAPER)
+                ladder or "", presets or (DEFAULT, PAPER)
             )
         ready = bool(templates) or corpus.attributes is not None
         self.pooled = ready if ladder is None else ladder == "pooled"

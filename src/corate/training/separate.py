@@ -129,25 +129,33 @@ class Separate:
         self.search, self.checkpoint, self.stopped = tune, checkpoint, False
         self.given = held_out is not None
         templates = [*templates, *edge_templates(templates, corpus)]
+        self.preset = DEFAULT if base == "default" else PAPER
         self.counted = Empirical(
-            corpus, templates, held_out=held_out, seed=seed, all_labels=all_labels, progress=progress
+            corpus,
+            templates,
+            held_out=held_out,
+            seed=seed,
+            all_labels=all_labels,
+            presets=(self.preset,),
+            progress=progress,
         )
         self.counts, self.tokens, self.word = self.counted.counts, self.counted.tokens, self.counted.word
         self.n_labels = len(self.counts.labels)
-        self.preset = DEFAULT if base == "default" else PAPER
         self.few = self.n_labels <= FEW_LABELS and (self.base == "default" or self.word is None)
         self.p = self.p.completed(self.counts.tokens, self.base)
         self.slots = _with_bias(self.counts.table, self.n_labels)
-        self.uses = self._uses(self.counts.vocabulary.templates)
+        self.uses = self._uses(set(templates))
         if self.word is not None:
             tuned, _ = self.counted.tune(self.preset)
             few = {"threshold": 1e-6, "cap": FEW_LABELS} if self.few else {"threshold": 1e-4, "cap": 12}
             self.ladder = replace(tuned, **few) if self.preset is DEFAULT else tuned  # type: ignore[arg-type]
 
-    def _uses(self, templates: Sequence[Template]) -> dict[str, NDArray[np.bool_]]:
-        """Which templates make node features and which edge features."""
-        edges = np.array([t.edge for t in templates], dtype=bool)
-        return {"nodes": ~edges, "edges": edges}
+    def _uses(self, wanted: set[Template]) -> dict[str, NDArray[np.bool_]]:
+        """Which templates make node features and which edge features; those that only the base counts make neither."""
+        counted = self.counts.vocabulary.templates
+        asked = np.array([t in wanted for t in counted], dtype=bool)
+        edges = np.array([t.edge for t in counted], dtype=bool)
+        return {"nodes": asked & ~edges, "edges": asked & edges}
 
     # -- problems ------------------------------------------------------------------------------------------------
 
