@@ -58,6 +58,7 @@ TUNING_TOKENS = 40_000
 
 Ids = NDArray[np.int32]
 F32 = NDArray[np.float32]
+Csr = tuple[NDArray[np.int64], Ids]
 Progress = Callable[[str, float], None]
 
 
@@ -128,7 +129,8 @@ class Separate:
         self.seed, self.threads, self.all_labels, self.progress = seed, threads, all_labels, progress
         self.search, self.checkpoint, self.stopped = tune, checkpoint, False
         self.given = held_out is not None
-        templates = [*templates, *edge_templates(templates, corpus)]
+        if coupling == "given-nodes":
+            templates = [*templates, *edge_templates(templates, corpus)]
         self.preset = DEFAULT if base == "default" else PAPER
         self.counted = Empirical(
             corpus,
@@ -383,19 +385,27 @@ class Separate:
         edges, extra = self._fit_edge_features(picked, chosen, scores, edges)
         return edges, extra, honest
 
+    def _edge_slots(self, tokens: Tokens) -> tuple[Csr, Csr, F32] | None:
+        """The label pairs seen with each edge feature, the features of tokens, and the prior's share of a visit."""
+        size = (self.n_labels + 1) ** 2
+        if not self.uses["edges"].any() or size > np.iinfo(np.int32).max:
+            return None
+        offsets, ids = self._edge_features(tokens)
+        pairs = np.repeat(_label_pairs(tokens, self.n_labels), np.diff(offsets))
+        rows = int(self.counts.vocabulary.bases[-1])
+        starts, seen, _ = _native.count_table(ids, pairs, rows, size)
+        visits = np.maximum(np.bincount(ids, minlength=rows), 1)
+        return (starts, seen), (offsets, ids), (1.0 / (self.p.edge_sigma2 * visits)).astype(np.float32)
+
     def _fit_edge_features(
         self, tokens: Tokens, candidates: Candidates, scores: F32, start: NDArray[np.float32]
     ) -> tuple[NDArray[np.float32], SparseRows]:
         """T and the weights of edge features together, stochastically, from T alone."""
-        size = (self.n_labels + 1) ** 2
-        if not self.uses["edges"].any() or size > np.iinfo(np.int32).max:
+        found = self._edge_slots(tokens)
+        if found is None:
             return start, SparseRows()
-        here = replace(tokens, features=np.where(self.uses["edges"][:, None], tokens.features, -1), attributes=None)
-        features = Features.of(here, self.counts.vocabulary.bases)
-        pairs = _label_pairs(tokens, self.n_labels)
-        owner = np.repeat(np.arange(len(pairs)), np.diff(features.offsets))
-        rows = int(self.counts.vocabulary.bases[-1])
-        offsets, labels, _ = _native.count_table(features.ids, pairs[owner], rows, size)
+        (offsets, labels), features, decay = found
+        size = start.size
         gold = (candidates.find(tokens.labels) - candidates.offsets[:-1]).astype(np.int32)
         model = _native.Pairs(
             self.n_labels,
@@ -405,10 +415,9 @@ class Separate:
             scores,
             gold,
             None,
-            ((offsets, labels), features.arrays()),
+            ((offsets, labels), features),
         )
-        visits = np.maximum(np.bincount(features.ids, minlength=rows), 1)
-        decay = np.concatenate([[0.0], 1.0 / (self.p.edge_sigma2 * visits)]).astype(np.float32)
+        decay = np.concatenate([[0.0], decay]).astype(np.float32)
         first = np.zeros(model.size, np.float32)
         first[:size] = start.ravel()
         edges = np.arange(model.n_edges, dtype=np.int64)
@@ -453,8 +462,9 @@ class Separate:
         return Features.of(here, self.counts.vocabulary.bases).arrays()
 
     def _joint(self, problem: Problem, nodes: F32) -> tuple[F32, NDArray[np.float32], SparseRows]:
-        """The paper's pair model, softmax(A f_i + B f_i+1 + T); the node score is A f + B f - W f."""
+        """The paper's pair model, softmax(A f_i + B f_i+1 + T + U g); the node score is A f + B f - W f."""
         size = (self.n_labels + 1) ** 2
+        observed = self._edge_slots(problem.tokens)
         zero = np.zeros(len(problem.candidates.labels), np.float32)
         slots = (self.slots.offsets, self.slots.labels)
         model = _native.Pairs(
@@ -465,19 +475,19 @@ class Separate:
             zero,
             problem.gold,
             (slots, problem.features),
-            None,
+            None if observed is None else observed[:2],
         )
         visits = np.maximum(np.bincount(problem.features[1], minlength=len(self.slots)), 1)
         shrink = 1.0 / (self.p.sigma2 * visits)
         shrink[-1] = 0.0
-        decay = np.concatenate([[0.0], shrink]).astype(np.float32)
+        decay = np.concatenate([[0.0], [] if observed is None else observed[2], shrink]).astype(np.float32)
         edges = np.arange(model.n_edges, dtype=np.int64)
         run = AdaGrad.of(model, decay, edges, rate=self.p.rate, threads=self.threads, seed=self.seed)
         for n in range(self.p.passes):
             run.pass_once(lambda done, n=n: self.progress("fitting the pairs", (n + done) / self.p.passes))  # type: ignore[misc]
-        weights = run.weights
-        a, b = weights[size : size + len(nodes)], weights[size + len(nodes) :]
-        return a + b - nodes, weights[:size].reshape(self.n_labels + 1, -1), SparseRows()
+        table, u, a, b = np.split(run.weights, np.cumsum([size, model.size - size - 2 * len(nodes), len(nodes)]))
+        extra = SparseRows() if observed is None else SparseRows(*observed[0], u)
+        return a + b - nodes, table.reshape(self.n_labels + 1, -1), extra
 
     def _sentences(self, offsets: NDArray[np.int64], tokens: int) -> NDArray[np.int64]:
         """Sentences in blocks spread over the corpus, about so many tokens of them."""
