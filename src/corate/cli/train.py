@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
-from enum import Enum
+import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,8 +15,11 @@ from corate.cli import options
 from corate.cli.evaluate import measure, one_line
 from corate.cli.exits import hush
 from corate.cli.files import check_writable, named
-from corate.cli.options import Docstart, Format, Reading
+from corate.cli.options import Docstart, Format, Reading, one_of
 from corate.cli.terminal import Progress, count, print_json, size
+from corate.training import METHODS
+from corate.training.empirical import LADDERS
+from corate.training.separate import BASES, COUPLINGS, OPTIMIZERS, SeparateParameters
 
 if TYPE_CHECKING:
     from corate import Tagger
@@ -31,55 +36,39 @@ Examples:
   corate train brown.txt -o brown.corate --format slashed --ladder paper
   corate train train.tsv -o model.corate --features 'word[0], word[-1]|word[0], suffix(word[0], 3)'
   cat part-*.tsv | corate train - -o model.corate --quiet
+
+\b
+  corate train train.tsv -o model.corate --method separate --threads 2
+  corate train train.tsv -o model.corate --method separate --held-out dev.tsv --tune
+  corate train train.tsv -o model.corate --method separate --set passes=5 --set sigma2=0.5
+  corate train train.tsv -o model.corate --method separate --features paper --base none --coupling joint
+  corate train large.tsv -o model.corate --method separate --checkpoint large.checkpoint
 """
 
-
-class Method(str, Enum):
-    """The ways to train."""
-
-    empirical = "empirical"
-
-
-class Ladder(str, Enum):
-    """What stands behind a word never seen."""
-
-    paper = "paper"
-    default = "default"
-    pooled = "pooled"
+_EMPIRICAL, _SEPARATE, _FILE = "Empirical training", "Separate training", "Model file"
 
 
 def train(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Labelled text; - is standard input.")],
     output: Annotated[str, typer.Option("--output", "-o", metavar="MODEL", help="Where the model is written.")],
-    method: Annotated[Method, typer.Option(help="How to train.")] = Method.empirical,
+    method: Annotated[
+        str, one_of(METHODS, "empirical counts, in a second; separate fits maximum entropy factors, in seconds.")
+    ] = METHODS[0],
     features: Annotated[
         str | None,
         typer.Option(
             metavar="PRESET|FILE|TEMPLATES",
-            help="paper, pos, ner or chunking; a file of templates, CRF++'s too; or templates with commas between.",
+            help="paper, pos, ner or chunking; a file of templates, CRF++'s too; or templates with commas between. "
+            "Unset, the method's own.",
         ),
     ] = None,
-    ladder: Annotated[
-        Ladder | None, typer.Option(help="What node scores are counted from. Unset, held-out data decides.")
-    ] = None,
-    format: options.FormatOption = Format.auto,
-    columns: options.Columns = None,
-    encoding: options.Encoding = "utf-8",
-    separator: options.Separator = None,
-    comment: options.Comment = None,
-    docstart: options.DocstartOption = Docstart.keep,
-    skip_bad: options.SkipBad = False,
     held_out: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Tune on this file, never count it. Unset, a slice of FILE is set aside."),
+        typer.Option(metavar="FILE", help="Tune on this file, never train on it. Unset, parts of FILE are held out."),
     ] = None,
     test: Annotated[
         str | None, typer.Option(metavar="FILE", help="Measure the new model on this file as corate eval does.")
     ] = None,
-    no_counts: Annotated[
-        bool, typer.Option("--no-counts", help="Leave out what only later updates need: a smaller model.")
-    ] = False,
-    half: Annotated[bool, typer.Option("--half", help="Store weights in 16 bits: a smaller model.")] = False,
     all_labels: Annotated[
         bool, typer.Option("--all-labels", help="Let every word take every label, not only those likely for it.")
     ] = False,
@@ -87,16 +76,77 @@ def train(
     seed: options.Seed = 0,
     json: options.Json = False,
     quiet: options.Quiet = False,
+    ladder: Annotated[
+        str | None, one_of(LADDERS, "What node scores are counted from. Unset, held-out data decides.", _EMPIRICAL)
+    ] = None,
+    base: Annotated[
+        str | None, one_of(BASES, "The empirical ladder that node scores start from. Unset, default.", _SEPARATE)
+    ] = None,
+    coupling: Annotated[
+        str | None,
+        one_of(COUPLINGS, "How pairs are fitted: given the nodes, or apart as in the paper.", _SEPARATE),
+    ] = None,
+    optimizer: Annotated[
+        str | None, one_of(OPTIMIZERS, "Stochastic steps (adagrad, the default), or L-BFGS.", _SEPARATE)
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help=f"Change a setting; may be repeated. There are {', '.join(vars(SeparateParameters()))}.",
+            rich_help_panel=_SEPARATE,
+        ),
+    ] = None,
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Search for sigma2, temper and cutoff first.", rich_help_panel=_SEPARATE)
+    ] = False,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write this file after every pass; go on from it if it is there.",
+            rich_help_panel=_SEPARATE,
+        ),
+    ] = None,
+    no_counts: Annotated[
+        bool,
+        typer.Option("--no-counts", help="Leave out what only later updates need: smaller.", rich_help_panel=_FILE),
+    ] = False,
+    half: Annotated[
+        bool, typer.Option("--half", help="Store weights in 16 bits: smaller.", rich_help_panel=_FILE)
+    ] = False,
+    format: options.FormatOption = Format.auto,
+    columns: options.Columns = None,
+    encoding: options.Encoding = "utf-8",
+    separator: options.Separator = None,
+    comment: options.Comment = None,
+    docstart: options.DocstartOption = Docstart.keep,
+    skip_bad: options.SkipBad = False,
 ) -> None:
-    """Train on labelled text and write a model file."""
-    if file != "-" and os.path.exists(output) and os.path.exists(file) and os.path.samefile(file, output):
-        raise typer.BadParameter(f"{output} is the training file itself", param_hint="--output")
+    """Train on labelled text and write a model file.
+
+    Ctrl-C during separate training, once a pass is done, ends it early and writes the model reached so far.
+    """
+    own: dict[str, Any] = {
+        "ladder": ladder,
+        "base": base,
+        "coupling": coupling,
+        "optimizer": optimizer,
+        "settings": _settings(settings or []),
+        "tune": tune or None,
+        "checkpoint": checkpoint,
+    }
+    given = {name: value for name, value in own.items() if value is not None}
+    _check_usage(file, output, method, given)
     import corate
 
     if quiet:
         hush()
     start = time.perf_counter()
     check_writable(output)
+    if checkpoint is not None:
+        check_writable(checkpoint)
     reading = Reading(format, columns, encoding, separator, comment, docstart, skip_bad)
     with Progress(quiet) as progress:
         progress("reading")
@@ -107,13 +157,13 @@ def train(
         more: dict[str, Any] = {"all_labels": True} if all_labels else {}
         tagger = corate.train(
             corpus,
-            method.value,
+            method,
             features=features,
             held_out=held_out_corpus,
-            ladder=None if ladder is None else ladder.value,
             threads=threads,
             seed=seed,
             progress=progress,
+            **given,
             **more,
         )
         progress("saving")
@@ -123,12 +173,75 @@ def train(
         if test_corpus is not None:
             progress("testing")
             result["test"], _ = measure(tagger, test_corpus, threads)
+    if result.get("interrupted"):
+        warnings.warn(f"interrupted: {output} holds the model reached so far", stacklevel=2)
     result["seconds_reading"] = read - start
     result["seconds_total"] = time.perf_counter() - start
     if json:
         print_json(result)
     elif not quiet:
         _show(result)
+
+
+def _check_usage(file: str, output: str, method: str, given: dict[str, Any]) -> None:
+    """Refuse options of another method, and files that would overwrite each other."""
+    for name in given:
+        owner = "empirical" if name == "ladder" else "separate"
+        if method != owner:
+            raise typer.BadParameter(f"is for --method {owner}, not for {method}", param_hint=_flag(name))
+    if _same(file, output):
+        raise typer.BadParameter(f"{output} is the training file itself", param_hint="--output")
+    checkpoint = given.get("checkpoint")
+    if checkpoint is None:
+        return
+    if given.get("optimizer") == "lbfgs":
+        raise typer.BadParameter("is for --optimizer adagrad, not for lbfgs", param_hint="--checkpoint")
+    for other, called in ((file, "training file"), (output, "model file")):
+        if _same(checkpoint, other):
+            raise typer.BadParameter(f"{checkpoint} is the {called} itself", param_hint="--checkpoint")
+
+
+def _flag(name: str) -> str:
+    return "--set" if name == "settings" else f"--{name}"
+
+
+def _same(a: str, b: str) -> bool:
+    """Whether two arguments name one file, be it there or not."""
+    if "-" in (a, b):
+        return False
+    if os.path.exists(a) and os.path.exists(b):
+        return os.path.samefile(a, b)
+    return os.path.realpath(a) == os.path.realpath(b)
+
+
+def _settings(texts: Sequence[str]) -> dict[str, float] | None:
+    """The settings given with ``--set``, None without any.
+
+    >>> _settings(["sigma2=0.5", "passes = 5"])
+    {'sigma2': 0.5, 'passes': 5.0}
+    """
+    return dict(map(_setting, texts)) or None
+
+
+def _setting(text: str) -> tuple[str, float]:
+    def wrong(what: str) -> typer.BadParameter:
+        return typer.BadParameter(f"{text!r}: {what}", param_hint="--set")
+
+    name, equals, written = (part.strip() for part in text.partition("="))
+    known = vars(SeparateParameters())
+    if not equals:
+        raise wrong("write NAME=VALUE, such as sigma2=0.5")
+    if name not in known:
+        raise wrong(f"there is no setting {name!r}; there are {', '.join(known)}")
+    try:
+        value = float(written)
+    except ValueError:
+        raise wrong(f"{written!r} is no number") from None
+    if not 0 <= value < math.inf:
+        raise wrong("a setting is a number that is not negative")
+    if isinstance(known[name], int) and value != int(value):
+        raise wrong(f"{name} is a whole number")
+    return name, value
 
 
 def described(tagger: Tagger, output: str) -> dict[str, Any]:
