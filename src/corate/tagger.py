@@ -238,9 +238,9 @@ class Tagger:
 
         >>> import corate
         >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("the", "DET"), ("cat", "NOUN")]])
-        >>> tagger = corate.train(corpus, "separate", features=["word[0]"], base="none")
-        >>> [(feature, label) for feature, label, weight in sorted(tagger.strongest(3)) if weight > 0]
-        [('word[0]=cat', 'NOUN'), ('word[0]=dog', 'NOUN'), ('word[0]=the', 'DET')]
+        >>> tagger = corate.train(corpus, "separate", features=["word[0]"])
+        >>> any(feature == "word[0]=the" and label == "DET" for feature, label, weight in tagger.strongest())
+        True
         """
         weights = self.model.weights
         names = self.labels

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
 import warnings
@@ -17,9 +16,12 @@ from corate.cli.exits import hush
 from corate.cli.files import check_writable, named
 from corate.cli.options import Docstart, Format, Reading, one_of
 from corate.cli.terminal import Progress, count, print_json, size
+from corate.errors import DataError
 from corate.training import METHODS
 from corate.training.empirical import LADDERS
+from corate.training.ladder import LadderParameters
 from corate.training.separate import BASES, COUPLINGS, OPTIMIZERS, SeparateParameters
+from corate.training.tuning import named_settings
 
 if TYPE_CHECKING:
     from corate import Tagger
@@ -72,6 +74,12 @@ def train(
     all_labels: Annotated[
         bool, typer.Option("--all-labels", help="Let every word take every label, not only those likely for it.")
     ] = False,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Change one of the settings that corate info shows; may be repeated."
+        ),
+    ] = None,
     threads: options.Threads = 1,
     seed: options.Seed = 0,
     json: options.Json = False,
@@ -88,15 +96,6 @@ def train(
     ] = None,
     optimizer: Annotated[
         str | None, one_of(OPTIMIZERS, "Stochastic steps (adagrad, the default), or L-BFGS.", _SEPARATE)
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help=f"Change a setting; may be repeated. There are {', '.join(vars(SeparateParameters()))}.",
-            rich_help_panel=_SEPARATE,
-        ),
     ] = None,
     tune: Annotated[
         bool, typer.Option("--tune", help="Search for sigma2, temper and cutoff first.", rich_help_panel=_SEPARATE)
@@ -133,7 +132,7 @@ def train(
         "base": base,
         "coupling": coupling,
         "optimizer": optimizer,
-        "settings": _settings(settings or []),
+        "settings": _settings(method, settings or []),
         "tune": tune or None,
         "checkpoint": checkpoint,
     }
@@ -187,22 +186,18 @@ def _check_usage(file: str, output: str, method: str, given: dict[str, Any]) -> 
     """Refuse options of another method, and files that would overwrite each other."""
     for name in given:
         owner = "empirical" if name == "ladder" else "separate"
-        if method != owner:
-            raise typer.BadParameter(f"is for --method {owner}, not for {method}", param_hint=_flag(name))
+        if method != owner and name != "settings":
+            raise typer.BadParameter(f"it is for --method {owner}, not for {method}", param_hint=f"--{name}")
     if _same(file, output):
         raise typer.BadParameter(f"{output} is the training file itself", param_hint="--output")
     checkpoint = given.get("checkpoint")
     if checkpoint is None:
         return
     if given.get("optimizer") == "lbfgs":
-        raise typer.BadParameter("is for --optimizer adagrad, not for lbfgs", param_hint="--checkpoint")
+        raise typer.BadParameter("it is for --optimizer adagrad, not for lbfgs", param_hint="--checkpoint")
     for other, called in ((file, "training file"), (output, "model file")):
         if _same(checkpoint, other):
             raise typer.BadParameter(f"{checkpoint} is the {called} itself", param_hint="--checkpoint")
-
-
-def _flag(name: str) -> str:
-    return "--set" if name == "settings" else f"--{name}"
 
 
 def _same(a: str, b: str) -> bool:
@@ -214,34 +209,29 @@ def _same(a: str, b: str) -> bool:
     return os.path.realpath(a) == os.path.realpath(b)
 
 
-def _settings(texts: Sequence[str]) -> dict[str, float] | None:
+def _settings(method: str, texts: Sequence[str]) -> dict[str, float] | None:
     """The settings given with ``--set``, None without any.
 
-    >>> _settings(["sigma2=0.5", "passes = 5"])
-    {'sigma2': 0.5, 'passes': 5.0}
+    >>> _settings("separate", ["sigma2=0.5", "passes = 5"])
+    {'sigma2': 0.5, 'passes': 5}
     """
-    return dict(map(_setting, texts)) or None
-
-
-def _setting(text: str) -> tuple[str, float]:
-    def wrong(what: str) -> typer.BadParameter:
-        return typer.BadParameter(f"{text!r}: {what}", param_hint="--set")
-
-    name, equals, written = (part.strip() for part in text.partition("="))
-    known = vars(SeparateParameters())
-    if not equals:
-        raise wrong("write NAME=VALUE, such as sigma2=0.5")
-    if name not in known:
-        raise wrong(f"there is no setting {name!r}; there are {', '.join(known)}")
-    try:
-        value = float(written)
-    except ValueError:
-        raise wrong(f"{written!r} is no number") from None
-    if not 0 <= value < math.inf:
-        raise wrong("a setting is a number that is not negative")
-    if isinstance(known[name], int) and value != int(value):
-        raise wrong(f"{name} is a whole number")
-    return name, value
+    usual: Any = SeparateParameters() if method == "separate" else LadderParameters()
+    found: dict[str, float] = {}
+    for text in texts:
+        name, _, written = (part.strip() for part in text.partition("="))
+        try:
+            value = float(written)
+            whole = isinstance(getattr(usual, name, None), int)
+            if whole and not value.is_integer():
+                raise DataError(f"{name} is a whole number, not {written}")
+            found |= named_settings(usual, {name: value})
+        except DataError as error:
+            raise typer.BadParameter(str(error), param_hint="--set") from None
+        except ValueError:
+            raise typer.BadParameter(
+                f"{text!r} is no NAME=VALUE with a number, such as sigma2=0.5", param_hint="--set"
+            ) from None
+    return found or None
 
 
 def described(tagger: Tagger, output: str) -> dict[str, Any]:
