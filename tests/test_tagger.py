@@ -269,6 +269,21 @@ def test_rates_list_the_label_pairs_that_attract_and_repel() -> None:
     assert all(rate < 1 for *_, rate in repulsive)
 
 
+@pytest.mark.parametrize("method", ["empirical", "separate"])
+@pytest.mark.parametrize("n", [0, 1, 7, 10**6])
+def test_the_strongest_weights_are_those_of_all_weights_sorted(method: str, n: int) -> None:
+    tagger = corate.train(corpus_of(random_sentences(60)), method, features=["word[0]", "word[-1]|word[0]"])
+    weights = tagger.model.weights
+    rows = np.repeat(np.arange(len(weights)), np.diff(weights.offsets))
+    scores = weights.scores.tolist()
+    positive = sorted((w for w in scores if w > 0), reverse=True)[:n]
+    negative = sorted(w for w in scores if w < 0)[:n]
+    strongest = tagger.strongest(n)
+    assert [weight for *_, weight in strongest] == positive + negative
+    named = zip(rows.tolist(), weights.labels.tolist(), scores, strict=True)
+    assert set(strongest) <= {(tagger.vocabulary.name(f), tagger.labels[y], w) for f, y, w in named}
+
+
 def test_a_tagger_says_what_it_is(taggers: dict[str, Tagger]) -> None:
     tagger = taggers["columns"]
     assert repr(tagger) == "Tagger(empirical, 4 labels, 15 words, trained on 60 sentences)"

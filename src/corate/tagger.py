@@ -218,20 +218,39 @@ class Tagger:
         edges = self.model.edges
         names = self.labels
         origin = np.repeat(np.arange(len(edges.row)), np.diff(edges.offsets))
-        order = np.argsort(edges.scores, kind="stable")
-        with np.errstate(over="ignore"):
-            rate = np.exp(edges.scores)
+        boundary = len(edges.row) - 1
+        inner = np.flatnonzero((origin != boundary) | (edges.to != boundary))
 
-        def pair(i: int) -> tuple[str, str, float]:
-            a, b = int(origin[i]), int(edges.to[i])
-            left = names[a] if a < len(names) else "<s>"
-            right = names[b] if b < len(names) else "</s>"
-            return left, right, float(rate[i])
+        def pairs(chosen: NDArray[np.int64]) -> list[tuple[str, str, float]]:
+            with np.errstate(over="ignore"):
+                rates = np.exp(edges.scores[inner[chosen]])
+            found = zip(origin[inner[chosen]].tolist(), edges.to[inner[chosen]].tolist(), rates.tolist(), strict=True)
+            return [(names[a] if a < boundary else "<s>", names[b] if b < boundary else "</s>", r) for a, b, r in found]
 
-        inner = [i for i in order.tolist() if not (origin[i] == len(names) and edges.to[i] == len(names))]
-        attractive = [pair(i) for i in reversed(inner) if edges.scores[i] > 0][:n]
-        repulsive = [pair(i) for i in inner if edges.scores[i] < 0][:n]
-        return attractive, repulsive
+        highest, lowest = _extremes(edges.scores[inner], n)
+        return pairs(highest), pairs(lowest)
+
+    def strongest(self, n: int = 10) -> list[tuple[str, str, float]]:
+        """The feature weights that matter most, as (feature, label, weight).
+
+        First the ``n`` that speak loudest for a label, then the ``n`` that speak loudest against one. A ladder's scores
+        of whole words are not among them: they are counted rows, not weights of features.
+
+        >>> import corate
+        >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("the", "DET"), ("cat", "NOUN")]])
+        >>> tagger = corate.train(corpus, "separate", features=["word[0]"])
+        >>> any(feature == "word[0]=the" and label == "DET" for feature, label, weight in tagger.strongest())
+        True
+        """
+        weights = self.model.weights
+        names = self.labels
+
+        def named(i: int) -> tuple[str, str, float]:
+            feature = int(np.searchsorted(weights.offsets, i, side="right")) - 1
+            return self.vocabulary.name(feature), names[int(weights.labels[i])], float(weights.scores[i])
+
+        highest, lowest = _extremes(weights.scores, n)
+        return [named(i) for i in [*highest.tolist(), *lowest.tolist()]]
 
     # -- learning, saving ----------------------------------------------------------------------------------------
 
@@ -326,6 +345,21 @@ class Tagger:
         known = self.vocabulary.attributes.find(attributes.names)
         ready = (attributes.offsets, known[attributes.ids])
         return column_arrays(corpus, self.vocabulary.columns), ready
+
+
+def _extremes(values: NDArray[np.float32], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the ``n`` highest values above zero and the ``n`` lowest below it stand, the most extreme first.
+
+    >>> [found.tolist() for found in _extremes(np.array([0.5, -1, 0, 2, 1], np.float32), 2)]
+    [[3, 4], [1]]
+    """
+
+    def lowest(of: NDArray[np.float32]) -> NDArray[np.int64]:
+        some = np.argpartition(of, n)[:n] if n < len(of) else np.arange(len(of))
+        some = some[of[some] < 0]
+        return np.asarray(some[np.lexsort((some, of[some]))], dtype=np.int64)
+
+    return lowest(-values), lowest(values)
 
 
 def _listed(sentence: Iterable[Token]) -> list[Token]:

@@ -59,10 +59,13 @@ def test_info_tells_what_is_in_a_model(corate, model):
     assert facts["record"]["sentences"] == 300
     assert all(pair["rate"] > 1 for pair in facts["attractive"])
     assert all(pair["rate"] < 1 for pair in facts["repulsive"])
+    assert facts["strongest"][0]["weight"] > 0
+    assert facts["strongest"][0]["label"] in facts["labels"]
     shown = corate("info", model)
     assert (shown.code, shown.err) == (0, "")
     assert "B-STREET" in shown.text
     assert "attract" in shown.text
+    assert facts["strongest"][0]["feature"] in shown.text
 
 
 def test_info_refuses_other_files(corate, data):

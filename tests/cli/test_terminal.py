@@ -65,3 +65,20 @@ def test_short_work_shows_no_bar(monkeypatch):
     with terminal.Progress() as progress:
         progress("counting", 0.5)
     assert stream.getvalue() == ""
+
+
+def test_news_of_a_stage_shows_and_does_not_start_it_anew(monkeypatch):
+    stream = Screen()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(terminal, "_PATIENCE_SECONDS", 0.0)
+    with terminal.Progress() as progress:
+        progress("fitting", 0.2)
+        task = progress._task
+        progress("fitting: loss 0.5 [a]", 0.5)
+        progress("fitting", 0.6)
+        assert progress._task == task
+        assert progress._bar.tasks[0].description == "fitting: loss 0.5 [a]"
+        progress._bar.refresh()
+        progress("building", 0.0)
+        assert progress._bar.tasks[0].description == "building"
+    assert "loss 0.5 [a]" in stream.getvalue()

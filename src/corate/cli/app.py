@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 
 from corate.cli import demo, evaluate, info, tag, train, update
 from corate.cli.exits import EXIT_CODES, exit_codes
+from corate.cli.help import GroupedCommand
 
 __all__ = ["app"]
 
@@ -62,9 +63,9 @@ def _corate(
     pass
 
 
-app.command("train", epilog=train.EXAMPLES)(train.train)
-app.command("tag", epilog=tag.EXAMPLES)(tag.tag)
-app.command("eval", epilog=evaluate.EXAMPLES)(evaluate.evaluate)
-app.command("update", epilog=update.EXAMPLES)(update.update)
-app.command("info", epilog=info.EXAMPLES)(info.info)
-app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
+app.command("train", cls=GroupedCommand, epilog=train.EXAMPLES)(train.train)
+app.command("tag", cls=GroupedCommand, epilog=tag.EXAMPLES)(tag.tag)
+app.command("eval", cls=GroupedCommand, epilog=evaluate.EXAMPLES)(evaluate.evaluate)
+app.command("update", cls=GroupedCommand, epilog=update.EXAMPLES)(update.update)
+app.command("info", cls=GroupedCommand, epilog=info.EXAMPLES)(info.info)
+app.command("demo", cls=GroupedCommand, epilog=demo.EXAMPLES)(demo.demo)

@@ -24,6 +24,7 @@ Examples:
 """
 
 _PAIRS = 8
+_WEIGHTS = 8
 _LABELS_SHOWN = 40
 
 
@@ -33,8 +34,9 @@ def info(
 ) -> None:
     """Show what a model holds.
 
-    That is its labels, templates, chosen values and how it was trained. Pairs of labels are shown with their
-    co-occurrence rate: how many times more often they stand side by side than they would by chance. Above 1 they
+    That is its labels, templates, chosen values and how it was trained. The features with the strongest weights speak
+    for a label (above 0) or against it (below 0). Pairs of labels are shown with their co-occurrence rate: how many
+    times more often they stand side by side than they would by chance, or than their words let expect. Above 1 they
     attract each other, below 1 they avoid each other.
     """
     import corate
@@ -58,6 +60,7 @@ def _facts(tagger: Tagger, path: str) -> dict[str, Any]:
         "labels": list(tagger.labels),
         "words": len(tagger.words),
         "record": tagger.record,
+        "strongest": [{"feature": f, "label": y, "weight": weight} for f, y, weight in tagger.strongest(_WEIGHTS)],
         "attractive": [{"left": a, "right": b, "rate": rate} for a, b, rate in attractive],
         "repulsive": [{"left": a, "right": b, "rate": rate} for a, b, rate in repulsive],
     }
@@ -76,6 +79,12 @@ def _show(facts: dict[str, Any]) -> None:
         *([key, _told(value)] for key, value in facts["record"].items() if key not in facts),
     ]
     show_table(rows)
+    for title, sign in (("for", 1), ("against", -1)):
+        weights = [w for w in facts["strongest"] if sign * w["weight"] > 0]
+        if weights:
+            print()
+            cells = [[w["feature"], w["label"], f"{w['weight']:.3g}"] for w in weights]
+            show_table(cells, ["feature", "label", "weight"], title=f"features that speak {title} a label")
     for title, pairs in (("attract", facts["attractive"]), ("avoid", facts["repulsive"])):
         if pairs:
             print()
@@ -85,6 +94,8 @@ def _show(facts: dict[str, Any]) -> None:
 
 def _told(value: Any) -> str:
     """A value of the record as a person reads it."""
+    if value is None:
+        return "-"
     if isinstance(value, dict):
         return ", ".join(f"{key} {_told(v)}" for key, v in value.items())
     if isinstance(value, list | tuple):

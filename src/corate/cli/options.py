@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,7 +27,23 @@ __all__ = [
     "Separator",
     "SkipBad",
     "Threads",
+    "one_of",
 ]
+
+
+def one_of(names: Sequence[str], help: str, panel: str | None = None) -> Any:
+    """An option that takes one of the library's own names, so that they stand in one place only."""
+
+    def checked(value: str | None) -> str | None:
+        if value is not None and value not in names:
+            raise typer.BadParameter(f"{value!r} is none of {', '.join(names)}")
+        return value
+
+    def completed(start: str) -> list[str]:
+        return [name for name in names if name.startswith(start)]
+
+    metavar = f"<{'|'.join(names)}>"
+    return typer.Option(metavar=metavar, help=help, callback=checked, autocompletion=completed, rich_help_panel=panel)
 
 
 class Format(str, Enum):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
-__all__ = ["Progress", "count", "is_terminal", "percent", "print_json", "show_table", "size"]
+__all__ = ["Progress", "count", "is_terminal", "percent", "print_json", "show_table", "size", "time_left"]
 
 #: Work shorter than this shows no bar.
 _PATIENCE_SECONDS = 0.5
@@ -126,8 +126,9 @@ def _show_drawn(rows: Sequence[Sequence[str]], header: Sequence[str], numeric: S
 class Progress:
     """A bar on standard error for work that takes a while, where a person is looking and did not ask for quiet.
 
-    Called with the stage and how much of it is done (0 to 1, or None where no one knows). rich is imported when
-    the bar first shows, so short work does not wait for it.
+    Called with the stage and how much of it is done (0 to 1, or None where no one knows). What follows a colon is
+    news of the stage, and stays in sight until there is other news. rich is imported when the bar first shows, so short
+    work does not wait for it.
     """
 
     def __init__(self, quiet: bool = False) -> None:
@@ -136,6 +137,7 @@ class Progress:
         self._bar: Bar | None = None
         self._task: TaskID | None = None
         self._stage = ""
+        self._shown = ""
 
     def __enter__(self) -> Progress:
         return self
@@ -152,25 +154,45 @@ class Progress:
             return
         if self._bar is None:
             self._bar = _start_bar()
-        if self._task is None or stage != self._stage:
+        name, _, news = stage.partition(": ")
+        if self._task is None or name != self._stage:
             if self._task is not None:
                 self._bar.remove_task(self._task)
             self._task = self._bar.add_task(stage, total=None if done is None else 1.0)
-            self._stage = stage
-        self._bar.update(self._task, completed=0.0 if done is None else done)
+            self._stage = self._shown = name
+        if news:
+            self._shown = stage
+        self._bar.update(self._task, description=self._shown, completed=0.0 if done is None else done)
 
 
 def _start_bar() -> Bar:
     from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, ProgressColumn, Task, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
+    from rich.text import Text
+
+    class TimeLeft(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(time_left(task.time_remaining))
 
     bar = Bar(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TimeElapsedColumn(),
+        TimeLeft(),
         console=Console(stderr=True),
         transient=True,
     )
     bar.start()
     return bar
+
+
+def time_left(seconds: float | None) -> str:
+    """How long a stage will go on, in words; nothing where no one knows.
+
+    >>> time_left(4.4), time_left(190), time_left(None)
+    ('4 s left', '3 min left', '')
+    """
+    if seconds is None:
+        return ""
+    return f"{seconds:.0f} s left" if seconds < 100 else f"{seconds / 60:.0f} min left"

@@ -1,0 +1,217 @@
+"""corate train --method separate: its options, its checkpoints, what Ctrl-C leaves, and what corate info tells."""
+
+import json
+
+import pytest
+
+import corate as library
+from corate.cli import terminal
+from corate.training import METHODS
+from corate.training.separate import BASES, COUPLINGS, OPTIMIZERS
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory, data):
+    """The first sentences of the small corpus: enough to train on, little to wait for."""
+    path = tmp_path_factory.mktemp("small") / "small.tsv"
+    text = (data / "train.tsv").read_text("utf-8")
+    path.write_text("\n\n".join(text.split("\n\n")[:80]) + "\n\n", "utf-8")
+    return path
+
+
+def separate(corate, file, model, *args):
+    return corate("train", file, "-o", model, "--method", "separate", *args)
+
+
+def told(corate, file, model, *args):
+    result = separate(corate, file, model, "--json", *args)
+    assert (result.code, result.err) == (0, "")
+    return json.loads(result.text)
+
+
+def labels(corate, model, data):
+    return corate("tag", model, data / "test.tsv").out
+
+
+def test_it_trains_a_model_that_tags(corate, data, tmp_path):
+    result = told(corate, data / "train.tsv", tmp_path / "m", "--test", data / "test.tsv")
+    assert (result["method"], result["base"], result["coupling"]) == ("separate", "default", "given-nodes")
+    assert result["interrupted"] is False
+    assert result["test"]["accuracy"] > 0.9
+    assert "accuracy" in corate("eval", tmp_path / "m", data / "test.tsv").text
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "key"),
+    [
+        *(("--base", base, "base") for base in BASES),
+        *(("--coupling", coupling, "coupling") for coupling in COUPLINGS),
+        *(("--optimizer", optimizer, "optimizer") for optimizer in OPTIMIZERS),
+    ],
+)
+def test_every_choice_of_the_library_is_an_option(corate, small, tmp_path, option, value, key):
+    args = ["--features", "word[0], suffix(word[0], 2)"]
+    assert told(corate, small, tmp_path / "m", option, value, *args)[key] == value
+
+
+def test_settings_are_set_by_name(corate, small, tmp_path):
+    settings = told(corate, small, tmp_path / "m", "--set", "passes=2", "--set", "sigma2 = 0.25")["settings"]
+    assert (settings["passes"], settings["sigma2"]) == (2, 0.25)
+    empirical = corate("train", small, "-o", tmp_path / "m", "--ladder", "default", "--set", "oov=0.5", "--json")
+    assert json.loads(empirical.text)["settings"]["oov"] == 0.5
+
+
+def test_all_that_is_given_reaches_the_library(corate, small, tmp_path, monkeypatch):
+    seen = {}
+    train = library.train
+
+    def spied(corpus, method, **options):
+        seen.update(options, method=method)
+        return train(corpus)
+
+    monkeypatch.setattr("corate.train", spied)
+    args = ["--tune", "--checkpoint", tmp_path / "c", "--threads", 2, "--seed", 3, "--set", "rate=0.5", "--all-labels"]
+    assert separate(corate, small, tmp_path / "m", *args).code == 0
+    wanted = {"method": "separate", "tune": True, "checkpoint": str(tmp_path / "c"), "threads": 2, "seed": 3}
+    assert wanted.items() <= seen.items()
+    assert seen["settings"] == {"rate": 0.5}
+    assert seen["all_labels"]
+    assert not {"base", "coupling", "optimizer", "ladder"} & seen.keys()
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--method", "separate", "--ladder", "paper"], "--ladder: it is for --method empirical"),
+        (["--base", "none"], "--base: it is for --method separate, not for empirical"),
+        (["--coupling", "joint"], "--coupling: it is for --method separate"),
+        (["--optimizer", "lbfgs"], "--optimizer: it is for --method separate"),
+        (["--tune"], "--tune: it is for --method separate"),
+        (["--checkpoint", "c"], "--checkpoint: it is for --method separate"),
+        (["--set", "sigma2=1"], "unknown setting 'sigma2'; there are word_k,"),
+        (["--method", "separate", "--set", "word_k=1"], "unknown setting 'word_k'; there are sigma2,"),
+        (["--method", "separate", "--set", "sigma2"], "no NAME=VALUE"),
+        (["--method", "separate", "--set", "sigma2=much"], "no NAME=VALUE"),
+        (["--method", "separate", "--set", "sigma2=-1"], "'sigma2' must be"),
+        (["--method", "separate", "--set", "sigma2=nan"], "'sigma2' must be"),
+        (["--method", "separate", "--set", "passes=2.5"], "passes is a whole number"),
+        (["--method", "separate", "--set", "passes=inf"], "passes is a whole number"),
+        (["--method", "separate", "--base", "pooled"], "'pooled' is none of default, paper, none"),
+        (["--method", "separate", "--coupling", "loose"], "'loose' is none of"),
+        (["--method", "separate", "--optimizer", "newton"], "'newton' is none of"),
+        (["--method", "separate", "--checkpoint", "m"], "m is the model file itself"),
+        (["--method", "separate", "--checkpoint", "FILE"], "FILE is the training file itself"),
+        (["--method", "separate", "--optimizer", "lbfgs", "--checkpoint", "c"], "it is for --optimizer adagrad"),
+        (["--method", "magic"], f"'magic' is none of {', '.join(METHODS)}"),
+    ],
+)
+def test_options_that_do_not_go_together_are_wrong_usage(corate, small, tmp_path, monkeypatch, args, said):
+    monkeypatch.chdir(tmp_path)
+    text = small.read_bytes()
+    (tmp_path / "FILE").write_bytes(text)
+    result = corate("train", "FILE", "-o", "m", *args)
+    assert (result.code, result.out) == (2, b"")
+    assert said in " ".join(result.err.split())
+    assert [path.name for path in tmp_path.iterdir()] == ["FILE"]
+    assert (tmp_path / "FILE").read_bytes() == text
+
+
+# -- checkpoints -----------------------------------------------------------------------------------------------------
+
+
+def test_a_checkpoint_is_taken_up_and_ends_where_one_run_would(corate, small, data, tmp_path):
+    once, twice, checkpoint = tmp_path / "once", tmp_path / "twice", tmp_path / "c"
+    told(corate, small, once, "--set", "passes=3")
+    told(corate, small, twice, "--set", "passes=1", "--checkpoint", checkpoint)
+    assert checkpoint.exists()
+    told(corate, small, twice, "--set", "passes=3", "--checkpoint", checkpoint)
+    assert library.load(twice).strongest(50) == library.load(once).strongest(50)
+    assert labels(corate, twice, data) == labels(corate, once, data)
+
+
+def test_a_checkpoint_of_another_run_is_refused(corate, small, tmp_path):
+    told(corate, small, tmp_path / "m", "--set", "passes=1", "--checkpoint", tmp_path / "c")
+    result = separate(corate, small, tmp_path / "n", "--set", "rate=0.3", "--checkpoint", tmp_path / "c")
+    assert result.code == 1
+    assert "c: the checkpoint is of other data or settings" in result.err
+    assert not (tmp_path / "n").exists()
+
+
+def test_a_checkpoint_that_cannot_be_written_is_found_out_before_training(corate, small, tmp_path, monkeypatch):
+    def no_training(*args, **options):
+        raise AssertionError("trained in vain")
+
+    monkeypatch.setattr("corate.train", no_training)
+    result = separate(corate, small, tmp_path / "m", "--checkpoint", tmp_path / "none" / "c")
+    assert result.code == 1
+    assert "no directory" in result.err
+
+
+# -- Ctrl-C ----------------------------------------------------------------------------------------------------------
+
+
+def interrupt_at(monkeypatch, stage, done=0.0):
+    """Ctrl-C when a stage has got so far, once."""
+    hit = []
+
+    def progress(self, name, share=None):
+        if not hit and name.startswith(stage) and (share or 0.0) >= done:
+            hit.append(name)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(terminal.Progress, "__call__", progress)
+
+
+def test_ctrl_c_before_the_first_pass_leaves_nothing(corate, small, tmp_path, monkeypatch):
+    interrupt_at(monkeypatch, "fitting the nodes")
+    result = separate(corate, small, tmp_path / "m", "--set", "passes=4")
+    assert (result.code, result.out, result.err) == (130, b"", "corate: interrupted\n")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("stage", "done"), [("fitting the nodes", 0.6), ("fitting half 2", 0.0)])
+@pytest.mark.parametrize("quiet", [False, True])
+def test_ctrl_c_later_writes_the_model_reached_so_far_and_says_so(
+    corate, small, data, tmp_path, monkeypatch, stage, done, quiet
+):
+    interrupt_at(monkeypatch, stage, done)
+    model = tmp_path / "m"
+    result = separate(corate, small, model, "--set", "passes=4", "-q" if quiet else "--json")
+    assert result.code == 0
+    warning = f"corate: warning: interrupted: {model} holds the model reached so far\n"
+    assert result.err == ("" if quiet else warning)
+    monkeypatch.undo()
+    assert json.loads(corate("info", model, "--json").text)["record"]["interrupted"] is True
+    assert json.loads(corate("eval", model, data / "test.tsv", "--json").text)["accuracy"] > 0.8
+
+
+# -- corate info -----------------------------------------------------------------------------------------------------
+
+
+def test_info_tells_how_it_was_trained_and_what_weighs_most(corate, small, tmp_path):
+    model = tmp_path / "m"
+    told(corate, small, model, "--base", "paper", "--set", "passes=2")
+    facts = json.loads(corate("info", model, "--json").text)
+    record = facts["record"]
+    assert (record["base"], record["coupling"], record["settings"]["passes"]) == ("paper", "given-nodes", 2)
+    weights = [entry["weight"] for entry in facts["strongest"]]
+    positive, negative = [w for w in weights if w > 0], [w for w in weights if w < 0]
+    assert weights == sorted(positive, reverse=True) + sorted(negative)
+    assert positive
+    assert negative
+    assert all(entry["label"] in facts["labels"] for entry in facts["strongest"])
+    assert all(entry["feature"].split("=")[0] in facts["templates"] for entry in facts["strongest"])
+    assert all(pair["rate"] > 1 for pair in facts["attractive"])
+    assert all(pair["rate"] < 1 for pair in facts["repulsive"])
+    shown = corate("info", model).text
+    for words in ("base", "paper", "coupling", "given-nodes", "sigma2 1,", "speak for", "speak against", "attract"):
+        assert words in shown
+    assert facts["strongest"][0]["feature"] in shown
+
+
+def test_help_shows_the_options_by_method(corate):
+    text = corate("train", "--help").text
+    places = [text.index(title) for title in ("Options:", "Empirical training:", "Separate training:", "Reading:")]
+    assert places == sorted(places)
+    assert places[1] < text.index("--ladder <") < places[2] < text.index("--base <") < text.index("--tune ") < places[3]
+    assert f"<{'|'.join(METHODS)}>" in text
