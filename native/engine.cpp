@@ -146,6 +146,7 @@ class Engine {
 struct ReadyFeatures {
     const int64_t* offsets = nullptr;
     const int32_t* ids = nullptr;
+    const float* values = nullptr;  // null where all are 1
 };
 
 // One thread's state: strings met so far, and the lattice of the sentence at hand.
@@ -181,7 +182,7 @@ class Session {
             }
             if (ready.offsets != nullptr)
                 for (int64_t k = ready.offsets[token + i]; k < ready.offsets[token + i + 1]; ++k)
-                    if (ready.ids[k] >= 0) add(ready.ids[k], own, width, score);
+                    if (ready.ids[k] >= 0) add(ready.ids[k], own, width, score, ready.values == nullptr ? 1.0f : ready.values[k]);
         }
     }
     float decode(int64_t n, int32_t* best) {
@@ -234,18 +235,18 @@ class Session {
     }
 
     // score(y) += weight(feature, y) for the candidates; both lists rise.
-    void add(int64_t feature, const int32_t* own, size_t width, float* score) const {
+    void add(int64_t feature, const int32_t* own, size_t width, float* score, float value = 1.0f) const {
         const SparseRows& linear = engine_.linear();
         const int64_t a = linear.offsets[feature], b = linear.offsets[feature + 1];
         if (width == engine_.n_labels()) {
-            for (int64_t k = a; k < b; ++k) score[linear.labels[k]] += linear.values[k];
+            for (int64_t k = a; k < b; ++k) score[linear.labels[k]] += value * linear.values[k];
             return;
         }
         size_t j = 0;
         for (int64_t k = a; k < b; ++k) {
             while (j < width && own[j] < linear.labels[k]) ++j;
             if (j == width) return;
-            if (own[j] == linear.labels[k]) score[j] += linear.values[k];
+            if (own[j] == linear.labels[k]) score[j] += value * linear.values[k];
         }
     }
 
@@ -256,7 +257,7 @@ class Session {
 };
 
 using ColumnArrays = std::tuple<In<int32_t>, In<uint8_t>, In<int64_t>>;  // ids, blob, offsets
-using ReadyArrays = std::optional<std::tuple<In<int64_t>, In<int32_t>>>;
+using ReadyArrays = std::optional<std::tuple<In<int64_t>, In<int32_t>, std::optional<In<float>>>>;
 
 // A batch of sentences in columns: checks it once, then hands out sentences in a session's own ids.
 struct Batch {
@@ -277,12 +278,13 @@ struct Batch {
                     throw nb::value_error("string id out of range");
         }
         if (!features) return;
-        const auto& [offsets, ids] = *features;
+        const auto& [offsets, ids, values] = *features;
         if (offsets.shape(0) != n + 1) throw nb::value_error("feature offsets and the sentence offsets disagree");
         check_offsets(offsets, ids.shape(0), "feature offsets and features disagree");
         for (size_t k = 0; k < ids.shape(0); ++k)
             if (ids(k) >= engine.n_linear()) throw nb::value_error("feature id out of range");
-        ready = {offsets.data(), ids.data()};
+        if (values && values->shape(0) != ids.shape(0)) throw nb::value_error("feature ids and values disagree");
+        ready = {offsets.data(), ids.data(), values ? values->data() : nullptr};
     }
     int64_t first(size_t s) const { return sentences(s); }
     int64_t length(size_t s) const { return sentences(s + 1) - sentences(s); }

@@ -1,7 +1,7 @@
 // Maximum entropy models of label pairs: P(y, y' | x) by softmax over the candidate pairs of an edge.
 //
 //     s(y, y') = a_i(y) + b_i+1(y') + A f_i(y) + B f_i+1(y') + T(y, y') + sum over edge features g of i + 1 of U(g, y, y')
-//     L = sum over edges [s(gold) - log sum over y, y' of exp s] - sum of squares / (2 sigma^2)
+//     L = sum over edges of weight [s(gold) - log sum over y, y' of exp s] - sum of squares / (2 sigma^2)
 //
 // With a = b = 0 this is the paper's pair model, trained without regard to the nodes. With a and b the logarithms of node
 // probabilities, and without A and B, it is the pair model given the nodes. Sentences begin and end with a boundary
@@ -25,8 +25,9 @@ using Csr = std::tuple<In<int64_t>, In<int32_t>>;
 class Pairs {
    public:
     Pairs(size_t n_labels, In<int64_t> sentences, Csr candidates, In<float> left, In<float> right, In<int32_t> gold,
-          std::optional<std::tuple<Csr, Csr>> node_slots, std::optional<std::tuple<Csr, Csr>> edge_slots)
-        : K_(n_labels), sentences_(sentences), candidates_(candidates), left_(left), right_(right), gold_(gold) {
+          std::optional<std::tuple<Csr, Csr>> node_slots, std::optional<std::tuple<Csr, Csr>> edge_slots,
+          std::optional<In<float>> weights)
+        : K_(n_labels), sentences_(sentences), candidates_(candidates), left_(left), right_(right), gold_(gold), weights_(weights) {
         n_tokens_ = static_cast<size_t>(sentences(sentences.shape(0) - 1));
         check_lattice();
         if (node_slots) node_ = make(*node_slots, n_labels);
@@ -158,6 +159,7 @@ class Pairs {
                 });
             });
         }
+        const W weight = weights_ ? (*weights_)(static_cast<size_t>(edge.right >= 0 ? edge.right : edge.left)) : W(1);
         const size_t right = static_cast<size_t>(gold(edge.left)) * n + static_cast<size_t>(gold(edge.right));
         W top = work.r[0];
         for (const W value : work.r) top = std::max(top, value);
@@ -166,7 +168,8 @@ class Pairs {
         for (W& value : work.r) z += value = std::exp(value - top);
         for (W& value : work.r) value /= static_cast<W>(z);
         work.r[right] -= W(1);
-        return static_cast<double>(top) + std::log(z) - gold_score;
+        for (W& value : work.r) value *= weight;
+        return weight * (static_cast<double>(top) + std::log(z) - gold_score);
     }
 
     template <size_t Stride, typename W>
@@ -230,7 +233,7 @@ class Pairs {
     void check_lattice() const {
         const auto& [starts, own] = candidates_;
         if (starts.shape(0) != n_tokens_ + 1 || static_cast<size_t>(starts(n_tokens_)) != own.shape(0) ||
-            left_.shape(0) != own.shape(0) || right_.shape(0) != own.shape(0) || gold_.shape(0) != n_tokens_)
+            left_.shape(0) != own.shape(0) || right_.shape(0) != own.shape(0) || gold_.shape(0) != n_tokens_ || (weights_ && weights_->shape(0) != n_tokens_))
             throw nb::value_error("candidates, scores and tokens disagree");
         for (size_t s = 0; s + 1 < sentences_.shape(0); ++s)
             if (sentences_(s + 1) < sentences_(s) || sentences_(0) != 0) throw nb::value_error("sentence offsets fall");
@@ -248,6 +251,7 @@ class Pairs {
     Csr candidates_;
     In<float> left_, right_;
     In<int32_t> gold_;
+    std::optional<In<float>> weights_;  // of each token, 1 where there are none; an edge counts as much as the token it leads to
     std::unique_ptr<Sparse> node_, edge_;
     std::vector<Edge> edges_;
     int32_t boundary_ = static_cast<int32_t>(K_);
@@ -258,9 +262,10 @@ class Pairs {
 void bind_pairs(nb::module_& m) {
     nb::class_<Pairs>(m, "Pairs", "A maximum entropy model of neighbouring labels, over a dense table and sparse weights.")
         .def(nb::init<size_t, In<int64_t>, Csr, In<float>, In<float>, In<int32_t>, std::optional<std::tuple<Csr, Csr>>,
-                      std::optional<std::tuple<Csr, Csr>>>(),
+                      std::optional<std::tuple<Csr, Csr>>, std::optional<In<float>>>(),
              nb::arg("n_labels"), nb::arg("sentences"), nb::arg("candidates"), nb::arg("left"), nb::arg("right"),
-             nb::arg("gold"), nb::arg("node_slots").none(), nb::arg("edge_slots").none())
+             nb::arg("gold"), nb::arg("node_slots").none(), nb::arg("edge_slots").none(),
+             nb::arg("weights") = nb::none())
         .def_prop_ro("size", &Pairs::size)
         .def_prop_ro("n_edges", &Pairs::n_edges)
         .def(

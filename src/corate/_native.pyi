@@ -119,6 +119,8 @@ def forward_backward(
 # engine.cpp
 Rows = tuple[I64, I32, F32]
 
+Ready = tuple[I64, I32, F32 | None]
+
 class Engine:
     def __init__(
         self,
@@ -135,10 +137,8 @@ class Engine:
         all_labels: bool,
         floor: float,
     ) -> None: ...
-    def tag_columns(self, columns: Columns, sentences: I64, ready: tuple[I64, I32] | None, threads: int) -> I32: ...
-    def lattice(
-        self, columns: Columns, sentences: I64, ready: tuple[I64, I32] | None
-    ) -> tuple[I64, I32, F32, I64, I32]: ...
+    def tag_columns(self, columns: Columns, sentences: I64, ready: Ready | None, threads: int) -> I32: ...
+    def lattice(self, columns: Columns, sentences: I64, ready: Ready | None) -> tuple[I64, I32, F32, I64, I32]: ...
     def tag_words(self, words: Sequence[str], names: list[str]) -> list[str]: ...
     def tag_text(
         self,
@@ -210,6 +210,7 @@ class Pairs:
         gold: I32,
         node_slots: tuple[Csr, Csr] | None,
         edge_slots: tuple[Csr, Csr] | None,
+        weights: F32 | None = None,
     ) -> None: ...
     @property
     def size(self) -> int: ...

@@ -81,6 +81,7 @@ class Tokens:
     labels: Ids
     offsets: NDArray[np.int64]
     attributes: Attributes | None = None
+    weights: NDArray[np.float32] | None = None  # how much each token counts in methods that weigh them; 1 without
 
 
 @dataclass(frozen=True, eq=False)

@@ -333,7 +333,7 @@ class Tagger:
     def _needed(self) -> tuple[str, ...]:
         return self.columns if self.function is not None else self.vocabulary.columns
 
-    def _inputs(self, corpus: Corpus) -> tuple[list[Any], tuple[NDArray[np.int64], NDArray[np.int32]] | None]:
+    def _inputs(self, corpus: Corpus) -> tuple[list[Any], _native.Ready | None]:
         """A corpus as the engine takes it: the columns it reads, and its ready-made features as ids."""
         if self.vocabulary.attributes is None:
             return column_arrays(corpus, self.vocabulary.columns), None
@@ -343,7 +343,7 @@ class Tagger:
             raise FeatureError("the model was trained on ready-made features; give them, or load it with features=")
         attributes = corpus.attributes if self.bins is None else self.bins.apply(corpus.attributes)
         known = self.vocabulary.attributes.find(attributes.names)
-        ready = (attributes.offsets, known[attributes.ids])
+        ready = (attributes.offsets, known[attributes.ids], attributes.values)
         return column_arrays(corpus, self.vocabulary.columns), ready
 
 

@@ -232,7 +232,7 @@ def test_a_compiled_pool_scores_as_the_pool_does(attributes: bool) -> None:
     edges = np.zeros((len(p.prior) + 1,) * 2, np.float32)
     model = pooled_model(p.counts, pool, EdgeScores.of_dense(edges), None, None, all_labels=False)
     corpus = corpus_of(labelled)
-    ready = None if p.tokens.attributes is None else (p.tokens.attributes.offsets, p.tokens.attributes.ids)
+    ready = None if p.tokens.attributes is None else (p.tokens.attributes.offsets, p.tokens.attributes.ids, None)
     columns = [(c.ids, c.strings.data, c.strings.offsets) for c in corpus.columns]
     offsets, labels, found, *_ = model.engine(p.counts.vocabulary).lattice(columns, corpus.offsets, ready)
     np.testing.assert_array_equal(offsets, every.offsets)

@@ -42,6 +42,8 @@ def train(
     settings: Mapping[str, float] | None = None,
     tune: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
+    label_weights: Mapping[str, float] | None = None,
+    sentence_weights: Sequence[float] | None = None,
     threads: int = 1,
     seed: int = 0,
     all_labels: bool = False,
@@ -65,6 +67,8 @@ def train(
         settings: values by name, as ``corate info`` shows them, in place of the usual ones; what is given is not tuned.
         tune: for ``"separate"``: search for the prior's variance, the weight of the base and the feature cut-off first.
         checkpoint: for ``"separate"``: a file to write after every pass, and to take up again from.
+        label_weights: for ``"separate"``: how much tokens of a label count, by label; 1 for those not named.
+        sentence_weights: for ``"separate"``: how much each sentence of the corpus counts.
         threads: for methods that can share their work; ``"empirical"`` needs one. The result does not depend on it.
         seed: chooses what is held out, and the order of stochastic steps.
         all_labels: consider every label everywhere, not only those that a word's counts make likely.
@@ -84,8 +88,9 @@ def train(
     if features is None and method == "separate" and corpus.columns:
         features = usual_preset(corpus)
     templates, function = resolve(features, [c.name for c in corpus.columns])
-    ready, bins = _ready(corpus, function)
-    looked_at = None if held_out is None else _ready(held_out, function, bins)[0]
+    binned = method == "empirical"
+    ready, bins = _ready(corpus, function, binned=binned)
+    looked_at = None if held_out is None else _ready(held_out, function, bins, binned=binned)[0]
     common: dict[str, Any] = {
         "held_out": looked_at,
         "seed": seed,
@@ -103,6 +108,8 @@ def train(
             threads=threads,
             tune=tune,
             checkpoint=checkpoint,
+            label_weights=label_weights,
+            sentence_weights=sentence_weights,
             **common,
         ).train()
     else:
@@ -129,7 +136,8 @@ def train(
 #: Arguments that belong to one method, and what they are where they were not given.
 _OWN: dict[str, dict[str, Any]] = {
     "empirical": {"ladder": None},
-    "separate": dict.fromkeys(("base", "coupling", "optimizer", "checkpoint")) | {"tune": False},
+    "separate": dict.fromkeys(("base", "coupling", "optimizer", "checkpoint", "label_weights", "sentence_weights"))
+    | {"tune": False},
 }
 
 
@@ -169,11 +177,13 @@ def _layout(corpus: Corpus) -> list[str]:
     return names if "label" in names or not names else [*names, "label"]
 
 
-def _ready(corpus: Corpus, function: FeatureFunction | None, bins: Bins | None = None) -> tuple[Corpus, Bins | None]:
-    """The corpus with the function's features, numbers binned."""
+def _ready(
+    corpus: Corpus, function: FeatureFunction | None, bins: Bins | None = None, *, binned: bool = True
+) -> tuple[Corpus, Bins | None]:
+    """The corpus with the function's features; for methods that count, numbers are binned."""
     if function is not None:
         corpus = with_features(corpus, function)
-    if corpus.attributes is None:
+    if corpus.attributes is None or not binned:
         return corpus, None
     bins = bins or Bins.of(corpus.attributes)
     return replace(corpus, attributes=bins.apply(corpus.attributes)), bins

@@ -64,7 +64,8 @@ def take(tokens: Tokens, sentences: NDArray[np.int64]) -> Tokens:
     words = None if tokens.words is None else tokens.words[picks]
     features = np.ascontiguousarray(tokens.features[:, picks])
     attributes = None if tokens.attributes is None else tokens.attributes.take(picks)
-    return Tokens(features, words, tokens.labels[picks], offsets, attributes)
+    weights = None if tokens.weights is None else tokens.weights[picks]
+    return Tokens(features, words, tokens.labels[picks], offsets, attributes, weights)
 
 
 def without(counts: Counts, tokens: Tokens) -> Table:

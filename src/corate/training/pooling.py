@@ -41,6 +41,7 @@ class Features:
 
     offsets: NDArray[np.int64]
     ids: Ids
+    values: F32 | None = None  # where some are not 1
 
     @classmethod
     def of(cls, tokens: Tokens, bases: NDArray[np.int64]) -> Features:
@@ -56,8 +57,19 @@ class Features:
         owner = np.repeat(np.arange(len(widths)), np.diff(ready.offsets))[known]
         both = np.concatenate([ready.ids[known], ids])
         order = np.argsort(np.concatenate([owner, np.repeat(np.arange(len(widths)), widths)]), kind="stable")
+        values = None
+        if ready.values is not None:
+            values = np.concatenate([ready.values[known], np.ones(len(ids), np.float32)])[order]
         widths = widths + np.bincount(owner, minlength=len(widths))
-        return cls(np.concatenate([[0], np.cumsum(widths)]).astype(np.int64), both[order].astype(np.int32))
+        return cls(np.concatenate([[0], np.cumsum(widths)]).astype(np.int64), both[order].astype(np.int32), values)
+
+    def take(self, tokens: NDArray[np.int64]) -> Features:
+        """The features of some tokens, in the given order, without values."""
+        lengths = np.diff(self.offsets)[tokens]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        return Features(
+            offsets, self.ids[np.repeat(self.offsets[tokens] - offsets[:-1], lengths) + np.arange(offsets[-1])]
+        )
 
     def arrays(self) -> tuple[NDArray[np.int64], Ids]:
         """As the native code takes them."""

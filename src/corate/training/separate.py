@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from corate import _native
 from corate.corpus import Corpus
 from corate.counts import Counts, PairCounts, Table, Tokens
-from corate.errors import DataError
+from corate.errors import DataError, FeatureError
 from corate.features.templates import Template
 from corate.model import ChainModel, EdgeScores, SparseRows
 from corate.training.build import FEW_LABELS, FLOOR, ladder_model
@@ -91,7 +91,8 @@ class Problem:
     tokens: Tokens
     candidates: Candidates
     nodes: _native.Nodes
-    features: tuple[NDArray[np.int64], Ids]
+    features: Csr
+    values: F32 | None  # of the features, where some are not 1
     gold: Ids  # position of each token's label among its candidates
 
 
@@ -113,6 +114,8 @@ class Separate:
         all_labels: bool = False,
         tune: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
+        label_weights: Mapping[str, float] | None = None,
+        sentence_weights: Sequence[float] | None = None,
         progress: Progress = lambda stage, done: None,
     ) -> None:
         for name, value, known in (
@@ -143,6 +146,7 @@ class Separate:
         )
         self.counts, self.tokens, self.word = self.counted.counts, self.counted.tokens, self.counted.word
         self.n_labels = len(self.counts.labels)
+        self.tokens = replace(self.tokens, weights=self._weights(label_weights, sentence_weights))
         self.few = self.n_labels <= FEW_LABELS and (self.base == "default" or self.word is None)
         self.p = self.p.completed(self.counts.tokens, self.base)
         self.slots = _with_bias(self.counts.table, self.n_labels)
@@ -151,6 +155,27 @@ class Separate:
             tuned, _ = self.counted.tune(self.preset)
             few = {"threshold": 1e-6, "cap": FEW_LABELS} if self.few else {"threshold": 1e-4, "cap": 12}
             self.ladder = replace(tuned, **few) if self.preset is DEFAULT else tuned  # type: ignore[arg-type]
+
+    def _weights(
+        self, label_weights: Mapping[str, float] | None, sentence_weights: Sequence[float] | None
+    ) -> F32 | None:
+        """How much each token counts: as its sentence, times as its label; None where all count the same."""
+        if label_weights is None and sentence_weights is None:
+            return None
+        weights = np.ones(self.n_labels)
+        names = {name: i for i, name in enumerate(self.counts.labels.to_list())}
+        for label, weight in (label_weights or {}).items():
+            if label not in names:
+                raise DataError(f"there is no label {label!r} to weigh; there are {', '.join(list(names)[:20])}")
+            weights[names[label]] = weight
+        lengths = np.diff(self.tokens.offsets)
+        of_sentences = np.ones(len(lengths)) if sentence_weights is None else np.asarray(sentence_weights, dtype=float)
+        if of_sentences.shape != lengths.shape:
+            raise DataError(f"{len(lengths)} sentences but {of_sentences.size} weights for them")
+        found = weights[self.tokens.labels] * np.repeat(of_sentences, lengths)
+        if not np.isfinite(found).all() or (found < 0).any() or not (found > 0).any():
+            raise DataError("weights of labels and sentences must be finite and not negative, and some above 0")
+        return found.astype(np.float32)
 
     def _uses(self, wanted: set[Template]) -> dict[str, NDArray[np.bool_]]:
         """Which templates make node features and which edge features; those that only the base counts make neither."""
@@ -164,19 +189,20 @@ class Separate:
     def problem(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Problem:
         """The node model of some tokens; in training each token is left out of the counts that its base comes from."""
         candidates = self._candidates(tokens, tables, training=training)
-        features = self._features(tokens)
+        features, values = self._features(tokens)
         n = len(tokens.labels)
+        weights = np.ones(n, np.float32) if tokens.weights is None else tokens.weights
         gold = np.maximum(candidates.find(tokens.labels) - candidates.offsets[:-1], 0).astype(np.int32)
         nodes = _native.Nodes(
             (self.slots.offsets, self.slots.labels),
             self.n_labels,
             features,
-            None,
+            values,
             candidates.arrays(),
             candidates.ladder,
-            (np.arange(n + 1, dtype=np.int64), gold, np.ones(n, np.float32)),
+            (np.arange(n + 1, dtype=np.int64), gold, weights),
         )
-        return Problem(tokens, candidates, nodes, features, gold)
+        return Problem(tokens, candidates, nodes, features, values, gold)
 
     def _candidates(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Candidates:
         if tables is None:
@@ -189,18 +215,21 @@ class Separate:
             return found.spread(self.n_labels, float(temper) * FLOOR)
         return found if left_out is None else found.including(left_out, float(temper) * FLOOR)
 
-    def _features(self, tokens: Tokens) -> tuple[NDArray[np.int64], Ids]:
+    def _features(self, tokens: Tokens) -> tuple[Csr, F32 | None]:
         """Node features of tokens, rare ones left out, and the bias, which every token has."""
         here = replace(tokens, features=np.where(self.uses["nodes"][:, None], tokens.features, -1))
         features = Features.of(here, self.counts.vocabulary.bases)
-        offsets, ids = features.offsets, features.ids
+        offsets, ids, values = features.offsets, features.ids, features.values
         if self.p.cutoff > 1:
             kept = self.counts.table.totals()[ids] >= self.p.cutoff
             owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[kept]
-            ids = ids[kept]
+            ids, values = ids[kept], None if values is None else values[kept]
             offsets = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(offsets) - 1))])
         bias = len(self.slots) - 1
-        return (offsets + np.arange(len(offsets))).astype(np.int64), np.insert(ids, offsets[1:], bias).astype(np.int32)
+        if values is not None:
+            values = np.insert(values, offsets[1:], 1.0).astype(np.float32)
+        shifted = (offsets + np.arange(len(offsets))).astype(np.int64)
+        return (shifted, np.insert(ids, offsets[1:], bias).astype(np.int32)), values
 
     # -- nodes ---------------------------------------------------------------------------------------------------
 
@@ -277,9 +306,10 @@ class Separate:
 
     def _fit_nodes_exactly(self, problem: Problem, items: NDArray[np.int64], stage: str, *, main: bool) -> F32:
         chosen = problem if len(items) == len(problem.tokens.labels) else self._part(problem, items)
+        nodes = chosen.nodes if self.base != "none" or chosen.values is not None else self._merged(chosen)
 
         def objective(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-            return chosen.nodes.objective(weights, 1.0 / self.p.sigma2, self.threads)
+            return nodes.objective(weights, 1.0 / self.p.sigma2, self.threads)
 
         def tick(step: int, value: float, norm: float) -> bool:
             self.progress(f"{stage}: objective {value:.1f}, gradient {norm:.2g}", step / 100)
@@ -292,6 +322,32 @@ class Separate:
 
         found = lbfgs(objective, np.zeros(problem.nodes.size), progress=tick, interrupted=stopped)
         return found.astype(np.float32)
+
+    def _merged(self, problem: Problem) -> _native.Nodes:
+        """The same model with identical contexts merged and their labels counted: fewer sums of exponentials.
+
+        Contexts are told apart by a random 64-bit number for each feature and each candidate, summed.
+        """
+        (offsets, ids), candidates = problem.features, problem.candidates
+        draw = np.random.default_rng(0).integers(1, 2**63, size=len(self.slots) + self.n_labels, dtype=np.uint64)
+        key = np.add.reduceat(draw[ids], offsets[:-1])
+        key += np.add.reduceat(draw[len(self.slots) + candidates.labels], candidates.offsets[:-1])
+        _, first, context = np.unique(key, return_index=True, return_inverse=True)
+        features = Features(offsets, ids).take(first)
+        possible = Features(candidates.offsets, candidates.labels).take(first)
+        seen, where = np.unique(context * self.n_labels + problem.gold, return_inverse=True)
+        weights = np.ones(len(context)) if problem.tokens.weights is None else problem.tokens.weights
+        counts = np.bincount(where, weights=weights, minlength=len(seen)).astype(np.float32)
+        starts = np.searchsorted(seen, np.arange(len(first) + 1) * self.n_labels).astype(np.int64)
+        return _native.Nodes(
+            (self.slots.offsets, self.slots.labels),
+            self.n_labels,
+            features.arrays(),
+            None,
+            possible.arrays(),
+            None,
+            (starts, (seen % self.n_labels).astype(np.int32), counts),
+        )
 
     def _part(self, problem: Problem, items: NDArray[np.int64]) -> Problem:
         sentences = np.unique(np.searchsorted(problem.tokens.offsets, items, side="right") - 1)
@@ -416,6 +472,7 @@ class Separate:
             gold,
             None,
             ((offsets, labels), features),
+            tokens.weights,
         )
         decay = np.concatenate([[0.0], decay]).astype(np.float32)
         first = np.zeros(model.size, np.float32)
@@ -465,6 +522,8 @@ class Separate:
         """The paper's pair model, softmax(A f_i + B f_i+1 + T + U g); the node score is A f + B f - W f."""
         size = (self.n_labels + 1) ** 2
         observed = self._edge_slots(problem.tokens)
+        if problem.values is not None:
+            raise FeatureError("joint coupling takes no numbers as features; use given-nodes, or bin them")
         zero = np.zeros(len(problem.candidates.labels), np.float32)
         slots = (self.slots.offsets, self.slots.labels)
         model = _native.Pairs(
@@ -476,6 +535,7 @@ class Separate:
             problem.gold,
             (slots, problem.features),
             None if observed is None else observed[:2],
+            problem.tokens.weights,
         )
         visits = np.maximum(np.bincount(problem.features[1], minlength=len(self.slots)), 1)
         shrink = 1.0 / (self.p.sigma2 * visits)
