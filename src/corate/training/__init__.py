@@ -19,8 +19,7 @@ from corate.features.vocabulary import Vocabulary
 from corate.tagger import Tagger
 from corate.training.build import rebuild
 from corate.training.empirical import Empirical
-from corate.training.separate import Separate, SeparateParameters
-from corate.training.tuning import named_settings
+from corate.training.separate import Separate
 
 __all__ = ["METHODS", "train", "update"]
 
@@ -101,7 +100,7 @@ def train(
         model, counts, chosen = Separate(
             ready,
             [t for t in templates if t.atoms],
-            parameters=replace(SeparateParameters(), **named_settings(SeparateParameters(), settings)),
+            settings=settings,
             base=base or "default",
             coupling=coupling or "given-nodes",
             optimizer=optimizer or "adagrad",

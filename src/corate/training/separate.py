@@ -36,7 +36,7 @@ from corate.training.ladder import DEFAULT, PAPER, LadderTables
 from corate.training.optimize import AdaGrad, lbfgs
 from corate.training.pooling import Candidates, Features, fit_edges
 from corate.training.rates import edge_scores
-from corate.training.tuning import climb
+from corate.training.tuning import climb, named_settings
 
 __all__ = ["BASES", "COUPLINGS", "OPTIMIZERS", "Separate", "SeparateParameters"]
 
@@ -104,7 +104,7 @@ class Separate:
         corpus: Corpus,
         templates: Sequence[Template],
         *,
-        parameters: SeparateParameters | None = None,
+        settings: Mapping[str, float] | None = None,
         base: str = "default",
         coupling: str = "given-nodes",
         optimizer: str = "adagrad",
@@ -127,7 +127,8 @@ class Separate:
                 raise DataError(f"unknown {name} {value!r}; there are {', '.join(known)}")
         if checkpoint is not None and optimizer != "adagrad":
             raise DataError(f"checkpoints are written between passes, and {optimizer} makes none; use adagrad")
-        self.p = parameters or SeparateParameters()
+        self.settings = named_settings(SeparateParameters(), settings)
+        self.p = replace(SeparateParameters(), **self.settings)
         self.base, self.coupling, self.optimizer = base if coupling == "given-nodes" else "none", coupling, optimizer
         self.seed, self.threads, self.all_labels, self.progress = seed, threads, all_labels, progress
         self.search, self.checkpoint, self.stopped = tune, checkpoint, False
@@ -415,8 +416,12 @@ class Separate:
             return _right_nodes(self.problem(judge, tables, training=True), weights, self.threads)
 
         steps = {"sigma2": 3.0, "cutoff": 2} if self.base == "none" else {"sigma2": 3.0, "temper": 1.5, "cutoff": 2}
-        found, _ = climb(right, before, steps, lambda done: self.progress("tuning", done))
+        found, _ = climb(right, before, self._free(steps), lambda done: self.progress("tuning", done))
         return replace(found, cutoff=max(1, round(found.cutoff)))
+
+    def _free(self, steps: dict[str, float]) -> dict[str, float]:
+        """What may be tuned: the user has not given it."""
+        return {name: step for name, step in steps.items() if name not in self.settings}
 
     def _given_nodes(self, problem: Problem) -> tuple[NDArray[np.float32], SparseRows, F32]:
         """T and U, given nodes that have not seen the sentence: two halves, in blocks, judge each other."""
@@ -511,7 +516,7 @@ class Separate:
             return np.asarray(best == tokens.labels)
 
         self.progress("tuning the coupling", 0.0)
-        chosen, correct = climb(right, self.p, {"coupling": 1.2})
+        chosen, correct = climb(right, self.p, self._free({"coupling": 1.2}))
         return chosen, float(correct.mean())
 
     def _edge_features(self, tokens: Tokens) -> tuple[NDArray[np.int64], Ids]:

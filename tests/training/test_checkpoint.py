@@ -1,0 +1,78 @@
+"""Checkpoints: a run is taken up where it was left, and never by another run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from corate import storage
+from corate.errors import ModelError
+from corate.training.checkpoint import Checkpoint
+from corate.training.optimize import AdaGrad
+
+
+class Steps:
+    """Steps that add to each weight what depends on the order of the items."""
+
+    size = 3
+
+    def pass_over(self, state: Any, order: Any, decay: Any, rate: float, batch: int, threads: int) -> float:
+        for item in order.tolist():
+            state[::2] = state[::2] * np.float32(0.5) + np.float32(item)
+            state[1::2] += np.float32(item)
+        return 0.0
+
+
+def fresh() -> AdaGrad:
+    return AdaGrad.of(Steps(), np.zeros(1, np.float32), np.arange(30, dtype=np.int64), seed=4)
+
+
+def test_a_run_goes_on_as_if_it_had_not_been_stopped(tmp_path: Path) -> None:
+    whole = fresh()
+    for _ in range(4):
+        whole.pass_once()
+    store = Checkpoint(tmp_path / "run", {"seed": 4})
+    assert store.restore(fresh(), 4) == -1.0
+    first = fresh()
+    first.pass_once()
+    store.save(first, 0.25)
+    second = fresh()
+    assert Checkpoint(tmp_path / "run", {"seed": 4}).restore(second, 4) == 0.25
+    assert second.passes == 1
+    for _ in range(3):
+        second.pass_once()
+    np.testing.assert_array_equal(second.state, whole.state)
+
+
+def test_only_the_same_run_takes_it_up(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    run = fresh()
+    run.pass_once()
+    run.pass_once()
+    Checkpoint(path, {"seed": 4}).save(run, -1.0)
+    before = path.read_bytes()
+    for other, passes, match in (({"seed": 5}, 9, "other data or settings"), ({"seed": 4}, 1, "has made 2 passes")):
+        with pytest.raises(ModelError, match=match) as raised:
+            Checkpoint(path, other).restore(fresh(), passes)
+        assert str(path) in str(raised.value)
+    storage.write(path, {"state": run.state}, {"method": "separate"})
+    with pytest.raises(ModelError, match="other data or settings"):
+        Checkpoint(path, {"seed": 4}).restore(fresh(), 9)
+    path.write_bytes(before[:-1])
+    with pytest.raises(ModelError):
+        Checkpoint(path, {"seed": 4}).restore(fresh(), 9)
+    storage.write(path, {"state": run.state[2:]}, {"kind": "checkpoint", "passes": 1, "of": {"seed": 4}})
+    with pytest.raises(ModelError, match="does not fit"):
+        Checkpoint(path, {"seed": 4}).restore(fresh(), 9)
+
+
+def test_a_checkpoint_is_no_model(tmp_path: Path) -> None:
+    import corate
+
+    run = fresh()
+    Checkpoint(tmp_path / "run", {}).save(run, -1.0)
+    with pytest.raises(ModelError):
+        corate.load(tmp_path / "run")
