@@ -274,6 +274,10 @@ class Tagger:
         Needs the counts. Their rare part is dropped too, so that a later ``update`` starts from what is left.
         """
         if self.counts is None:
+            if self.method != "empirical":
+                raise ModelError(
+                    f"only models of the method 'empirical' can be pruned, not {self.method!r}; train with a cutoff"
+                )
             raise ModelError(
                 "this model holds no counts, so it cannot tell what is rare; train it again and prune then"
             )

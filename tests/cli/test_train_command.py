@@ -141,3 +141,43 @@ def test_ctrl_c_leaves_the_old_model_and_nothing_else(corate, data, tmp_path, mo
     assert result.err == "corate: interrupted\n"
     assert [p.name for p in tmp_path.iterdir()] == ["m.corate"]
     assert model.read_bytes() == b"the old model"
+
+
+def test_smaller_models_tag_alike(corate, data, tmp_path):
+    sizes = {}
+    for name, options in (
+        ("whole", []),
+        ("pruned", ["--drop-rare", "2"]),
+        ("least", ["--drop-rare", "2", "--half", "--no-counts"]),
+    ):
+        told = corate("train", data / "train.tsv", "-o", tmp_path / name, "--json", *options)
+        assert told.code == 0
+        sizes[name] = json.loads(told.text)["bytes"]
+        measured = json.loads(corate("eval", tmp_path / name, data / "test.tsv", "--json").text)
+        assert measured["accuracy"] > 0.9
+    assert sizes["least"] < sizes["pruned"] < sizes["whole"]
+
+
+def test_labels_are_weighed(corate, data, tmp_path):
+    found = {}
+    for weight in ("0.01", "1", "100"):
+        options = ["--method", "separate", "--features", "paper", "--label-weight", f"B-STREET={weight}"]
+        assert corate("train", data / "train.tsv", "-o", tmp_path / "m", "-q", *options).code == 0
+        tagged = corate("tag", tmp_path / "m", data / "test.tsv").text
+        found[weight] = sum(line.endswith("\tB-STREET") for line in tagged.splitlines())
+    assert found["0.01"] < found["1"] < found["100"]
+
+
+@pytest.mark.parametrize("weight", ["B-STREET", "=2", "B-STREET=much"])
+def test_a_weight_that_is_none_is_wrong_usage(corate, data, tmp_path, weight):
+    result = corate("train", data / "train.tsv", "-o", tmp_path / "m", "--method", "separate", "--label-weight", weight)
+    assert result.code == 2
+    assert "--label-weight" in result.err
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_label_that_is_not_there_cannot_be_weighed(corate, data, tmp_path):
+    options = ["--method", "separate", "--label-weight", "B-PLANET=2"]
+    result = corate("train", data / "train.tsv", "-o", tmp_path / "m", *options)
+    assert result.code == 1
+    assert "B-PLANET" in result.err

@@ -108,6 +108,23 @@ def train(
             rich_help_panel=_SEPARATE,
         ),
     ] = None,
+    label_weight: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LABEL=WEIGHT",
+            help="How much tokens of a label count, 1 if not said; may be repeated.",
+            rich_help_panel=_SEPARATE,
+        ),
+    ] = None,
+    drop_rare: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Leave out word pairs and other conjunctions seen less than N times: smaller.",
+            rich_help_panel=_FILE,
+        ),
+    ] = 0,
     no_counts: Annotated[
         bool,
         typer.Option("--no-counts", help="Leave out what only later updates need: smaller.", rich_help_panel=_FILE),
@@ -135,6 +152,7 @@ def train(
         "settings": _settings(method, settings or []),
         "tune": tune or None,
         "checkpoint": checkpoint,
+        "label_weights": _label_weights(label_weight or []),
     }
     given = {name: value for name, value in own.items() if value is not None}
     _check_usage(file, output, method, given)
@@ -167,7 +185,7 @@ def train(
         )
         progress("saving")
         with named(output):
-            tagger.save(output, counts=not no_counts, half=half)
+            tagger.save(output, counts=not no_counts, half=half, rare=drop_rare)
         result = described(tagger, output)
         if test_corpus is not None:
             progress("testing")
@@ -187,7 +205,8 @@ def _check_usage(file: str, output: str, method: str, given: dict[str, Any]) -> 
     for name in given:
         owner = "empirical" if name == "ladder" else "separate"
         if method != owner and name != "settings":
-            raise typer.BadParameter(f"it is for --method {owner}, not for {method}", param_hint=f"--{name}")
+            option = "--label-weight" if name == "label_weights" else f"--{name}"
+            raise typer.BadParameter(f"it is for --method {owner}, not for {method}", param_hint=option)
     if _same(file, output):
         raise typer.BadParameter(f"{output} is the training file itself", param_hint="--output")
     checkpoint = given.get("checkpoint")
@@ -231,6 +250,24 @@ def _settings(method: str, texts: Sequence[str]) -> dict[str, float] | None:
             raise typer.BadParameter(
                 f"{text!r} is no NAME=VALUE with a number, such as sigma2=0.5", param_hint="--set"
             ) from None
+    return found or None
+
+
+def _label_weights(texts: Sequence[str]) -> dict[str, float] | None:
+    """The weights given with ``--label-weight``, None without any; a label may hold a "=" itself.
+
+    >>> _label_weights(["O=0.5", "B-X=2"])
+    {'O': 0.5, 'B-X': 2.0}
+    """
+    found: dict[str, float] = {}
+    for text in texts:
+        label, _, written = text.rpartition("=")
+        try:
+            found[label] = float(written)
+        except ValueError:
+            label = ""
+        if not label:
+            raise typer.BadParameter(f"{text!r} is no LABEL=WEIGHT, such as O=0.5", param_hint="--label-weight")
     return found or None
 
 

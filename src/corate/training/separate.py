@@ -273,8 +273,10 @@ class Separate:
         return best
 
     def _adagrad(self, problem: Problem, items: NDArray[np.int64]) -> AdaGrad:
-        # Where only one label is possible there is nothing to learn.
+        # Where only one label is possible, or a token does not count, there is nothing to learn.
         items = items[np.diff(problem.candidates.offsets)[items] > 1]
+        if problem.tokens.weights is not None:
+            items = items[problem.tokens.weights[items] > 0]
         visits = np.bincount(problem.features[1], minlength=len(self.slots))
         decay = (1.0 / (self.p.sigma2 * np.maximum(visits, 1))).astype(np.float32)
         decay[-1] = 0.0
@@ -403,7 +405,7 @@ class Separate:
 
     def _tune(self) -> SeparateParameters:
         """The variance of the prior, the temper and the cut-off, on nodes of one half that judge the other."""
-        blocks = self._sentences(self.tokens.offsets, TUNING_TOKENS)
+        blocks = self._sentences(self.tokens, TUNING_TOKENS)
         learn, judge = (take(self.tokens, blocks[k::2]) for k in (0, 1))
         before = self.p
 
@@ -439,7 +441,7 @@ class Separate:
             log_p = problem.nodes.posteriors(weights, True, self.threads)
             honest = np.where(owner == part, log_p, honest)
         self.progress("fitting the pairs", 0.0)
-        sample = self._sentences(tokens.offsets, PAIR_TOKENS)
+        sample = self._sentences(tokens, PAIR_TOKENS)
         picked, chosen, scores = _take_candidates(tokens, candidates, honest, sample)
         observed = PairCounts(*_native.count_pairs(picked.labels, picked.offsets, self.n_labels))
         edges = fit_edges(observed, picked.offsets, chosen, np.exp(scores), k=0.5, rounds=3)
@@ -494,7 +496,7 @@ class Separate:
         judged = self._judged()
         if judged is not None:
             return judged.tokens, judged.candidates, judged.nodes.posteriors(weights, True, self.threads)
-        sample = self._sentences(problem.tokens.offsets, TUNING_TOKENS)
+        sample = self._sentences(problem.tokens, TUNING_TOKENS)
         return _take_candidates(problem.tokens, problem.candidates, honest, sample)
 
     def _tune_coupling(
@@ -554,15 +556,18 @@ class Separate:
         extra = SparseRows() if observed is None else SparseRows(*observed[0], u)
         return a + b - nodes, table.reshape(self.n_labels + 1, -1), extra
 
-    def _sentences(self, offsets: NDArray[np.int64], tokens: int) -> NDArray[np.int64]:
-        """Sentences in blocks spread over the corpus, about so many tokens of them."""
-        sentences = len(offsets) - 1
-        want = tokens / max(1, int(offsets[-1])) * sentences
-        if want >= sentences:
-            return np.arange(sentences)
+    def _sentences(self, tokens: Tokens, size: int) -> NDArray[np.int64]:
+        """Sentences that count, in blocks spread over the corpus, about ``size`` tokens of them."""
+        every = np.arange(len(tokens.offsets) - 1)
+        if tokens.weights is not None:
+            sums = np.concatenate([[0.0], np.cumsum(tokens.weights, dtype=np.float64)])
+            every = every[sums[tokens.offsets[1:]] > sums[tokens.offsets[:-1]]]
+        want = size / max(1, int(tokens.offsets[-1])) * (len(tokens.offsets) - 1)
+        if want >= len(every):
+            return every
         blocks = 100
-        starts = (np.arange(blocks) / blocks * sentences).astype(np.int64)
-        return np.unique((starts[:, None] + np.arange(max(1, round(want / blocks)))) % sentences)
+        starts = (np.arange(blocks) / blocks * len(every)).astype(np.int64)
+        return every[np.unique((starts[:, None] + np.arange(max(1, round(want / blocks)))) % len(every))]
 
     # -- building ------------------------------------------------------------------------------------------------
 

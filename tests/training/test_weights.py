@@ -1,0 +1,87 @@
+"""What separate training makes of weights, numbers and merged contexts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import corate
+from corate.corpus import Corpus
+from corate.errors import DataError, FeatureError
+from corate.features.templates import parse
+from corate.training.separate import Separate
+from small_corpora import corpus_of, random_sentences
+
+SENTENCES = random_sentences(80, seed=11)
+
+
+def trained(corpus: Corpus, **more: object) -> corate.Tagger:
+    return corate.train(corpus, "separate", features=["word[0]"], **more)  # type: ignore[arg-type]
+
+
+def test_a_sentence_of_weight_two_counts_as_two_sentences_in_the_objective() -> None:
+    templates = [parse("word[0]")]
+    twice = Separate(corpus_of([*SENTENCES[:20], *SENTENCES[:20]]), templates, base="none")
+    weighed = Separate(corpus_of(SENTENCES[:20]), templates, base="none", sentence_weights=[2.0] * 20)
+    problems = [s.problem(s.tokens, None, training=True) for s in (twice, weighed)]
+    weights = np.random.default_rng(0).normal(size=problems[0].nodes.size)
+    values = [p.nodes.objective(weights, 0.0, 1)[0] for p in problems]
+    assert values[0] == pytest.approx(values[1], rel=1e-6)
+
+
+def test_sentences_of_weight_zero_teach_the_nodes_nothing() -> None:
+    turned = [[(w, "N" if y != "N" else "V") for w, y in s] for s in SENTENCES]
+    weights = [1.0] * len(SENTENCES) + [0.0] * len(turned)
+    tagger = trained(corpus_of([*SENTENCES, *turned]), base="none", sentence_weights=weights)
+    plain = trained(corpus_of(SENTENCES), base="none")
+    test = corpus_of(SENTENCES)
+    assert corate.evaluate(tagger, test).accuracy > 0.9 * corate.evaluate(plain, test).accuracy
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        {"label_weights": {"PLANET": 2.0}},
+        {"label_weights": {"N": -1.0}},
+        {"label_weights": {"N": float("nan")}},
+        {"sentence_weights": [1.0]},
+        {"sentence_weights": [0.0] * len(SENTENCES)},
+    ],
+)
+def test_weights_that_mean_nothing_are_refused(weights: dict[str, object]) -> None:
+    with pytest.raises(DataError, match=r"weigh"):
+        trained(corpus_of(SENTENCES), **weights)
+
+
+def test_merged_contexts_have_the_same_objective() -> None:
+    separate = Separate(corpus_of(SENTENCES), [parse("word[0]"), parse("suffix(word[0], 2)")], base="none")
+    problem = separate.problem(separate.tokens, separate._tables(), training=True)
+    merged = separate._merged(problem)
+    weights = np.random.default_rng(1).normal(size=merged.size)
+    for a, b in zip(problem.nodes.objective(weights, 0.5, 1), merged.objective(weights, 0.5, 1), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
+
+
+def numbers(n: int) -> tuple[list[list[dict[str, float]]], list[list[str]]]:
+    random = np.random.default_rng(n)
+    drawn = random.normal(size=(n, 3))
+    return [[{"x": float(x)} for x in row] for row in drawn], [
+        ["HIGH" if x > 0 else "LOW" for x in row] for row in drawn
+    ]
+
+
+def test_numbers_are_used_as_they_are(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    x, y = numbers(200)
+    tagger = corate.train(Corpus.from_features(x, y), "separate")
+    new, right = numbers(100)
+    found = tagger.tag_all(new)
+    assert np.mean([a == b for f, r in zip(found, right, strict=True) for a, b in zip(f, r, strict=True)]) > 0.95
+    assert tagger.vocabulary.n_attributes == 1
+    tagger.save(tmp_path / "model")
+    assert corate.load(tmp_path / "model").tag_all(new) == found
+
+
+def test_joint_coupling_says_that_it_takes_no_numbers() -> None:
+    x, y = numbers(20)
+    with pytest.raises(FeatureError, match="numbers"):
+        corate.train(Corpus.from_features(x, y), "separate", coupling="joint")
