@@ -44,12 +44,20 @@ BASES = ("default", "paper", "none")
 COUPLINGS = ("given-nodes", "joint")
 OPTIMIZERS = ("adagrad", "lbfgs")
 
-#: Templates with so few values also make edge features.
+#: Templates with so few values also make edge features, if there are so many tokens for each value.
 FEW_VALUES = 60
+VALUE_TOKENS = 200
 #: The usual weight of each base.
 TEMPERS = {"default": 0.4, "paper": 0.7, "none": 0.0}
-#: And there must be so many tokens for each value.
-VALUE_TOKENS = 200
+#: The candidate labels of a token: those its ladder finds within a threshold of the best, and at most so many. With the
+#: paper's ladder as base, rare words may also take labels that their spelling makes likely; without a base the support
+#: is what was seen, as the paper says.
+SUPPORTS: dict[str, dict[str, float]] = {
+    "default": {"threshold": 1e-4, "cap": 12},
+    "paper": {"threshold": 1e-3, "cap": 12, "word_k": 0.2},
+    "none": {},
+}
+FEW_SUPPORT: dict[str, float] = {"threshold": 1e-6, "cap": FEW_LABELS}
 #: With fewer tokens more passes are made.
 FEW_TOKENS = 100_000
 #: Pairs are fitted on about so many tokens, and the coupling weight tuned on so many.
@@ -154,8 +162,8 @@ class Separate:
         self.uses = self._uses(set(templates))
         if self.word is not None:
             tuned, _ = self.counted.tune(self.preset)
-            few = {"threshold": 1e-6, "cap": FEW_LABELS} if self.few else {"threshold": 1e-4, "cap": 12}
-            self.ladder = replace(tuned, **few) if self.preset is DEFAULT else tuned  # type: ignore[arg-type]
+            support = FEW_SUPPORT if self.few else SUPPORTS[self.base]
+            self.ladder = replace(tuned, **support)  # type: ignore[arg-type]
 
     def _weights(
         self, label_weights: Mapping[str, float] | None, sentence_weights: Sequence[float] | None
