@@ -1,0 +1,101 @@
+"""The label bias data of the paper (section "Modeling Label Bias"), against the optimal decision on the same sample."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import corate
+from corate.corpus import Corpus
+
+SEQUENCES = (("R1", "I", "B"), ("R2", "O", "B"))
+SYMBOLS = ("r", "i", "o", "b")
+DESIGNATED = {"R1": "r", "R2": "r", "I": "i", "O": "o", "B": "b"}
+
+WAYS: dict[str, dict[str, Any]] = {
+    "empirical, paper": {"method": "empirical", "ladder": "paper"},
+    "separate": {"method": "separate", "features": ["word[0]"]},
+    "separate, paper base": {"method": "separate", "features": ["word[0]"], "base": "paper"},
+    "separate, no base": {"method": "separate", "features": ["word[0]"], "base": "none"},
+    "separate, joint": {"method": "separate", "features": ["word[0]"], "coupling": "joint"},
+}
+every_way = pytest.mark.parametrize("way", list(WAYS.values()), ids=list(WAYS))
+
+Sample = tuple[list[list[str]], list[list[str]]]
+
+
+def emission(label: str, symbol: str) -> float:
+    return 29 / 32 if DESIGNATED[label] == symbol else 1 / 32
+
+
+def sample(rng: np.random.Generator, n: int) -> Sample:
+    """So many sentences of each label sequence."""
+    labels = [list(sequence) for sequence in SEQUENCES for _ in range(n)]
+    emitted = {y: rng.choice(SYMBOLS, size=2 * n, p=[emission(y, x) for x in SYMBOLS]).tolist() for y in DESIGNATED}
+    return [[emitted[y].pop() for y in sentence] for sentence in labels], labels
+
+
+@cache
+def round_of(seed: int) -> tuple[Sample, Sample]:
+    rng = np.random.default_rng(seed)
+    return sample(rng, 1000), sample(rng, 250)
+
+
+def agreement(found: list[str] | tuple[str, ...], labels: list[str]) -> float:
+    return float(np.mean([y == z for y, z in zip(found, labels, strict=True)]))
+
+
+def optimal_accuracy(test: Sample) -> float:
+    """Of the two sequences, equally likely, the one more likely to emit the symbols; half of each where both are."""
+    total = []
+    for symbols, labels in zip(*test, strict=True):
+        likelihoods = [np.prod([emission(y, x) for y, x in zip(s, symbols, strict=True)]) for s in SEQUENCES]
+        right = [agreement(s, labels) for s in SEQUENCES]
+        tie = np.isclose(*likelihoods)
+        total.append(np.mean(right) if tie else right[int(np.argmax(likelihoods))])
+    return float(np.mean(total))
+
+
+def accuracy(training: Sample, test: Sample, way: dict[str, Any], seed: int) -> float:
+    tagger = corate.train(Corpus.from_sentences(*training), seed=seed, **way)
+    found = tagger.tag_all(test[0])
+    return float(np.mean([agreement(f, y) for f, y in zip(found, test[1], strict=True)]))
+
+
+def test_the_optimal_rule_is_as_good_as_the_paper_says() -> None:
+    """Each of the 64 observations, weighted by how likely each sequence emits it: 95.83 in a hundred."""
+    expected = 0.0
+    for x in np.ndindex(4, 4, 4):
+        symbols = [SYMBOLS[i] for i in x]
+        for sequence in SEQUENCES:
+            mass = 0.5 * np.prod([emission(y, s) for y, s in zip(sequence, symbols, strict=True)])
+            expected += mass * optimal_accuracy(([symbols], [list(sequence)]))
+    assert expected == pytest.approx(0.9583, abs=5e-5)
+
+
+@every_way
+def test_one_round_is_within_a_point_of_the_optimal_rule(way: dict[str, Any]) -> None:
+    training, test = round_of(0)
+    assert accuracy(training, test, way, 0) > optimal_accuracy(test) - 0.01
+
+
+@every_way
+def test_ten_rounds_are_within_a_third_of_a_point_of_the_optimal_rule(way: dict[str, Any]) -> None:
+    """On average. Where both sequences are equally likely a tagger may be lucky: it can also do better."""
+    lost = []
+    for seed in range(10):
+        training, test = round_of(seed)
+        lost.append(optimal_accuracy(test) - accuracy(training, test, way, seed))
+    assert abs(np.mean(lost)) < 0.003
+
+
+@every_way
+def test_the_observation_in_the_middle_decides(way: dict[str, Any]) -> None:
+    """The paper's example: R1 and R2 are equally likely after r, and o or i alone tells them apart."""
+    tagger = corate.train(Corpus.from_sentences(*round_of(0)[0]), **way)
+    assert tagger.tag(["r", "o", "b"]) == ["R2", "O", "B"]
+    assert tagger.tag(["r", "i", "b"]) == ["R1", "I", "B"]
+    assert tagger.tag(["r", "b", "b"]) in [list(s) for s in SEQUENCES]
