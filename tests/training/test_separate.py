@@ -368,10 +368,10 @@ def test_a_rare_feature_is_cut_off() -> None:
     assert np.count_nonzero(weights.scores) < np.count_nonzero(kept.scores)
 
 
-def noisy(tune: bool) -> Tagger:
+def noisy(tune: bool, **options: Any) -> Tagger:
     """Conjunctions that say little, learned from few sentences: a wide prior believes them too far."""
     features = ["word[0]", "word[-1]", "word[1]", "word[-1]|word[0]|word[1]"]
-    return separate(random_sentences(200, noise=0.5), features=features, tune=tune)
+    return separate(random_sentences(200, noise=0.5), features=features, tune=tune, **options)
 
 
 def test_tuning_chooses_among_values_and_records_them() -> None:
@@ -379,6 +379,7 @@ def test_tuning_chooses_among_values_and_records_them() -> None:
     assert usual["sigma2"] == SeparateParameters().sigma2 > tuned["sigma2"]
     steps = np.log(tuned["sigma2"] / usual["sigma2"]) / np.log(3)
     assert steps == pytest.approx(round(steps))
+    assert noisy(True, settings={"sigma2": 1.0}).record["settings"]["sigma2"] == 1.0
     test = random_sentences(300, seed=8, noise=0.5)
     assert accuracy(noisy(True), test) >= accuracy(noisy(False), test)
 
