@@ -16,13 +16,14 @@ Weight = tuple[str | int, ...]
 
 @dataclass
 class Token:
-    """A token's candidates with what they score as the left and the right end of an edge, and its features."""
+    """A token's candidates with what they score as the left and the right end of an edge, its features and weight."""
 
     left: dict[int, float]
     right: dict[int, float]
     gold: int
     node: list[int] = field(default_factory=list)
     edge: list[int] = field(default_factory=list)
+    weight: float = 1.0
 
 
 def edges_of(sentences: Sequence[Sequence[Token]], boundary: int) -> list[tuple[Token, Token]]:
@@ -51,9 +52,17 @@ def log_posterior(edge: tuple[Token, Token], weights: dict[Weight, float]) -> di
     return {pair: s - log_z for pair, s in scores.items()}
 
 
-def objective(edges: Sequence[tuple[Token, Token]], weights: dict[Weight, float], precision: float) -> float:
-    """-sum log P(gold pair) + precision / 2 sum of squares."""
-    loss = -sum(log_posterior(edge, weights)[edge[0].gold, edge[1].gold] for edge in edges)
+def weight_of(edge: tuple[Token, Token], boundary: int) -> float:
+    """That of the token an edge leads to; at the end of a sentence, of its last."""
+    before, after = edge
+    return before.weight if after.gold == boundary else after.weight
+
+
+def objective(
+    edges: Sequence[tuple[Token, Token]], weights: dict[Weight, float], precision: float, boundary: int
+) -> float:
+    """-sum of weight log P(gold pair) + precision / 2 sum of squares."""
+    loss = -sum(weight_of(e, boundary) * log_posterior(e, weights)[e[0].gold, e[1].gold] for e in edges)
     return loss + 0.5 * precision * sum(w**2 for w in weights.values())
 
 
@@ -65,6 +74,7 @@ def adagrad(
     decay: dict[tuple[str, int], float],
     rate: float,
     batch: int,
+    boundary: int,
 ) -> float:
     """A pass: residuals of a batch from the weights before it, then a step of each weight of each edge in turn."""
     place = {name: i for i, name in enumerate(names)}
@@ -75,11 +85,12 @@ def adagrad(
         posteriors = [log_posterior(edge, weights) for edge in chosen]
         for edge, log_p in zip(chosen, posteriors, strict=True):
             gold = (edge[0].gold, edge[1].gold)
-            loss -= log_p[gold]
+            weight = weight_of(edge, boundary)
+            loss -= weight * log_p[gold]
             gradients: dict[Weight, float] = {}
             for (y, z), p in log_p.items():
                 for name in weights_of(edge, y, z):
-                    gradients[name] = gradients.get(name, 0.0) + np.exp(p) - ((y, z) == gold)
+                    gradients[name] = gradients.get(name, 0.0) + weight * (np.exp(p) - ((y, z) == gold))
             for name, gradient in gradients.items():
                 if name in place:
                     shrink = decay.get((str(name[0]), 0 if name[0] == "T" else int(name[1])), 0.0)

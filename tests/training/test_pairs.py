@@ -40,6 +40,7 @@ class Problem:
             np.array([list(t.left).index(t.gold) for t in tokens], dtype=np.int32),
             _slots(self.nodes, [t.node for t in tokens]),
             _slots(self.edges, [t.edge for t in tokens]),
+            np.array([t.weight for t in tokens], dtype=np.float32) if any(t.weight != 1 for t in tokens) else None,
         )
 
     def names(self) -> list[Weight]:
@@ -69,7 +70,13 @@ def _slots(seen: NDArray[np.bool_] | None, features: list[list[int]]) -> object:
 
 
 def random_problem(
-    seed: int, *, n_labels: int = 3, lengths: tuple[int, ...] = (3, 1, 0, 2), nodes: bool = True, edges: bool = True
+    seed: int,
+    *,
+    n_labels: int = 3,
+    lengths: tuple[int, ...] = (3, 1, 0, 2),
+    nodes: bool = True,
+    edges: bool = True,
+    weighed: bool = False,
 ) -> Problem:
     rng = np.random.default_rng(seed)
     n_features, density = 5, rng.choice([0.4, 0.9])
@@ -78,7 +85,8 @@ def random_problem(
         labels = np.flatnonzero(rng.random(n_labels) < 0.7).tolist() or [0]
         left, right = ({y: float(np.float32(rng.normal())) for y in labels} for _ in "ab")
         own = [np.flatnonzero(rng.random(n_features) < 0.5).tolist() for _ in "ab"]
-        return Token(left, right, int(rng.choice(labels)), own[0] if nodes else [], own[1] if edges else [])
+        weight = float(rng.integers(0, 12)) / 4 if weighed else 1.0
+        return Token(left, right, int(rng.choice(labels)), own[0] if nodes else [], own[1] if edges else [], weight)
 
     return Problem(
         n_labels,
@@ -95,6 +103,7 @@ problems = st.builds(
     lengths=st.lists(st.integers(0, 4), min_size=1, max_size=5).map(tuple),
     nodes=st.booleans(),
     edges=st.booleans(),
+    weighed=st.booleans(),
 )
 
 
@@ -105,7 +114,9 @@ def test_the_value_is_that_of_every_pair_counted_and_the_gradient_its_slope(prob
     assert (pairs.size, pairs.n_edges) == (len(names), len(problem.cut()))
     weights = np.random.default_rng(1).normal(size=pairs.size)
     value, gradient = pairs.objective(weights, precision)
-    assert value == pytest.approx(reference.objective(problem.cut(), dict(zip(names, weights, strict=True)), precision))
+    assert value == pytest.approx(
+        reference.objective(problem.cut(), dict(zip(names, weights, strict=True)), precision, problem.n_labels)
+    )
     width = 1e-5
     for i in np.random.default_rng(2).permutation(pairs.size)[:15]:
         ends = []
@@ -158,7 +169,7 @@ def test_steps_are_those_of_the_formula(problem: Problem, batch: int) -> None:
     state = start(pairs.size)
     expected = state.reshape(-1, 2).T.astype(np.float64).copy()
     loss = pairs.pass_over(state, order, decay, 0.2, batch, 1)
-    told = reference.adagrad(cut, order.tolist(), names, expected, by_name, 0.2, batch)
+    told = reference.adagrad(cut, order.tolist(), names, expected, by_name, 0.2, batch, problem.n_labels)
     assert loss == pytest.approx(told, rel=1e-3, abs=1e-4)
     np.testing.assert_allclose(state.reshape(-1, 2).T, expected, rtol=1e-3, atol=5e-4)
 

@@ -296,8 +296,9 @@ def swapped(labelled: Labelled) -> Labelled:
         {"base": "paper"},
         {"all_labels": True, "base": "none"},
         {"held_out": corpus_of(HELD_OUT)},
+        {"label_weights": {"N": 2.0}},
     ],
-    ids=["fewer", "swapped", "features", "settings", "seed", "base", "all labels", "held out"],
+    ids=["fewer", "swapped", "features", "settings", "seed", "base", "all labels", "held out", "weights"],
 )
 def test_a_checkpoint_of_another_run_is_refused(other: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "run"
@@ -343,6 +344,7 @@ def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], match
         ("empirical", {"optimizer": "lbfgs"}, "optimizer is for"),
         ("empirical", {"tune": True}, "tune is for"),
         ("empirical", {"checkpoint": "run"}, "checkpoint is for"),
+        ("empirical", {"label_weights": {"N": 2.0}}, "label_weights is for"),
         ("separate", {"base": "acid"}, "unknown base 'acid'; there are default, paper, none"),
         ("separate", {"coupling": "loose"}, "unknown coupling"),
         ("separate", {"optimizer": "luck"}, "unknown optimizer"),

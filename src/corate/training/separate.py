@@ -304,8 +304,9 @@ class Separate:
         """What must be the same for a checkpoint to be taken up: settings, and every number of the problem."""
         digest = hashlib.blake2b(digest_size=16)
         for part in (problem,) if judged is None else (problem, judged):
-            for array in (*part.features, *part.candidates.arrays(), part.candidates.ladder, part.tokens.labels):
-                digest.update(np.ascontiguousarray(array).data)
+            numbers = (*part.features, *part.candidates.arrays(), part.candidates.ladder, part.tokens.labels)
+            for array in (*numbers, part.values, part.tokens.weights):
+                digest.update(b"none" if array is None else np.ascontiguousarray(array).data)
         return {
             "settings": asdict(replace(self.p, passes=0)),
             "base": self.base,
