@@ -5,10 +5,12 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
-// Runs work(part) for each part on its own thread, the first on this one; the first exception is thrown again here.
+// Runs work(part) for each part on its own thread, the first on this one, as are those for which the system has no thread
+// left; the first exception is thrown again here.
 template <typename Work>
 void in_parallel(size_t parts, Work work) {
     std::vector<std::thread> threads;
@@ -35,10 +37,16 @@ void in_parallel(size_t parts, Work work) {
 }
 
 // Threads that wait for work between jobs. run(work) calls work(part, parts) on all of them and returns when all are done.
+// They are fewer than asked for where the system has no more.
 class Team {
    public:
     explicit Team(size_t size) : size_(size) {
-        for (size_t part = 1; part < size_; ++part) threads_.emplace_back([this, part] { serve(part); });
+        threads_.reserve(size);
+        try {
+            for (size_t part = 1; part < size; ++part) threads_.emplace_back([this, part] { serve(part); });
+        } catch (const std::system_error&) {
+            size_ = threads_.size() + 1;
+        }
     }
     Team(const Team&) = delete;
     Team& operator=(const Team&) = delete;
