@@ -93,6 +93,7 @@ def utf8(blocks: Iterable[bytes], encoding: str, name: str) -> Iterator[bytes]:
     for block in blocks:
         whole = as_it_is and not first and not decoder.getstate()[0]
         text = "" if whole and block.isascii() else _decoded(decoder, block, False, encoding, name, line)
+        _refuse_nul(block if whole else text.encode(), name, line)
         if whole and not decoder.getstate()[0]:
             yield block
         else:
@@ -113,6 +114,12 @@ def _decoded(decoder: Any, block: bytes, final: bool, encoding: str, name: str, 
             f"{name}, line {line}: this is not {encoding} text ({error}); name the file's encoding, "
             f"say with --encoding {'latin-1' if encoding != 'latin-1' else 'utf-8'}"
         ) from None
+
+
+def _refuse_nul(block: bytes, name: str, line: int) -> None:
+    if (place := block.find(0)) >= 0:
+        line += block.count(b"\n", 0, place)
+        raise DataError(f"{name}, line {line}: a NUL byte; is this a text file, or one that needs --encoding utf-16?")
 
 
 def encoded(pieces: Iterable[bytes], encoding: str, name: str) -> Iterator[bytes]:
