@@ -40,5 +40,7 @@ def evaluate(tagger: Tagger, corpus: Corpus, *, threads: int = 1) -> Report:
     >>> evaluate(train(corpus), corpus).accuracy
     1.0
     """
+    if not isinstance(corpus, Corpus):
+        raise DataError(f"a corpus is needed, not a {type(corpus).__name__}; make one with Corpus.from_sentences")
     known = tagger.words if len(tagger.words) else None
     return _evaluate(corpus, tagger.tag_corpus(corpus, threads=threads), known)

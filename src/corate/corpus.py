@@ -164,7 +164,7 @@ def _names(token: Any, index: int) -> list[str]:
 def _finite(value: Any, name: str, index: int) -> float:
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise FeatureError(
             f"token {index}: feature {name!r} has the value {value!r}; use a string, a bool or a number"
         ) from None

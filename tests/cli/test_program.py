@@ -70,6 +70,7 @@ def test_a_pipe_is_answered_while_it_is_open_and_ctrl_c_ends_it(model):
         process.stdin.flush()
         assert process.stdout.readline().startswith(b"Boston\t")
         process.send_signal(signal.SIGINT)
+        process.stdin.close()  # a signal just before read() is seen only when that returns
         assert process.wait() == 130
         assert process.stderr.read() == b"corate: interrupted\n"
 

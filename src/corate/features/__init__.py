@@ -28,6 +28,8 @@ def resolve(features: FeatureSource, columns: Sequence[str]) -> tuple[tuple[Temp
         return (), features
     if isinstance(features, str | os.PathLike):
         return tuple(t.bind(columns) for t in _named(os.fspath(features), columns)), None
+    if not isinstance(features, Iterable):
+        raise FeatureError(f"features are a preset, a file, templates or a function, not {features!r}")
     templates = [t if isinstance(t, Template) else parse(t) for t in features]
     return tuple(t.bind(columns) for t in templates), None
 

@@ -74,6 +74,9 @@ def train(
     ['DET', 'NOUN']
     """
     started = time.perf_counter()
+    _check_corpus(corpus)
+    if seed < 0:
+        raise DataError(f"the seed must be 0 or more, not {seed}")
     if method not in METHODS:
         raise DataError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
     _refuse_foreign(method, locals())
@@ -165,6 +168,11 @@ def _node_templates(templates: Sequence[Template]) -> list[Template]:
     return [t for t in templates if t.atoms and not t.edge]
 
 
+def _check_corpus(corpus: Corpus) -> None:
+    if not isinstance(corpus, Corpus):
+        raise DataError(f"a corpus is needed, not a {type(corpus).__name__}; make one with Corpus.from_sentences")
+
+
 def _layout(corpus: Corpus) -> list[str]:
     """The columns that rows of such data have, the label among them; none where it holds ready-made features only."""
     names = list(corpus.layout) or [c.name for c in corpus.columns]
@@ -190,6 +198,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
     2
     """
     started = time.perf_counter()
+    _check_corpus(corpus)
     if tagger.method != "empirical":
         raise ModelError(f"a model of the method {tagger.method!r} cannot learn more; train it again on all the data")
     if tagger.counts is None:

@@ -20,7 +20,7 @@ from corate import _native
 from corate.corpus import Corpus
 from corate.counts import Counts, PairCounts, Table, Tokens
 from corate.errors import DataError, FeatureError
-from corate.features.templates import Template
+from corate.features.templates import Atom, Template, WordFunction
 from corate.features.vocabulary import Vocabulary
 from corate.model import ChainModel, EdgeScores
 from corate.training.build import FEW_LABELS, FLOOR, experts, label_prior, ladder_model, ladder_tables, pooled_model
@@ -94,6 +94,8 @@ class Empirical:
         if corpus.word is None and corpus.attributes is None:
             raise DataError("the data has labels and nothing to tell them from; give words or features")
         self.word = None if corpus.word is None else corpus.word.name
+        if self.word is not None:
+            Atom(WordFunction(), self.word, 0)  # refuses a name that no template could hold
         self.ladder, self.seed, self.all_labels, self.progress = ladder, seed, all_labels, progress
         if self.word is None and ladder in ("default", "paper"):
             raise FeatureError(f"the {ladder} ladder climbs from words, and the data has none; use the pooled one")
