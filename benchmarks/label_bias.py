@@ -2,10 +2,10 @@
 
 `python -m benchmarks.label_bias [--rounds 10]`
 
-Two label sequences, R1 I B and R2 O B; each label emits its own symbol (R1 and R2: r, I: i, O: o, B: b) with probability
-29/32 and each of the other three with 1/32. A round draws 1,000 training and 250 test sentences of each sequence. The
-optimal decision rule looks at the second symbol alone: i means the first sequence, o the second, and anything else is a
-tie, of which half is counted right. Its expected accuracy is (1 + 2 * 30/32) / 3 = 95.83 %.
+Two label sequences, R1 I B and R2 O B; each label emits its own symbol (R1 and R2: r, I: i, O: o, B: b) with a
+probability of 29/32 and each of the other three with 1/32. A round draws 1,000 training and 250 test sentences of each
+sequence. The optimal decision rule looks at the second symbol alone: i means the first sequence, o the second, and
+anything else is a tie, of which half is counted right. Its expected accuracy is (1 + 2 * 30/32) / 3 = 95.83 %.
 """
 
 from __future__ import annotations

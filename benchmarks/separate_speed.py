@@ -16,13 +16,14 @@ import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from benchmarks import corpora, measure, peers
 from benchmarks.corpora import COLUMNS
 from benchmarks.separate_accuracy import SETTINGS, Setting, train_command
-from benchmarks.tables import Row, Table, data_folder, joined, parser
+from benchmarks.tables import Row, Table, data_folder, parser
 
 
 def setting(name: str) -> Setting:
@@ -93,9 +94,7 @@ def item_sequences(ids: Any, offsets: Sequence[int]) -> list[Any]:
 
     rows = ids.T.tolist()
     named = [[f"{t}:{value}" for t, value in enumerate(row) if value >= 0] for row in rows]
-    return [
-        pycrfsuite.ItemSequence(named[begin:end]) for begin, end in zip(offsets[:-1], offsets[1:], strict=True)
-    ]
+    return [pycrfsuite.ItemSequence(named[begin:end]) for begin, end in pairwise(offsets)]
 
 
 def attributes(features: str, train: Any, *others: Any) -> list[list[Any]]:
@@ -144,13 +143,11 @@ def race_rows(race: Race, data: Path) -> list[Row]:
     f1 = 100 * corate.evaluate(ours[0].result, test).f1, crfsuite_f1(model, test_items, folder / chosen.test)
     note = (
         f"Corate {wall:.2f} s (processor {cpu:.2f}), F1 {f1[0]:.2f}; CRFsuite {theirs.wall:.1f} s (processor "
-        f"{theirs.cpu:.1f}), {len(theirs.result)} passes, F1 {f1[1]:.2f}; by processor time {theirs.cpu / cpu:.1f} times"
+        f"{theirs.cpu:.1f}), {len(theirs.result)} passes, F1 {f1[1]:.2f}; {theirs.cpu / cpu:.1f} times by processor"
     )
     name = f"{race.name}: CRFsuite lbfgs / Corate, one thread each"
     command = "python -m benchmarks.separate_speed"
-    return [
-        Row(name, theirs.wall / wall, "times", at_least=race.at_least, note=note, command=joined([command]), digits=1)
-    ]
+    return [Row(name, theirs.wall / wall, "times", at_least=race.at_least, note=note, command=command, digits=1)]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
