@@ -13,7 +13,17 @@ from typing import Any
 from benchmarks import corpora
 from benchmarks.tables import RESULTS, markdown, number, target
 
-SCRIPTS = ("accuracy", "train_speed", "tag_speed", "python_call", "growth")
+SCRIPTS = (
+    "accuracy",
+    "train_speed",
+    "tag_speed",
+    "python_call",
+    "growth",
+    "label_bias",
+    "separate_accuracy",
+    "separate_speed",
+    "label_growth",
+)
 README = Path(__file__).resolve().parent / "README.md"
 
 
@@ -27,7 +37,7 @@ def summary(tables: Sequence[dict[str, Any]]) -> str:
     """Every row with a target on one line."""
     rows = [(table["name"], row) for table in tables for row in table["rows"] if row["passed"] is not None]
     lines = [
-        f"{'met   ' if row['passed'] else 'MISSED'} {name:12} {row['measure']:52} "
+        f"{'met   ' if row['passed'] else 'MISSED'} {name:18} {row['measure']:66} "
         f"{number(row['value'], row['digits']):>12} {row['unit']:9} {target(row)}"
         for name, row in rows
     ]

@@ -112,16 +112,30 @@ def train(data: Path, model: Path, features: str, algorithm: str, passes: int | 
     read = time.perf_counter()
     attributes = [pycrfsuite.ItemSequence(FEATURES[features](sentence)) for sentence in sentences]
     ready = time.perf_counter()
+    labels = [[row[-1] for row in sentence] for sentence in sentences]
+    times = fit(attributes, labels, model, algorithm, passes)
+    done = time.perf_counter()
+    tokens = sum(map(len, sentences))
+    return Training(len(sentences), tokens, len(times), read - begin, ready - read, done - ready, times)
+
+
+def fit(
+    attributes: Sequence[object],
+    labels: Sequence[Sequence[str]],
+    model: Path,
+    algorithm: str,
+    passes: int | None,
+) -> list[float]:
+    """Train on ready item sequences; the seconds of each pass."""
+    import pycrfsuite
+
     trainer = pycrfsuite.Trainer(algorithm=algorithm, verbose=False)
-    for items, sentence in zip(attributes, sentences, strict=True):
-        trainer.append(items, [row[-1] for row in sentence])
+    for items, given in zip(attributes, labels, strict=True):
+        trainer.append(items, given)
     if passes is not None:
         trainer.set("max_iterations", passes)
     trainer.train(str(model))
-    done = time.perf_counter()
-    times = [float(one["time"]) for one in trainer.logparser.iterations]
-    tokens = sum(map(len, sentences))
-    return Training(len(sentences), tokens, len(times), read - begin, ready - read, done - ready, times)
+    return [float(one["time"]) for one in trainer.logparser.iterations]
 
 
 @dataclass(frozen=True)

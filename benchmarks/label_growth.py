@@ -1,0 +1,108 @@
+"""How does training time grow with the number of labels K?
+
+`python -m benchmarks.label_growth [--peer-passes 1]`
+
+The labels of brown 4000-1000 are cut to their first 1, 2 and 3 characters, taken whole, and taken whole with the last
+letter and the last two letters of the word (28 to 1,531 labels). Both train on the same features (`pos`) on one thread:
+Corate from the corpus in memory to the tagger, its features included; CRFsuite (lbfgs) a pass from ready items, because
+a full training would take hours. The slope is that of log seconds over log K by least squares.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from benchmarks import corpora, peers
+from benchmarks.corpora import Sentence
+from benchmarks.growth import slope
+from benchmarks.separate_speed import attributes, timed
+from benchmarks.tables import Row, Table, data_folder, parser
+
+FEATURES = "pos"
+COMMAND = "python -m benchmarks.label_growth"
+LABELS: dict[str, Callable[[str, str], str]] = {
+    "first character": lambda word, label: label[:1],
+    "first 2 characters": lambda word, label: label[:2],
+    "first 3 characters": lambda word, label: label[:3],
+    "whole labels": lambda word, label: label,
+    "and the word's last letter": lambda word, label: f"{label}_{word[-1]}",
+    "and the word's last 2 letters": lambda word, label: f"{label}_{word[-2:]}",
+}
+MOST_FOR_PEER = 1000  # labels; above, CRFsuite takes ten minutes a pass
+
+
+def relabelled(sentences: Sequence[Sentence], rule: Callable[[str, str], str]) -> list[Sentence]:
+    """The same words with other labels."""
+    return [[(word, rule(word, label)) for word, label in sentence] for sentence in sentences]
+
+
+@dataclass
+class Costs:
+    """Seconds by number of labels."""
+
+    labels: list[int] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+
+    def add(self, labels: int, seconds: float) -> float:
+        """The seconds again."""
+        self.labels.append(labels)
+        self.seconds.append(seconds)
+        return seconds
+
+    def slope(self) -> float:
+        """Of log seconds over log labels."""
+        return slope(self.labels, self.seconds)
+
+    def steps(self) -> str:
+        """The slope from each number of labels to the next."""
+        pairs = [slice(i, i + 2) for i in range(len(self.labels) - 1)]
+        return ", ".join(f"{slope(self.labels[pair], self.seconds[pair]):.2f}" for pair in pairs)
+
+
+def trained(sentences: Sequence[Sentence], runs: int) -> tuple[float, str]:
+    """Median seconds of separate training, and a note."""
+    import corate
+
+    corpus = corate.Corpus.from_sentences(sentences)
+    done = [timed(corate.train, corpus, "separate", features=FEATURES, threads=1) for _ in range(runs)]
+    seconds, processor = (statistics.median(getattr(one, key) for one in done) for key in ("wall", "cpu"))
+    accuracy = 100 * done[0].result.record["held_out"]["accuracy"]
+    return seconds, f"processor {processor:.2f} s; {accuracy:.2f} % of held-out tokens right"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Train both on every label set, fit the slopes."""
+    import corate
+
+    options = parser("label_growth", "Training time as the number of labels grows.")
+    options.add_argument("--runs", type=int, default=3)
+    options.add_argument("--peer-passes", type=int, default=1, help="CRFsuite's timed passes; 0 leaves it out")
+    given = options.parse_args(arguments)
+    data = corpora.ROOT / data_folder(given.data)
+    sentences = corpora.load(data / "brown-4000-1000.train")
+    items = attributes(FEATURES, corate.Corpus.from_sentences(sentences))[0] if given.peer_passes else []
+    table = Table("label_growth", "How does training time grow with the number of labels, one thread?")
+    ours, theirs = Costs(), Costs()
+    for name, rule in LABELS.items():
+        changed = relabelled(sentences, rule)
+        size = len(corpora.labels(changed))
+        seconds, note = trained(changed, given.runs)
+        ours.add(size, seconds)
+        row = Row(f"{name}: {size:,} labels", seconds, "s", note=note, command=COMMAND)
+        if items and size <= MOST_FOR_PEER:
+            labels = [[row[-1] for row in sentence] for sentence in changed]
+            passes = peers.fit(items, labels, data / "models" / "label-growth.crfsuite", "lbfgs", given.peer_passes)
+            row = replace(row, peer=theirs.add(size, statistics.mean(passes)), peer_name="CRFsuite, one pass")
+        table.add(row)
+    last = Row("slope over labels", ours.slope(), at_most=1.0, note=f"steps {ours.steps()}", command=COMMAND)
+    if theirs.labels:
+        note = f"{last.note}; CRFsuite's {theirs.steps()}"
+        last = replace(last, peer=theirs.slope(), peer_name="CRFsuite", note=note)
+    table.add(last)
+    table.finish()
+
+
+if __name__ == "__main__":
+    main()
