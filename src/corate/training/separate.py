@@ -143,7 +143,7 @@ class Separate:
         self.given = held_out is not None
         if coupling == "given-nodes":
             templates = [*templates, *edge_templates(templates, corpus)]
-        self.preset = DEFAULT if base == "default" else PAPER
+        self.preset = DEFAULT if self.base == "default" else PAPER
         self.counted = Empirical(
             corpus,
             templates,
