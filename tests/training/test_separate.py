@@ -142,7 +142,8 @@ def test_features_without_words_train_too() -> None:
     corpus = Corpus.from_sentences(words_of(labelled), [[y for _, y in s] for s in labelled])
     for way in WAYS.values():
         tagger = corate.train(corpus, "separate", features=feature, **way)
-        assert accuracy(tagger, labelled) > 0.6
+        labels = [y for s in labelled for _, y in s]
+        assert accuracy(tagger, labelled) > 0.05 + max(labels.count(y) for y in set(labels)) / len(labels)
 
 
 # -- the same again ---------------------------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import Corpus
-from corate.counts import Counts, PairCounts, Table, Tokens
-from corate.errors import DataError, FeatureError
+from corate.counts import Counts, Table, Tokens
+from corate.errors import DataError
 from corate.features.templates import Template
 from corate.model import ChainModel, EdgeScores, SparseRows
 from corate.training.build import FEW_LABELS, FLOOR, ladder_model
@@ -34,7 +34,9 @@ from corate.training.empirical import Empirical
 from corate.training.folds import take
 from corate.training.ladder import DEFAULT, PAPER, LadderTables
 from corate.training.optimize import AdaGrad, lbfgs
-from corate.training.pooling import Candidates, Features, fit_edges
+from corate.training.pairs import PairFactors, edge_templates
+from corate.training.pooling import Candidates, Features
+from corate.training.problem import F32, Csr, Problem, Progress, SeparateParameters
 from corate.training.rates import edge_scores
 from corate.training.tuning import climb, named_settings
 
@@ -44,11 +46,6 @@ BASES = ("default", "paper", "none")
 COUPLINGS = ("given-nodes", "joint")
 OPTIMIZERS = ("adagrad", "lbfgs")
 
-#: Templates with so few values also make edge features, if there are so many tokens for each value.
-FEW_VALUES = 60
-VALUE_TOKENS = 200
-#: The usual weight of each base.
-TEMPERS = {"default": 0.4, "paper": 0.7, "none": 0.0}
 #: The candidate labels of a token: those its ladder finds within a threshold of the best, and at most so many. With the
 #: paper's ladder as base, rare words may also take labels that their spelling makes likely; without a base the support
 #: is what was seen, as the paper says.
@@ -58,50 +55,9 @@ SUPPORTS: dict[str, dict[str, float]] = {
     "none": {},
 }
 FEW_SUPPORT: dict[str, float] = {"threshold": 1e-6, "cap": FEW_LABELS}
-#: With fewer tokens more passes are made.
-FEW_TOKENS = 100_000
 #: Pairs are fitted on about so many tokens, and the coupling weight tuned on so many.
 PAIR_TOKENS = 120_000
 TUNING_TOKENS = 40_000
-
-Ids = NDArray[np.int32]
-F32 = NDArray[np.float32]
-Csr = tuple[NDArray[np.int64], Ids]
-Progress = Callable[[str, float], None]
-
-
-@dataclass(frozen=True)
-class SeparateParameters:
-    """What separate training can be tuned by."""
-
-    sigma2: float = 1.0  # variance of the Gaussian prior of the weights
-    edge_sigma2: float = 1.0  # the same for pairs
-    rate: float = 0.15  # first step of AdaGrad
-    passes: int = 0  # over the nodes; 0: three, and more where there are few tokens
-    half_passes: int = 0  # over each half, for the nodes that the pairs are fitted on; 0: two, or more
-    pair_passes: int = 0  # over the pairs; 0: three, or more
-    temper: float = -1.0  # weight of the empirical scores that the nodes start from; below 0: that of the base
-    cutoff: int = 1  # features seen less often are left out
-    coupling: float = 0.8  # weight of the edges; tuned
-
-    def completed(self, tokens: int, base: str) -> SeparateParameters:
-        """With what was not chosen: passes, so many that small corpora are seen often enough, and the base's weight."""
-        more = int(np.clip(np.sqrt(FEW_TOKENS / max(1, tokens)), 1, 3))
-        usual = {"passes": 3 * more, "half_passes": 2 * more, "pair_passes": 3 * more}
-        chosen = replace(self, **{name: n for name, n in usual.items() if getattr(self, name) == 0})
-        return replace(chosen, temper=TEMPERS[base]) if self.temper < 0 or base == "none" else chosen
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """Tokens with their candidates, as a maximum entropy model over the slots of seen (feature, label) pairs."""
-
-    tokens: Tokens
-    candidates: Candidates
-    nodes: _native.Nodes
-    features: Csr
-    values: F32 | None  # of the features, where some are not 1
-    gold: Ids  # position of each token's label among its candidates
 
 
 class Separate:
@@ -400,7 +356,7 @@ class Separate:
         if not self.stopped:
             try:
                 if self.coupling == "joint":
-                    return (*self._joint(problem, weights), None)
+                    return (*self._pairs().joint(problem, self.slots, weights), None)
                 edges, extra, honest = self._given_nodes(problem)
                 self.p, accuracy = self._tune_coupling(*self._honest(problem, honest, weights), edges, extra)
                 return weights, (self.p.coupling * edges).astype(np.float32), extra.scaled(self.p.coupling), accuracy
@@ -449,56 +405,13 @@ class Separate:
             weights = self.fit_nodes(problem, others, self.p.half_passes, f"fitting half {part + 1} of 2")
             log_p = problem.nodes.posteriors(weights, True, self.threads)
             honest = np.where(owner == part, log_p, honest)
-        self.progress("fitting the pairs", 0.0)
         sample = self._sentences(tokens, PAIR_TOKENS)
-        picked, chosen, scores = _take_candidates(tokens, candidates, honest, sample)
-        observed = PairCounts(*_native.count_pairs(picked.labels, picked.offsets, self.n_labels))
-        edges = fit_edges(observed, picked.offsets, chosen, np.exp(scores), k=0.5, rounds=3)
-        edges, extra = self._fit_edge_features(picked, chosen, scores, edges)
+        edges, extra = self._pairs().given_nodes(*_take_candidates(tokens, candidates, honest, sample))
         return edges, extra, honest
 
-    def _edge_slots(self, tokens: Tokens) -> tuple[Csr, Csr, F32] | None:
-        """The label pairs seen with each edge feature, the features of tokens, and the prior's share of a visit."""
-        size = (self.n_labels + 1) ** 2
-        if not self.uses["edges"].any() or size > np.iinfo(np.int32).max:
-            return None
-        offsets, ids = self._edge_features(tokens)
-        pairs = np.repeat(_label_pairs(tokens, self.n_labels), np.diff(offsets))
-        rows = int(self.counts.vocabulary.bases[-1])
-        starts, seen, _ = _native.count_table(ids, pairs, rows, size)
-        visits = np.maximum(np.bincount(ids, minlength=rows), 1)
-        return (starts, seen), (offsets, ids), (1.0 / (self.p.edge_sigma2 * visits)).astype(np.float32)
-
-    def _fit_edge_features(
-        self, tokens: Tokens, candidates: Candidates, scores: F32, start: NDArray[np.float32]
-    ) -> tuple[NDArray[np.float32], SparseRows]:
-        """T and the weights of edge features together, stochastically, from T alone."""
-        found = self._edge_slots(tokens)
-        if found is None:
-            return start, SparseRows()
-        (offsets, labels), features, decay = found
-        size = start.size
-        gold = (candidates.find(tokens.labels) - candidates.offsets[:-1]).astype(np.int32)
-        model = _native.Pairs(
-            self.n_labels,
-            tokens.offsets,
-            candidates.arrays(),
-            scores,
-            scores,
-            gold,
-            None,
-            ((offsets, labels), features),
-            tokens.weights,
-        )
-        decay = np.concatenate([[0.0], decay]).astype(np.float32)
-        first = np.zeros(model.size, np.float32)
-        first[:size] = start.ravel()
-        edges = np.arange(model.n_edges, dtype=np.int64)
-        run = AdaGrad.of(model, decay, edges, start=first, rate=0.1, threads=self.threads, seed=self.seed)
-        for n in range(self.p.pair_passes):
-            run.pass_once(lambda done, n=n: self.progress("fitting the pairs", (n + done) / self.p.pair_passes))  # type: ignore[misc]
-        weights = run.weights
-        return weights[:size].reshape(start.shape), SparseRows(offsets, labels, weights[size:])
+    def _pairs(self) -> PairFactors:
+        bases, edges = self.counts.vocabulary.bases, self.uses["edges"]
+        return PairFactors(self.n_labels, bases, edges, self.p, self.threads, self.seed, self.progress)
 
     def _honest(self, problem: Problem, honest: F32, weights: F32) -> tuple[Tokens, Candidates, F32]:
         """Sentences to tune on, with node scores that have not seen them: held-out ones, else by halves."""
@@ -517,7 +430,7 @@ class Separate:
         extra: SparseRows,
     ) -> tuple[SeparateParameters, float]:
         """The weight of the edges that labels the most tokens right."""
-        places = self._edge_features(tokens)
+        places = self._pairs().edge_features(tokens)
 
         def right(p: SeparateParameters) -> NDArray[np.bool_]:
             native = EdgeScores.of_dense((p.coupling * edges).astype(np.float32)).native()
@@ -529,41 +442,6 @@ class Separate:
         self.progress("tuning the coupling", 0.0)
         chosen, correct = climb(right, self.p, self._free({"coupling": 1.2}))
         return chosen, float(correct.mean())
-
-    def _edge_features(self, tokens: Tokens) -> tuple[NDArray[np.int64], Ids]:
-        here = replace(tokens, features=np.where(self.uses["edges"][:, None], tokens.features, -1), attributes=None)
-        return Features.of(here, self.counts.vocabulary.bases).arrays()
-
-    def _joint(self, problem: Problem, nodes: F32) -> tuple[F32, NDArray[np.float32], SparseRows]:
-        """The paper's pair model, softmax(A f_i + B f_i+1 + T + U g); the node score is A f + B f - W f."""
-        size = (self.n_labels + 1) ** 2
-        observed = self._edge_slots(problem.tokens)
-        if problem.values is not None:
-            raise FeatureError("joint coupling takes no numbers as features; use given-nodes, or bin them")
-        zero = np.zeros(len(problem.candidates.labels), np.float32)
-        slots = (self.slots.offsets, self.slots.labels)
-        model = _native.Pairs(
-            self.n_labels,
-            problem.tokens.offsets,
-            problem.candidates.arrays(),
-            zero,
-            zero,
-            problem.gold,
-            (slots, problem.features),
-            None if observed is None else observed[:2],
-            problem.tokens.weights,
-        )
-        visits = np.maximum(np.bincount(problem.features[1], minlength=len(self.slots)), 1)
-        shrink = 1.0 / (self.p.sigma2 * visits)
-        shrink[-1] = 0.0
-        decay = np.concatenate([[0.0], [] if observed is None else observed[2], shrink]).astype(np.float32)
-        edges = np.arange(model.n_edges, dtype=np.int64)
-        run = AdaGrad.of(model, decay, edges, rate=self.p.rate, threads=self.threads, seed=self.seed)
-        for n in range(self.p.passes):
-            run.pass_once(lambda done, n=n: self.progress("fitting the pairs", (n + done) / self.p.passes))  # type: ignore[misc]
-        table, u, a, b = np.split(run.weights, np.cumsum([size, model.size - size - 2 * len(nodes), len(nodes)]))
-        extra = SparseRows() if observed is None else SparseRows(*observed[0], u)
-        return a + b - nodes, table.reshape(self.n_labels + 1, -1), extra
 
     def _sentences(self, tokens: Tokens, size: int) -> NDArray[np.int64]:
         """Sentences that count, in blocks spread over the corpus, about ``size`` tokens of them."""
@@ -602,28 +480,6 @@ class Separate:
         )
 
 
-def edge_templates(templates: Sequence[Template], corpus: Corpus) -> list[Template]:
-    """Edge templates that node templates with few values give: the same at both ends of an edge.
-
-    >>> from corate.features.templates import parse
-    >>> corpus = Corpus.from_sentences([[("a", "DET", "B"), ("dog", "NN", "I")]] * 500)
-    >>> wanted = [parse(t) for t in ("word[0]", "suffix(word[0], 2)", "starts_upper(word[0])", "pos[0]")]
-    >>> [str(t) for t in edge_templates(wanted[2:], corpus)]
-    ['edge: starts_upper(word[0])', 'edge: starts_upper(word[-1])', 'edge: pos[0]', 'edge: pos[-1]']
-    """
-    if any(t.edge for t in templates):
-        return []  # the user has chosen
-    found = []
-    for template in templates:
-        if len(template.atoms) != 1 or template.atoms[0].offset != 0:
-            continue
-        atom = template.atoms[0]
-        values, _ = atom.function.apply(corpus.column(atom.column).strings)
-        if int(values.max(initial=-1)) < min(FEW_VALUES, corpus.n_tokens / VALUE_TOKENS):
-            found += [Template((replace(atom, offset=offset),), edge=True) for offset in (0, -1)]
-    return found
-
-
 def _with_bias(table: Table, n_labels: int) -> Table:
     """The slots of a table, and one more feature with a slot for every label."""
     return Table(
@@ -643,14 +499,6 @@ def _right_nodes(problem: Problem, weights: F32, threads: int) -> NDArray[np.boo
 
 def _node_accuracy(problem: Problem, weights: F32, threads: int) -> float:
     return float(_right_nodes(problem, weights, threads).mean())
-
-
-def _label_pairs(tokens: Tokens, n_labels: int) -> Ids:
-    """The label before each token (K at the start of a sentence) and its own, as one number."""
-    before = np.roll(tokens.labels, 1).astype(np.int64)
-    starts = tokens.offsets[:-1][np.diff(tokens.offsets) > 0]
-    before[starts] = n_labels
-    return (before * (n_labels + 1) + tokens.labels).astype(np.int32)
 
 
 def _take_candidates(

@@ -1,0 +1,161 @@
+"""Pair factors of separate training: the weights of label pairs, and of edge features, as maximum entropy models.
+
+    given the nodes    P(y, y' | x) proportional to P(y | x) P(y' | x) exp(T(y, y') + U g(y, y'))
+    joint              P(y, y' | x) = softmax(A f_i + B f_i+1 + T + U g), which knows nothing of the nodes
+
+The kernel is ``native/pairs.cpp``. Edge features g come from ``edge:`` templates, or from templates with few values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.corpus import Corpus
+from corate.counts import PairCounts, Table, Tokens
+from corate.errors import FeatureError
+from corate.features.templates import Template
+from corate.model import SparseRows
+from corate.training.optimize import AdaGrad
+from corate.training.pooling import Candidates, Features, fit_edges
+from corate.training.problem import F32, Csr, Ids, Problem, Progress, SeparateParameters
+
+__all__ = ["PairFactors", "edge_templates"]
+
+#: Templates with so few values also make edge features, if there are so many tokens for each value.
+FEW_VALUES = 60
+VALUE_TOKENS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class PairFactors:
+    """Fits what connects neighbouring labels. ``uses`` says which templates make edge features."""
+
+    n_labels: int
+    bases: NDArray[np.int64]
+    uses: NDArray[np.bool_]
+    p: SeparateParameters
+    threads: int
+    seed: int
+    progress: Progress
+
+    def given_nodes(
+        self, tokens: Tokens, candidates: Candidates, scores: F32
+    ) -> tuple[NDArray[np.float32], SparseRows]:
+        """T and U, from sentences with log-probabilities of nodes that have not seen them."""
+        self.progress("fitting the pairs", 0.0)
+        observed = PairCounts(*_native.count_pairs(tokens.labels, tokens.offsets, self.n_labels))
+        edges = fit_edges(observed, tokens.offsets, candidates, np.exp(scores), k=0.5, rounds=3)
+        return self._fit_edge_features(tokens, candidates, scores, edges)
+
+    def edge_features(self, tokens: Tokens) -> Csr:
+        """The edge features of tokens."""
+        here = replace(tokens, features=np.where(self.uses[:, None], tokens.features, -1), attributes=None)
+        return Features.of(here, self.bases).arrays()
+
+    def _fit_edge_features(
+        self, tokens: Tokens, candidates: Candidates, scores: F32, start: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float32], SparseRows]:
+        """T and the weights of edge features together, stochastically, from T alone."""
+        found = self._edge_slots(tokens)
+        if found is None:
+            return start, SparseRows()
+        (offsets, labels), features, decay = found
+        size = start.size
+        gold = (candidates.find(tokens.labels) - candidates.offsets[:-1]).astype(np.int32)
+        model = _native.Pairs(
+            self.n_labels,
+            tokens.offsets,
+            candidates.arrays(),
+            scores,
+            scores,
+            gold,
+            None,
+            ((offsets, labels), features),
+            tokens.weights,
+        )
+        decay = np.concatenate([[0.0], decay]).astype(np.float32)
+        first = np.zeros(model.size, np.float32)
+        first[:size] = start.ravel()
+        edges = np.arange(model.n_edges, dtype=np.int64)
+        run = AdaGrad.of(model, decay, edges, start=first, rate=0.1, threads=self.threads, seed=self.seed)
+        for n in range(self.p.pair_passes):
+            run.pass_once(lambda done, n=n: self.progress("fitting the pairs", (n + done) / self.p.pair_passes))  # type: ignore[misc]
+        weights = run.weights
+        return weights[:size].reshape(start.shape), SparseRows(offsets, labels, weights[size:])
+
+    def _edge_slots(self, tokens: Tokens) -> tuple[Csr, Csr, F32] | None:
+        """The label pairs seen with each edge feature, the features of tokens, and the prior's share of a visit."""
+        size = (self.n_labels + 1) ** 2
+        if not self.uses.any() or size > np.iinfo(np.int32).max:
+            return None
+        offsets, ids = self.edge_features(tokens)
+        pairs = np.repeat(_label_pairs(tokens, self.n_labels), np.diff(offsets))
+        rows = int(self.bases[-1])
+        starts, seen, _ = _native.count_table(ids, pairs, rows, size)
+        visits = np.maximum(np.bincount(ids, minlength=rows), 1)
+        return (starts, seen), (offsets, ids), (1.0 / (self.p.edge_sigma2 * visits)).astype(np.float32)
+
+    def joint(self, problem: Problem, slots: Table, nodes: F32) -> tuple[F32, NDArray[np.float32], SparseRows]:
+        """The paper's pair model, softmax(A f_i + B f_i+1 + T + U g); the node score is A f + B f - W f."""
+        size = (self.n_labels + 1) ** 2
+        observed = self._edge_slots(problem.tokens)
+        if problem.values is not None:
+            raise FeatureError("joint coupling takes no numbers as features; use given-nodes, or bin them")
+        zero = np.zeros(len(problem.candidates.labels), np.float32)
+        model = _native.Pairs(
+            self.n_labels,
+            problem.tokens.offsets,
+            problem.candidates.arrays(),
+            zero,
+            zero,
+            problem.gold,
+            ((slots.offsets, slots.labels), problem.features),
+            None if observed is None else observed[:2],
+            problem.tokens.weights,
+        )
+        visits = np.maximum(np.bincount(problem.features[1], minlength=len(slots)), 1)
+        shrink = 1.0 / (self.p.sigma2 * visits)
+        shrink[-1] = 0.0
+        decay = np.concatenate([[0.0], [] if observed is None else observed[2], shrink]).astype(np.float32)
+        edges = np.arange(model.n_edges, dtype=np.int64)
+        run = AdaGrad.of(model, decay, edges, rate=self.p.rate, threads=self.threads, seed=self.seed)
+        for n in range(self.p.passes):
+            run.pass_once(lambda done, n=n: self.progress("fitting the pairs", (n + done) / self.p.passes))  # type: ignore[misc]
+        table, u, a, b = np.split(run.weights, np.cumsum([size, model.size - size - 2 * len(nodes), len(nodes)]))
+        extra = SparseRows() if observed is None else SparseRows(*observed[0], u)
+        return a + b - nodes, table.reshape(self.n_labels + 1, -1), extra
+
+
+def edge_templates(templates: Sequence[Template], corpus: Corpus) -> list[Template]:
+    """Edge templates that node templates with few values give: the same at both ends of an edge.
+
+    >>> from corate.features.templates import parse
+    >>> corpus = Corpus.from_sentences([[("a", "DET", "B"), ("dog", "NN", "I")]] * 500)
+    >>> wanted = [parse(t) for t in ("word[0]", "suffix(word[0], 2)", "starts_upper(word[0])", "pos[0]")]
+    >>> [str(t) for t in edge_templates(wanted[2:], corpus)]
+    ['edge: starts_upper(word[0])', 'edge: starts_upper(word[-1])', 'edge: pos[0]', 'edge: pos[-1]']
+    """
+    if any(t.edge for t in templates):
+        return []  # the user has chosen
+    found = []
+    for template in templates:
+        if len(template.atoms) != 1 or template.atoms[0].offset != 0:
+            continue
+        atom = template.atoms[0]
+        values, _ = atom.function.apply(corpus.column(atom.column).strings)
+        if int(values.max(initial=-1)) < min(FEW_VALUES, corpus.n_tokens / VALUE_TOKENS):
+            found += [Template((replace(atom, offset=offset),), edge=True) for offset in (0, -1)]
+    return found
+
+
+def _label_pairs(tokens: Tokens, n_labels: int) -> Ids:
+    """The label before each token (K at the start of a sentence) and its own, as one number."""
+    before = np.roll(tokens.labels, 1).astype(np.int64)
+    starts = tokens.offsets[:-1][np.diff(tokens.offsets) > 0]
+    before[starts] = n_labels
+    return (before * (n_labels + 1) + tokens.labels).astype(np.int32)
