@@ -37,15 +37,12 @@ struct SparseRows {
     SparseRows() = default;
     SparseRows(In<int64_t> o, In<int32_t> l, In<float> v, int32_t n_labels, const char* what)
         : offsets(copy_of(o)), labels(copy_of(l)), values(copy_of(v)) {
-        if (offsets.empty() || offsets.front() != 0 || labels.size() != values.size() ||
-            static_cast<size_t>(offsets.back()) != labels.size())
-            throw nb::value_error(what);
-        for (size_t i = 0; i + 1 < offsets.size(); ++i) {
-            if (offsets[i + 1] < offsets[i]) throw nb::value_error(what);
+        check_offsets(o, labels.size(), what);
+        if (labels.size() != values.size()) throw nb::value_error(what);
+        for (size_t i = 0; i + 1 < offsets.size(); ++i)
             for (int64_t k = offsets[i]; k < offsets[i + 1]; ++k)
                 if (labels[k] < 0 || labels[k] >= n_labels || (k > offsets[i] && labels[k] <= labels[k - 1]))
                     throw nb::value_error(what);
-        }
     }
     size_t size() const { return offsets.size() - 1; }
     bool empty(int64_t row) const { return offsets[row] == offsets[row + 1]; }
@@ -277,6 +274,7 @@ struct Batch {
                 if (ids(t) < 0 || static_cast<size_t>(ids(t)) + 1 >= offsets.shape(0))
                     throw nb::value_error("string id out of range");
         }
+        if (!features && c.empty() && n > 0) throw nb::value_error("tokens without columns and without features");
         if (!features) return;
         const auto& [offsets, ids, values] = *features;
         if (offsets.shape(0) != n + 1) throw nb::value_error("feature offsets and the sentence offsets disagree");

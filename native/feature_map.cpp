@@ -5,6 +5,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "arrays.h"
 #include "bindings.h"
 
@@ -30,6 +32,20 @@ FeatureMap::FeatureMap(size_t n_columns, std::vector<Function> functions, std::v
 size_t FeatureMap::n_features(size_t t) const {
     if (templates_[t].size() > 1) return finals_[t].size();
     return kBoundaries + values(static_cast<size_t>(templates_[t][0].function)).size();
+}
+
+bool FeatureMap::fits(const FeatureMap& other) const {
+    const auto same_function = [](const Function& a, const Function& b) {
+        return a.column == b.column && a.word.kind == b.word.kind && a.unknown_only == b.unknown_only;
+    };
+    const auto same_atom = [](const Atom& a, const Atom& b) { return a.function == b.function && a.offset == b.offset; };
+    const auto same_atoms = [&](const TemplateAtoms& a, const TemplateAtoms& b) {
+        return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_atom);
+    };
+    const auto &f = functions_, &g = other.functions_;
+    const auto &t = templates_, &u = other.templates_;
+    return n_columns() == other.n_columns() && std::equal(f.begin(), f.end(), g.begin(), g.end(), same_function) &&
+           std::equal(t.begin(), t.end(), u.begin(), u.end(), same_atoms);
 }
 
 int32_t FeatureMap::add_string(size_t column, std::string_view s) {
@@ -167,12 +183,11 @@ nb::tuple table_of(const Interner& strings) {
 }
 
 void fill(Interner& strings, In<uint8_t> blob, In<int64_t> offsets, const char* what) {
+    check_offsets(offsets, blob.shape(0), "stored strings do not fit their offsets");
     const auto* bytes = reinterpret_cast<const char*>(blob.data());
     const size_t n = offsets.shape(0) - 1;
     strings.reserve(n);
     for (size_t i = 0; i < n; ++i) {
-        if (offsets(i) < 0 || offsets(i + 1) < offsets(i) || static_cast<size_t>(offsets(i + 1)) > blob.shape(0))
-            throw nb::value_error("string offsets out of range");
         const int32_t id = strings.intern({bytes + offsets(i), static_cast<size_t>(offsets(i + 1) - offsets(i))});
         if (static_cast<size_t>(id) != i) throw nb::value_error(what);
     }
@@ -289,7 +304,14 @@ void bind_feature_map(nb::module_& m) {
             "intern_pairs",
             [](FeatureMap& map, size_t t, In<int32_t> first, In<int32_t> second) {
                 if (t >= map.n_templates() || map.atoms(t).size() != 2) throw nb::value_error("not a template of two atoms");
+                if (first.shape(0) != second.shape(0)) throw nb::value_error("a pair has two values");
                 std::vector<int32_t> ids(first.shape(0));
+                const TemplateAtoms& atoms = map.atoms(t);
+                const auto is_value = [&](size_t a, int32_t v) {
+                    return v >= 0 && static_cast<size_t>(v) < kBoundaries + map.values(static_cast<size_t>(atoms[a].function)).size();
+                };
+                for (size_t i = 0; i < ids.size(); ++i)
+                    if (!is_value(0, first(i)) || !is_value(1, second(i))) throw nb::value_error("value out of range");
                 nb::gil_scoped_release release;
                 for (size_t i = 0; i < ids.size(); ++i) {
                     const int32_t values[2] = {first(i), second(i)};
@@ -312,9 +334,7 @@ void bind_feature_map(nb::module_& m) {
         .def(
             "absorb",
             [](FeatureMap& map, const FeatureMap& other) {
-                if (map.n_columns() != other.n_columns() || map.n_functions() != other.n_functions() ||
-                    map.n_templates() != other.n_templates())
-                    throw nb::value_error("only maps of the same templates can be joined");
+                if (!map.fits(other)) throw nb::value_error("only maps of the same templates can be joined");
                 // Strings first, in the other's order; then values; then tuples of values.
                 for (size_t c = 0; c < map.n_columns(); ++c)
                     for (size_t i = 0; i < other.strings(c).size(); ++i)

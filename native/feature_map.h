@@ -54,6 +54,8 @@ class FeatureMap {
     Interner& value_strings(size_t f) { return values_[f]; }
     Interner& column_strings(size_t column) { return strings_[column]; }
     size_t n_features(size_t t) const;
+    // Whether another map has the same columns, functions and templates.
+    bool fits(const FeatureMap& other) const;
 
     bool is_identity(size_t f) const { return functions_[f].word.kind == Kind::identity && !functions_[f].unknown_only; }
     // Value id (boundaries not added) of a known string, -1 where absent.

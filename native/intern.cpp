@@ -39,6 +39,8 @@ void bind_intern(nb::module_& m) {
     m.def(
         "match_strings",
         [](In<uint8_t> known, In<int64_t> known_offsets, In<uint8_t> query, In<int64_t> query_offsets) {
+            check_offsets(known_offsets, known.shape(0), "known strings do not fit their offsets");
+            check_offsets(query_offsets, query.shape(0), "query strings do not fit their offsets");
             const auto* blob = reinterpret_cast<const char*>(known.data());
             const auto* wanted = reinterpret_cast<const char*>(query.data());
             const size_t n = query_offsets.shape(0) - 1;

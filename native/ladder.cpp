@@ -162,6 +162,7 @@ class Ladder {
         Rung& rung = rungs_[r];
         int32_t top = -1;
         for (size_t w = 0; w < n_words(); ++w) top = std::max(top, rung_ids_(r, w));
+        if (top >= 0 && static_cast<size_t>(top) >= n_words()) throw nb::value_error("more contexts at a rung than words");
         rung.member_offsets.assign(static_cast<size_t>(top) + 2, 0);
         for (size_t w = 0; w < n_words(); ++w)
             if (rung_ids_(r, w) >= 0) ++rung.member_offsets[rung_ids_(r, w) + 1];

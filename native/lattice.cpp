@@ -233,15 +233,13 @@ void bind_lattice(nb::module_& m) {
             "sparse",
             [](In<int64_t> offsets, In<int32_t> to, In<float> scores, In<float> row, In<float> col, float weight) {
                 const size_t size = row.shape(0);
-                if (size < 1 || offsets.shape(0) != size + 1 || col.shape(0) != size || to.shape(0) != scores.shape(0) ||
-                    offsets(0) != 0 || static_cast<size_t>(offsets(size)) != to.shape(0))
+                if (size < 1 || offsets.shape(0) != size + 1 || col.shape(0) != size || to.shape(0) != scores.shape(0))
                     throw nb::value_error("sparse edge arrays disagree");
-                for (size_t y = 0; y < size; ++y) {
-                    if (offsets(y + 1) < offsets(y)) throw nb::value_error("edge offsets fall");
+                check_offsets(offsets, to.shape(0), "edge offsets and labels disagree");
+                for (size_t y = 0; y < size; ++y)
                     for (int64_t i = offsets(y); i < offsets(y + 1); ++i)
                         if (to(i) < 0 || static_cast<size_t>(to(i)) >= size || (i > offsets(y) && to(i) <= to(i - 1)))
                             throw nb::value_error("edge labels are out of range or out of order");
-                }
                 Edges e;
                 e.n_labels = static_cast<int32_t>(size) - 1;
                 e.offsets.assign(offsets.data(), offsets.data() + offsets.size());
