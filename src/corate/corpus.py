@@ -320,7 +320,11 @@ class Corpus:
     def require_labels(self) -> Column:
         """The label column, or an error that says how to name one."""
         if self.labels is None:
-            raise DataError("the data has no labels; name the label column with --columns or columns=")
+            hint = "; is something other than tabs and spaces between columns (--separator)?"
+            raise DataError(
+                "the data has no labels; name the label column with --columns or columns="
+                + hint * (len(self.columns) == 1)
+            )
         return self.labels
 
     def __iter__(self) -> Iterator[list[tuple[str, ...]]]:

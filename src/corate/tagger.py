@@ -140,7 +140,7 @@ class Tagger:
         ``columns`` names the columns of the text; if not given, :meth:`text_columns` tells them.
         """
         if not self.vocabulary.columns or self.vocabulary.attributes is not None:
-            raise ModelError("this model reads ready-made features; tag_text needs one that reads columns")
+            raise ModelError("the model reads ready-made features, not columns; give it items (--format items)")
         names = self.text_columns(data, separator, comment) if columns is None else tuple(columns)
         missing = [c for c in self.vocabulary.columns if c not in names]
         if missing:

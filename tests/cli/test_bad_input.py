@@ -23,6 +23,7 @@ things of the wrong kind        test_what_cannot_be_trained_on
 ==============================  ======================================================================================
 """
 
+import io
 import json
 import math
 import os
@@ -34,6 +35,7 @@ import pytest
 
 import corate as library
 from corate import CorateError, Corpus, DataError, FeatureError, ModelError
+from corate.cli.exits import complain
 
 PROGRAM = [sys.executable, "-m", "corate.cli"]
 TEXT = b"the\tDET\ndog\tNOUN\n\na\tDET\ncat\tNOUN\n\n"
@@ -348,6 +350,59 @@ def test_places_that_cannot_be_read_or_written(corate, small, tmp_path):
     ):
         assert one_line(corate(*command), str(missing))
     assert not list(tmp_path.iterdir())
+
+
+def test_what_a_command_reads_is_never_what_it_writes(corate, small, tmp_path):
+    model, text = tmp_path / "m", tmp_path / "t.tsv"
+    model.write_bytes((small / "m.corate").read_bytes())
+    text.write_bytes(TEXT)
+    for command in (
+        ["tag", model, text, "-o", model],
+        ["train", text, "-o", text],
+        ["train", small / "train.tsv", "-o", text, "--test", text],
+        ["train", small / "train.tsv", "-o", text, "--held-out", text],
+        ["update", model, text, "-o", text],
+    ):
+        result = corate(*command)
+        assert result.code == 2
+        assert "itself" in result.err
+        assert model.read_bytes() == (small / "m.corate").read_bytes()
+        assert text.read_bytes() == TEXT
+
+
+def test_a_fault_in_a_template_is_one_line_without_its_caret(corate, small, tmp_path):
+    command = ["train", small / "train.tsv", "-o", tmp_path / "m", "--features", "word[0] word[1]"]
+    result = corate(*command)
+    assert one_line(result, "expected | and another atom")
+    assert "^" not in result.err
+
+
+def test_a_person_sees_where_the_fault_is(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    complain("expected |\n  word[0] word[1]\n          ^")
+    assert sys.stderr.getvalue() == "corate: error: expected |\n  word[0] word[1]\n          ^\n"
+
+
+def test_columns_with_something_else_between_them(corate, tmp_path):
+    (tmp_path / "t.csv").write_bytes(TEXT.replace(b"\t", b","))
+    assert one_line(corate("train", tmp_path / "t.csv", "-o", tmp_path / "m"), "no labels", "--separator")
+    assert corate("train", tmp_path / "t.csv", "-o", tmp_path / "m", "--separator", ",", "-q").code == 0
+
+
+def test_items_and_columns_are_not_mistaken_for_each_other(corate, small, tmp_path):
+    (tmp_path / "t.items").write_bytes(b"X\tw=a\nY\tw=b\tn:2.5\n\n" * 30)
+    assert corate("train", tmp_path / "t.items", "-o", tmp_path / "m", "-q").code == 0
+    assert corate("tag", tmp_path / "m", "-f", "items", stdin=b"\tw=b\n\tw=a\n").text == "Y\tw=b\nX\tw=a\n\n"
+    assert json.loads(corate("eval", tmp_path / "m", tmp_path / "t.items", "--json").text)["accuracy"] == 1
+    assert corate("update", tmp_path / "m", tmp_path / "t.items", "-q").code == 0
+    for command in (["tag", tmp_path / "m"], ["eval", tmp_path / "m"], ["update", tmp_path / "m"]):
+        assert one_line(corate(*command, small / "train.tsv"), "ready-made features")
+    for command in (["tag", small / "m.corate"], ["eval", small / "m.corate"]):
+        assert one_line(corate(*command, tmp_path / "t.items"), "no column 'word'")
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="the superuser may write anywhere")

@@ -21,11 +21,13 @@ used (one line on standard error says why); 2 wrong usage; 130 interrupted with 
 
 
 def complain(message: str) -> None:
-    """Write one line to standard error.
+    """Write one line to standard error; where a person looks, a message of several lines as it is.
 
-    A message of several lines is joined, so that scripts and logs see one line per error.
+    Elsewhere they are joined, without the line whose caret points at a fault, so that scripts and logs see one line.
     """
-    print("corate: error:", " ".join(message.split("\n")), file=sys.stderr)
+    if not sys.stderr.isatty():
+        message = " ".join(line.strip() for line in message.split("\n") if line.strip() != "^")
+    print("corate: error:", message, file=sys.stderr)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from enum import Enum
@@ -75,6 +76,8 @@ def tag(
 
     Text is read and written a piece at a time, so files may be larger than memory and pipes are answered as they come.
     """
+    if output is not None and os.path.exists(output) and os.path.exists(model) and os.path.samefile(model, output):
+        raise typer.BadParameter(f"{output} is the model itself", param_hint="--output")
     import corate
 
     if file == "-" and sys.stdin.isatty() and not quiet:

@@ -156,6 +156,9 @@ def train(
     }
     given = {name: value for name, value in own.items() if value is not None}
     _check_usage(file, output, method, given)
+    for name, other in (("held-out", held_out), ("test", test)):
+        if other is not None and _same(other, output):
+            raise typer.BadParameter(f"{output} is the {name} file itself", param_hint="--output")
     import corate
 
     if quiet:
