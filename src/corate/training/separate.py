@@ -221,10 +221,12 @@ class Separate:
                 loss = run.pass_once(lambda part, done=done: self.progress(stage, (done + part) / passes))  # type: ignore[misc]
                 if judged is None or top < 0:
                     best = run.weights
-                if judged is not None:
-                    accuracy = _node_accuracy(judged, run.weights, self.threads)
-                    told = f"{stage}: loss {loss:.4f}, held-out accuracy of nodes {accuracy:.4f}"
+                told = f"{stage}: loss {loss:.4f}"
+                if judged is None:
                     self.progress(told, run.passes / passes)
+                else:
+                    accuracy = _node_accuracy(judged, run.weights, self.threads)
+                    self.progress(f"{told}, held-out accuracy of nodes {accuracy:.4f}", run.passes / passes)
                     if accuracy <= top:
                         break
                     best, top = run.weights, accuracy
