@@ -28,7 +28,7 @@ from corate.counts import Counts, Table, Tokens
 from corate.errors import DataError
 from corate.features.templates import Template
 from corate.model import ChainModel, EdgeScores, SparseRows
-from corate.training.build import FEW_LABELS, FLOOR, ladder_model
+from corate.training.build import FLOOR, ladder_model
 from corate.training.checkpoint import Checkpoint
 from corate.training.empirical import Empirical
 from corate.training.folds import take
@@ -54,6 +54,8 @@ SUPPORTS: dict[str, dict[str, float]] = {
     "paper": {"threshold": 1e-3, "cap": 12, "word_k": 0.2},
     "none": {},
 }
+#: With at most so many labels all are candidates everywhere; the cost of a pair grows with their square.
+FEW_LABELS = 24
 FEW_SUPPORT: dict[str, float] = {"threshold": 1e-6, "cap": FEW_LABELS}
 #: Pairs are fitted on about so many tokens, and the coupling weight tuned on so many.
 PAIR_TOKENS = 120_000
