@@ -13,6 +13,7 @@ import corate
 from corate.corpus import Corpus
 from corate.errors import DataError, ModelError
 from corate.tagger import Tagger
+from corate.training.pairs import PairFactors
 from corate.training.separate import SeparateParameters
 from small_corpora import Labelled, corpus_of, random_sentences, words_of
 
@@ -385,6 +386,24 @@ def test_tuning_chooses_among_values_and_records_them() -> None:
     assert noisy(True, settings={"sigma2": 1.0}).record["settings"]["sigma2"] == 1.0
     test = random_sentences(300, seed=8, noise=0.5)
     assert accuracy(noisy(True), test) >= accuracy(noisy(False), test)
+
+
+def test_the_prior_of_edge_features_is_tuned_and_may_be_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+    fit = PairFactors.given_nodes
+
+    def noted(self: PairFactors, *args: Any) -> Any:
+        tried.append(self.p.edge_sigma2)
+        return fit(self, *args)
+
+    monkeypatch.setattr(PairFactors, "given_nodes", noted)
+    features = ["word[0]", "edge: word[0]"]
+    chosen = separate(features=features, tune=True).record["settings"]["edge_sigma2"]
+    assert {1.0, 3.0} < set(tried)
+    assert tried[-1] == chosen
+    tried.clear()
+    separate(features=features, tune=True, settings={"edge_sigma2": 0.5})
+    assert set(tried) == {0.5}
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])

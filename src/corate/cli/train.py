@@ -98,7 +98,10 @@ def train(
         str | None, one_of(OPTIMIZERS, "Stochastic steps (adagrad, the default), or L-BFGS.", _SEPARATE)
     ] = None,
     tune: Annotated[
-        bool, typer.Option("--tune", help="Search for sigma2, temper and cutoff first.", rich_help_panel=_SEPARATE)
+        bool,
+        typer.Option(
+            "--tune", help="Search for sigma2, edge_sigma2, temper and cutoff, too.", rich_help_panel=_SEPARATE
+        ),
     ] = False,
     checkpoint: Annotated[
         str | None,

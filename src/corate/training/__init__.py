@@ -64,7 +64,7 @@ def train(
         coupling: for ``"separate"``: ``"given-nodes"`` (the default), or ``"joint"``, the paper's.
         optimizer: for ``"separate"``: ``"adagrad"`` (the default) or ``"lbfgs"``.
         settings: values by name, as ``corate info`` shows them, in place of the usual ones; what is given is not tuned.
-        tune: for ``"separate"``: search for the prior's variance, the weight of the base and the feature cut-off first.
+        tune: for ``"separate"``: search for the variances of the priors, the weight of the base and the cut-off, too.
         checkpoint: for ``"separate"``: a file to write after every pass, and to take up again from.
         label_weights: for ``"separate"``: how much tokens of a label count, by label; 1 for those not named.
         sentence_weights: for ``"separate"``: how much each sentence of the corpus counts.

@@ -360,7 +360,7 @@ class Separate:
         if not self.stopped:
             try:
                 if self.coupling == "joint":
-                    return (*self._pairs().joint(problem, self.slots, weights), None)
+                    return (*self._pairs(self.p).joint(problem, self.slots, weights), None)
                 edges, extra, honest = self._given_nodes(problem)
                 self.p, accuracy = self._tune_coupling(*self._honest(problem, honest, weights), edges, extra)
                 return weights, (self.p.coupling * edges).astype(np.float32), extra.scaled(self.p.coupling), accuracy
@@ -410,12 +410,26 @@ class Separate:
             log_p = problem.nodes.posteriors(weights, True, self.threads)
             honest = np.where(owner == part, log_p, honest)
         sample = self._sentences(tokens, PAIR_TOKENS)
-        edges, extra = self._pairs().given_nodes(*_take_candidates(tokens, candidates, honest, sample))
+        if self.search and len(sample) > 1:
+            parts = [_take_candidates(tokens, candidates, honest, sample[k::2]) for k in (0, 1)]
+            self.p = self._tune_pairs(*parts)
+        edges, extra = self._pairs(self.p).given_nodes(*_take_candidates(tokens, candidates, honest, sample))
         return edges, extra, honest
 
-    def _pairs(self) -> PairFactors:
+    def _pairs(self, p: SeparateParameters) -> PairFactors:
         bases, edges = self.counts.vocabulary.bases, self.uses["edges"]
-        return PairFactors(self.n_labels, bases, edges, self.p, self.threads, self.seed, self.progress)
+        return PairFactors(self.n_labels, bases, edges, p, self.threads, self.seed, self.progress)
+
+    def _tune_pairs(
+        self, learn: tuple[Tokens, Candidates, F32], judge: tuple[Tokens, Candidates, F32]
+    ) -> SeparateParameters:
+        """The variance of the prior of edge features, on sentences that the pairs were not fitted on."""
+
+        def right(p: SeparateParameters) -> NDArray[np.bool_]:
+            return self._labelled_right(*judge, *self._pairs(p).given_nodes(*learn), p.coupling)
+
+        steps = self._free({"edge_sigma2": 3.0}) if self.uses["edges"].any() else {}
+        return climb(right, self.p, steps)[0] if steps else self.p
 
     def _honest(self, problem: Problem, honest: F32, weights: F32) -> tuple[Tokens, Candidates, F32]:
         """Sentences to tune on, with node scores that have not seen them: held-out ones, else by halves."""
@@ -434,18 +448,30 @@ class Separate:
         extra: SparseRows,
     ) -> tuple[SeparateParameters, float]:
         """The weight of the edges that labels the most tokens right."""
-        places = self._pairs().edge_features(tokens)
 
         def right(p: SeparateParameters) -> NDArray[np.bool_]:
-            native = EdgeScores.of_dense((p.coupling * edges).astype(np.float32)).native()
-            scaled = extra.scaled(p.coupling)
-            more = (*places, *scaled.arrays()) if len(extra) else None
-            best, _ = _native.viterbi(tokens.offsets, *candidates.arrays(), scores, native, more)
-            return np.asarray(best == tokens.labels)
+            return self._labelled_right(tokens, candidates, scores, edges, extra, p.coupling)
 
         self.progress("tuning the coupling", 0.0)
         chosen, correct = climb(right, self.p, self._free({"coupling": 1.2}))
         return chosen, float(correct.mean())
+
+    def _labelled_right(
+        self,
+        tokens: Tokens,
+        candidates: Candidates,
+        scores: F32,
+        edges: NDArray[np.float32],
+        extra: SparseRows,
+        coupling: float,
+    ) -> NDArray[np.bool_]:
+        """Which tokens the best labelling gets right, with the edges weighed by ``coupling``."""
+        native = EdgeScores.of_dense((coupling * edges).astype(np.float32)).native()
+        more = None
+        if len(extra):
+            more = (*self._pairs(self.p).edge_features(tokens), *extra.scaled(coupling).arrays())
+        best, _ = _native.viterbi(tokens.offsets, *candidates.arrays(), scores, native, more)
+        return np.asarray(best == tokens.labels)
 
     def _sentences(self, tokens: Tokens, size: int) -> NDArray[np.int64]:
         """Sentences that count, in blocks spread over the corpus, about ``size`` tokens of them."""
