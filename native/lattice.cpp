@@ -84,7 +84,7 @@ float Viterbi::decode(const SentenceLattice& s, const Edges& edges, int32_t* bes
         const size_t width = static_cast<size_t>(s.offsets[j + 1] - s.offsets[j]);
         int32_t* back = back_.data() + (s.offsets[j] - base);
         next_.resize(width);
-        if (s.extra.any(s.first + static_cast<int64_t>(j))) {
+        if (s.local || s.extra.any(s.first + static_cast<int64_t>(j))) {
             s.edge_block(j, edges, block_);
             block_step(block_.data(), alpha_.data(), m, node, width, next_.data(), back);
         } else if (dense && m == static_cast<size_t>(K) && width == static_cast<size_t>(K))

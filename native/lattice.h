@@ -71,6 +71,7 @@ struct SentenceLattice {
     size_t n;
     EdgeFeatures extra = {};
     int64_t first = 0;  // the sentence's first token among those of `extra`
+    bool local = false;  // locally normalised: from each edge, log of the sum over its targets, with their nodes, is taken
 
     // Scores of all pairs of candidates of positions j - 1 and j (j = 0: from the start symbol), (m, n) into `block`.
     void edge_block(size_t j, const Edges& edges, std::vector<float>& block) const {
@@ -84,6 +85,20 @@ struct SentenceLattice {
             for (size_t l = 0; l < width; ++l) block[k * width + l] = edges.at(from[k], to[l]);
         if (extra.any(first + static_cast<int64_t>(j)))
             extra.add(first + static_cast<int64_t>(j), edges.n_labels, from, m, to, width, block.data());
+        if (local) normalise(block.data(), m, scores + offsets[j], width);
+    }
+
+    // block(k, l) -= log sum_l' exp(block(k, l') + node(l')): a maximum entropy Markov model's P(y' | y, x), less the node.
+    static void normalise(float* block, size_t m, const float* node, size_t width) {
+        for (size_t k = 0; k < m; ++k) {
+            float* row = block + k * width;
+            float top = -INFINITY;
+            double sum = 0.0;
+            for (size_t l = 0; l < width; ++l) top = std::max(top, row[l] + node[l]);
+            for (size_t l = 0; l < width; ++l) sum += std::exp(static_cast<double>(row[l] + node[l] - top));
+            const float log_z = top + static_cast<float>(std::log(sum));
+            for (size_t l = 0; l < width; ++l) row[l] -= log_z;
+        }
     }
 };
 

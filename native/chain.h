@@ -1,0 +1,75 @@
+// One sentence as a chain of candidate labels, and the losses that the methods train it by.
+//
+//     score(y) = start(y_1) + sum_j node_j(y_j) + sum_i edge_i(y_i, y_i+1) + end(y_n)
+//
+// A loss turns the scores of nodes and edges, in place, into residuals: how often the model expects each label (and each
+// pair) minus how often it was observed. That is the gradient by the scores, whatever the scores are made of.
+//
+//     likelihood   log Z(x) - score(gold), expectations by forward-backward; labels unknown (gold -1) are summed over
+//     pieces       sum over edges of log Z of the edge with the nodes at its ends - its score (Sutton and McCallum 2005)
+//     local        sum over positions of log Z_j(y_j-1) - its score: P(y_j | y_j-1, x) of a maximum entropy Markov model
+//     path         score(best) - score(gold), the structured perceptron's
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+enum class Loss { likelihood, pieces, local, path };
+
+template <typename Real>
+struct Chain {
+    size_t n = 0;
+    std::vector<size_t> width;     // candidates of each position
+    std::vector<size_t> node_at;   // n + 1: where each position's scores stand in `node`
+    std::vector<size_t> block_at;  // n + 2: block j leads to position j, (width of j - 1) x (width of j); j = n to the end
+    std::vector<Real> node, block;
+    std::vector<int32_t> gold;     // position of the label among the candidates, -1 where it is not known
+
+    Real* nodes(size_t j) { return node.data() + node_at[j]; }
+    Real* edges(size_t j) { return block.data() + block_at[j]; }
+
+    // Makes room for n positions whose widths are set.
+    void lay_out() {
+        node_at.resize(n + 1);
+        block_at.resize(n + 2);
+        size_t nodes = 0, pairs = 0, before = 1;
+        for (size_t j = 0; j < n; ++j) {
+            node_at[j] = nodes;
+            block_at[j] = pairs;
+            nodes += width[j];
+            pairs += before * width[j];
+            before = width[j];
+        }
+        node_at[n] = nodes;
+        block_at[n] = pairs;
+        block_at[n + 1] = pairs + before;
+        node.resize(nodes);
+        block.resize(block_at[n + 1]);
+    }
+
+    std::vector<Real> alpha, beta, scale, kept_node, kept_block;  // work memory
+    std::vector<int32_t> back, best;
+};
+
+// Scaled forward-backward in float32. Returns the loss, or NaN where the scores are too far apart for it: the caller
+// then takes the exact one.
+double likelihood(Chain<float>& chain);
+// In log space with float64: the reference, and the way out.
+double likelihood(Chain<double>& chain);
+
+template <typename Real>
+double pieces(Chain<Real>& chain);
+template <typename Real>
+double local(Chain<Real>& chain);
+template <typename Real>
+double path(Chain<Real>& chain);
+
+template <typename Real>
+double residuals(Loss loss, Chain<Real>& chain) {
+    switch (loss) {
+        case Loss::likelihood: return likelihood(chain);
+        case Loss::pieces: return pieces(chain);
+        case Loss::local: return local(chain);
+        default: return path(chain);
+    }
+}

@@ -1,0 +1,542 @@
+// Whole sentences as training items: a loss of chain.h, over weights that are sparse by feature.
+//
+//     node_j(y) = base_j(y) + sum over features f of token j of value * W(f, y)
+//     edge_j(y, y') = T(y, y') + sum over edge features g of token j of U(g, y, y')
+//
+// Labels of a token are its candidates, or all K where none are given. Sentences begin and end with a boundary symbol
+// (label K). Weights are laid out as T, U, W. `Chains` gives value and gradient for batch optimisers, and stochastic
+// passes; both take residuals of a batch of sentences side by side on several threads, then have each thread sum or step
+// for its own features in the order of the sentences: the same bits for any number of threads.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "arrays.h"
+#include "bindings.h"
+#include "chain.h"
+#include "lattice.h"
+#include "parallel.h"
+#include "slots.h"
+
+namespace {
+
+using Csr = std::tuple<In<int64_t>, In<int32_t>>;
+
+// Features of tokens and the slots of their weights, checked.
+struct SparseFeatures {
+    Csr slot_arrays, features;
+    std::optional<In<float>> values;
+    Slots slots;
+
+    SparseFeatures(Csr slots_of, Csr features_of, std::optional<In<float>> v, size_t n_tokens, size_t n_labels)
+        : slot_arrays(slots_of), features(features_of), values(v), slots(checked(slots_of, n_labels)) {
+        const auto& [places, ids] = features;
+        if (places.shape(0) != n_tokens + 1 || (values && values->shape(0) != ids.shape(0)))
+            throw nb::value_error("features and tokens disagree");
+        check_offsets(places, ids.shape(0), "features and tokens disagree");
+        for (size_t i = 0; i < ids.shape(0); ++i)
+            if (ids(i) < 0 || static_cast<size_t>(ids(i)) >= slots.n_features()) throw nb::value_error("feature id out of range");
+    }
+
+    static Slots checked(const Csr& arrays, size_t n_labels) {
+        const auto& [offsets, labels] = arrays;
+        check_offsets(offsets, labels.shape(0), "slots disagree");
+        for (size_t f = 0; f + 1 < offsets.shape(0); ++f)
+            for (int64_t s = offsets(f); s < offsets(f + 1); ++s)
+                if (labels(s) < 0 || static_cast<size_t>(labels(s)) >= n_labels || (s > offsets(f) && labels(s) <= labels(s - 1)))
+                    throw nb::value_error("labels of slots are out of range or out of order");
+        return Slots(offsets.data(), labels.data(), offsets.shape(0) - 1, n_labels);
+    }
+
+    size_t size() const { return static_cast<size_t>(slots.size()); }
+    int64_t begin(int64_t token) const { return std::get<0>(features).data()[token]; }
+    int32_t id(int64_t i) const { return std::get<1>(features).data()[i]; }
+    float value(int64_t i) const { return values ? values->data()[i] : 1.0f; }
+    int32_t label(int64_t slot) const { return std::get<1>(slot_arrays).data()[slot]; }
+
+    // Calls use(feature, value) for each feature of a token.
+    template <typename Use>
+    void each(int64_t token, Use use) const {
+        const int64_t last = begin(token + 1);
+        for (int64_t i = begin(token); i < last; ++i) use(id(i), value(i));
+    }
+    void prefetch_places(int64_t token) const {
+        each(token, [&](int32_t f, float) { slots.prefetch_place(f); });
+    }
+    template <typename Weight>
+    void prefetch_slots(int64_t token, const Weight* weights, size_t stride) const {
+        each(token, [&](int32_t f, float) { slots.prefetch_slots(f, weights, stride); });
+    }
+};
+
+Loss loss_named(const std::string& name) {
+    if (name == "likelihood") return Loss::likelihood;
+    if (name == "pieces") return Loss::pieces;
+    if (name == "local") return Loss::local;
+    if (name == "path") return Loss::path;
+    throw nb::value_error("unknown loss");
+}
+
+class Chains {
+   public:
+    Chains(const std::string& loss, size_t n_labels, In<int64_t> sentences, std::tuple<Csr, Csr> node_slots,
+           std::optional<In<float>> values, std::optional<Csr> candidates, std::optional<In<float>> base, In<int32_t> gold,
+           std::optional<std::tuple<Csr, Csr>> edge_slots, std::optional<In<float>> sentence_weights, In<uint8_t> free_pairs)
+        : loss_(loss_named(loss)),
+          K_(n_labels),
+          sentences_(sentences),
+          candidates_(candidates),
+          base_(base),
+          gold_(gold),
+          sentence_weights_(sentence_weights),
+          free_(free_pairs) {
+        if (sentences.shape(0) < 1) throw nb::value_error("sentence offsets start at 0 and never fall");
+        n_tokens_ = static_cast<size_t>(sentences(sentences.shape(0) - 1));
+        check();
+        nodes_ = std::make_unique<SparseFeatures>(std::get<0>(node_slots), std::get<1>(node_slots), values, n_tokens_, K_);
+        if (edge_slots) {
+            edges_ = std::make_unique<SparseFeatures>(std::get<0>(*edge_slots), std::get<1>(*edge_slots), std::nullopt, n_tokens_,
+                                                      (K_ + 1) * (K_ + 1));
+            place_edge_slots();
+        }
+        for (size_t y = 0; y < K_; ++y) iota_.push_back(static_cast<int32_t>(y));
+    }
+
+    size_t n_pairs() const { return (K_ + 1) * (K_ + 1); }
+    size_t edge_size() const { return edges_ ? edges_->size() : 0; }
+    size_t size() const { return n_pairs() + edge_size() + nodes_->size(); }
+    size_t n_sentences() const { return sentences_.shape(0) - 1; }
+
+    // The loss over all sentences plus precision / 2 of the squared norm, and its gradient.
+    double objective(const double* weights, double precision, double* gradient, size_t threads, bool exact) const {
+        std::fill(gradient, gradient + size(), 0.0);
+        std::vector<float> single;
+        if (!exact) single.assign(weights, weights + size());
+        Team team(std::max<size_t>(1, threads));
+        double loss = exact ? sum_gradient<double>(weights, gradient, team) : sum_gradient<float>(single.data(), gradient, team);
+        double norm = 0.0;
+        for (size_t i = 0; i < size(); ++i) {
+            if (i < n_pairs() && !free_(i)) {
+                gradient[i] = 0.0;
+                continue;
+            }
+            norm += weights[i] * weights[i];
+            gradient[i] += precision * weights[i];
+        }
+        return loss + 0.5 * precision * norm;
+    }
+
+    // AdaGrad over sentences in the given order, as in maxent.cpp; `decay` holds the prior's share of T for each sentence
+    // (where all labels are candidates), then of each edge feature and each node feature for each visit.
+    double pass(InOut<float> state, In<int64_t> order, In<float> decay, float rate, size_t batch, size_t threads) const {
+        check_pass(state, order, batch);
+        if (decay.shape(0) != 1 + edge_features() + nodes_->slots.n_features()) throw nb::value_error("decay and features disagree");
+        nb::gil_scoped_release release;
+        float* w = state.data();
+        std::vector<Chain<float>> chains(batch);
+        std::vector<double> losses(batch);
+        std::vector<float> table(all_labels() ? n_pairs() : 0);
+        double loss = 0.0;
+        Team team(std::max<size_t>(1, threads));
+        auto step = [&](size_t at, float shrink, float r) {
+            float* pair = w + 2 * at;
+            const float g = r + shrink * pair[0];
+            pair[1] += g * g;
+            pair[0] -= rate * g / std::sqrt(pair[1]);
+        };
+        for (size_t start = 0; start < order.shape(0); start += batch) {
+            const size_t count = std::min(batch, order.shape(0) - start);
+            team.run([&](size_t part, size_t parts) {
+                for (size_t i = part; i < count; i += parts) losses[i] = residual<2>(sentence(order, start + i), w, chains[i]);
+            });
+            for (size_t i = 0; i < count; ++i) loss += losses[i];
+            team.run([&](size_t part, size_t parts) {
+                for (size_t i = 0; i < count; ++i) {
+                    const size_t s = sentence(order, start + i);
+                    each_node_weight(s, chains[i], part, parts, [&](size_t at, int32_t f, float r) {
+                        step(at, decay(1 + edge_features() + static_cast<size_t>(f)), r);
+                    });
+                    each_edge_weight(s, chains[i], part, parts, [&](size_t at, int32_t g, float r) { step(at, decay(1 + static_cast<size_t>(g)), r); });
+                    if (all_labels()) {
+                        each_pair(s, chains[i], part, parts, [&](size_t at, float r) { table[at] += r; });
+                    } else {
+                        each_pair(s, chains[i], part, parts, [&](size_t at, float r) {
+                            if (free_(at)) step(at, 0.0f, r);
+                        });
+                    }
+                }
+                if (!all_labels()) return;
+                const float shrink = decay(0) * static_cast<float>(count);
+                for (size_t y = part; y <= K_; y += parts)
+                    for (size_t at = y * (K_ + 1); at < (y + 1) * (K_ + 1); ++at) {
+                        if (free_(at) && table[at] != 0.0f) step(at, shrink, table[at]);
+                        table[at] = 0.0f;
+                    }
+            });
+        }
+        return loss;
+    }
+
+    // Steps of the averaged perceptron, sentence by sentence. `state` holds (W, C) of each weight; at time t, a share of the
+    // whole run, W -= residual and C -= t residual, so that W - C / t is the average of all W so far. Returns the mistakes.
+    double perceptron(InOut<float> state, In<int64_t> order, double time, double step) const {
+        check_pass(state, order, 1);
+        nb::gil_scoped_release release;
+        float* w = state.data();
+        Chain<float> chain;
+        double wrong = 0.0;
+        for (size_t i = 0; i < order.shape(0); ++i, time += step) {
+            const size_t s = sentence(order, i);
+            const auto t = static_cast<float>(time);
+            residual<2>(s, w, chain);
+            size_t missed = 0;
+            for (size_t j = 0; j < chain.n; ++j) missed += chain.best[j] != chain.gold[j];
+            wrong += static_cast<double>(missed);
+            if (missed == 0) continue;
+            auto move = [&](size_t at, float r) {
+                w[2 * at] -= r;
+                w[2 * at + 1] -= t * r;
+            };
+            each_node_weight(s, chain, 0, 1, [&](size_t at, int32_t, float r) {
+                if (r != 0.0f) move(at, r);
+            });
+            each_edge_weight(s, chain, 0, 1, [&](size_t at, int32_t, float r) {
+                if (r != 0.0f) move(at, r);
+            });
+            each_pair(s, chain, 0, 1, [&](size_t at, float r) {
+                if (r != 0.0f && free_(at)) move(at, r);
+            });
+        }
+        return wrong;
+    }
+
+    // The best labels of all tokens.
+    std::vector<int32_t> best(const float* weights, size_t threads) const {
+        std::vector<int32_t> found(n_tokens_);
+        Edges edges;
+        edges.n_labels = static_cast<int32_t>(K_);
+        edges.dense.assign(weights, weights + n_pairs());
+        std::vector<int64_t> row_offsets;
+        const size_t parts = std::max<size_t>(1, threads);
+        in_parallel(parts, [&](size_t part) {
+            Viterbi viterbi;
+            std::vector<int64_t> offsets;
+            std::vector<int32_t> own;
+            std::vector<float> scores;
+            for (size_t s = n_sentences() * part / parts; s < n_sentences() * (part + 1) / parts; ++s) {
+                const int64_t first = sentences_(s), last = sentences_(s + 1);
+                offsets.assign(1, 0);
+                own.clear();
+                for (int64_t t = first; t < last; ++t) {
+                    own.insert(own.end(), labels(t), labels(t) + width(t));
+                    offsets.push_back(static_cast<int64_t>(own.size()));
+                }
+                scores.resize(own.size());
+                for (int64_t t = first; t < last; ++t) node_scores<1>(t, weights, scores.data() + offsets[static_cast<size_t>(t - first)]);
+                SentenceLattice lattice{offsets.data(), own.data(), scores.data(), static_cast<size_t>(last - first)};
+                lattice.local = loss_ == Loss::local;
+                if (edges_) {
+                    lattice.extra = {std::get<0>(edges_->features).data(), std::get<1>(edges_->features).data(),
+                                     std::get<0>(edges_->slot_arrays).data(), std::get<1>(edges_->slot_arrays).data(), weights + n_pairs()};
+                    lattice.first = first;
+                }
+                viterbi.decode(lattice, edges, found.data() + first);
+            }
+        });
+        return found;
+    }
+
+   private:
+    bool all_labels() const { return !candidates_; }
+    size_t edge_features() const { return edges_ ? edges_->slots.n_features() : 0; }
+    size_t width(int64_t t) const {
+        if (!candidates_) return K_;
+        const int64_t* offsets = std::get<0>(*candidates_).data();
+        return static_cast<size_t>(offsets[t + 1] - offsets[t]);
+    }
+    int64_t first(int64_t t) const { return candidates_ ? std::get<0>(*candidates_).data()[t] : t * static_cast<int64_t>(K_); }
+    const int32_t* labels(int64_t t) const { return candidates_ ? std::get<1>(*candidates_).data() + first(t) : iota_.data(); }
+    static size_t sentence(const In<int64_t>& order, size_t i) { return static_cast<size_t>(order.data()[i]); }
+
+    // In the full lattice, where each edge slot stands in a block: y * K + y', or -1 - y' where y is the start symbol.
+    void place_edge_slots() {
+        if (candidates_) return;
+        const size_t size = K_ + 1;
+        for (size_t s = 0; s < edges_->size(); ++s) {
+            const auto pair = static_cast<size_t>(edges_->label(static_cast<int64_t>(s)));
+            const size_t y = pair / size, z = pair % size;
+            edge_place_.push_back(z == K_ ? INT32_MIN : y == K_ ? -1 - static_cast<int32_t>(z) : static_cast<int32_t>(y * K_ + z));
+        }
+    }
+
+    template <size_t Stride, typename Weight, typename Real>
+    void node_scores(int64_t t, const Weight* weights, Real* out) const {
+        const size_t m = width(t);
+        const Weight* w = weights + Stride * (n_pairs() + edge_size());
+        const float* fixed = base_ ? base_->data() + first(t) : nullptr;
+        for (size_t j = 0; j < m; ++j) out[j] = fixed ? static_cast<Real>(fixed[j]) : Real(0);
+        const int32_t* own = labels(t);
+        nodes_->each(t, [&](int32_t f, float v) {
+            nodes_->slots.each(f, own, m, [&](size_t j, int64_t s) { out[j] += static_cast<Real>(v) * static_cast<Real>(w[Stride * static_cast<size_t>(s)]); });
+        });
+    }
+
+    // Calls use(position in the block, slot) for each slot of an edge feature that the block leading to token t has.
+    template <typename Use>
+    void each_edge_slot(int64_t t, bool starts, int32_t g, std::vector<int32_t>& pairs, Use use) const {
+        if (!candidates_) {
+            for (int64_t s = edges_->slots.begin(g); s < edges_->slots.end(g); ++s) {
+                const int32_t place = edge_place_[static_cast<size_t>(s)];
+                if (starts ? place < 0 && place != INT32_MIN : place >= 0) use(static_cast<size_t>(starts ? -1 - place : place), s);
+            }
+            return;
+        }
+        if (pairs.empty()) {
+            const int32_t boundary = static_cast<int32_t>(K_);
+            const int32_t* from = starts ? &boundary : labels(t - 1);
+            const size_t m = starts ? 1 : width(t - 1);
+            for (size_t k = 0; k < m; ++k)
+                for (size_t l = 0; l < width(t); ++l) pairs.push_back(from[k] * static_cast<int32_t>(K_ + 1) + labels(t)[l]);
+        }
+        edges_->slots.each(g, pairs.data(), pairs.size(), use);
+    }
+
+    template <size_t Stride, typename Weight, typename Real>
+    void fill(size_t s, const Weight* weights, Chain<Real>& c) const {
+        const int64_t begin = sentences_.data()[s], end = sentences_.data()[s + 1];
+        c.n = static_cast<size_t>(end - begin);
+        c.width.resize(c.n);
+        c.gold.resize(c.n);
+        for (size_t j = 0; j < c.n; ++j) {
+            c.width[j] = width(begin + static_cast<int64_t>(j));
+            c.gold[j] = gold_.data()[begin + static_cast<int64_t>(j)];
+        }
+        c.lay_out();
+        const Weight* w = weights + Stride * (n_pairs() + edge_size());
+        if (begin < end) nodes_->prefetch_slots(begin, w, Stride);
+        for (int64_t t = begin; t < end; ++t) {
+            // What the next tokens read lies anywhere: ask for it ahead.
+            if (t + 2 < end) nodes_->prefetch_places(t + 2);
+            if (t + 1 < end) nodes_->prefetch_slots(t + 1, w, Stride);
+            node_scores<Stride>(t, weights, c.nodes(static_cast<size_t>(t - begin)));
+        }
+        fill_edges<Stride>(begin, weights, c);
+    }
+
+    template <size_t Stride, typename Weight, typename Real>
+    void fill_edges(int64_t begin, const Weight* weights, Chain<Real>& c) const {
+        const size_t size = K_ + 1;
+        const auto boundary = static_cast<int32_t>(K_);
+        std::vector<int32_t> pairs;
+        for (size_t j = 0; j <= c.n; ++j) {
+            const int64_t t = begin + static_cast<int64_t>(j);
+            const int32_t* from = j == 0 ? &boundary : labels(t - 1);
+            const int32_t* to = j == c.n ? &boundary : labels(t);
+            const size_t m = j == 0 ? 1 : c.width[j - 1], n = j == c.n ? 1 : c.width[j];
+            Real* e = c.edges(j);
+            for (size_t k = 0; k < m; ++k) {
+                const Weight* row = weights + Stride * static_cast<size_t>(from[k]) * size;
+                if (n == K_)
+                    for (size_t l = 0; l < n; ++l) e[k * n + l] = static_cast<Real>(row[Stride * l]);
+                else
+                    for (size_t l = 0; l < n; ++l) e[k * n + l] = static_cast<Real>(row[Stride * static_cast<size_t>(to[l])]);
+            }
+            if (!edges_ || j == c.n) continue;
+            pairs.clear();
+            edges_->each(t, [&](int32_t g, float) {
+                each_edge_slot(t, j == 0, g, pairs, [&](size_t at, int64_t slot) {
+                    e[at] += static_cast<Real>(weights[Stride * (n_pairs() + static_cast<size_t>(slot))]);
+                });
+            });
+        }
+    }
+
+    // Residuals of a sentence into the chain; returns its loss, both times its weight.
+    template <size_t Stride, typename Weight, typename Real>
+    double residual(size_t s, const Weight* weights, Chain<Real>& c) const {
+        if (sentences_.data()[s] == sentences_.data()[s + 1]) {
+            c.n = 0;
+            return 0.0;
+        }
+        fill<Stride>(s, weights, c);
+        double loss = residuals(loss_, c);
+        if (!std::isfinite(loss)) {
+            if constexpr (std::is_same_v<Real, float>) {
+                Chain<double> exact;
+                fill<Stride>(s, weights, exact);
+                loss = residuals(loss_, exact);
+                std::copy(exact.node.begin(), exact.node.end(), c.node.begin());
+                std::copy(exact.block.begin(), exact.block.end(), c.block.begin());
+            }
+        }
+        if (!sentence_weights_) return loss;
+        const float weight = sentence_weights_->data()[s];
+        for (Real& r : c.node) r *= static_cast<Real>(weight);
+        for (Real& r : c.block) r *= static_cast<Real>(weight);
+        return static_cast<double>(weight) * loss;
+    }
+
+    // Calls use(weight, feature, gradient) for each node weight of a sentence that belongs to this part.
+    template <typename Real, typename Use>
+    void each_node_weight(size_t s, Chain<Real>& c, size_t part, size_t parts, Use use) const {
+        const int64_t begin = sentences_.data()[s];
+        const size_t base = n_pairs() + edge_size();
+        for (size_t j = 0; j < c.n; ++j) {
+            const int64_t t = begin + static_cast<int64_t>(j);
+            const Real* r = c.nodes(j);
+            const size_t m = c.width[j];
+            if (std::all_of(r, r + m, [](Real x) { return x == Real(0); })) continue;
+            const int32_t* own = labels(t);
+            nodes_->each(t, [&](int32_t f, float v) {
+                if (parts > 1 && static_cast<size_t>(f) % parts != part) return;
+                nodes_->slots.each(f, own, m, [&](size_t k, int64_t slot) { use(base + static_cast<size_t>(slot), f, static_cast<Real>(v) * r[k]); });
+            });
+        }
+    }
+
+    template <typename Real, typename Use>
+    void each_edge_weight(size_t s, Chain<Real>& c, size_t part, size_t parts, Use use) const {
+        if (!edges_) return;
+        std::vector<int32_t> pairs;
+        for (size_t j = 0; j < c.n; ++j) {
+            const int64_t t = sentences_.data()[s] + static_cast<int64_t>(j);
+            const Real* r = c.edges(j);
+            pairs.clear();
+            edges_->each(t, [&](int32_t g, float) {
+                if (parts > 1 && static_cast<size_t>(g) % parts != part) return;
+                each_edge_slot(t, j == 0, g, pairs, [&](size_t at, int64_t slot) { use(n_pairs() + static_cast<size_t>(slot), g, r[at]); });
+            });
+        }
+    }
+
+    // Calls use(weight, gradient) for each label pair of a sentence whose first label belongs to this part.
+    template <typename Real, typename Use>
+    void each_pair(size_t s, Chain<Real>& c, size_t part, size_t parts, Use use) const {
+        const auto boundary = static_cast<int32_t>(K_);
+        for (size_t j = 0; j <= c.n && c.n > 0; ++j) {
+            const int64_t t = sentences_.data()[s] + static_cast<int64_t>(j);
+            const int32_t* from = j == 0 ? &boundary : labels(t - 1);
+            const int32_t* to = j == c.n ? &boundary : labels(t);
+            const size_t m = j == 0 ? 1 : c.width[j - 1], n = j == c.n ? 1 : c.width[j];
+            const Real* r = c.edges(j);
+            for (size_t k = 0; k < m; ++k) {
+                if (parts > 1 && static_cast<size_t>(from[k]) % parts != part) continue;
+                const size_t row = static_cast<size_t>(from[k]) * (K_ + 1);
+                for (size_t l = 0; l < n; ++l) use(row + static_cast<size_t>(to[l]), r[k * n + l]);
+            }
+        }
+    }
+
+    template <typename Real>
+    double sum_gradient(const Real* weights, double* gradient, Team& team) const {
+        constexpr size_t kBatch = 64;
+        std::vector<Chain<Real>> chains(kBatch);
+        std::vector<double> losses(kBatch);
+        double loss = 0.0;
+        for (size_t start = 0; start < n_sentences(); start += kBatch) {
+            const size_t count = std::min(kBatch, n_sentences() - start);
+            team.run([&](size_t part, size_t parts) {
+                for (size_t i = part; i < count; i += parts) losses[i] = residual<1>(start + i, weights, chains[i]);
+            });
+            for (size_t i = 0; i < count; ++i) loss += losses[i];
+            team.run([&](size_t part, size_t parts) {
+                for (size_t i = 0; i < count; ++i) {
+                    const auto add = [&](size_t at, int32_t, Real r) { gradient[at] += static_cast<double>(r); };
+                    each_node_weight(start + i, chains[i], part, parts, add);
+                    each_edge_weight(start + i, chains[i], part, parts, add);
+                    each_pair(start + i, chains[i], part, parts, [&](size_t at, Real r) { gradient[at] += static_cast<double>(r); });
+                }
+            });
+        }
+        return loss;
+    }
+
+    void check_pass(const InOut<float>& state, const In<int64_t>& order, size_t batch) const {
+        if (state.shape(0) != 2 * size() || batch < 1) throw nb::value_error("weights and slots disagree");
+        for (size_t i = 0; i < order.shape(0); ++i)
+            if (order(i) < 0 || static_cast<size_t>(order(i)) >= n_sentences()) throw nb::value_error("no such sentence");
+    }
+
+    void check() const {
+        check_offsets(sentences_, n_tokens_, "sentence offsets start at 0 and never fall");
+        if (K_ < 1 || gold_.shape(0) != n_tokens_ || free_.shape(0) != n_pairs() ||
+            (sentence_weights_ && sentence_weights_->shape(0) != n_sentences()))
+            throw nb::value_error("labels, pairs or weights disagree with the sentences");
+        if (base_ && base_->shape(0) != (candidates_ ? std::get<1>(*candidates_).shape(0) : n_tokens_ * K_))
+            throw nb::value_error("base scores and candidates disagree");
+        if (candidates_) {
+            const auto& [starts, own] = *candidates_;
+            if (starts.shape(0) != n_tokens_ + 1) throw nb::value_error("candidates and tokens disagree");
+            check_offsets(starts, own.shape(0), "candidates and tokens disagree");
+            for (size_t t = 0; t < n_tokens_; ++t) {
+                if (starts(t + 1) == starts(t)) throw nb::value_error("a token without candidate labels");
+                for (int64_t i = starts(t); i < starts(t + 1); ++i)
+                    if (own(i) < 0 || static_cast<size_t>(own(i)) >= K_ || (i > starts(t) && own(i) <= own(i - 1)))
+                        throw nb::value_error("candidate labels are out of range or out of order");
+            }
+        }
+        const int32_t least = loss_ == Loss::likelihood ? -1 : 0;
+        for (size_t t = 0; t < n_tokens_; ++t)
+            if (gold_(t) < least || (gold_(t) >= 0 && static_cast<size_t>(gold_(t)) >= width(static_cast<int64_t>(t))))
+                throw nb::value_error("a token's label is none of its candidates");
+    }
+
+    Loss loss_;
+    size_t K_, n_tokens_ = 0;
+    In<int64_t> sentences_;
+    std::optional<Csr> candidates_;
+    std::optional<In<float>> base_;
+    In<int32_t> gold_;
+    std::optional<In<float>> sentence_weights_;
+    In<uint8_t> free_;  // which label pairs have a weight to train
+    std::unique_ptr<SparseFeatures> nodes_, edges_;
+    std::vector<int32_t> edge_place_, iota_;
+};
+
+}  // namespace
+
+void bind_chains(nb::module_& m) {
+    nb::class_<Chains>(m, "Chains", "Sentences as training items of a chain model, over a table of label pairs and sparse weights.")
+        .def(nb::init<const std::string&, size_t, In<int64_t>, std::tuple<Csr, Csr>, std::optional<In<float>>, std::optional<Csr>,
+                      std::optional<In<float>>, In<int32_t>, std::optional<std::tuple<Csr, Csr>>, std::optional<In<float>>, In<uint8_t>>(),
+             nb::arg("loss"), nb::arg("n_labels"), nb::arg("sentences"), nb::arg("node_slots"), nb::arg("values").none(),
+             nb::arg("candidates").none(), nb::arg("base").none(), nb::arg("gold"), nb::arg("edge_slots").none(),
+             nb::arg("sentence_weights").none(), nb::arg("free_pairs"))
+        .def_prop_ro("size", &Chains::size)
+        .def_prop_ro("n_pairs", &Chains::n_pairs)
+        .def(
+            "objective",
+            [](const Chains& chains, In<double> weights, double precision, size_t threads, bool exact) {
+                if (weights.shape(0) != chains.size()) throw nb::value_error("weights and slots disagree");
+                std::vector<double> gradient(chains.size());
+                double value;
+                {
+                    nb::gil_scoped_release release;
+                    value = chains.objective(weights.data(), precision, gradient.data(), threads, exact);
+                }
+                return nb::make_tuple(value, to_numpy(std::move(gradient)));
+            },
+            nb::arg("weights"), nb::arg("precision"), nb::arg("threads"), nb::arg("exact") = false,
+            "The loss with its Gaussian prior, and the gradient; exact: all in float64 and log space.")
+        .def("pass_over", &Chains::pass, nb::arg("state"), nb::arg("order"), nb::arg("decay"), nb::arg("rate"), nb::arg("batch"),
+             nb::arg("threads"), "One pass of AdaGrad, in place; returns the loss met.")
+        .def("perceptron", &Chains::perceptron, nb::arg("state"), nb::arg("order"), nb::arg("time"), nb::arg("step"),
+             "Steps of the averaged perceptron, in place; returns the tokens mislabelled.")
+        .def(
+            "best",
+            [](const Chains& chains, In<float> weights, size_t threads) {
+                if (weights.shape(0) != chains.size()) throw nb::value_error("weights and slots disagree");
+                std::vector<int32_t> found;
+                {
+                    nb::gil_scoped_release release;
+                    found = chains.best(weights.data(), threads);
+                }
+                return to_numpy(std::move(found));
+            },
+            nb::arg("weights"), nb::arg("threads"), "The best labels of all tokens.");
+}
