@@ -221,7 +221,7 @@ class Chains {
         Edges edges;
         edges.n_labels = static_cast<int32_t>(K_);
         edges.dense.assign(weights, weights + n_pairs());
-        std::vector<int64_t> row_offsets;
+        edges.local = loss_ == Loss::local;
         const size_t parts = std::max<size_t>(1, threads);
         in_parallel(parts, [&](size_t part) {
             Viterbi viterbi;
@@ -239,7 +239,6 @@ class Chains {
                 scores.resize(own.size());
                 for (int64_t t = first; t < last; ++t) node_scores<1>(t, weights, scores.data() + offsets[static_cast<size_t>(t - first)]);
                 SentenceLattice lattice{offsets.data(), own.data(), scores.data(), static_cast<size_t>(last - first)};
-                lattice.local = loss_ == Loss::local;
                 if (edges_) {
                     lattice.extra = {std::get<0>(edges_->features).data(), std::get<1>(edges_->features).data(),
                                      std::get<0>(edges_->slot_arrays).data(), std::get<1>(edges_->slot_arrays).data(), weights + n_pairs()};

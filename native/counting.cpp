@@ -111,20 +111,23 @@ void bind_counting(nb::module_& m) {
             std::vector<int64_t> counts;
             {
                 nb::gil_scoped_release release;
-                check_labels(labels, n_labels);
+                for (size_t t = 0; t < labels.shape(0); ++t)
+                    if (labels(t) >= 0 && static_cast<size_t>(labels(t)) >= n_labels) throw nb::value_error("label id out of range");
                 KeyInterner pairs;
                 std::vector<int64_t> seen;
-                const auto boundary = static_cast<uint64_t>(n_labels);
-                auto add = [&](uint64_t a, uint64_t b) {
+                const auto boundary = static_cast<int64_t>(n_labels);
+                auto add = [&](int64_t left, int64_t right) {
+                    if (left < 0 || right < 0) return;  // a label that is not known makes no pair
+                    const auto a = static_cast<uint64_t>(left), b = static_cast<uint64_t>(right);
                     const int32_t id = pairs.intern(a << 32 | b);
                     if (static_cast<size_t>(id) == seen.size()) seen.push_back(0);
                     ++seen[id];
                 };
                 for (size_t s = 0; s + 1 < offsets.shape(0); ++s) {
-                    uint64_t previous = boundary;
+                    int64_t previous = boundary;
                     for (int64_t i = offsets(s); i < offsets(s + 1); ++i) {
-                        add(previous, static_cast<uint64_t>(labels(i)));
-                        previous = static_cast<uint64_t>(labels(i));
+                        add(previous, labels(i));
+                        previous = labels(i);
                     }
                     if (offsets(s + 1) > offsets(s)) add(previous, boundary);
                 }
@@ -141,5 +144,6 @@ void bind_counting(nb::module_& m) {
             return nb::make_tuple(to_numpy(std::move(from)), to_numpy(std::move(to)), to_numpy(std::move(counts)));
         },
         nb::arg("labels"), nb::arg("offsets"), nb::arg("n_labels"),
-        "How often label `to` followed label `from`; the id n_labels stands for the sentence boundary. Sorted.");
+        "How often label `to` followed label `from`; the id n_labels stands for the sentence boundary, ids below 0 for labels "
+        "that are not known, which make no pair. Sorted.");
 }

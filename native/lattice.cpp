@@ -84,7 +84,7 @@ float Viterbi::decode(const SentenceLattice& s, const Edges& edges, int32_t* bes
         const size_t width = static_cast<size_t>(s.offsets[j + 1] - s.offsets[j]);
         int32_t* back = back_.data() + (s.offsets[j] - base);
         next_.resize(width);
-        if (s.local || s.extra.any(s.first + static_cast<int64_t>(j))) {
+        if (edges.local || s.extra.any(s.first + static_cast<int64_t>(j))) {
             s.edge_block(j, edges, block_);
             block_step(block_.data(), alpha_.data(), m, node, width, next_.data(), back);
         } else if (dense && m == static_cast<size_t>(K) && width == static_cast<size_t>(K))
@@ -126,7 +126,7 @@ double log_sum_exp(const double* values, size_t n) {
 
 }  // namespace
 
-double ForwardBackward::run(const SentenceLattice& s, const Edges& edges, float* marginals) {
+double ForwardBackward::run(const SentenceLattice& s, const Edges& edges, float* marginals, std::vector<float>* pairs) {
     if (s.n == 0) return 0.0;
     const int32_t K = edges.n_labels;
     const int64_t base = s.offsets[0];
@@ -166,6 +166,14 @@ double ForwardBackward::run(const SentenceLattice& s, const Edges& edges, float*
         }
     }
     for (size_t i = 0; i < total; ++i) marginals[i] = static_cast<float>(std::exp(alpha_[i] + beta_[i] - log_z));
+    for (size_t j = 1; pairs != nullptr && j < s.n; ++j) {
+        const size_t before = start_of(j - 1), here = start_of(j), width = width_of(j);
+        s.edge_block(j, edges, block_);
+        for (size_t k = 0; k < width_of(j - 1); ++k)
+            for (size_t l = 0; l < width; ++l)
+                pairs->push_back(static_cast<float>(std::exp(alpha_[before + k] + block_[k * width + l] + s.scores[base + here + l] +
+                                                             beta_[here + l] - log_z)));
+    }
     return log_z;
 }
 
@@ -220,18 +228,19 @@ void bind_lattice(nb::module_& m) {
     nb::class_<Edges>(m, "Edges", "Edge scores of a chain, dense or sparse.")
         .def_static(
             "dense",
-            [](In2<float> scores) {
+            [](In2<float> scores, bool local) {
                 if (scores.shape(0) != scores.shape(1) || scores.shape(0) < 1)
                     throw nb::value_error("dense edge scores are a (K + 1, K + 1) array");
                 Edges e;
                 e.n_labels = static_cast<int32_t>(scores.shape(0)) - 1;
                 e.dense.assign(scores.data(), scores.data() + scores.size());
+                e.local = local;
                 return e;
             },
-            nb::arg("scores"))
+            nb::arg("scores"), nb::arg("local") = false)
         .def_static(
             "sparse",
-            [](In<int64_t> offsets, In<int32_t> to, In<float> scores, In<float> row, In<float> col, float weight) {
+            [](In<int64_t> offsets, In<int32_t> to, In<float> scores, In<float> row, In<float> col, float weight, bool local) {
                 const size_t size = row.shape(0);
                 if (size < 1 || offsets.shape(0) != size + 1 || col.shape(0) != size || to.shape(0) != scores.shape(0))
                     throw nb::value_error("sparse edge arrays disagree");
@@ -248,9 +257,11 @@ void bind_lattice(nb::module_& m) {
                 e.row.assign(row.data(), row.data() + size);
                 e.col.assign(col.data(), col.data() + size);
                 e.weight = weight;
+                e.local = local;
                 return e;
             },
-            nb::arg("offsets"), nb::arg("to"), nb::arg("scores"), nb::arg("row"), nb::arg("col"), nb::arg("weight"))
+            nb::arg("offsets"), nb::arg("to"), nb::arg("scores"), nb::arg("row"), nb::arg("col"), nb::arg("weight"),
+            nb::arg("local") = false)
         .def(
             "at",
             [](const Edges& edges, int32_t y, int32_t z) {
@@ -258,7 +269,8 @@ void bind_lattice(nb::module_& m) {
                 return edges.at(y, z);
             },
             nb::arg("y"), nb::arg("z"))
-        .def_ro("n_labels", &Edges::n_labels);
+        .def_ro("n_labels", &Edges::n_labels)
+        .def_ro("local", &Edges::local);
     m.def(
         "viterbi",
         [](In<int64_t> sentences, In<int64_t> offsets, In<int32_t> labels, In<float> scores, const Edges& edges,
@@ -282,21 +294,21 @@ void bind_lattice(nb::module_& m) {
     m.def(
         "forward_backward",
         [](In<int64_t> sentences, In<int64_t> offsets, In<int32_t> labels, In<float> scores, const Edges& edges,
-           const ExtraArrays& extra) {
+           const ExtraArrays& extra, bool with_pairs) {
             CheckedLattice lattice{sentences, offsets, labels, scores};
             lattice.check(edges);
             lattice.use(extra);
-            std::vector<float> marginals(labels.shape(0));
+            std::vector<float> marginals(labels.shape(0)), pairs;
             std::vector<double> log_z(lattice.size());
             {
                 nb::gil_scoped_release release;
                 ForwardBackward pass;
                 for (size_t s = 0; s < lattice.size(); ++s)
-                    log_z[s] = pass.run(lattice.sentence(s), edges, marginals.data() + offsets(sentences(s)));
+                    log_z[s] = pass.run(lattice.sentence(s), edges, marginals.data() + offsets(sentences(s)), with_pairs ? &pairs : nullptr);
             }
-            return nb::make_tuple(to_numpy(std::move(log_z)), to_numpy(std::move(marginals)));
+            return nb::make_tuple(to_numpy(std::move(log_z)), to_numpy(std::move(marginals)), to_numpy(std::move(pairs)));
         },
         nb::arg("sentences"), nb::arg("offsets"), nb::arg("labels"), nb::arg("scores"), nb::arg("edges"),
-        nb::arg("extra") = nb::none(),
-        "log Z of each sentence and P(label) of each candidate.");
+        nb::arg("extra") = nb::none(), nb::arg("with_pairs") = false,
+        "log Z of each sentence, P(label) of each candidate and, if asked for, P(label, label) of neighbouring candidates.");
 }

@@ -22,6 +22,7 @@ struct Edges {
     std::vector<float> scores;
     std::vector<float> row, col;    // (K + 1)
     float weight = 1.0f;
+    bool local = false;  // locally normalised: see SentenceLattice::normalise
 
     float at(int32_t y, int32_t z) const {
         if (!dense.empty()) return dense[static_cast<size_t>(y) * (n_labels + 1) + z];
@@ -71,7 +72,6 @@ struct SentenceLattice {
     size_t n;
     EdgeFeatures extra = {};
     int64_t first = 0;  // the sentence's first token among those of `extra`
-    bool local = false;  // locally normalised: from each edge, log of the sum over its targets, with their nodes, is taken
 
     // Scores of all pairs of candidates of positions j - 1 and j (j = 0: from the start symbol), (m, n) into `block`.
     void edge_block(size_t j, const Edges& edges, std::vector<float>& block) const {
@@ -85,7 +85,7 @@ struct SentenceLattice {
             for (size_t l = 0; l < width; ++l) block[k * width + l] = edges.at(from[k], to[l]);
         if (extra.any(first + static_cast<int64_t>(j)))
             extra.add(first + static_cast<int64_t>(j), edges.n_labels, from, m, to, width, block.data());
-        if (local) normalise(block.data(), m, scores + offsets[j], width);
+        if (edges.local) normalise(block.data(), m, scores + offsets[j], width);
     }
 
     // block(k, l) -= log sum_l' exp(block(k, l') + node(l')): a maximum entropy Markov model's P(y' | y, x), less the node.
@@ -116,8 +116,9 @@ class Viterbi {
 // Forward-backward in log space with float64 sums.
 class ForwardBackward {
    public:
-    // Returns log Z. Where marginals is not null, writes P(y_j = label) for each candidate.
-    double run(const SentenceLattice& s, const Edges& edges, float* marginals);
+    // Returns log Z. Where marginals is not null, writes P(y_j = label) for each candidate; where pairs is not null too,
+    // appends P(y_j-1, y_j) for all candidates of positions j - 1 and j, from the second position on.
+    double run(const SentenceLattice& s, const Edges& edges, float* marginals, std::vector<float>* pairs = nullptr);
 
    private:
     std::vector<double> alpha_, beta_;

@@ -165,7 +165,7 @@ def test_features_of_edges_add_to_the_edge_that_leads_to_their_token(chain: Any,
     )
     arrays = (lattice.sentences, lattice.offsets, lattice.labels, lattice.scores, native, extra)
     best, totals = _native.viterbi(*arrays)
-    log_z, marginals = _native.forward_backward(*arrays)
+    log_z, marginals, _ = _native.forward_backward(*arrays)
     at = 0
     for s, positions in enumerate(sentences):
         start = int(lattice.sentences[s])

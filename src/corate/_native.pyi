@@ -101,10 +101,11 @@ def context_weights(
 # lattice.cpp
 class Edges:
     n_labels: int
+    local: bool
     @staticmethod
-    def dense(scores: F32) -> Edges: ...
+    def dense(scores: F32, local: bool = False) -> Edges: ...
     @staticmethod
-    def sparse(offsets: I64, to: I32, scores: F32, row: F32, col: F32, weight: float) -> Edges: ...
+    def sparse(offsets: I64, to: I32, scores: F32, row: F32, col: F32, weight: float, local: bool = False) -> Edges: ...
     def at(self, y: int, z: int) -> float: ...
 
 EdgeFeatureArrays = tuple[I64, I32, I64, I32, F32]
@@ -113,8 +114,14 @@ def viterbi(
     sentences: I64, offsets: I64, labels: I32, scores: F32, edges: Edges, extra: EdgeFeatureArrays | None = None
 ) -> tuple[I32, F32]: ...
 def forward_backward(
-    sentences: I64, offsets: I64, labels: I32, scores: F32, edges: Edges, extra: EdgeFeatureArrays | None = None
-) -> tuple[F64, F32]: ...
+    sentences: I64,
+    offsets: I64,
+    labels: I32,
+    scores: F32,
+    edges: Edges,
+    extra: EdgeFeatureArrays | None = None,
+    with_pairs: bool = False,
+) -> tuple[F64, F32, F32]: ...
 
 # engine.cpp
 Rows = tuple[I64, I32, F32]
@@ -196,8 +203,34 @@ class Nodes:
     def pass_over(self, state: F32, order: I64, decay: F32, rate: float, batch: int, threads: int) -> float: ...
     def posteriors(self, weights: F32, logs: bool, threads: int) -> F32: ...
 
-# pairs.cpp
+# chains.cpp
 Csr = tuple[I64, I32]
+
+class Chains:
+    def __init__(
+        self,
+        loss: str,
+        n_labels: int,
+        sentences: I64,
+        node_slots: tuple[Csr, Csr],
+        values: F32 | None,
+        candidates: Csr | None,
+        base: F32 | None,
+        gold: I32,
+        edge_slots: tuple[Csr, Csr] | None,
+        sentence_weights: F32 | None,
+        free_pairs: U8,
+    ) -> None: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def n_pairs(self) -> int: ...
+    def objective(self, weights: F64, precision: float, threads: int, exact: bool = False) -> tuple[float, F64]: ...
+    def pass_over(self, state: F32, order: I64, decay: F32, rate: float, batch: int, threads: int) -> float: ...
+    def perceptron(self, state: F32, order: I64, time: float, step: float) -> float: ...
+    def best(self, weights: F32, threads: int) -> I32: ...
+
+# pairs.cpp
 
 class Pairs:
     def __init__(

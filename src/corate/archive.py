@@ -185,6 +185,7 @@ def _put_model(tensors: Tensors, header: dict[str, Any], model: ChainModel, half
         "all_labels": model.all_labels,
         "floor": model.floor,
         "edge_weight": model.edges.weight,
+        **({"locally_normalised": True} if model.locally_normalised else {}),
     }
     _put_strings(tensors, "labels", model.labels)
     edges = model.edges
@@ -205,7 +206,9 @@ def _get_model(tensors: Tensors, header: dict[str, Any]) -> ChainModel:
         raise ModelError("the model's edge scores do not fit together; train it again")
     return ChainModel(
         _get_distinct(tensors, "labels"),
-        EdgeScores(*edges.arrays(), row, col, float(about["edge_weight"])),
+        EdgeScores(
+            *edges.arrays(), row, col, float(about["edge_weight"]), bool(about.get("locally_normalised", False))
+        ),
         _get_rows(tensors, "weights"),
         _floats(tensors, "bias"),
         _get_rows(tensors, "rows"),

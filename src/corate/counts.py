@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import Attributes, Corpus, StringTable
+from corate.errors import DataError
 from corate.features.vocabulary import Vocabulary
 
-__all__ = ["Counts", "PairCounts", "Table", "Tokens", "label_ids"]
+__all__ = ["Counts", "PairCounts", "Table", "Tokens", "count_features", "label_ids"]
 
 Ids = NDArray[np.int32]
 
@@ -96,18 +97,24 @@ class Counts:
     tokens: int
 
     @classmethod
-    def of(cls, corpus: Corpus, vocabulary: Vocabulary, word: str | None) -> tuple[Counts, Tokens]:
-        """Count a labelled corpus, filling the (empty) vocabulary; also returns the tokens as they were numbered."""
-        labels, ids = label_ids(corpus)
+    def of(
+        cls, corpus: Corpus, vocabulary: Vocabulary, word: str | None, unknown: str | None = None
+    ) -> tuple[Counts, Tokens]:
+        """Count a labelled corpus, filling the (empty) vocabulary; also returns the tokens as they were numbered.
+
+        Tokens whose label is ``unknown`` have the label -1 and are not counted.
+        """
+        labels, ids = label_ids(corpus, unknown)
         features, strings = vocabulary.fit(corpus)
         ready = corpus.attributes
         if ready is not None:
             vocabulary = replace(vocabulary, attributes=ready.names)
-        table = _count(features, ready, ids, vocabulary, len(labels))
+        words = None if word is None or word not in strings else strings[word]
+        tokens = Tokens(features, words, ids, corpus.offsets, ready)
+        table = count_features(tokens, vocabulary, len(labels))
         pairs = PairCounts(*_native.count_pairs(ids, corpus.offsets, len(labels)))
         counts = cls(vocabulary, labels, table, pairs, len(corpus), corpus.n_tokens)
-        words = None if word is None or word not in strings else strings[word]
-        return counts, Tokens(features, words, ids, corpus.offsets, ready)
+        return counts, tokens
 
     def of_template(self, t: int) -> Table:
         """The table of one template."""
@@ -154,27 +161,43 @@ class Counts:
         return Counts(vocabulary, labels, table, pairs, self.sentences + other.sentences, self.tokens + other.tokens)
 
 
-def label_ids(corpus: Corpus) -> tuple[StringTable, Ids]:
-    """The labels that occur, in order of their first token in the table, and the id of each token's label."""
+def label_ids(corpus: Corpus, unknown: str | None = None) -> tuple[StringTable, Ids]:
+    """The labels that occur, in order of their first token in the table, and the id of each token's label.
+
+    The label ``unknown`` says that a token's label is not known; its id is -1.
+
+    >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "?")]])
+    >>> names, ids = label_ids(corpus, unknown="?")
+    >>> names.to_list(), ids.tolist()
+    (['DET'], [0, -1])
+    """
     column = corpus.require_labels()
     used = np.zeros(len(column.strings), dtype=bool)
     used[column.ids] = True
+    names = column.strings.to_list()
+    if unknown is not None and unknown in names:
+        used[names.index(unknown)] = False
+        if not used.any():
+            raise DataError(f"every label is {unknown!r}, which says that it is not known; label some tokens")
     if used.all():
         return column.strings, column.ids
-    names = column.strings.to_list()
     table, _ = StringTable.intern([names[i] for i in np.flatnonzero(used)])
-    return table, (np.cumsum(used) - 1).astype(np.int32)[column.ids]
+    return table, np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)[column.ids]
 
 
-def _count(features: Ids, ready: Attributes | None, labels: Ids, vocabulary: Vocabulary, n_labels: int) -> Table:
+def count_features(tokens: Tokens, vocabulary: Vocabulary, n_labels: int) -> Table:
+    """How often each feature of a vocabulary was seen with each label; tokens without a known label are left out."""
+    known = tokens.labels >= 0
+    labels = np.maximum(tokens.labels, 0)
     parts = []
-    if ready is not None:
-        repeated = np.repeat(labels, np.diff(ready.offsets))
-        parts.append(_native.count_table(ready.ids, repeated, len(ready.names), n_labels))
-    parts += [
-        _native.count_table(row, labels, int(size), n_labels)
-        for row, size in zip(features, vocabulary.map.sizes().tolist(), strict=True)
-    ]
+    if tokens.attributes is not None:
+        ready = tokens.attributes
+        owner = np.repeat(np.arange(len(labels)), np.diff(ready.offsets))
+        ids = np.where(known[owner], ready.ids, -1).astype(np.int32)
+        parts.append(_native.count_table(ids, labels[owner], len(ready.names), n_labels))
+    for row, size in zip(tokens.features, vocabulary.map.sizes().tolist(), strict=True):
+        ids = row if known.all() else np.where(known, row, -1).astype(np.int32)
+        parts.append(_native.count_table(ids, labels, int(size), n_labels))
     starts = np.cumsum([0, *(len(p[1]) for p in parts)])
     offsets = np.concatenate([[0], *(p[0][1:] + start for p, start in zip(parts, starts, strict=False))])
     return Table(

@@ -41,7 +41,27 @@ class Lattice:
 
     def marginals(self) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
         """log Z of each sentence, and the probability of each candidate (forward-backward)."""
-        return _native.forward_backward(self.sentences, self.offsets, self.labels, self.scores, self.edges, self.extra)
+        arrays = (self.sentences, self.offsets, self.labels, self.scores)
+        return _native.forward_backward(*arrays, self.edges, self.extra)[:2]
+
+    def pair_marginals(self) -> list[NDArray[np.float32]]:
+        """P(y, y') of each token and the one before it, in order: rows are the candidates before, columns its own.
+
+        The first token of a sentence has none.
+
+        >>> edges = _native.Edges.dense(np.zeros((3, 3), np.float32))
+        >>> labels, scores = np.array([0, 1, 0], np.int32), np.log(np.array([0.9, 0.1, 1.0], np.float32))
+        >>> Lattice(np.array([0, 2]), np.array([0, 2, 3]), labels, scores, edges).pair_marginals()[0].round(2).tolist()
+        [[0.8999999761581421], [0.10000000149011612]]
+        """
+        arrays = (self.sentences, self.offsets, self.labels, self.scores)
+        _, _, flat = _native.forward_backward(*arrays, self.edges, self.extra, with_pairs=True)
+        widths = np.diff(self.offsets)
+        inner = np.ones(len(widths), dtype=bool)
+        inner[self.sentences[:-1][np.diff(self.sentences) > 0]] = False
+        shapes = [(int(widths[t - 1]), int(widths[t])) for t in np.flatnonzero(inner)]
+        parts = np.split(flat, np.cumsum([m * n for m, n in shapes])[:-1]) if shapes else []
+        return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
     def path_score(self, sentence: int, labels: NDArray[np.int32]) -> float:
         """The score of one labelling of one sentence; minus infinity where a label is no candidate."""
@@ -54,8 +74,18 @@ class Lattice:
             if place == b or self.labels[place] != y:
                 return float("-inf")
             total += float(self.scores[place]) + self.edges.at(previous, y) + self._extra(start + i, previous, y)
+            total -= self._normaliser(start + i, previous) if self.edges.local else 0.0
             previous = y
         return total + (self.edges.at(previous, boundary) if len(labels) else 0.0)
+
+    def _normaliser(self, token: int, previous: int) -> float:
+        """log of the sum over a token's candidates of the exponential of the edge to each, and its node."""
+        a, b = int(self.offsets[token]), int(self.offsets[token + 1])
+        terms = [
+            float(score) + self.edges.at(previous, y) + self._extra(token, previous, y)
+            for y, score in zip(self.labels[a:b].tolist(), self.scores[a:b].tolist(), strict=True)
+        ]
+        return float(np.logaddexp.reduce(terms))
 
     def _extra(self, token: int, previous: int, label: int) -> float:
         """What the edge features of a token add to the edge that leads to it."""

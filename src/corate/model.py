@@ -69,6 +69,17 @@ class SparseRows:
         offsets = np.searchsorted(distinct, np.arange(len(self) + 1, dtype=np.int64) * n_labels)
         return SparseRows(offsets.astype(np.int64), (distinct % n_labels).astype(np.int32), sums.astype(np.float32))
 
+    def compacted(self) -> SparseRows:
+        """Without the entries whose score is zero.
+
+        >>> rows = SparseRows(np.array([0, 2]), np.array([0, 1], np.int32), np.array([0.0, 2.0], np.float32))
+        >>> rows.compacted().labels.tolist()
+        [1]
+        """
+        kept = self.scores != 0
+        offsets = np.concatenate([[0], np.cumsum(kept)])[self.offsets].astype(np.int64)
+        return SparseRows(offsets, self.labels[kept], self.scores[kept])
+
     @staticmethod
     def joined(parts: list[SparseRows]) -> SparseRows:
         """All rows of several, one after another."""
@@ -100,9 +111,10 @@ class EdgeScores:
     row: F32
     col: F32
     weight: float = 1.0
+    local: bool = False  # each edge normalises over the labels it may lead to, as in a maximum entropy Markov model
 
     @classmethod
-    def of_dense(cls, scores: F32) -> EdgeScores:
+    def of_dense(cls, scores: F32, *, local: bool = False) -> EdgeScores:
         """From a (K + 1, K + 1) array; zeros are not stored."""
         size = len(scores)
         origin, to = np.nonzero(scores)
@@ -112,6 +124,7 @@ class EdgeScores:
             np.ascontiguousarray(scores[origin, to], dtype=np.float32),
             np.zeros(size, np.float32),
             np.zeros(size, np.float32),
+            local=local,
         )
 
     @property
@@ -129,8 +142,8 @@ class EdgeScores:
     def native(self) -> _native.Edges:
         """As the decoder takes it: one table where labels are few, else looked up pair by pair."""
         if self.n_labels <= DENSE_LABELS:
-            return _native.Edges.dense(self.dense())
-        return _native.Edges.sparse(self.offsets, self.to, self.scores, self.row, self.col, self.weight)
+            return _native.Edges.dense(self.dense(), self.local)
+        return _native.Edges.sparse(self.offsets, self.to, self.scores, self.row, self.col, self.weight, self.local)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +166,11 @@ class ChainModel:
     all_labels: bool = False
     floor: float = -12.0
     edge_weights: SparseRows = field(default_factory=SparseRows)
+
+    @property
+    def locally_normalised(self) -> bool:
+        """Whether scores are those of a maximum entropy Markov model: log P(y' | y, x)."""
+        return self.edges.local
 
     def engine(self, vocabulary: Vocabulary) -> _native.Engine:
         """The model made ready to tag; raises ModelError where its parts do not fit together."""

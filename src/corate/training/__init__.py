@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import time
 import warnings
@@ -10,27 +11,32 @@ from dataclasses import replace
 from typing import Any
 
 from corate.corpus import Corpus
-from corate.counts import Counts
+from corate.counts import Counts, label_ids
 from corate.errors import DataError, FeatureError, ModelError
 from corate.features import FeatureSource, resolve
 from corate.features.ready import Bins, FeatureFunction, with_features
 from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
+from corate.model import ChainModel
 from corate.tagger import Tagger
 from corate.training.build import rebuild
+from corate.training.chains import RECIPES, ChainTraining
 from corate.training.empirical import Empirical
+from corate.training.ground import FEW_LABELS, Counted, Loaded
+from corate.training.pairs import edge_templates
 from corate.training.separate import Separate
 
-__all__ = ["METHODS", "train", "update"]
+__all__ = ["ARGUMENTS", "METHODS", "train", "update"]
 
-METHODS = ("empirical", "separate")
+#: From the quickest to the slowest; the first is the default.
+METHODS = ("polish", "empirical", "separate", "standard", "piecewise", "memm", "perceptron")
 
 Progress = Callable[[str, float], None]
 
 
 def train(
     corpus: Corpus,
-    method: str = "empirical",
+    method: str = METHODS[0],
     *,
     features: FeatureSource = None,
     held_out: Corpus | None = None,
@@ -41,6 +47,11 @@ def train(
     settings: Mapping[str, float] | None = None,
     tune: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
+    init: Tagger | str | os.PathLike[str] | None = None,
+    lattice: str | None = None,
+    transitions: str | None = None,
+    boundaries: bool = True,
+    unknown: str | None = None,
     label_weights: Mapping[str, float] | None = None,
     sentence_weights: Sequence[float] | None = None,
     threads: int = 1,
@@ -52,26 +63,36 @@ def train(
 
     Args:
         corpus: sentences with labels.
-        method: ``"empirical"``: every factor is estimated by counting. ``"separate"``: every factor is a maximum
-            entropy model, fitted on its own.
+        method: ``"polish"``: from counted scores, a few stochastic passes of a conditional random field.
+            ``"empirical"``: every factor is estimated by counting. ``"separate"``: every factor is a maximum entropy
+            model, fitted on its own. ``"standard"``: a conditional random field, trained to its optimum.
+            ``"piecewise"``, ``"memm"`` and ``"perceptron"``: other losses of a sentence.
         features: a preset (``"paper"``, ``"pos"``, ``"ner"``, ``"chunking"``), a template file, a list of templates, or
             a function of a sentence and a position. Without any, ``"empirical"`` takes the words and their neighbours,
-            and ``"separate"`` the preset ``"ner"`` where labels are spans, else ``"pos"``.
-        held_out: sentences to tune on, looked at and never counted; without them a part of the corpus is held out for
-            the tuning and counted afterwards.
-        ladder: for ``"empirical"``: ``"default"``, ``"paper"`` or ``"pooled"``; without one held-out sentences decide.
-        base: for ``"separate"``: the empirical scores that nodes start from, ``"default"``, ``"paper"`` or ``"none"``.
-        coupling: for ``"separate"``: ``"given-nodes"`` (the default), or ``"joint"``, the paper's.
-        optimizer: for ``"separate"``: ``"adagrad"`` (the default) or ``"lbfgs"``.
+            and the others the preset ``"ner"`` where labels are spans, else ``"pos"``.
+        held_out: sentences to tune on or to stop by, looked at and never trained on; without them empirical scores are
+            tuned on parts of the corpus that are counted afterwards.
+        ladder: ``"default"``, ``"paper"`` or ``"pooled"``; without one held-out sentences decide.
+        base: the empirical scores that nodes start from, ``"default"``, ``"paper"`` or ``"none"``; for ``"polish"``
+            also ``"separate"``: a separate model is trained and polished.
+        coupling: ``"given-nodes"`` (the default), or ``"joint"``, the paper's.
+        optimizer: ``"adagrad"`` or ``"lbfgs"``.
         settings: values by name, as ``corate info`` shows them, in place of the usual ones; what is given is not tuned.
-        tune: for ``"separate"``: search for the variances of the priors, the weight of the base and the cut-off, too.
-        checkpoint: for ``"separate"``: a file to write after every pass, and to take up again from.
-        label_weights: for ``"separate"``: how much tokens of a label count, by label; 1 for those not named.
-        sentence_weights: for ``"separate"``: how much each sentence of the corpus counts.
+        tune: search for the priors, the weight of the base and the cut-off, too.
+        checkpoint: a file to write after every pass, and to take up again from.
+        init: a tagger, or the file of one, to start from: its features and weights are kept and trained further.
+        lattice: ``"full"``, every label everywhere, or ``"pruned"``, those that a word's counts make likely.
+        transitions: ``"all"`` label pairs have a weight, or only those ``"seen"``.
+        boundaries: whether the start and the end of a sentence have weights.
+        unknown: the label that says that a token's label is not known; all labels are then possible.
+        label_weights: how much tokens of a label count, by label; 1 for those not named.
+        sentence_weights: how much each sentence of the corpus counts.
         threads: for methods that can share their work; ``"empirical"`` needs one. The result does not depend on it.
         seed: chooses what is held out, and the order of stochastic steps.
         all_labels: consider every label everywhere, not only those that a word's counts make likely.
         progress: called with a stage and the share of it that is done.
+
+    An argument that the method has no use for is refused; :data:`ARGUMENTS` says which are for which.
 
     >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET"), ("cat", "NOUN")]])
     >>> train(corpus, ladder="default").tag(["the", "cat"])
@@ -84,43 +105,71 @@ def train(
     if method not in METHODS:
         raise DataError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
     _refuse_foreign(method, locals())
-    if features is None and method == "separate" and corpus.columns:
+    told = progress or (lambda stage, done: None)
+    started_from = _starting_model(init, base, corpus, features, threads, seed, told)
+    if started_from is not None:
+        if features is not None and init is not None:
+            raise DataError("a model that is trained further keeps its features; leave features away")
+        features = None
+    elif features is None and method != "empirical" and corpus.columns:
         features = usual_preset(corpus)
     templates, function = resolve(features, [c.name for c in corpus.columns])
     binned = method == "empirical"
     ready, bins = _ready(corpus, function, binned=binned)
     looked_at = None if held_out is None else _ready(held_out, function, bins, binned=binned)[0]
-    common: dict[str, Any] = {
-        "held_out": looked_at,
+    chosen_templates = [t for t in templates if t.atoms]
+    trained: dict[str, Any] = {
+        "settings": settings,
+        "optimizer": optimizer,
+        "threads": threads,
+        "tune": tune,
+        "checkpoint": checkpoint,
+        "label_weights": label_weights,
+        "sentence_weights": sentence_weights,
         "seed": seed,
-        "all_labels": all_labels,
-        "progress": progress or (lambda stage, done: None),
+        "progress": told,
     }
-    if method == "separate":
+    kept = None
+    if method == "empirical":
+        model, counts, chosen = Empirical(
+            ready,
+            _node_templates(templates),
+            ladder=ladder,
+            settings=settings,
+            held_out=looked_at,
+            seed=seed,
+            all_labels=all_labels,
+            progress=told,
+        ).train()
+        vocabulary, kept = counts.vocabulary, counts
+    elif method == "separate":
         model, counts, chosen = Separate(
             ready,
-            [t for t in templates if t.atoms],
-            settings=settings,
+            chosen_templates,
             base=base or "default",
             coupling=coupling or "given-nodes",
-            optimizer=optimizer or "adagrad",
-            threads=threads,
-            tune=tune,
-            checkpoint=checkpoint,
-            label_weights=label_weights,
-            sentence_weights=sentence_weights,
-            **common,
+            held_out=looked_at,
+            all_labels=all_labels,
+            **trained,
         ).train()
+        vocabulary = counts.vocabulary
     else:
-        model, counts, chosen = Empirical(
-            ready, _node_templates(templates), ladder=ladder, settings=settings, **common
-        ).train()
+        ground = _ground(
+            method, started_from, ready, chosen_templates, base, looked_at, seed, all_labels, unknown, told
+        )
+        options: dict[str, Any] = {"lattice": lattice, "transitions": transitions, "boundaries": boundaries}
+        model, chosen = ChainTraining(method, ground, **options, **trained).train()
+        vocabulary = ground.vocabulary
+        if chosen["settings"]["c1"] > 0 or chosen["settings"]["cutoff"] > 1:
+            vocabulary, model = _without_idle(vocabulary, model)
+    if started_from is not None:
+        function = started_from.function
     record: dict[str, Any] = {
         "method": method,
         "sentences": len(corpus),
         "tokens": corpus.n_tokens,
         "labels": len(model.labels),
-        "features": int((counts.table.offsets[1:] > counts.table.offsets[:-1]).sum()),
+        "features": int((model.weights.offsets[1:] > model.weights.offsets[:-1]).sum()),
         "layout": _layout(corpus),
         "seed": seed,
         "all_labels": all_labels,
@@ -128,24 +177,96 @@ def train(
         "seconds": round(time.perf_counter() - started, 4),
     }
     columns = tuple(c.name for c in corpus.columns)
-    kept = counts if method == "empirical" else None
-    return Tagger(counts.vocabulary, model, record, columns, kept, bins, function)
+    return Tagger(vocabulary, model, record, columns, kept, bins, function)
 
 
-#: Arguments that belong to one method, and what they are where they were not given.
-_OWN: dict[str, dict[str, Any]] = {
-    "empirical": {"ladder": None},
-    "separate": dict.fromkeys(("base", "coupling", "optimizer", "checkpoint", "label_weights", "sentence_weights"))
-    | {"tune": False},
+_CHAINS = tuple(RECIPES)
+_FITTED = ("separate", *_CHAINS)
+#: The methods that arguments of :func:`train` are for; those not named here are for all.
+ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "ladder": ("empirical",),
+    "base": ("polish", "separate"),
+    "coupling": ("separate",),
+    "optimizer": _FITTED,
+    "tune": _FITTED,
+    "checkpoint": _FITTED,
+    "init": ("polish", "standard", "piecewise", "perceptron"),
+    "lattice": _CHAINS,
+    "transitions": _CHAINS,
+    "boundaries": _CHAINS,
+    "unknown": ("polish", "standard"),
+    "label_weights": _FITTED,
+    "sentence_weights": _FITTED,
 }
 
 
 def _refuse_foreign(method: str, given: Mapping[str, Any]) -> None:
     """An argument that another method would use is a mistake, not something to pass over."""
-    for other, names in _OWN.items():
-        for name, unset in names.items():
-            if other != method and given[name] is not unset:
-                raise DataError(f"{name} is for the method {other!r}, not for {method!r}")
+    usual = {name: parameter.default for name, parameter in inspect.signature(train).parameters.items()}
+    for name, methods in ARGUMENTS.items():
+        if method not in methods and given[name] is not usual[name]:
+            raise DataError(f"{name} is for the method {' or '.join(map(repr, methods))}, not for {method!r}")
+
+
+def _starting_model(
+    init: Tagger | str | os.PathLike[str] | None,
+    base: str | None,
+    corpus: Corpus,
+    features: FeatureSource,
+    threads: int,
+    seed: int,
+    progress: Progress,
+) -> Tagger | None:
+    """The tagger to train further, None for a fresh start."""
+    if init is not None and base is not None:
+        raise DataError("a model to start from is its own base; leave base away")
+    if base == "separate":
+        return train(corpus, "separate", features=features, threads=threads, seed=seed, progress=progress)
+    if init is None or isinstance(init, Tagger):
+        return init
+    from corate.archive import load
+
+    return load(init)
+
+
+def _ground(
+    method: str,
+    tagger: Tagger | None,
+    corpus: Corpus,
+    templates: Sequence[Template],
+    base: str | None,
+    held_out: Corpus | None,
+    seed: int,
+    all_labels: bool,
+    unknown: str | None,
+    progress: Progress,
+) -> Counted | Loaded:
+    """What a method on whole sentences stands on."""
+    if tagger is not None:
+        return Loaded(tagger, corpus, held_out=held_out, unknown=unknown)
+    recipe = RECIPES[method]
+    if method == "polish" and len(label_ids(corpus, unknown)[0]) <= FEW_LABELS:
+        templates = [*templates, *edge_templates(templates, corpus)]
+    return Counted(
+        corpus,
+        templates,
+        base=base or recipe.base,
+        held_out=held_out,
+        seed=seed,
+        all_labels=all_labels,
+        unknown=unknown,
+        progress=progress,
+    )
+
+
+def _without_idle(vocabulary: Vocabulary, model: ChainModel) -> tuple[Vocabulary, ChainModel]:
+    """A vocabulary and a model without the conjunctions that no weight speaks of."""
+    idle = model.weights.offsets[1:] == model.weights.offsets[:-1]
+    if len(model.edge_weights):
+        idle = idle & (model.edge_weights.offsets[1:] == model.edge_weights.offsets[:-1])
+    smaller, rows = vocabulary.pruned(~idle)
+    edge_weights = model.edge_weights.take(rows) if len(model.edge_weights) else model.edge_weights
+    return smaller, replace(model, weights=model.weights.take(rows), edge_weights=edge_weights)
 
 
 def usual_preset(corpus: Corpus) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from corate import storage
 from corate.errors import ModelError
-from corate.training.optimize import AdaGrad
+from corate.training.optimize import AdaGrad, Perceptron
 
 __all__ = ["Checkpoint"]
 
@@ -20,12 +20,12 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike[str], fingerprint: dict[str, Any]) -> None:
         self.path, self.fingerprint = path, fingerprint
 
-    def save(self, run: AdaGrad, accuracy: float) -> None:
+    def save(self, run: AdaGrad | Perceptron, accuracy: float) -> None:
         """Write the run's state and how it did on held-out sentences (-1 where nobody looked), all or nothing."""
         header = {"kind": "checkpoint", "passes": run.passes, "accuracy": accuracy, "of": self.fingerprint}
         storage.write(self.path, {"state": run.state}, header)
 
-    def restore(self, run: AdaGrad, passes: int) -> float:
+    def restore(self, run: AdaGrad | Perceptron, passes: int) -> float:
         """Take up the run where the file left it, and return its accuracy; -1 without a file.
 
         Raises ModelError where the file is of another run, or of more passes than are wanted.

@@ -87,6 +87,7 @@ class Empirical:
         seed: int = 0,
         all_labels: bool = False,
         presets: tuple[LadderPreset, ...] | None = None,
+        unknown: str | None = None,
         progress: Progress = lambda stage, done: None,
     ) -> None:
         if ladder is not None and ladder not in LADDERS:
@@ -115,7 +116,7 @@ class Empirical:
         if not self.pooled and corpus.attributes is not None:
             corpus = replace(corpus, attributes=None)
         vocabulary = self._vocabulary(templates if self.pooled else ())
-        self.counts, self.tokens = Counts.of(corpus, vocabulary, self.word)
+        self.counts, self.tokens = Counts.of(corpus, vocabulary, self.word, unknown)
         self.n_labels = len(self.counts.labels)
         self.held_out = self._held_out(held_out)
 
@@ -299,7 +300,7 @@ def _judge(
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Which tokens are right, and -log P(right label) of each, at most that of one in a hundred thousand."""
     best, _ = _native.viterbi(tokens.offsets, offsets, labels, scores, edges)
-    _, marginals = _native.forward_backward(tokens.offsets, offsets, labels, scores, edges)
+    _, marginals, _ = _native.forward_backward(tokens.offsets, offsets, labels, scores, edges)
     gold = Candidates(offsets, labels, scores).find(tokens.labels)
     p = np.where(gold >= 0, marginals[gold], 0.0)
     return best == tokens.labels, -np.log(np.maximum(p, 1e-5))

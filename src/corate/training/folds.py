@@ -72,12 +72,15 @@ def without(counts: Counts, tokens: Tokens) -> Table:
     """The counts with some of their own tokens taken out."""
     bases = counts.vocabulary.bases
     left = counts.table.counts.copy()
+    known = tokens.labels >= 0
     for t, features in enumerate(tokens.features):
-        shifted = np.where(features >= 0, features + bases[t], -1).astype(np.int32)
+        shifted = np.where(known & (features >= 0), features + bases[t], -1).astype(np.int32)
         _native.adjust_table(counts.table.offsets, counts.table.labels, left, shifted, tokens.labels, -1)
     if tokens.attributes is not None:
-        repeated = np.repeat(tokens.labels, np.diff(tokens.attributes.offsets))
-        _native.adjust_table(counts.table.offsets, counts.table.labels, left, tokens.attributes.ids, repeated, -1)
+        lengths = np.diff(tokens.attributes.offsets)
+        ids = np.where(np.repeat(known, lengths), tokens.attributes.ids, -1).astype(np.int32)
+        repeated = np.repeat(tokens.labels, lengths)
+        _native.adjust_table(counts.table.offsets, counts.table.labels, left, ids, repeated, -1)
     return Table(counts.table.offsets, counts.table.labels, left)
 
 

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["AdaGrad", "Objective", "Steps", "lbfgs"]
+__all__ = ["AdaGrad", "Objective", "Perceptron", "Steps", "lbfgs", "owlqn"]
 
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
@@ -17,6 +17,8 @@ F64 = NDArray[np.float64]
 
 #: A smooth function to minimise: weights to value and gradient.
 Objective = Callable[[F64], tuple[float, F64]]
+#: Is told the iteration, the value, the norm of the gradient and the weights, and says whether to go on.
+Progress = Callable[[int, float, float, F64], bool]
 
 
 def lbfgs(
@@ -25,10 +27,10 @@ def lbfgs(
     *,
     iterations: int = 100,
     tolerance: float = 1e-5,
-    progress: Callable[[int, float, float], bool] = lambda step, value, norm: True,
+    progress: Progress = lambda step, value, norm, weights: True,
     interrupted: Callable[[], None] = lambda: None,
 ) -> F64:
-    """Minimise by L-BFGS. ``progress`` gets the iteration, the value and the gradient's norm; False from it stops.
+    """Minimise by L-BFGS. ``progress`` gets the iteration, value, norm of the gradient and weights; False stops.
 
     Where ``progress`` stops it, or the user does with Ctrl-C, the weights reached so far are returned, after a call of
     ``interrupted`` in the second case. Before the first iteration is done there are none: KeyboardInterrupt is raised.
@@ -47,7 +49,7 @@ def lbfgs(
     def tick(weights: F64) -> None:
         nonlocal best, step
         best, step = weights.copy(), step + 1
-        if not progress(step, last[0], last[1]):
+        if not progress(step, last[0], last[1], best):
             raise StopIteration
 
     options = {"maxiter": iterations, "ftol": tolerance, "maxcor": 6}
@@ -61,6 +63,93 @@ def lbfgs(
         interrupted()
         return best
     return np.asarray(found.x)
+
+
+def owlqn(
+    objective: Objective,
+    start: F64,
+    c1: float,
+    *,
+    iterations: int = 100,
+    tolerance: float = 1e-5,
+    memory: int = 6,
+    progress: Progress = lambda step, value, norm, weights: True,
+    interrupted: Callable[[], None] = lambda: None,
+) -> F64:
+    """Minimise ``objective(x) + c1 |x|_1``: L-BFGS that stays within an orthant in each step (Andrew and Gao 2007).
+
+    Stops where ten iterations together gain less than ``tolerance`` of the value; else as :func:`lbfgs`.
+
+    >>> found = owlqn(lambda x: (float(((x - [3.0, 0.5]) ** 2).sum() / 2), x - [3.0, 0.5]), np.zeros(2), 1.0)
+    >>> found.round(6).tolist()
+    [2.0, 0.0]
+    """
+    x: F64 = start.copy()
+    value, gradient = objective(x)
+    value += c1 * float(np.abs(x).sum())
+    pairs: list[tuple[F64, F64, float]] = []
+    past = [value]
+    step = 0
+    try:
+        while step < iterations:
+            slope = _pseudo_gradient(x, gradient, c1)
+            norm = float(np.linalg.norm(slope))
+            if norm == 0.0:
+                break
+            direction = _two_loops(-slope, pairs)
+            direction[direction * slope >= 0] = 0.0
+            orthant = np.where(x != 0, np.sign(x), -np.sign(slope))
+            scale = 1.0 if pairs else 1.0 / norm
+            for _ in range(40):
+                moved = x + scale * direction
+                moved[moved * orthant <= 0] = 0.0
+                reached, there = objective(moved)
+                reached += c1 * float(np.abs(moved).sum())
+                if reached <= value + 1e-4 * float(slope @ (moved - x)):
+                    break
+                scale /= 2
+            else:
+                break
+            s, y = moved - x, there - gradient
+            if float(s @ y) > 1e-10:
+                pairs = (
+                    [*pairs[1 - memory :], (s, y, 1.0 / float(s @ y))] if memory > 1 else [(s, y, 1.0 / float(s @ y))]
+                )
+            x, value, gradient = moved, reached, there
+            step += 1
+            past.append(value)
+            if not progress(step, value, norm, x):
+                break
+            if len(past) > 10 and (past[-11] - value) < tolerance * abs(value):
+                break
+    except KeyboardInterrupt:
+        if step == 0:
+            raise
+        interrupted()
+    return x
+
+
+def _pseudo_gradient(x: F64, gradient: F64, c1: float) -> F64:
+    """The gradient of objective + c1 |x|_1 where there is one; at zero the steepest slope down, if there is one."""
+    right, left = gradient + c1, gradient - c1
+    at_zero = np.where(left > 0, left, np.where(right < 0, right, 0.0))
+    return np.where(x > 0, right, np.where(x < 0, left, at_zero))
+
+
+def _two_loops(direction: F64, pairs: list[tuple[F64, F64, float]]) -> F64:
+    """The inverse Hessian that pairs of steps and changes of the gradient tell of, times a direction."""
+    if not pairs:
+        return direction
+    weights = []
+    for s, y, rho in reversed(pairs):
+        a = rho * float(s @ direction)
+        direction = direction - a * y
+        weights.append(a)
+    s, y, rho = pairs[-1]
+    direction = direction / (rho * float(y @ y))
+    for (s, y, rho), a in zip(pairs, reversed(weights), strict=True):
+        direction = direction + (a - rho * float(y @ direction)) * s
+    return direction
 
 
 class Steps(Protocol):
@@ -96,6 +185,7 @@ class AdaGrad:
     threads: int = 1
     seed: int = 0
     passes: int = 0
+    opening: float = np.inf  # mean loss of the first items of the first pass
 
     #: A pass is made in so many parts, so that progress shows and Ctrl-C is heard.
     PARTS = 20
@@ -124,6 +214,64 @@ class AdaGrad:
         loss = 0.0
         for k, part in enumerate(np.array_split(order, min(self.PARTS, max(1, len(order))))):
             loss += self.steps.pass_over(self.state, part, self.decay, self.rate, self.batch, self.threads)
+            if self.passes == 0 and k == 0:
+                self.opening = loss / max(1, len(part))
             progress((k + 1) / self.PARTS)
         self.passes += 1
         return loss / max(1, len(order))
+
+    def take_back(self, state: F32) -> None:
+        """Undo a pass that went too far, and halve the steps."""
+        self.state[:] = state
+        self.passes -= 1
+        self.rate /= 2
+
+
+class Mistakes(Protocol):
+    """Sentences that a perceptron can step along."""
+
+    def perceptron(self, state: F32, order: NDArray[np.int64], time: float, step: float) -> float:
+        """Steps for the sentences in order, in place; returns the tokens mislabelled on the way."""
+        ...
+
+
+@dataclass
+class Perceptron:
+    """The averaged perceptron. ``state`` holds (weight, sum of its changes times when they were made) side by side.
+
+    Times are shares of the whole run, so that a sentence of the last pass counts as much as one of the first.
+    """
+
+    steps: Mistakes
+    items: NDArray[np.int64]
+    state: F32
+    wanted: int
+    seed: int = 0
+    passes: int = 0
+
+    PARTS = AdaGrad.PARTS
+
+    @classmethod
+    def of(cls, steps: Mistakes, items: NDArray[np.int64], start: F32, passes: int, seed: int) -> Perceptron:
+        """From weights ``start``, for so many passes."""
+        state = np.zeros((len(start), 2), np.float32)
+        state[:, 0] = start
+        return cls(steps, items, state.ravel(), passes, seed)
+
+    @property
+    def weights(self) -> F32:
+        """The average of the weights after every sentence so far."""
+        time = max(1, self.passes) / max(1, self.wanted)
+        return np.ascontiguousarray(self.state[::2] - self.state[1::2] / np.float32(time))
+
+    def pass_once(self, progress: Callable[[float], None] = lambda done: None) -> float:
+        """One pass; returns the mean number of tokens mislabelled in a sentence."""
+        order = self.items[np.random.default_rng([self.seed, self.passes]).permutation(len(self.items))]
+        step = 1.0 / max(1, self.wanted * len(order))
+        time, wrong = self.passes / max(1, self.wanted), 0.0
+        for k, part in enumerate(np.array_split(order, min(self.PARTS, max(1, len(order))))):
+            wrong += self.steps.perceptron(self.state, part, time, step)
+            time += step * len(part)
+            progress((k + 1) / self.PARTS)
+        self.passes += 1
+        return wrong / max(1, len(order))

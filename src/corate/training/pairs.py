@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from corate.training.optimize import AdaGrad
 from corate.training.pooling import Candidates, Features, fit_edges
 from corate.training.problem import F32, Csr, Ids, Problem, Progress, SeparateParameters
 
-__all__ = ["PairFactors", "edge_templates"]
+__all__ = ["PairFactors", "edge_features", "edge_slots", "edge_templates"]
 
 #: Templates with so few values also make edge features, if there are so many tokens for each value.
 FEW_VALUES = 60
@@ -52,19 +53,14 @@ class PairFactors:
         edges = fit_edges(observed, tokens.offsets, candidates, np.exp(scores), k=0.5, rounds=3)
         return self._fit_edge_features(tokens, candidates, scores, edges)
 
-    def edge_features(self, tokens: Tokens) -> Csr:
-        """The edge features of tokens."""
-        here = replace(tokens, features=np.where(self.uses[:, None], tokens.features, -1), attributes=None)
-        return Features.of(here, self.bases).arrays()
-
     def _fit_edge_features(
         self, tokens: Tokens, candidates: Candidates, scores: F32, start: NDArray[np.float32]
     ) -> tuple[NDArray[np.float32], SparseRows]:
         """T and the weights of edge features together, stochastically, from T alone."""
-        found = self._edge_slots(tokens)
+        found = edge_slots(tokens, self.n_labels, self.bases, self.uses)
         if found is None:
             return start, SparseRows()
-        (offsets, labels), features, decay = found
+        (offsets, labels), features, visits = found
         size = start.size
         gold = (candidates.find(tokens.labels) - candidates.offsets[:-1]).astype(np.int32)
         model = _native.Pairs(
@@ -78,7 +74,7 @@ class PairFactors:
             ((offsets, labels), features),
             tokens.weights,
         )
-        decay = np.concatenate([[0.0], decay]).astype(np.float32)
+        decay = np.concatenate([[0.0], 1.0 / (self.p.edge_sigma2 * visits)]).astype(np.float32)
         first = np.zeros(model.size, np.float32)
         first[:size] = start.ravel()
         edges = np.arange(model.n_edges, dtype=np.int64)
@@ -88,22 +84,10 @@ class PairFactors:
         weights = run.weights
         return weights[:size].reshape(start.shape), SparseRows(offsets, labels, weights[size:])
 
-    def _edge_slots(self, tokens: Tokens) -> tuple[Csr, Csr, F32] | None:
-        """The label pairs seen with each edge feature, the features of tokens, and the prior's share of a visit."""
-        size = (self.n_labels + 1) ** 2
-        if not self.uses.any() or size > np.iinfo(np.int32).max:
-            return None
-        offsets, ids = self.edge_features(tokens)
-        pairs = np.repeat(_label_pairs(tokens, self.n_labels), np.diff(offsets))
-        rows = int(self.bases[-1])
-        starts, seen, _ = _native.count_table(ids, pairs, rows, size)
-        visits = np.maximum(np.bincount(ids, minlength=rows), 1)
-        return (starts, seen), (offsets, ids), (1.0 / (self.p.edge_sigma2 * visits)).astype(np.float32)
-
     def joint(self, problem: Problem, slots: Table, nodes: F32) -> tuple[F32, NDArray[np.float32], SparseRows]:
         """The paper's pair model, softmax(A f_i + B f_i+1 + T + U g); the node score is A f + B f - W f."""
         size = (self.n_labels + 1) ** 2
-        observed = self._edge_slots(problem.tokens)
+        observed = edge_slots(problem.tokens, self.n_labels, self.bases, self.uses)
         if problem.values is not None:
             raise FeatureError("joint coupling takes no numbers as features; use given-nodes, or bin them")
         zero = np.zeros(len(problem.candidates.labels), np.float32)
@@ -121,7 +105,8 @@ class PairFactors:
         visits = np.maximum(np.bincount(problem.features[1], minlength=len(slots)), 1)
         shrink = 1.0 / (self.p.sigma2 * visits)
         shrink[-1] = 0.0
-        decay = np.concatenate([[0.0], [] if observed is None else observed[2], shrink]).astype(np.float32)
+        of_edges: Any = [] if observed is None else 1.0 / (self.p.edge_sigma2 * observed[2])
+        decay = np.concatenate([[0.0], of_edges, shrink]).astype(np.float32)
         edges = np.arange(model.n_edges, dtype=np.int64)
         run = AdaGrad.of(model, decay, edges, rate=self.p.rate, threads=self.threads, seed=self.seed)
         for n in range(self.p.passes):
@@ -129,6 +114,30 @@ class PairFactors:
         table, u, a, b = np.split(run.weights, np.cumsum([size, model.size - size - 2 * len(nodes), len(nodes)]))
         extra = SparseRows() if observed is None else SparseRows(*observed[0], u)
         return a + b - nodes, table.reshape(self.n_labels + 1, -1), extra
+
+
+def edge_features(tokens: Tokens, bases: NDArray[np.int64], uses: NDArray[np.bool_]) -> Csr:
+    """The edge features of tokens, by the templates that ``uses`` marks."""
+    here = replace(tokens, features=np.where(uses[:, None], tokens.features, -1), attributes=None)
+    return Features.of(here, bases).arrays()
+
+
+def edge_slots(
+    tokens: Tokens, n_labels: int, bases: NDArray[np.int64], uses: NDArray[np.bool_]
+) -> tuple[Csr, Csr, NDArray[np.int64]] | None:
+    """The label pairs seen with each edge feature, the features of tokens, and how often each feature occurs.
+
+    None where there are no edge features, or so many labels that their pairs cannot be numbered.
+    """
+    size = (n_labels + 1) ** 2
+    if not uses.any() or size > np.iinfo(np.int32).max:
+        return None
+    offsets, ids = edge_features(tokens, bases, uses)
+    pairs = np.repeat(_label_pairs(tokens, n_labels), np.diff(offsets))
+    rows = int(bases[-1])
+    known = np.where(pairs >= 0, ids, -1).astype(np.int32)
+    starts, seen, _ = _native.count_table(known, np.maximum(pairs, 0), rows, size)
+    return (starts, seen), (offsets, ids), np.maximum(np.bincount(ids, minlength=rows), 1)
 
 
 def edge_templates(templates: Sequence[Template], corpus: Corpus) -> list[Template]:
@@ -154,8 +163,9 @@ def edge_templates(templates: Sequence[Template], corpus: Corpus) -> list[Templa
 
 
 def _label_pairs(tokens: Tokens, n_labels: int) -> Ids:
-    """The label before each token (K at the start of a sentence) and its own, as one number."""
+    """The label before each token (K at the start of a sentence) and its own, as one number; -1 if one is unknown."""
     before = np.roll(tokens.labels, 1).astype(np.int64)
     starts = tokens.offsets[:-1][np.diff(tokens.offsets) > 0]
     before[starts] = n_labels
-    return (before * (n_labels + 1) + tokens.labels).astype(np.int32)
+    pairs = before * (n_labels + 1) + tokens.labels
+    return np.where((before < 0) | (tokens.labels < 0), -1, pairs).astype(np.int32)

@@ -24,39 +24,26 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import Corpus
-from corate.counts import Counts, Table, Tokens
+from corate.counts import Counts, Tokens
 from corate.errors import DataError
 from corate.features.templates import Template
 from corate.model import ChainModel, EdgeScores, SparseRows
-from corate.training.build import FLOOR, ladder_model
 from corate.training.checkpoint import Checkpoint
-from corate.training.empirical import Empirical
 from corate.training.folds import take
-from corate.training.ladder import DEFAULT, PAPER, LadderTables
+from corate.training.ground import BASES, Counted
+from corate.training.ladder import LadderTables
 from corate.training.optimize import AdaGrad, lbfgs
-from corate.training.pairs import PairFactors, edge_templates
+from corate.training.pairs import PairFactors, edge_features, edge_templates
 from corate.training.pooling import Candidates, Features
-from corate.training.problem import F32, Csr, Problem, Progress, SeparateParameters
+from corate.training.problem import F32, Problem, Progress, SeparateParameters
 from corate.training.rates import edge_scores
 from corate.training.tuning import climb, named_settings
 
 __all__ = ["BASES", "COUPLINGS", "OPTIMIZERS", "Separate", "SeparateParameters"]
 
-BASES = ("default", "paper", "none")
 COUPLINGS = ("given-nodes", "joint")
 OPTIMIZERS = ("adagrad", "lbfgs")
 
-#: The candidate labels of a token: those its ladder finds within a threshold of the best, and at most so many. With the
-#: paper's ladder as base, rare words may also take labels that their spelling makes likely; without a base the support
-#: is what was seen, as the paper says.
-SUPPORTS: dict[str, dict[str, float]] = {
-    "default": {"threshold": 1e-4, "cap": 12},
-    "paper": {"threshold": 1e-3, "cap": 12, "word_k": 0.2},
-    "none": {},
-}
-#: With at most so many labels all are candidates everywhere; the cost of a pair grows with their square.
-FEW_LABELS = 24
-FEW_SUPPORT: dict[str, float] = {"threshold": 1e-6, "cap": FEW_LABELS}
 #: Pairs are fitted on about so many tokens, and the coupling weight tuned on so many.
 PAIR_TOKENS = 120_000
 TUNING_TOKENS = 40_000
@@ -73,7 +60,7 @@ class Separate:
         settings: Mapping[str, float] | None = None,
         base: str = "default",
         coupling: str = "given-nodes",
-        optimizer: str = "adagrad",
+        optimizer: str | None = None,
         held_out: Corpus | None = None,
         seed: int = 0,
         threads: int = 1,
@@ -84,6 +71,7 @@ class Separate:
         sentence_weights: Sequence[float] | None = None,
         progress: Progress = lambda stage, done: None,
     ) -> None:
+        optimizer = optimizer or OPTIMIZERS[0]
         for name, value, known in (
             ("base", base, BASES),
             ("coupling", coupling, COUPLINGS),
@@ -96,67 +84,30 @@ class Separate:
         self.settings = named_settings(SeparateParameters(), settings)
         self.p = replace(SeparateParameters(), **self.settings)
         self.base, self.coupling, self.optimizer = base if coupling == "given-nodes" else "none", coupling, optimizer
-        self.seed, self.threads, self.all_labels, self.progress = seed, threads, all_labels, progress
+        self.seed, self.threads, self.progress = seed, threads, progress
         self.search, self.checkpoint, self.stopped = tune, checkpoint, False
-        self.given = held_out is not None
         if coupling == "given-nodes":
             templates = [*templates, *edge_templates(templates, corpus)]
-        self.preset = DEFAULT if self.base == "default" else PAPER
-        self.counted = Empirical(
+        self.ground = Counted(
             corpus,
             templates,
+            base=self.base,
             held_out=held_out,
             seed=seed,
             all_labels=all_labels,
-            presets=(self.preset,),
             progress=progress,
         )
-        self.counts, self.tokens, self.word = self.counted.counts, self.counted.tokens, self.counted.word
-        self.n_labels = len(self.counts.labels)
-        self.tokens = replace(self.tokens, weights=self._weights(label_weights, sentence_weights))
-        self.few = self.n_labels <= FEW_LABELS and (self.base == "default" or self.word is None)
+        self.counts, self.n_labels, self.slots = self.ground.counts, self.ground.n_labels, self.ground.slots
+        weights = self.ground.token_weights(label_weights, sentence_weights)
+        self.tokens = replace(self.ground.tokens, weights=weights)
         self.p = self.p.completed(self.counts.tokens, self.base)
-        self.slots = _with_bias(self.counts.table, self.n_labels)
-        self.uses = self._uses(set(templates))
-        if self.word is not None:
-            tuned, _ = self.counted.tune(self.preset)
-            support = FEW_SUPPORT if self.few else SUPPORTS[self.base]
-            self.ladder = replace(tuned, **support)  # type: ignore[arg-type]
-
-    def _weights(
-        self, label_weights: Mapping[str, float] | None, sentence_weights: Sequence[float] | None
-    ) -> F32 | None:
-        """How much each token counts: as its sentence, times as its label; None where all count the same."""
-        if label_weights is None and sentence_weights is None:
-            return None
-        weights = np.ones(self.n_labels)
-        names = {name: i for i, name in enumerate(self.counts.labels.to_list())}
-        for label, weight in (label_weights or {}).items():
-            if label not in names:
-                raise DataError(f"there is no label {label!r} to weigh; there are {', '.join(list(names)[:20])}")
-            weights[names[label]] = weight
-        lengths = np.diff(self.tokens.offsets)
-        of_sentences = np.ones(len(lengths)) if sentence_weights is None else np.asarray(sentence_weights, dtype=float)
-        if of_sentences.shape != lengths.shape:
-            raise DataError(f"{len(lengths)} sentences but {of_sentences.size} weights for them")
-        found = weights[self.tokens.labels] * np.repeat(of_sentences, lengths)
-        if not np.isfinite(found).all() or (found < 0).any() or not (found > 0).any():
-            raise DataError("weights of labels and sentences must be finite and not negative, and some above 0")
-        return found.astype(np.float32)
-
-    def _uses(self, wanted: set[Template]) -> dict[str, NDArray[np.bool_]]:
-        """Which templates make node features and which edge features; those that only the base counts make neither."""
-        counted = self.counts.vocabulary.templates
-        asked = np.array([t in wanted for t in counted], dtype=bool)
-        edges = np.array([t.edge for t in counted], dtype=bool)
-        return {"nodes": asked & ~edges, "edges": asked & edges}
 
     # -- problems ------------------------------------------------------------------------------------------------
 
     def problem(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Problem:
         """The node model of some tokens; in training each token is left out of the counts that its base comes from."""
-        candidates = self._candidates(tokens, tables, training=training)
-        features, values = self._features(tokens)
+        candidates = self.ground.candidates(tokens, tables, self.p.temper, training=training)
+        features, values = self.ground.features(tokens, self.p.cutoff)
         n = len(tokens.labels)
         weights = np.ones(n, np.float32) if tokens.weights is None else tokens.weights
         gold = np.maximum(candidates.find(tokens.labels) - candidates.offsets[:-1], 0).astype(np.int32)
@@ -170,33 +121,6 @@ class Separate:
             (np.arange(n + 1, dtype=np.int64), gold, weights),
         )
         return Problem(tokens, candidates, nodes, features, values, gold)
-
-    def _candidates(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Candidates:
-        if tables is None:
-            return Candidates.all_labels(len(tokens.labels), self.n_labels)
-        left_out = tokens.labels if training else None
-        parts = tables.parts(self.ladder, tokens, left_out)
-        temper = np.float32(self.p.temper)
-        found = Candidates(parts.offsets, parts.labels, temper * parts.scores(self.ladder))
-        if self.few or self.all_labels:
-            return found.spread(self.n_labels, float(temper) * FLOOR)
-        return found if left_out is None else found.including(left_out, float(temper) * FLOOR)
-
-    def _features(self, tokens: Tokens) -> tuple[Csr, F32 | None]:
-        """Node features of tokens, rare ones left out, and the bias, which every token has."""
-        here = replace(tokens, features=np.where(self.uses["nodes"][:, None], tokens.features, -1))
-        features = Features.of(here, self.counts.vocabulary.bases)
-        offsets, ids, values = features.offsets, features.ids, features.values
-        if self.p.cutoff > 1:
-            kept = self.counts.table.totals()[ids] >= self.p.cutoff
-            owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[kept]
-            ids, values = ids[kept], None if values is None else values[kept]
-            offsets = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(offsets) - 1))])
-        bias = len(self.slots) - 1
-        if values is not None:
-            values = np.insert(values, offsets[1:], 1.0).astype(np.float32)
-        shifted = (offsets + np.arange(len(offsets))).astype(np.int64)
-        return (shifted, np.insert(ids, offsets[1:], bias).astype(np.int32)), values
 
     # -- nodes ---------------------------------------------------------------------------------------------------
 
@@ -252,13 +176,8 @@ class Separate:
 
     def _judged(self) -> Problem | None:
         """The node model of the held-out sentences that the user gave, None without any."""
-        if not self.given or not self.counted.held_out:
-            return None
-        held_out = self.counted.held_out[0]
-        tables = None
-        if self.word is not None:
-            tables = self.counted.tables(self.preset, held_out.vocabulary, held_out.table)
-        return self.problem(held_out.tokens, tables, training=False)
+        judged = self.ground.judged()
+        return None if judged is None else self.problem(judged.tokens, judged.tables, training=False)
 
     def _fingerprint(self, problem: Problem, judged: Problem | None) -> dict[str, Any]:
         """What must be the same for a checkpoint to be taken up: settings, and every number of the problem."""
@@ -283,7 +202,7 @@ class Separate:
         def objective(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
             return nodes.objective(weights, 1.0 / self.p.sigma2, self.threads)
 
-        def tick(step: int, value: float, norm: float) -> bool:
+        def tick(step: int, value: float, norm: float, weights: NDArray[np.float64]) -> bool:
             self.progress(f"{stage}: objective {value:.1f}, gradient {norm:.2g}", step / 100)
             return True
 
@@ -323,12 +242,7 @@ class Separate:
 
     def _part(self, problem: Problem, items: NDArray[np.int64]) -> Problem:
         sentences = np.unique(np.searchsorted(problem.tokens.offsets, items, side="right") - 1)
-        return self.problem(take(problem.tokens, sentences), self._tables(), training=True)
-
-    def _tables(self) -> LadderTables | None:
-        if self.word is None:
-            return None
-        return self.counted.tables(self.preset, self.counts.vocabulary, self.counts.table)
+        return self.problem(take(problem.tokens, sentences), self.ground.tables(), training=True)
 
     # -- training ------------------------------------------------------------------------------------------------
 
@@ -336,16 +250,16 @@ class Separate:
         """The model, the counts behind it, and what was chosen and measured on the way."""
         if self.search:
             self.p = self._tune()
-        problem = self.problem(self.tokens, self._tables(), training=True)
+        problem = self.problem(self.tokens, self.ground.tables(), training=True)
         everything = np.arange(len(self.tokens.labels), dtype=np.int64)
         weights = self.fit_nodes(problem, everything, self.p.passes, "fitting the nodes", main=True)
         node, edges, extra, accuracy = self._coupled(problem, weights)
         self.progress("building the model", 0.0)
-        model = self._model(node, edges, extra)
+        model = self.ground.model(self.p.temper, node, edges, extra)
         size = int(self.counts.vocabulary.bases[-1])
         counts = replace(self.counts, table=self.counts.table.padded(size))
         record: dict[str, Any] = {
-            "word": self.word,
+            "word": self.ground.word,
             "coupling": self.coupling,
             "base": self.base,
             "optimizer": self.optimizer,
@@ -374,13 +288,13 @@ class Separate:
 
     def _tune(self) -> SeparateParameters:
         """The variance of the prior, the temper and the cut-off, on nodes of one half that judge the other."""
-        blocks = self._sentences(self.tokens, TUNING_TOKENS)
+        blocks = self.ground.sample(self.tokens, TUNING_TOKENS)
         learn, judge = (take(self.tokens, blocks[k::2]) for k in (0, 1))
         before = self.p
 
         def right(p: SeparateParameters) -> NDArray[np.bool_]:
             self.p = p
-            tables = self._tables()
+            tables = self.ground.tables()
             problem = self.problem(learn, tables, training=True)
             items = np.arange(len(learn.labels), dtype=np.int64)
             weights = self.fit_nodes(problem, items, p.half_passes, "tuning")
@@ -409,7 +323,7 @@ class Separate:
             weights = self.fit_nodes(problem, others, self.p.half_passes, f"fitting half {part + 1} of 2")
             log_p = problem.nodes.posteriors(weights, True, self.threads)
             honest = np.where(owner == part, log_p, honest)
-        sample = self._sentences(tokens, PAIR_TOKENS)
+        sample = self.ground.sample(tokens, PAIR_TOKENS)
         if self.search and len(sample) > 1:
             parts = [_take_candidates(tokens, candidates, honest, sample[k::2]) for k in (0, 1)]
             self.p = self._tune_pairs(*parts)
@@ -417,7 +331,7 @@ class Separate:
         return edges, extra, honest
 
     def _pairs(self, p: SeparateParameters) -> PairFactors:
-        bases, edges = self.counts.vocabulary.bases, self.uses["edges"]
+        bases, edges = self.counts.vocabulary.bases, self.ground.edge_templates
         return PairFactors(self.n_labels, bases, edges, p, self.threads, self.seed, self.progress)
 
     def _tune_pairs(
@@ -428,7 +342,7 @@ class Separate:
         def right(p: SeparateParameters) -> NDArray[np.bool_]:
             return self._labelled_right(*judge, *self._pairs(p).given_nodes(*learn), p.coupling)
 
-        steps = self._free({"edge_sigma2": 3.0}) if self.uses["edges"].any() else {}
+        steps = self._free({"edge_sigma2": 3.0}) if self.ground.edge_templates.any() else {}
         return climb(right, self.p, steps)[0] if steps else self.p
 
     def _honest(self, problem: Problem, honest: F32, weights: F32) -> tuple[Tokens, Candidates, F32]:
@@ -436,7 +350,7 @@ class Separate:
         judged = self._judged()
         if judged is not None:
             return judged.tokens, judged.candidates, judged.nodes.posteriors(weights, True, self.threads)
-        sample = self._sentences(problem.tokens, TUNING_TOKENS)
+        sample = self.ground.sample(problem.tokens, TUNING_TOKENS)
         return _take_candidates(problem.tokens, problem.candidates, honest, sample)
 
     def _tune_coupling(
@@ -469,54 +383,10 @@ class Separate:
         native = EdgeScores.of_dense((coupling * edges).astype(np.float32)).native()
         more = None
         if len(extra):
-            more = (*self._pairs(self.p).edge_features(tokens), *extra.scaled(coupling).arrays())
+            places = edge_features(tokens, self.counts.vocabulary.bases, self.ground.edge_templates)
+            more = (*places, *extra.scaled(coupling).arrays())
         best, _ = _native.viterbi(tokens.offsets, *candidates.arrays(), scores, native, more)
         return np.asarray(best == tokens.labels)
-
-    def _sentences(self, tokens: Tokens, size: int) -> NDArray[np.int64]:
-        """Sentences that count, in blocks spread over the corpus, about ``size`` tokens of them."""
-        every = np.arange(len(tokens.offsets) - 1)
-        if tokens.weights is not None:
-            sums = np.concatenate([[0.0], np.cumsum(tokens.weights, dtype=np.float64)])
-            every = every[sums[tokens.offsets[1:]] > sums[tokens.offsets[:-1]]]
-        want = size / max(1, int(tokens.offsets[-1])) * (len(tokens.offsets) - 1)
-        if want >= len(every):
-            return every
-        blocks = 100
-        starts = (np.arange(blocks) / blocks * len(every)).astype(np.int64)
-        return every[np.unique((starts[:, None] + np.arange(max(1, round(want / blocks)))) % len(every))]
-
-    # -- building ------------------------------------------------------------------------------------------------
-
-    def _model(self, weights: F32, edges: NDArray[np.float32], extra: SparseRows) -> ChainModel:
-        counts = self.counts
-        table = counts.table
-        node = SparseRows(table.offsets, table.labels, weights[: len(table.labels)])
-        bias = weights[len(table.labels) :]
-        scored = EdgeScores.of_dense(edges)
-        if self.word is None:
-            return ChainModel(counts.labels, scored, node, bias, all_labels=True, edge_weights=extra)
-        temper = self.p.temper
-        ladder = ladder_model(counts, self.preset, self.ladder, self.word, self.all_labels or self.few)
-        rows = int(counts.vocabulary.bases[-1])
-        return replace(
-            ladder,
-            edges=scored,
-            bias=bias,
-            weights=node.padded(rows).plus(ladder.weights.scaled(temper), self.n_labels),
-            rows=ladder.rows.scaled(temper),
-            floor=FLOOR * temper,
-            edge_weights=extra.padded(rows) if len(extra) else extra,
-        )
-
-
-def _with_bias(table: Table, n_labels: int) -> Table:
-    """The slots of a table, and one more feature with a slot for every label."""
-    return Table(
-        np.append(table.offsets, table.offsets[-1] + n_labels),
-        np.append(table.labels, np.arange(n_labels, dtype=np.int32)),
-        table.counts,
-    )
 
 
 def _right_nodes(problem: Problem, weights: F32, threads: int) -> NDArray[np.bool_]:

@@ -1,0 +1,456 @@
+"""Methods that train on whole sentences. They share the model and its features, and differ in the loss of a sentence:
+
+    polish       log Z(x) - score(y), a pass or two of stochastic steps from tempered empirical scores
+    standard     the same from nothing, to its optimum: the conditional random field as it is usually trained
+    piecewise    each edge with the nodes at its ends by itself, weights tied (Sutton and McCallum 2005)
+    memm         P(y' | y, x), normalised at every position; it prefers labels with few successors (label bias)
+    perceptron   score(best) - score(y), averaged over all steps (Collins 2002)
+
+The losses stand in ``native/chain.h``, sentences as training items in ``native/chains.cpp``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.counts import Tokens
+from corate.errors import DataError
+from corate.model import ChainModel, SparseRows
+from corate.training.checkpoint import Checkpoint
+from corate.training.folds import take
+from corate.training.ground import Counted, Judged, Loaded
+from corate.training.ladder import LadderTables
+from corate.training.optimize import AdaGrad, Perceptron, lbfgs, owlqn
+from corate.training.pairs import edge_features, edge_slots
+from corate.training.problem import F32, Csr, Progress
+from corate.training.tuning import climb, named_settings
+
+__all__ = ["LATTICES", "RECIPES", "TRANSITIONS", "ChainParameters", "ChainTraining", "Recipe"]
+
+LATTICES = ("full", "pruned")
+TRANSITIONS = ("all", "seen")
+
+#: The usual weight of each base.
+TEMPERS = {"default": 0.5, "paper": 0.7, "none": 0.0}
+#: With fewer tokens more stochastic passes are made.
+FEW_TOKENS = 100_000
+#: Tokens that tuning learns from and judges by.
+TUNING_TOKENS = 40_000
+#: A pass whose loss is so many times that before it has gone too far.
+TOO_FAR = 1.5
+MOST_HALVINGS = 12
+#: Held-out accuracy may fail to rise for so many iterations of a batch optimiser.
+PATIENCE = 10
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a method differs from the others."""
+
+    loss: str  # as native/chain.h names it
+    optimizers: tuple[str, ...]  # the first is the usual one
+    base: str = "none"
+    lattice: str = "full"
+    c2: float = 1.0
+    passes: int = 10
+
+
+RECIPES = {
+    "polish": Recipe("likelihood", ("adagrad",), base="default", lattice="pruned", c2=0.5, passes=3),
+    "standard": Recipe("likelihood", ("lbfgs", "adagrad")),
+    "piecewise": Recipe("pieces", ("lbfgs", "adagrad")),
+    "memm": Recipe("local", ("lbfgs", "adagrad"), c2=0.01),
+    "perceptron": Recipe("path", ("perceptron",), c2=0.0),
+}
+
+
+@dataclass(frozen=True)
+class ChainParameters:
+    """What the methods on whole sentences can be tuned by; below 0, or 0 passes, is the method's own value."""
+
+    c1: float = 0.0  # weight of the sum of absolute weights, which makes most of them zero
+    c2: float = -1.0  # weight of the sum of squared weights: 1 / (2 sigma2)
+    rate: float = 0.1  # first step of AdaGrad
+    passes: int = 0  # of stochastic steps
+    iterations: int = 100  # of L-BFGS
+    batch: int = 16  # sentences whose gradients are of the same weights
+    temper: float = -1.0  # weight of the empirical scores that nodes and edges start from
+    edge: float = 0.75  # of this, the share of the label pairs
+    cutoff: int = 1  # features seen less often are left out
+
+    def completed(self, recipe: Recipe, tokens: int, base: str) -> ChainParameters:
+        """With what was not chosen: the method's own, and more passes where there are few tokens."""
+        more = int(np.clip(np.sqrt(FEW_TOKENS / max(1, tokens)), 1, 3)) if recipe.base != "none" else 1
+        return replace(
+            self,
+            c2=recipe.c2 if self.c2 < 0 else self.c2,
+            passes=self.passes or recipe.passes * more,
+            temper=TEMPERS[base] if self.temper < 0 or base == "none" else self.temper,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """Sentences as training items, and what their gold labels are."""
+
+    chains: _native.Chains
+    tokens: Tokens
+    features: Csr
+    edge_visits: NDArray[np.int64] | None
+
+
+class ChainTraining:
+    """One method on one ground."""
+
+    def __init__(
+        self,
+        method: str,
+        ground: Counted | Loaded,
+        *,
+        settings: Mapping[str, float] | None = None,
+        optimizer: str | None = None,
+        lattice: str | None = None,
+        transitions: str | None = None,
+        boundaries: bool = True,
+        seed: int = 0,
+        threads: int = 1,
+        tune: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        label_weights: Mapping[str, float] | None = None,
+        sentence_weights: Sequence[float] | None = None,
+        progress: Progress = lambda stage, done: None,
+    ) -> None:
+        self.method, self.recipe, self.ground = method, RECIPES[method], ground
+        self.optimizer = optimizer or self.recipe.optimizers[0]
+        self.lattice, self.transitions = lattice or self.recipe.lattice, transitions or "all"
+        for name, value, known in (
+            ("optimizer", self.optimizer, self.recipe.optimizers),
+            ("lattice", self.lattice, LATTICES),
+            ("transitions", self.transitions, TRANSITIONS),
+        ):
+            if value not in known:
+                raise DataError(f"unknown {name} {value!r} for the method {method!r}; there are {', '.join(known)}")
+        if checkpoint is not None and self.optimizer == "lbfgs":
+            raise DataError("checkpoints are written between passes, and lbfgs makes none; use adagrad")
+        self.boundaries, self.seed, self.threads, self.progress = boundaries, seed, threads, progress
+        self.search, self.checkpoint, self.stopped = tune, checkpoint, False
+        self.settings = named_settings(ChainParameters(), settings)
+        base = ground.base if isinstance(ground, Counted) else "none"
+        p = replace(ChainParameters(), **self.settings)
+        self.p = p.completed(self.recipe, len(ground.tokens.labels), base)
+        if self.p.c1 > 0 and self.optimizer != "lbfgs":
+            raise DataError(
+                f"c1 is for the optimizer lbfgs, not for {self.optimizer}; use cutoff to leave out features"
+            )
+        weights = ground.token_weights(label_weights, sentence_weights)
+        self.label_weights = ground.label_weights(label_weights) if label_weights is not None else None
+        self.sentence_weights = None if sentence_weights is None else np.asarray(sentence_weights, dtype=np.float32)
+        self.tokens = replace(ground.tokens, weights=weights)
+        if (self.tokens.labels < 0).any() and self.recipe.loss != "likelihood":
+            raise DataError(f"the method {method!r} needs the label of every token; use standard or polish")
+        self.full = self.lattice == "full" or ground.full
+        start = ground.start(self.p.temper, self.p.edge)
+        self.edge_rows, self.start = self._edge_rows(start.extra), start
+
+    # -- items ---------------------------------------------------------------------------------------------------
+
+    def _edge_rows(self, begun: SparseRows) -> SparseRows:
+        """The weights of edge features to start from, with a slot for every label pair that one was seen with."""
+        ground = self.ground
+        found = edge_slots(ground.tokens, ground.n_labels, ground.vocabulary.bases, ground.edge_templates)
+        if found is None:
+            return SparseRows()
+        (offsets, pairs), _, _ = found
+        seen = SparseRows(offsets, pairs, np.zeros(len(pairs), np.float32))
+        return begun.plus(seen, (ground.n_labels + 1) ** 2) if len(begun.labels) else seen
+
+    def items(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Items:
+        """Sentences as training items, or to be labelled where ``training`` is false."""
+        ground, n = self.ground, len(tokens.labels)
+        candidates = None
+        fresh = isinstance(ground, Counted) and self.p.temper == 0
+        if not (self.full and fresh):
+            candidates = ground.candidates(tokens, tables, self.p.temper, training=training, full=self.full)
+        if candidates is None:
+            gold, base = tokens.labels, None
+        else:
+            found = candidates.find(tokens.labels)
+            gold = np.where(found < 0, -1, found - candidates.offsets[:-1]).astype(np.int32)
+            base = candidates.ladder
+        if not training:
+            gold = np.zeros(n, np.int32)
+        elif self.label_weights is not None:
+            base = self._with_costs(candidates, base, tokens.labels, gold)
+        features, values = ground.features(tokens, self.p.cutoff)
+        slots, edges, visits = (ground.slots.offsets, ground.slots.labels), None, None
+        if len(self.edge_rows):
+            places = edge_features(tokens, ground.vocabulary.bases, ground.edge_templates)
+            kept = places[1] < len(self.edge_rows)
+            if not kept.all():
+                owner = np.repeat(np.arange(n), np.diff(places[0]))[kept]
+                ends = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n))]).astype(np.int64)
+                places = ends, places[1][kept]
+            edges = (self.edge_rows.offsets, self.edge_rows.labels), places
+            visits = np.maximum(np.bincount(places[1], minlength=len(self.edge_rows)), 1)
+        chains = _native.Chains(
+            self.recipe.loss,
+            ground.n_labels,
+            tokens.offsets,
+            (slots, features),
+            values,
+            None if self.full or candidates is None else candidates.arrays(),
+            base,
+            gold,
+            edges,
+            self.sentence_weights if training and len(tokens.offsets) == len(self.tokens.offsets) else None,
+            self._free_pairs(),
+        )
+        return Items(chains, tokens, features, visits)
+
+    def _with_costs(self, candidates: Any, base: F32 | None, labels: NDArray[np.int32], gold: NDArray[np.int32]) -> F32:
+        """Weights of labels as costs of missing them: log of the weight, added to every other label's score."""
+        assert self.label_weights is not None
+        n, k = len(labels), self.ground.n_labels
+        costs = np.log(np.maximum(self.label_weights, 1e-12)).astype(np.float32)
+        own = np.where(labels < 0, np.float32(0), costs[labels])
+        widths = np.full(n, k) if candidates is None else np.diff(candidates.offsets)
+        scores = np.repeat(own, widths) if base is None else base + np.repeat(own, widths)
+        starts = np.concatenate([[0], np.cumsum(widths)])[:-1]
+        known = gold >= 0
+        scores[(starts + gold)[known]] -= own[known]
+        return np.asarray(scores, dtype=np.float32)
+
+    def _free_pairs(self) -> NDArray[np.uint8]:
+        """Which label pairs have a weight to train."""
+        k = self.ground.n_labels
+        free = np.ones((k + 1, k + 1), np.uint8)
+        if self.transitions == "seen":
+            free[:] = 0
+            free[self.ground.pairs.origin, self.ground.pairs.to] = 1
+        if not self.boundaries:
+            free[k, :] = free[:, k] = 0
+        if self.recipe.loss == "local":
+            free[:, k] = 0
+        return free.ravel()
+
+    def _begin(self) -> F32:
+        """The weights to start from: T, U, W."""
+        free = self._free_pairs().reshape(self.start.edges.shape)
+        edges = self.start.edges * free if isinstance(self.ground, Counted) else self.start.edges
+        return np.concatenate([edges.ravel(), self.edge_rows.scores, self.start.weights]).astype(np.float32)
+
+    # -- training ------------------------------------------------------------------------------------------------
+
+    def train(self) -> tuple[ChainModel, dict[str, Any]]:
+        """The model, and what was chosen and measured on the way."""
+        if self.search:
+            self.p = self._tune()
+        items = self.items(self.tokens, self.ground.tables(), training=True)
+        judged = self.ground.judged()
+        right = None if judged is None else self._judge(judged)
+        weights, accuracy = self.fit(items, self.p, f"{self.method}", right)
+        self.progress("building the model", 0.0)
+        model = self.model(weights)
+        record: dict[str, Any] = {
+            "word": self.ground.word,
+            "base": self.ground.base if isinstance(self.ground, Counted) else "model",
+            "optimizer": self.optimizer,
+            "lattice": "full" if self.full else "pruned",
+            "transitions": self.transitions,
+            "boundaries": self.boundaries,
+            "settings": asdict(self.p),
+            "held_out": {"accuracy": accuracy},
+            "interrupted": self.stopped,
+        }
+        return model, record
+
+    def model(self, weights: F32) -> ChainModel:
+        """The chain model of trained weights, without those that are zero."""
+        k = self.ground.n_labels
+        cuts = np.cumsum([(k + 1) ** 2, len(self.edge_rows.scores)])
+        table, extra, node = np.split(weights, cuts)
+        rows = replace(self.edge_rows, scores=extra).compacted() if len(extra) else SparseRows()
+        found = self.ground.model(self.p.temper, node, table.reshape(k + 1, k + 1), rows, full=self.full)
+        edges = replace(found.edges, local=self.recipe.loss == "local")
+        return replace(found, weights=found.weights.compacted(), edges=edges)
+
+    def _judge(self, judged: Judged) -> Callable[[F32], NDArray[np.bool_]]:
+        """Which held-out tokens some weights label right."""
+        items = self.items(judged.tokens, judged.tables, training=False)
+        return lambda weights: np.asarray(items.chains.best(weights, self.threads) == judged.tokens.labels)
+
+    def fit(
+        self,
+        items: Items,
+        p: ChainParameters,
+        stage: str,
+        right: Callable[[F32], NDArray[np.bool_]] | None = None,
+        *,
+        main: bool = True,
+    ) -> tuple[F32, float | None]:
+        """Weights fitted to some sentences, and their accuracy on held-out ones where ``right`` judges them."""
+        if self.optimizer == "lbfgs":
+            return self._fit_batch(items, p, stage, right)
+        return self._fit_stochastically(items, p, stage, right, main=main)
+
+    def _fit_batch(
+        self, items: Items, p: ChainParameters, stage: str, right: Callable[[F32], NDArray[np.bool_]] | None
+    ) -> tuple[F32, float | None]:
+        best: tuple[F32, float] | None = None
+        waited = 0
+
+        def objective(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            return items.chains.objective(weights, 2.0 * p.c2, self.threads)
+
+        def tick(step: int, value: float, norm: float, weights: NDArray[np.float64]) -> bool:
+            nonlocal best, waited
+            told = f"{stage}: objective {value:.1f}, gradient {norm:.2g}"
+            if right is not None:
+                single = weights.astype(np.float32)
+                accuracy = float(right(single).mean())
+                told += f", held-out accuracy {accuracy:.4f}"
+                waited = 0 if best is None or accuracy > best[1] else waited + 1
+                if waited == 0:
+                    best = single, accuracy
+            self.progress(told, min(1.0, step / p.iterations))
+            return waited < PATIENCE
+
+        def interrupted() -> None:
+            self.stopped = True
+
+        begin = self._begin().astype(np.float64)
+        if p.c1 > 0:
+            found = owlqn(objective, begin, p.c1, iterations=p.iterations, progress=tick, interrupted=interrupted)
+        else:
+            found = lbfgs(objective, begin, iterations=p.iterations, progress=tick, interrupted=interrupted)
+        return best if best is not None else (found.astype(np.float32), None)
+
+    def _fit_stochastically(
+        self,
+        items: Items,
+        p: ChainParameters,
+        stage: str,
+        right: Callable[[F32], NDArray[np.bool_]] | None,
+        *,
+        main: bool,
+    ) -> tuple[F32, float | None]:
+        """Passes of steps, stopped early where held-out sentences say so; Ctrl-C keeps what was reached."""
+        run = self._steps(items, p)
+        store, top = None, -1.0
+        if main and self.checkpoint is not None:
+            store = Checkpoint(self.checkpoint, self._fingerprint(items))
+            top = store.restore(run, p.passes)
+        best = run.weights
+        before = np.inf
+        try:
+            while run.passes < p.passes:
+                before = self._pass(run, before, p.passes, stage)
+                told = f"{stage}: loss {before:.4f}"
+                if right is None:
+                    self.progress(told, run.passes / p.passes)
+                    best = run.weights
+                else:
+                    accuracy = float(right(run.weights).mean())
+                    self.progress(f"{told}, held-out accuracy {accuracy:.4f}", run.passes / p.passes)
+                    if accuracy <= top:
+                        break
+                    best, top = run.weights, accuracy
+                if store is not None:
+                    store.save(run, top)
+        except KeyboardInterrupt:
+            if not main or run.passes == 0:
+                raise
+            self.stopped = True
+        return best, top if right is not None else None
+
+    def _pass(self, run: AdaGrad | Perceptron, before: float, passes: int, stage: str) -> float:
+        """One pass; where it diverges it is taken back and made again with half the step."""
+        done = run.passes
+        for _ in range(MOST_HALVINGS):
+            kept = run.state.copy()
+            loss = run.pass_once(lambda part: self.progress(stage, (done + part) / passes))
+            if isinstance(run, Perceptron):
+                return loss
+            if np.isfinite(loss) and loss <= TOO_FAR * min(before, max(run.opening, 1e-3)):
+                return loss
+            run.take_back(kept)
+            warnings.warn(
+                f"the loss rose to {loss:.4g} with steps of {2 * run.rate:g}; the pass is made again with {run.rate:g}",
+                stacklevel=2,
+            )
+        raise DataError("training diverges even with much smaller steps; give a smaller rate (--set rate=)")
+
+    def _steps(self, items: Items, p: ChainParameters) -> AdaGrad | Perceptron:
+        sentences = np.flatnonzero(np.diff(items.tokens.offsets) > 0)
+        if items.tokens.weights is not None:
+            sums = np.add.reduceat(items.tokens.weights, items.tokens.offsets[:-1][sentences])
+            sentences = sentences[sums > 0]
+        if self.optimizer == "perceptron":
+            return Perceptron.of(items.chains, sentences, self._begin(), p.passes, self.seed)
+        visits = np.maximum(np.bincount(items.features[1], minlength=len(self.ground.slots)), 1)
+        node = 2.0 * p.c2 / visits
+        of_edges: Any = [] if items.edge_visits is None else 2.0 * p.c2 / items.edge_visits
+        pairs = 0.0
+        if self.p.temper > 0:
+            node[-1] = 0.0  # the bias makes up for the base, and is free
+        else:
+            pairs = 2.0 * p.c2 / max(1, len(sentences))
+        decay = np.concatenate([[pairs], of_edges, node]).astype(np.float32)
+        return AdaGrad.of(
+            items.chains,
+            decay,
+            sentences,
+            start=self._begin(),
+            rate=p.rate,
+            batch=p.batch,
+            threads=self.threads,
+            seed=self.seed,
+        )
+
+    def _fingerprint(self, items: Items) -> dict[str, Any]:
+        """What must be the same for a checkpoint to be taken up: settings, and every number of the problem."""
+        digest = hashlib.blake2b(digest_size=16)
+        for array in (*items.features, items.tokens.labels, items.tokens.offsets, items.tokens.weights, self._begin()):
+            digest.update(b"none" if array is None else np.ascontiguousarray(array).data)
+        return {
+            "method": self.method,
+            "settings": asdict(replace(self.p, passes=0)),
+            "lattice": "full" if self.full else "pruned",
+            "transitions": self.transitions,
+            "boundaries": self.boundaries,
+            "seed": self.seed,
+            "templates": [str(t) for t in self.ground.vocabulary.templates],
+            "data": digest.hexdigest(),
+        }
+
+    def _tune(self) -> ChainParameters:
+        """The priors, the temper and the cut-off, on one half of some sentences that judges the other."""
+        blocks = self.ground.sample(self.tokens, TUNING_TOKENS)
+        if isinstance(self.ground, Loaded):
+            raise DataError("a model that is trained further keeps its settings; leave --tune away")
+        learn, judge = (take(self.tokens, blocks[k::2]) for k in (0, 1))
+        before = self.p
+        tables = self.ground.tables()
+
+        def right(p: ChainParameters) -> NDArray[np.bool_]:
+            self.p = replace(p, cutoff=max(1, round(p.cutoff)))
+            self.start = self.ground.start(self.p.temper, self.p.edge)
+            weights, _ = self.fit(self.items(learn, tables, training=True), self.p, "tuning", main=False)
+            judged = self.items(judge, tables, training=True)
+            return np.asarray(judged.chains.best(weights, self.threads) == judge.labels)
+
+        steps = {"c2": 3.0, "temper": 1.3, "cutoff": 2.0}
+        free = {name: step for name, step in steps.items() if name not in self.settings and getattr(before, name) > 0}
+        found, _ = climb(right, before, free, lambda done: self.progress("tuning", done))
+        found = replace(found, cutoff=max(1, round(found.cutoff)))
+        self.start = self.ground.start(found.temper, found.edge)
+        return found
