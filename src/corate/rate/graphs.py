@@ -6,6 +6,7 @@ observation of a conditional random field, are neighbours of every node.
 
 from __future__ import annotations
 
+import numbers
 import re
 from collections import deque
 from collections.abc import Collection, Hashable, Iterable, Mapping
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     import networkx as nx
 
 __all__ = ["Graph", "GraphLike", "require_separation"]
+
+#: Of larger sets of names only some are shown.
+_SHOWN = 16
 
 
 @dataclass(frozen=True)
@@ -180,9 +184,11 @@ def require_separation(graph: Graph, left: Collection[str], right: Collection[st
         ...
     corate.rate.errors.SeparationError: {B} does not separate {A} from {C}: the path A - D - C goes round it
     """
-    path = graph.path(left, right, given)
+    small = len(left) <= len(right)
+    path = graph.path(left, right, given) if small else graph.path(right, left, given)
     if path is None:
         return
+    path = path if small else path[::-1]
     sides = f"{braced(given)} does not separate {braced(left)} from {braced(right)}"
     if len(path) == 1:
         raise SeparationError(f"{sides}: {path[0]} is on both sides", path)
@@ -191,12 +197,13 @@ def require_separation(graph: Graph, left: Collection[str], right: Collection[st
 
 
 def braced(names: Collection[str]) -> str:
-    """A set of names as text.
+    """A set of names as text; of a large one, some.
 
     >>> braced(["A", "B"])
     '{A, B}'
     """
-    return "{" + ", ".join(names) + "}"
+    shown = list(names) if len(names) <= _SHOWN else [*list(names)[: _SHOWN - 2], f"{len(names) - _SHOWN + 2} more"]
+    return "{" + ", ".join(shown) + "}"
 
 
 def _of_text(text: str) -> Graph:
@@ -239,8 +246,8 @@ def _name(node: Hashable) -> str:
     if isinstance(node, str):
         if NAME.fullmatch(node):
             return node
-    elif isinstance(node, int) and node >= 0:
+    elif isinstance(node, numbers.Integral) and int(node) >= 0:
         return f"X{node}"
-    elif isinstance(node, tuple) and node and all(isinstance(part, int) and part >= 0 for part in node):
+    elif isinstance(node, tuple) and node and all(isinstance(part, numbers.Integral) and int(part) >= 0 for part in node):
         return "X" + "_".join(map(str, node))
     raise ExpressionError(f"{node!r} is no name for a variable; use letters and digits, a letter first")

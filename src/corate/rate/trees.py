@@ -1,0 +1,82 @@
+"""Chains and trees: leaves are partitioned off one by one, and the first CIT leaves each with its neighbour.
+
+    P(Y_1, ..., Y_n | X) = prod CR(Y_i; Y_k | X) prod P(Y_j | X)      i - k the edges, j the nodes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from corate.rate.derivation import Derivation, Step
+from corate.rate.expressions import Block, Expression, Probability, Rate, Sem, Seq, rate_or_one
+from corate.rate.graphs import Graph
+from corate.rate.theorems import cit1, definition, partition
+
+__all__ = ["chain", "interior", "peel", "start", "tree"]
+
+
+def start(graph: Graph, given: Sequence[str]) -> Derivation:
+    """P of all nodes that are not given, first as a rate times single probabilities."""
+    nodes = [node for node in graph.nodes if node not in given]
+    whole = Probability(Seq(*nodes), Seq(*given))
+    return Derivation(whole, graph, (definition(whole),) if len(nodes) > 1 else ())
+
+
+def tree(graph: Graph, given: Sequence[str]) -> Derivation:
+    """The derivation for a graph that has no loop once what is given is taken away."""
+    begun = start(graph, given)
+    nodes = [node for node in graph.nodes if node not in given]
+    steps, _ = peel(graph, nodes, given)
+    return Derivation(begun.start, graph, (*begun.steps, *steps))
+
+
+#: A chain is a tree; its leaves come off from the far end, so that the factors stand in order.
+chain = tree
+
+
+def interior(graph: Graph, given: Sequence[str]) -> Derivation:
+    """A chain as the joint probabilities of neighbours over those of interior nodes (of a tree: to their degree - 1)."""
+    found = tree(graph, given)
+    rates = [factor for factor in found.result.powers() if isinstance(factor, Rate)]
+    return Derivation(found.start, graph, (*found.steps, *map(definition, rates)))
+
+
+def peel(graph: Graph, nodes: Sequence[str], given: Sequence[str]) -> tuple[list[Step], list[str]]:
+    """Steps that take leaves off CR(Sem nodes | given) while there are any, and the nodes that are left.
+
+    A node that is left alone needs no rate, so one remains of each tree and all of the loops.
+    """
+    inside = set(nodes)
+    degree = {node: len(graph.neighbours[node] & inside) for node in nodes}
+    left, steps = list(nodes), []
+    while len(left) > 1:
+        leaf = next((node for node in reversed(left) if degree[node] <= 1), None)
+        if leaf is None:
+            break
+        left.remove(leaf)
+        inside.remove(leaf)
+        steps += _split(graph, left, leaf, given)
+        for other in graph.neighbours[leaf] & inside:
+            degree[other] -= 1
+    return steps, left
+
+
+def _split(graph: Graph, left: Sequence[str], leaf: str, given: Sequence[str]) -> list[Step]:
+    """The steps that leave CR(Sem left), and CR(its neighbour; leaf) beside it."""
+    condition = Seq(*given)
+    cut: Expression = Rate((Seq(*left), Seq(leaf)), condition)
+    steps = []
+    if len(left) > 1:
+        whole = rate_or_one(Sem(*left, leaf), condition)
+        steps.append(partition(_in_order(whole, graph), [Block([t]) for t in Seq(*left)]))
+    dropped = [node for node in left if node not in graph.neighbours[leaf]]
+    if dropped:
+        steps.append(cit1(cut, dropped, graph=graph))
+    return steps
+
+
+def _in_order(rate: Expression, graph: Graph) -> Expression:
+    if not isinstance(rate, Rate):
+        return rate
+    names = graph.ordered(t.name for b in rate.blocks for t in b)
+    return Rate(Sem(*names), rate.given)
