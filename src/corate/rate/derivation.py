@@ -12,7 +12,7 @@ from typing import Any
 
 from corate.rate.errors import ExpressionError, UndefinedRateError
 from corate.rate.evaluation import Distribution, Evaluation, read
-from corate.rate.expressions import Expression, Group, Probability, Sum, of_powers, product
+from corate.rate.expressions import Expression, Group, Probability, Sum, of_powers
 from corate.rate.graphs import Graph, GraphLike
 from corate.rate.models import random_gaussian, random_table
 from corate.rate.writing import latex, text
@@ -125,25 +125,26 @@ class Derivation:
     @cached_property
     def result(self) -> Expression:
         """What the last step left."""
-        last = self.start
-        for last, _ in self.lines():
-            pass
-        return last
+        factors = _Factors(self.start)
+        for step in self.steps:
+            if not factors.replace(step.before, step.after):
+                raise _missing(step.before, factors.expression())
+        return factors.expression()
 
     def lines(self) -> Iterator[tuple[Expression, Step | None]]:
         """The whole expression at the start and after each step, with that step."""
-        whole = self.start
-        yield whole, None
+        factors = _Factors(self.start)
+        yield self.start, None
         for step in self.steps:
-            whole = rewrite(whole, step.before, step.after)
-            yield whole, step
+            if not factors.replace(step.before, step.after):
+                raise _missing(step.before, factors.expression())
+            yield factors.expression(), step
 
     def then(self, *steps: Step) -> Derivation:
         """With steps added; ExpressionError where what a step replaces is not there."""
-        whole = self.result
-        for step in steps:
-            whole = rewrite(whole, step.before, step.after)
-        return replace(self, steps=(*self.steps, *steps))
+        longer = replace(self, steps=(*self.steps, *steps))
+        _ = longer.result  # raises
+        return longer
 
     def apply(
         self, theorem: Callable[..., Step], target: str | Expression | None = None, *args: Any, **options: Any
@@ -250,47 +251,61 @@ def rewrite(whole: Expression, before: Expression, after: Expression) -> Express
     >>> rewrite(parse("P(C) sum_A [CR(A; B) P(A)]"), parse("CR(A; B)"), parse("P(A, B) / (P(A) P(B))"))
     P(C) sum_A [P(A, B) / P(B)]
     """
-    found = _rewritten(whole, before, after)
-    if found is None:
-        raise ExpressionError(f"{before} does not stand in {whole}")
-    return found
+    factors = _Factors(whole)
+    if not factors.replace(before, after):
+        raise _missing(before, whole)
+    return factors.expression()
 
 
-def _rewritten(whole: Expression, before: Expression, after: Expression) -> Expression | None:
-    if whole == before:
-        return after
-    powers, wanted = whole.powers(), before.powers()
-    needed = {f: k for f, k in wanted.items() if not isinstance(f, Probability)} or wanted
-    if needed and all(_holds(powers.get(factor, 0), k) for factor, k in needed.items()):
-        return _replaced(powers, wanted, after)
-    for factor, k in powers.items():
-        if isinstance(factor, Sum | Group):
-            body = _rewritten(factor.body, before, after)
-            if body is not None:
-                inner = Sum(factor.over, body) if isinstance(factor, Sum) else Group(factor.symbol, factor.scope, body)
-                return product(*((inner if f is factor else f, e) for f, e in powers.items())) if k else None
-    return None
+def _missing(before: Expression, whole: Expression) -> ExpressionError:
+    return ExpressionError(f"{before} does not stand in {whole}")
+
+
+class _Factors:
+    """A product that is being rewritten: new factors take the place of the first of those they replace."""
+
+    def __init__(self, whole: Expression) -> None:
+        self.powers = dict(whole.powers())
+        self.places: dict[Expression, tuple[int, ...]] = {factor: (i,) for i, factor in enumerate(self.powers)}
+
+    def expression(self) -> Expression:
+        """The product as it is now."""
+        return of_powers({factor: self.powers[factor] for factor in sorted(self.powers, key=self.places.__getitem__)})
+
+    def replace(self, before: Expression, after: Expression) -> bool:
+        """Put ``after`` in the place of ``before``; False where that is not there."""
+        wanted = before.powers()
+        needed = {f: k for f, k in wanted.items() if not isinstance(f, Probability)} or wanted
+        if not all(_holds(self.powers.get(factor, 0), k) for factor, k in needed.items()):
+            return self._replace_within(before, after)
+        place = min((self.places[factor] for factor in wanted if factor in self.places), default=(len(self.places),))
+        for factor, k in wanted.items():
+            self._multiply(factor, -k, place)
+        for i, (factor, k) in enumerate(after.powers().items()):
+            self._multiply(factor, k, (*place, i))
+        return True
+
+    def _multiply(self, factor: Expression, k: int, place: tuple[int, ...]) -> None:
+        power = self.powers.pop(factor, 0) + k
+        if power:
+            self.powers[factor] = power
+            self.places.setdefault(factor, place)
+        else:
+            self.places.pop(factor, None)
+
+    def _replace_within(self, before: Expression, after: Expression) -> bool:
+        for factor, k in list(self.powers.items()):
+            if isinstance(factor, Sum | Group):
+                inside = _Factors(factor.body)
+                if inside.replace(before, after):
+                    body, place = inside.expression(), self.places[factor]
+                    self._multiply(factor, -k, place)
+                    whole = factor.over if isinstance(factor, Sum) else factor.symbol
+                    new = Sum(whole, body) if isinstance(factor, Sum) else Group(whole, factor.scope, body)
+                    self._multiply(new, k, place)
+                    return True
+        return False
 
 
 def _holds(have: int, want: int) -> bool:
-    return abs(have) >= abs(want) and (have > 0) == (want > 0) and have != 0
-
-
-def _replaced(
-    powers: Mapping[Expression, int], wanted: Mapping[Expression, int], after: Expression
-) -> Expression:
-    """New factors stand where the first of the old ones stood."""
-    new: dict[Expression, int] = {}
-    pending = True
-    for factor, k in powers.items():
-        left = k - wanted.get(factor, 0)
-        if left:
-            new[factor] = new.get(factor, 0) + left
-        if pending and factor in wanted:
-            pending = False
-            for added, e in after.powers().items():
-                new[added] = new.get(added, 0) + e
-    for factor, k in wanted.items():
-        if factor not in powers:
-            new[factor] = new.get(factor, 0) - k
-    return of_powers(new)
+    return abs(have) >= abs(want) and (have > 0) == (want > 0)

@@ -252,7 +252,10 @@ class Rate(Expression):
         _check_terms((t for b in self.blocks for t in b), given)
 
     def _make_key(self) -> Hashable:
-        return frozenset(Counter([b.key for b in self.blocks]).items()), frozenset(self.given)
+        keys = [b[0] if len(b) == 1 else b.key for b in self.blocks]
+        distinct = frozenset(keys)  # the usual case, and the fast one: no block stands twice
+        counted = distinct if len(distinct) == len(keys) else frozenset(Counter(keys).items())
+        return counted, frozenset(self.given)
 
     def terms(self) -> Iterator[Term]:
         """The variables of its blocks, then those of its condition."""

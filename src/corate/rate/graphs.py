@@ -196,14 +196,14 @@ def require_separation(graph: Graph, left: Collection[str], right: Collection[st
     raise SeparationError(f"{sides}: the path {way} {'goes round it' if len(given) else 'joins them'}", path)
 
 
-def braced(names: Collection[str]) -> str:
+def braced(names: Collection[object]) -> str:
     """A set of names as text; of a large one, some.
 
     >>> braced(["A", "B"])
     '{A, B}'
     """
     shown = list(names) if len(names) <= _SHOWN else [*list(names)[: _SHOWN - 2], f"{len(names) - _SHOWN + 2} more"]
-    return "{" + ", ".join(shown) + "}"
+    return "{" + ", ".join(map(str, shown)) + "}"
 
 
 def _of_text(text: str) -> Graph:

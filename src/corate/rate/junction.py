@@ -31,7 +31,7 @@ class JunctionTree:
     is in no earlier one. ``added`` are the edges of the triangulation.
 
     >>> JunctionTree.of(Graph.of("A-B B-C C-D D-A"))
-    JunctionTree(cliques=(('B', 'C', 'D'), ('A', 'B', 'D')), separators=((), ('B', 'D')), added=(('B', 'D'),))
+    JunctionTree(cliques=(('A', 'B', 'C'), ('A', 'C', 'D')), separators=((), ('A', 'C')), added=(('A', 'C'),))
     """
 
     cliques: tuple[tuple[str, ...], ...]
@@ -105,7 +105,7 @@ def _eliminate(graph: Graph) -> tuple[list[str], dict[str, set[str]], tuple[tupl
     """
     near = {node: set(others) for node, others in graph.neighbours.items()}
     needs = {v: sum(len(near[v] - near[u]) - 1 for u in near[v]) // 2 for v in near}
-    place = {node: i for i, node in enumerate(graph.nodes)}
+    place = {node: -i for i, node in enumerate(graph.nodes)}
     heap = [(needs[v], len(near[v]), place[v], v) for v in near]
     heapq.heapify(heap)
     order: list[str] = []

@@ -207,7 +207,8 @@ def cit1(expression: str | Expression, drop: BlockLike, *, graph: GraphLike) -> 
     if not y or not (set(y) <= set(right) or set(y) <= set(left)):
         raise ExpressionError(f"{y or 'nothing'} cannot be dropped from {rate}: name variables of one of its blocks")
     x, yz = (left, right) if set(y) <= set(right) else (right, left)
-    z = Block(t for t in yz if t not in y)
+    dropped = set(y)
+    z = Block(t for t in yz if t not in dropped)
     kept = _names((*z, *rate.given))
     require_separation(Graph.of(graph), _names(x), _names(y), kept)
     after = rate_or_one([b for b in ((x, z) if x is left else (z, x)) if b], rate.given)
@@ -241,7 +242,8 @@ def cit3(expression: str | Expression, *, graph: GraphLike) -> Step:
     rate, (left, right) = _two_blocks(expression)
     within = set(right)
     z = Block(t for t in left if t in within)
-    x, y = Block(t for t in left if t not in within), Block(t for t in right if t not in set(z))
+    shared = set(z)
+    x, y = Block(t for t in left if t not in within), Block(t for t in right if t not in shared)
     given = _names((*z, *rate.given))
     require_separation(Graph.of(graph), _names(x), _names(y), given)
     after = product((probability(z, rate.given), -1))
@@ -340,8 +342,8 @@ def _names(terms: Iterable[Term]) -> list[str]:
     return [t.name for t in terms]
 
 
-def _braced(blocks: Iterable[Block]) -> str:
-    return braced([str(b) for b in blocks])
+def _braced(blocks: Sequence[Block]) -> str:
+    return braced(blocks)
 
 
 def _independent(left: Sequence[str], right: Sequence[str], given: Sequence[str]) -> str:

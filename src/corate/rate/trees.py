@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from corate.rate.derivation import Derivation, Step
-from corate.rate.expressions import Block, Expression, Probability, Rate, Sem, Seq, rate_or_one
+from corate.rate.expressions import Block, Probability, Rate, Seq, Term
 from corate.rate.graphs import Graph
 from corate.rate.theorems import cit1, definition, partition
 
@@ -46,37 +46,26 @@ def peel(graph: Graph, nodes: Sequence[str], given: Sequence[str]) -> tuple[list
 
     A node that is left alone needs no rate, so one remains of each tree and all of the loops.
     """
-    inside = set(nodes)
-    degree = {node: len(graph.neighbours[node] & inside) for node in nodes}
-    left, steps = list(nodes), []
+    left = {node: Block([Term(node)]) for node in nodes}
+    degree = {node: sum(other in left for other in graph.neighbours[node]) for node in nodes}
+    condition, steps = Seq(*given), []
     while len(left) > 1:
         leaf = next((node for node in reversed(left) if degree[node] <= 1), None)
         if leaf is None:
             break
-        left.remove(leaf)
-        inside.remove(leaf)
-        steps += _split(graph, left, leaf, given)
-        for other in graph.neighbours[leaf] & inside:
-            degree[other] -= 1
-    return steps, left
+        whole = Rate(left.values(), condition)
+        steps += _split(graph, whole, leaf, left.pop(leaf), left)
+        for other in graph.neighbours[leaf]:
+            if other in left:
+                degree[other] -= 1
+    return steps, list(left)
 
 
-def _split(graph: Graph, left: Sequence[str], leaf: str, given: Sequence[str]) -> list[Step]:
-    """The steps that leave CR(Sem left), and CR(its neighbour; leaf) beside it."""
-    condition = Seq(*given)
-    cut: Expression = Rate((Seq(*left), Seq(leaf)), condition)
-    steps = []
-    if len(left) > 1:
-        whole = rate_or_one(Sem(*left, leaf), condition)
-        steps.append(partition(_in_order(whole, graph), [Block([t]) for t in Seq(*left)]))
-    dropped = [node for node in left if node not in graph.neighbours[leaf]]
+def _split(graph: Graph, whole: Rate, leaf: str, own: Block, left: Mapping[str, Block]) -> list[Step]:
+    """The steps from CR(Sem left; leaf) to CR(Sem left), and CR(its neighbour; leaf) beside it."""
+    steps = [partition(whole, left.values())] if len(left) > 1 else []
+    dropped = [block[0] for node, block in left.items() if node not in graph.neighbours[leaf]]
     if dropped:
+        cut = Rate((Block(b[0] for b in left.values()), own), whole.given)
         steps.append(cit1(cut, dropped, graph=graph))
     return steps
-
-
-def _in_order(rate: Expression, graph: Graph) -> Expression:
-    if not isinstance(rate, Rate):
-        return rate
-    names = graph.ordered(t.name for b in rate.blocks for t in b)
-    return Rate(Sem(*names), rate.given)
