@@ -12,7 +12,7 @@ from corate.errors import DataError
 from corate.rate.tables import F64, Discrete
 
 if TYPE_CHECKING:
-    from corate.corpus import Corpus
+    from corate.corpus import Column, Corpus
 
 __all__ = ["Counts"]
 
@@ -88,15 +88,13 @@ class Counts(Discrete):
         >>> round(pairs.value("P(label, next)", {"label": "X", "next": "Y"}), 3)
         0.222
         """
-        column = corpus.require_labels()
-        n = len(column.strings)
+        ids, names = _used(corpus.require_labels())
+        n = len(names)
         lengths = np.diff(corpus.offsets)
         first, last = corpus.offsets[:-1][lengths > 0], corpus.offsets[1:][lengths > 0] - 1
-        ids = column.ids.astype(np.int64)
         inner = np.ones(len(ids), dtype=bool)
         inner[last] = False
         left, right = ids[inner], ids[np.flatnonzero(inner) + 1]
-        names = column.strings.to_list()
         if boundaries:
             left = np.concatenate([np.full(len(first), n), left, ids[last]])
             right = np.concatenate([ids[first], right, np.full(len(last), n)])
@@ -117,9 +115,8 @@ class Counts(Discrete):
         if observed is None:
             raise DataError("this corpus holds ready-made features and no words")
         name = "word" if column is None else column
-        rows = np.stack([observed.ids, labels.ids], axis=1)
-        states = {name: observed.strings.to_list(), "label": labels.strings.to_list()}
-        return cls(*_distinct(rows, (name, "label"), states))
+        (words, seen), (ids, names) = _used(observed), _used(labels)
+        return cls(*_distinct(np.stack([words, ids], axis=1), (name, "label"), {name: seen, "label": names}))
 
     def _log_probabilities(self, free: tuple[str, ...], fixed: Mapping[str, int]) -> F64:
         rows, weights = self._rows, self._weights
@@ -157,6 +154,13 @@ def _coded(values: Any, name: str) -> tuple[NDArray[np.int64], list[Hashable]]:
         except TypeError:
             raise DataError(f"column {name!r}, row {i}: {value!r} cannot be counted; use numbers or text") from None
     return codes, list(ids)
+
+
+def _used(column: Column) -> tuple[NDArray[np.int64], list[str]]:
+    """Ids of a column's tokens among the strings that occur, and these strings."""
+    used, ids = np.unique(column.ids, return_inverse=True)
+    strings = column.strings.to_list()
+    return ids.astype(np.int64), [strings[i] for i in used.tolist()]
 
 
 def _distinct(

@@ -201,7 +201,7 @@ class Derivation:
                     fixed.setdefault(term.name, {})[term.value] = None
         n = 2 + seed % 2
         states: Mapping[str, Any] = {
-            name: list((values | dict.fromkeys(range(n))))[: max(n, len(values))] for name, values in fixed.items()
+            name: list(values | dict.fromkeys(range(n)))[: max(n, len(values))] for name, values in fixed.items()
         }
         return random_table(self.graph, seed, states=states)
 

@@ -113,7 +113,7 @@ def Sem(*variables: str | Term) -> list[Block]:  # noqa: N802
 
 
 class Expression:
-    """What can be written, rewritten and evaluated. Products, quotients and powers are written with ``*``, ``/``, ``**``.
+    """What can be written, rewritten and evaluated; ``*``, ``/`` and ``**`` make products, quotients and powers.
 
     >>> print(P("A, B") / (P("A") * P("B")) ** 2)
     P(A, B) / (P(A)^2 P(B)^2)

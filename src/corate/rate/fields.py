@@ -44,9 +44,7 @@ def field(graph: Graph, given: Sequence[str], configuration: Mapping[str, Value]
     psi = _scopes(nodes, scopes, fixed, Seq(*given))
     whole = Rate([Block([Term(node)]) for node in nodes], Seq(*given))
     steps = [Step("scopes and signs", whole, product(*psi.values()), "the two binomial identities")]
-    for scope in scopes:
-        if not graph.is_clique(scope):
-            steps.append(_cancelled(graph, psi.pop(scope), nodes))
+    steps += [_cancelled(graph, psi.pop(scope), nodes) for scope in scopes if not graph.is_clique(scope)]
     steps += _grouped(graph, nodes, given, psi)
     return Derivation(begun.start, graph, (*begun.steps, *steps))
 
@@ -67,7 +65,7 @@ def _scopes(
 
 
 def _cancelled(graph: Graph, psi: Group, nodes: Sequence[str]) -> Step:
-    """The rates of a scope with two unconnected nodes come in fours that cancel, one four for each subset of the rest."""
+    """The rates of a scope with two unconnected nodes cancel in fours, a four for each subset of the rest."""
     pairs = combinations(psi.scope, 2)
     first, second = next((a, b) for a, b in pairs if b not in graph.neighbours[a])
     present = {*nodes, *(term.name for term in psi.body.terms())}

@@ -100,8 +100,8 @@ def _fitting(graph: Graph) -> str:
 def _check_shape(graph: Graph, form: str) -> None:
     if not graph.is_forest():
         raise ExpressionError(
-            f"the graph has a loop, so it is no {'tree' if form == 'tree' else 'chain'}; use the junction-tree form, or "
-            "conditioning to break loops"
+            f"the graph has a loop, so it is no {'tree' if form == 'tree' else 'chain'}; use the junction-tree form, "
+            "or conditioning to break loops"
         )
     crowded = next((node for node in graph.nodes if len(graph.neighbours[node]) > 2), None)
     if form != "tree" and crowded is not None:

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from corate.rate.errors import ExpressionError, SeparationError
@@ -53,7 +54,8 @@ class Graph:
         elif hasattr(source, "is_directed"):
             if source.is_directed():
                 raise ExpressionError("the graph is directed; give an undirected one, such as graph.to_undirected()")
-            graph = _of_edges(source.nodes, ((a, b) for a, b, *_ in source.edges))
+            given_graph: Any = source
+            graph = _of_edges(given_graph.nodes, ((a, b) for a, b, *_ in given_graph.edges))
         elif isinstance(source, Mapping) or not isinstance(source, Iterable):
             raise ExpressionError(f"a graph is a text such as 'A-B B-C', edges, or networkx's, not {source!r}")
         else:
@@ -218,7 +220,7 @@ def _of_text(text: str) -> Graph:
                 else "the graph is empty; write edges such as 'A-B B-C'"
             )
         nodes += ends
-        edges += zip(ends, ends[1:], strict=False)
+        edges += pairwise(ends)
     return _of_edges(nodes, edges)
 
 
@@ -248,6 +250,8 @@ def _name(node: Hashable) -> str:
             return node
     elif isinstance(node, numbers.Integral) and int(node) >= 0:
         return f"X{node}"
-    elif isinstance(node, tuple) and node and all(isinstance(part, numbers.Integral) and int(part) >= 0 for part in node):
+    elif (
+        isinstance(node, tuple) and node and all(isinstance(part, numbers.Integral) and int(part) >= 0 for part in node)
+    ):
         return "X" + "_".join(map(str, node))
     raise ExpressionError(f"{node!r} is no name for a variable; use letters and digits, a letter first")

@@ -4,8 +4,8 @@
 
 Each clique C_i is taken out by duplicating its separator S_i, partitioning, and the third CIT, as in the paper's
 section "CR-F and Junction Tree". A graph that is not triangulated is triangulated first, by eliminating the node that
-needs the fewest new edges, which adds none where there is no need. (networkx triangulates too, but with many more edges:
-cliques of 40 nodes for graphs of treewidth 5.)
+needs the fewest new edges, which adds none where there is no need. (networkx triangulates too, but with many more
+edges: cliques of 40 nodes for a graph of treewidth 5.)
 """
 
 from __future__ import annotations

@@ -21,7 +21,6 @@ from corate.rate.trees import peel, start
 __all__ = ["opened"]
 
 
-
 def opened(graph: Graph, given: Sequence[str]) -> Derivation:
     """The derivation that breaks all loops."""
     begun = start(graph, given)

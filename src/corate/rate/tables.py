@@ -118,7 +118,8 @@ class Discrete(Distribution):
         free = tuple(name for name in found.names if name in whole.free())
         shape = [size if name in free else 1 for name, size in zip(found.names, found.sizes, strict=True)]
         check_cells(math.prod(shape), free)
-        return free, np.broadcast_to(found.array, shape).reshape([n for n, f in zip(shape, found.names) if f in free])
+        array = np.broadcast_to(found.array, shape)
+        return free, array.reshape([size for size, name in zip(shape, found.names, strict=True) if name in free])
 
     def _defined(self, expression: Expression) -> LogTable:
         found: LogTable = Evaluation(self, list(expression.variables())).log(expression)
@@ -134,10 +135,8 @@ class Discrete(Distribution):
             where = np.argwhere(table.array == -np.inf)
             if len(where):
                 free = below.free()
-                cell = {
-                    n: self.states[n][i] for n, i in zip(names, where[0].tolist(), strict=True) if n in free
-                }
-                zero = below.fixed(cell)  # type: ignore[arg-type]
+                cell = {n: self.states[n][i] for n, i in zip(names, where[0].tolist(), strict=True) if n in free}
+                zero = below.fixed(cell)
                 return UndefinedRateError(
                     f"{factor} is undefined: {zero} is zero; leave that state out, or add something to every count"
                 )
@@ -209,8 +208,8 @@ def check_cells(cells: int, names: Sequence[str]) -> None:
     """Raise DataError for a table that is too large to build."""
     if cells > MOST_CELLS:
         raise DataError(
-            f"a table over {', '.join(names[:12])}{', ...' if len(names) > 12 else ''} would have {cells:,} cells, more "
-            f"than {MOST_CELLS:,}; fix some variables, or use fewer states"
+            f"a table over {', '.join(names[:12])}{', ...' if len(names) > 12 else ''} would have {cells:,} cells, "
+            f"more than {MOST_CELLS:,}; fix some variables, or use fewer states"
         )
 
 

@@ -165,9 +165,7 @@ def merge(expression: str | Expression, first: BlockLike, second: BlockLike) -> 
     return Step("merge", rate, after, f"{a} and {b}")
 
 
-def independent_merge(
-    expression: str | Expression, first: BlockLike, second: BlockLike, *, graph: GraphLike
-) -> Step:
+def independent_merge(expression: str | Expression, first: BlockLike, second: BlockLike, *, graph: GraphLike) -> Step:
     """Corollary 1: two independent variables become one joint variable.
 
     >>> print(independent_merge("CR(A; B; C | D)", "A", "B", graph="A-C A-D B-D").after)

@@ -1,6 +1,6 @@
 """Chains and trees: leaves are partitioned off one by one, and the first CIT leaves each with its neighbour.
 
-    P(Y_1, ..., Y_n | X) = prod CR(Y_i; Y_k | X) prod P(Y_j | X)      i - k the edges, j the nodes
+P(Y_1, ..., Y_n | X) = prod CR(Y_i; Y_k | X) prod P(Y_j | X)      i - k the edges, j the nodes
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ chain = tree
 
 
 def interior(graph: Graph, given: Sequence[str]) -> Derivation:
-    """A chain as the joint probabilities of neighbours over those of interior nodes (of a tree: to their degree - 1)."""
+    """A chain as the joint probabilities of neighbours over those of the nodes between."""
     found = tree(graph, given)
     rates = [factor for factor in found.result.powers() if isinstance(factor, Rate)]
     return Derivation(found.start, graph, (*found.steps, *map(definition, rates)))
