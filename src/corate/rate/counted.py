@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.errors import DataError
-from corate.rate.tables import F64, Discrete
+from corate.rate.tables import F64, Discrete, Table, check_cells
 
 if TYPE_CHECKING:
     from corate.corpus import Column, Corpus
@@ -117,6 +118,21 @@ class Counts(Discrete):
         name = "word" if column is None else column
         (words, seen), (ids, names) = _used(observed), _used(labels)
         return cls(*_distinct(np.stack([words, ids], axis=1), (name, "label"), {name: seen, "label": names}))
+
+    def table(self, columns: Sequence[str] | None = None, *, add: float = 0.0) -> Table:
+        """A dense table of some variables, with something added to the count of every cell so that none is zero.
+
+        >>> d = Counts.of_frame({"rain": ["no", "yes"], "wet": ["no", "yes"]})
+        >>> round(d.table(add=0.5).value("P(rain, wet)", {"rain": "no", "wet": "yes"}), 12)
+        0.125
+        """
+        names = self.variables if columns is None else tuple(columns)
+        self.require(names)
+        if not add >= 0:
+            raise DataError(f"what is added to every count cannot be below zero ({add})")
+        check_cells(math.prod(len(self.states[name]) for name in names), names)
+        counts = np.exp(self._log_probabilities(names, {})) * self._weights.sum()
+        return Table(counts + add, names, states={name: self.states[name] for name in names})
 
     def _log_probabilities(self, free: tuple[str, ...], fixed: Mapping[str, int]) -> F64:
         rows, weights = self._rows, self._weights
