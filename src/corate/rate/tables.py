@@ -138,7 +138,8 @@ class Discrete(Distribution):
                 cell = {n: self.states[n][i] for n, i in zip(names, where[0].tolist(), strict=True) if n in free}
                 zero = below.fixed(cell)
                 return UndefinedRateError(
-                    f"{factor} is undefined: {zero} is zero; leave that state out, or add something to every count (Counts.table)"
+                    f"{factor} is undefined: {zero} is zero; leave that state out, or add something to every count "
+                    "(Counts.table)"
                 )
         return super().undefined(expression)
 
