@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from corate.rate.errors import ExpressionError
@@ -249,13 +250,16 @@ class Rate(Expression):
 
     def __init__(self, blocks: Iterable[Block], given: Block = Block(())) -> None:  # noqa: B008
         self._set(blocks=tuple(blocks), given=given)
-        _check_terms((t for b in self.blocks for t in b), given)
+        _check_terms(chain.from_iterable(self.blocks), given)
 
     def _make_key(self) -> Hashable:
         keys = [b[0] if len(b) == 1 else b.key for b in self.blocks]
-        distinct = frozenset(keys)  # the usual case, and the fast one: no block stands twice
-        counted = distinct if len(distinct) == len(keys) else frozenset(Counter(keys).items())
-        return counted, frozenset(self.given)
+        distinct = frozenset(keys)
+        again: list[Hashable] = []
+        if len(distinct) < len(keys):
+            seen: set[Hashable] = set()
+            again = [key for key in keys if key in seen or seen.add(key)]  # type: ignore[func-returns-value]
+        return distinct, frozenset(Counter(again).items()), frozenset(self.given)
 
     def terms(self) -> Iterator[Term]:
         """The variables of its blocks, then those of its condition."""
@@ -442,15 +446,23 @@ def _fixed(terms: Block, at: Mapping[str, Value]) -> Block:
     return Block(Term(t.name, at[t.name]) if t.value is None and t.name in at else t for t in terms)
 
 
-def _check_terms(left: Iterable[Term], given: Iterable[Term]) -> None:
+def _check_terms(left: Iterable[Term], given: Block) -> None:
     """No variable both free and fixed, or fixed to two values, or on both sides of the bar."""
-    seen: dict[str, Term] = {}
-    for t in left:
-        if seen.setdefault(t.name, t) != t:
-            raise ExpressionError(f"{seen[t.name]} and {t} stand in one factor; a variable has one value there")
-    condition: dict[str, Term] = {}
-    for t in given:
-        if t.name in seen:
-            raise ExpressionError(f"{t.name} stands on both sides of the bar; drop it on the left")
-        if condition.setdefault(t.name, t) != t:
-            raise ExpressionError(f"{condition[t.name]} and {t} stand in one condition; a variable has one value there")
+    terms = set(left)
+    names = {t[0] for t in terms}
+    if len(names) < len(terms):
+        raise ExpressionError(f"{_two_values(terms)} stand in one factor; a variable has one value there")
+    if given:
+        condition = {t.name for t in given}
+        if both := names & condition:
+            raise ExpressionError(f"{min(both)} stands on both sides of the bar; drop it on the left")
+        if len(condition) < len(given):
+            raise ExpressionError(f"{_two_values(given)} stand in one condition; a variable has one value there")
+
+
+def _two_values(terms: Iterable[Term]) -> str:
+    """Two terms of one variable."""
+    found: dict[str, list[str]] = {}
+    for t in terms:
+        found.setdefault(t.name, []).append(str(t))
+    return " and ".join(sorted(next(texts for texts in found.values() if len(texts) > 1))[:2])

@@ -6,7 +6,9 @@ independence look for it in a graph and raise SeparationError, which names the p
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import TypeVar
 
 from corate.rate.derivation import Step
@@ -309,19 +311,23 @@ def _two_blocks(expression: str | Expression) -> tuple[Rate, tuple[Block, Block]
 
 def _listed(blocks: str | Iterable[BlockLike]) -> list[Block]:
     """Blocks one by one; a text names single variables."""
-    return [Block([t]) for t in block(blocks)] if isinstance(blocks, str) else [block(b) for b in blocks]
+    if isinstance(blocks, str):
+        return [Block([t]) for t in block(blocks)]
+    return [b if isinstance(b, Block) else block(b) for b in blocks]
 
 
 def _without(rate: Rate, chosen: Sequence[Block]) -> list[Block]:
     """The blocks that are left when some are taken away."""
-    rest = list(rate.blocks)
-    keys = [b.key for b in rest]
-    for one in chosen:
-        try:
-            i = keys.index(one.key)
-        except ValueError:
-            raise ExpressionError(f"{one} is not one of the variables of {rate}") from None
-        del rest[i], keys[i]
+    want = Counter([b[0] if len(b) == 1 else b.key for b in chosen])
+    rest = []
+    for one in rate.blocks:
+        key = one[0] if len(one) == 1 else one.key
+        if want.get(key):
+            want[key] -= 1
+        else:
+            rest.append(one)
+    if missing := next((b for b in chosen if want[b.key]), None):
+        raise ExpressionError(f"{missing} is not one of the variables of {rate}")
     return rest
 
 
@@ -333,7 +339,7 @@ def _merged(rate: Rate, first: Block, second: Block) -> Expression:
 
 
 def _joined(blocks: Iterable[Block]) -> Block:
-    return Block(t for b in blocks for t in b)
+    return Block(chain.from_iterable(blocks))
 
 
 def _names(terms: Iterable[Term]) -> list[str]:
