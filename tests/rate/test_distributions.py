@@ -328,3 +328,8 @@ def test_random_models_are_positive_and_depend_on_the_seed() -> None:
     assert not np.array_equal(one.log_table("P(A)")[1], other.log_table("P(A)")[1][: len(one.states["A"])])
     assert random_table("A-B", states=4).states["B"] == (0, 1, 2, 3)
     assert random_gaussian("A-B", 1).difference("P(A)", "P(B)") > 1e-3
+
+
+def test_variables_with_capital_names_can_be_asked_for() -> None:
+    table = Table([[3, 1], [1, 3]], ["AB", "C"])
+    assert table.difference("CR(AB; C) P(AB) P(C)", "P(AB, C)") < 1e-12

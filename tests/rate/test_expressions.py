@@ -6,7 +6,7 @@ import pickle
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corate.rate import CR, ONE, ExpressionError, Group, P, Sem, Seq, Sum, Term, parse, product
@@ -37,8 +37,10 @@ def more(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
 
 
 expressions = st.recursive(factors(), more, max_leaves=6)
+unhurried = settings(deadline=None)
 
 
+@unhurried
 @given(expressions)
 def test_text_reads_back(expression: Expression) -> None:
     again = parse(str(expression))
@@ -47,6 +49,7 @@ def test_text_reads_back(expression: Expression) -> None:
     assert str(again) == str(expression)
 
 
+@unhurried
 @given(expressions)
 def test_expressions_survive_pickling_and_can_be_written(expression: Expression) -> None:
     assert pickle.loads(pickle.dumps(expression)) == expression
@@ -55,6 +58,7 @@ def test_expressions_survive_pickling_and_can_be_written(expression: Expression)
     assert expression._repr_latex_() == f"$\\displaystyle {latex}$"
 
 
+@unhurried
 @given(factors(), st.randoms(use_true_random=False))
 def test_order_does_not_matter(expression: Expression, rng: object) -> None:
     def shuffled(items: tuple[object, ...]) -> list[object]:

@@ -21,7 +21,7 @@ from corate.rate import (
     random_gaussian,
     random_table,
 )
-from corate.rate.expressions import Expression, Probability
+from corate.rate.expressions import Expression, Probability, Rate
 from corate.rate.fields import MOST_NODES
 from small_graphs import KINDS, random_graph
 
@@ -169,6 +169,22 @@ def test_a_loop_is_broken_as_the_paper_says() -> None:
     assert found.expression == parse(
         "CR(A; BD) P(A) P(B) P(C) P(D) sum_A [CR(B; C | A) CR(C; D | A) CR(B; A) CR(C; A) CR(D; A) P(A)]"
     )
+
+
+def rates_within(expression: Expression) -> list[Rate]:
+    found = []
+    for factor in expression.powers():
+        if isinstance(factor, Sum):
+            found += rates_within(factor.body)
+        elif isinstance(factor, Rate):
+            found.append(factor)
+    return found
+
+
+@pytest.mark.parametrize("n", range(4, 9))
+def test_no_rate_of_an_opened_loop_has_more_than_a_node_and_its_two_neighbours(n: int) -> None:
+    rates = rates_within(factorise(nx.cycle_graph(n), "conditioning").expression)
+    assert max(len(rate.variables()) for rate in rates) == 3
 
 
 def test_no_loop_no_sum() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import combinations
 from typing import Any
 
 import networkx as nx
 import pytest
 
-from corate.rate import ExpressionError, Graph, JunctionTree
+from corate.rate import ExpressionError, Graph, JunctionTree, SeparationError
 from small_graphs import KINDS, random_graph
 
 
@@ -100,6 +101,34 @@ def test_junction_trees_have_the_maximal_cliques_and_running_intersection(kind: 
             assert not separator or any(set(separator) <= other for other in earlier)
 
 
+def naive_fill(graph: Any) -> set[frozenset[str]]:
+    """Edges that greedy elimination adds, what each node needs counted afresh every time."""
+    left, nodes, added = nx.Graph(graph), list(graph), set()
+
+    def missing(node: str) -> list[tuple[str, str]]:
+        return [pair for pair in combinations(left[node], 2) if not left.has_edge(*pair)]
+
+    while left:
+        node = min(left, key=lambda v: (len(missing(v)), left.degree[v], -nodes.index(v)))
+        added |= set(map(frozenset, missing(node)))
+        left.add_edges_from(missing(node))
+        left.remove_node(node)
+    return added
+
+
+@pytest.mark.parametrize("n", [6, 10, 16])
+def test_the_node_that_needs_the_fewest_edges_is_eliminated_first(n: int) -> None:
+    for seed in range(12):
+        graph = random_graph("arbitrary", n, seed)
+        assert set(map(frozenset, JunctionTree.of(Graph.of(graph)).added)) == naive_fill(graph)
+
+
 def test_triangulation_adds_no_more_edges_than_a_loop_needs() -> None:
     for n in range(4, 9):
         assert len(JunctionTree.of(Graph.of(nx.cycle_graph(n))).added) == n - 3
+
+
+def test_errors_keep_their_path_across_processes() -> None:
+    error = SeparationError("no", ["A", "B"])
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.path) == ("no", ("A", "B"))

@@ -120,7 +120,8 @@ class Derivation:
     @classmethod
     def begin(cls, start: str | Expression, graph: GraphLike) -> Derivation:
         """A derivation without steps."""
-        return cls(read(start), Graph.of(graph))
+        obeyed = Graph.of(graph)
+        return cls(read(start, obeyed.nodes), obeyed)
 
     @cached_property
     def result(self) -> Expression:

@@ -20,6 +20,9 @@ class SeparationError(DataError):
         super().__init__(message)
         self.path = tuple(path)
 
+    def __reduce__(self) -> tuple[type[SeparationError], tuple[str, tuple[str, ...]]]:
+        return type(self), (str(self), self.path)
+
 
 class UndefinedRateError(DataError):
     """A co-occurrence rate or a quotient has no value: a probability below the line is zero."""

@@ -83,7 +83,7 @@ class Distribution(ABC):
         >>> d.difference("P(A, B)", "CR(A; B) P(A) P(B)") < 1e-12
         True
         """
-        sides = read(left), read(right)
+        sides = read(left, self.variables), read(right, self.variables)
         evaluation = Evaluation(self, [name for side in sides for name in side.variables()])
         return evaluation.difference(*sides)
 
