@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
@@ -156,6 +157,20 @@ def test_what_a_value_depends_on() -> None:
 def test_texts_that_do_not_read_are_told_why(text: str, told: str) -> None:
     with pytest.raises(ExpressionError, match=re.escape(told)):
         parse(text)
+
+
+@unhurried
+@given(st.text(alphabet="PCR(()AB1;|,=/^*[] -sum_Yphi").map(lambda text: text[:60]))
+def test_any_text_reads_or_is_refused_as_an_expression(text: str) -> None:
+    with suppress(ExpressionError):
+        expression = parse(text)
+        assert parse(str(expression)) == expression
+
+
+def test_brackets_may_be_nested_too_deeply() -> None:
+    assert parse("(" * 50 + "P(A)" + ")" * 50) == P("A")
+    with pytest.raises(ExpressionError, match="too deeply"):
+        parse("(" * 100_000)
 
 
 def test_exponents_are_whole() -> None:

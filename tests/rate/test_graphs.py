@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pickle
+from contextlib import suppress
 from itertools import combinations
 from typing import Any
 
 import networkx as nx
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from corate.rate import ExpressionError, Graph, JunctionTree, SeparationError
 from small_graphs import KINDS, random_graph
@@ -52,6 +55,14 @@ def test_graphs_that_cannot_be_used_are_told_why(source: Any, told: str) -> None
         Graph.of(source)
 
 
+@settings(deadline=None)
+@given(st.text(alphabet="AB1-, ;_+'"))
+def test_any_text_is_a_graph_or_is_refused_as_one(text: str) -> None:
+    with suppress(ExpressionError):
+        graph = Graph.of(text)
+        assert Graph.of(str(graph).removeprefix('Graph("').removesuffix('")')).neighbours == graph.neighbours
+
+
 def test_what_is_given_is_joined_to_every_node() -> None:
     graph = Graph.of("A-B", given=["X", "Y"])
     assert graph.neighbours["X"] == {"A", "B", "Y"}
@@ -72,10 +83,10 @@ def test_paths_are_those_of_networkx(kind: str) -> None:
         graph = random_graph(kind, 6, seed)
         ours = Graph.of(graph)
         for a, b in combinations("ABCDEF", 2):
-            for given in ("", "C", "CD"):
-                left = graph.subgraph(set(graph) - set(given))
+            for avoided in ("", "C", "CD"):
+                left = graph.subgraph(set(graph) - set(avoided))
                 joined = a in left and b in left and nx.has_path(left, a, b)
-                path = ours.path([a], [b], given)
+                path = ours.path([a], [b], avoided)
                 assert (path is not None) == joined
                 if path is not None:
                     assert nx.is_path(left, path)

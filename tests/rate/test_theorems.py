@@ -64,7 +64,7 @@ def cases(draw: st.DrawFn, blocks: int = 1) -> Case:
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     cut = draw(st.integers(blocks, n))
     n_given = draw(st.integers(0, n - cut))
-    homes = [*range(blocks), *(draw(st.integers(0, blocks + 1)) for _ in range(cut - blocks))]
+    homes = [*range(blocks), *(draw(st.integers(0, n)) for _ in range(cut - blocks))]
     parts: dict[int, list[str]] = {}
     for name, home in zip(names, homes, strict=False):
         parts.setdefault(home, []).append(name)

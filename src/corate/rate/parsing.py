@@ -46,7 +46,10 @@ def parse(text: str, names: Collection[str] = ()) -> Expression:
     corate.rate.errors.ExpressionError: the bracket is not closed: CR(A; B <- here
     """
     reader = _Reader(text, names)
-    found = reader.expression()
+    try:
+        found = reader.expression()
+    except RecursionError:
+        raise ExpressionError("the brackets are nested too deeply") from None
     reader.end()
     return found
 
