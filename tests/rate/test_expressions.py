@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corate.rate import CR, ONE, ExpressionError, Group, P, Sem, Seq, Sum, Term, parse, product
-from corate.rate.expressions import Block, Expression, Probability, Rate
+from corate.rate.expressions import Expression, Probability, Rate
+from corate.rate.terms import Block
 
 NAMES = ("A", "B", "X1", "X2", "Y'", "rain", "next_label")
 terms = st.builds(

@@ -38,7 +38,7 @@ from corate.rate import (
     singleton,
     unconnected,
 )
-from corate.rate.expressions import Block
+from corate.rate.terms import Block
 from reference.rates import Joint
 
 NAMES = ("A", "B", "C", "D", "E", "F")

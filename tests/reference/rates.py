@@ -8,7 +8,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from corate.rate.expressions import Expression, Group, Probability, Rate, Sum, Term
+from corate.rate.expressions import Expression, Group, Probability, Rate, Sum
+from corate.rate.terms import Term
 
 Cell = Mapping[str, int]
 

@@ -17,7 +17,7 @@ from corate.rate.counted import Counts
 from corate.rate.derivation import Check, Derivation, Step, rewrite
 from corate.rate.errors import ExpressionError, SeparationError, UndefinedRateError
 from corate.rate.evaluation import Distribution, interpretation
-from corate.rate.expressions import CR, ONE, Block, Expression, Group, P, Product, Sem, Seq, Sum, Term, product
+from corate.rate.expressions import CR, ONE, Expression, Group, P, Product, Sum, product
 from corate.rate.forms import FORMS, Factorisation, factorise
 from corate.rate.gaussian import Gaussian
 from corate.rate.graphs import Graph
@@ -25,6 +25,7 @@ from corate.rate.junction import JunctionTree
 from corate.rate.models import random_gaussian, random_table
 from corate.rate.parsing import parse
 from corate.rate.tables import Table
+from corate.rate.terms import Block, Sem, Seq, Term
 from corate.rate.theorems import (
     cit1,
     cit2,

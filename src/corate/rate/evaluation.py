@@ -17,8 +17,9 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from corate.rate.errors import ExpressionError, UndefinedRateError
-from corate.rate.expressions import Expression, Group, Probability, Rate, Sum, Term, Value
+from corate.rate.expressions import Expression, Group, Probability, Rate, Sum
 from corate.rate.parsing import parse
+from corate.rate.terms import Term, Value
 
 __all__ = ["Distribution", "Evaluation", "Potential", "interpretation"]
 

@@ -14,8 +14,9 @@ from itertools import combinations
 
 from corate.rate.derivation import Derivation, Step
 from corate.rate.errors import ExpressionError
-from corate.rate.expressions import Block, Expression, Group, Probability, Rate, Seq, Term, Value, of_powers, product
+from corate.rate.expressions import Expression, Group, Probability, Rate, of_powers, product
 from corate.rate.graphs import Graph
+from corate.rate.terms import Block, Seq, Term, Value
 from corate.rate.theorems import require_unconnected
 from corate.rate.trees import start
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from corate.rate.derivation import Derivation
 from corate.rate.errors import ExpressionError
-from corate.rate.expressions import Expression, Value, of_powers, term
+from corate.rate.expressions import Expression, of_powers
 from corate.rate.fields import field
 from corate.rate.graphs import Graph, GraphLike
 from corate.rate.junction import factors, junction
 from corate.rate.loops import opened
+from corate.rate.terms import Value, term
 from corate.rate.trees import chain, interior, tree
 
 __all__ = ["FORMS", "Factorisation", "factorise"]

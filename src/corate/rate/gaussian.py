@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from corate.errors import DataError
 from corate.rate.errors import ExpressionError, UndefinedRateError
 from corate.rate.evaluation import Distribution, Evaluation, read
-from corate.rate.expressions import Expression, Term
+from corate.rate.expressions import Expression
+from corate.rate.terms import Term
 
 __all__ = ["Gaussian", "Quadratic"]
 

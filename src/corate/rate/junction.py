@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from corate.rate.derivation import Derivation, Step
-from corate.rate.expressions import Block, Expression, Probability, Rate, Sem, Seq, Term, probability
+from corate.rate.expressions import Expression, Probability, Rate, probability
 from corate.rate.graphs import Graph
+from corate.rate.terms import Block, Sem, Seq, Term
 from corate.rate.theorems import cit3, definition, duplicate, partition
 from corate.rate.trees import start
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from corate.rate.derivation import Derivation, Step
-from corate.rate.expressions import Rate, Sem, Seq
+from corate.rate.expressions import Rate
 from corate.rate.graphs import Graph
+from corate.rate.terms import Sem, Seq
 from corate.rate.theorems import cit1, conditioning, partition
 from corate.rate.trees import peel, start
 

@@ -13,17 +13,8 @@ import re
 from collections.abc import Collection, Iterator
 
 from corate.rate.errors import ExpressionError
-from corate.rate.expressions import (
-    ONE,
-    Block,
-    Expression,
-    Group,
-    Rate,
-    Sum,
-    Term,
-    Value,
-    probability,
-)
+from corate.rate.expressions import ONE, Expression, Group, Rate, Sum, probability
+from corate.rate.terms import Block, Term, Value
 
 __all__ = ["parse"]
 

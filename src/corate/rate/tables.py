@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from corate.errors import DataError
 from corate.rate.errors import ExpressionError, UndefinedRateError
 from corate.rate.evaluation import Distribution, Evaluation, read
-from corate.rate.expressions import Expression, Group, Probability, Rate, Sum, Term, Value
+from corate.rate.expressions import Expression, Group, Probability, Rate, Sum
+from corate.rate.terms import Term, Value
 
 __all__ = ["MOST_CELLS", "Discrete", "LogTable", "Table"]
 

@@ -14,23 +14,9 @@ from typing import TypeVar
 from corate.rate.derivation import Step
 from corate.rate.errors import ExpressionError, SeparationError
 from corate.rate.evaluation import read
-from corate.rate.expressions import (
-    ONE,
-    Block,
-    BlockLike,
-    Expression,
-    Probability,
-    Rate,
-    Sum,
-    Term,
-    Value,
-    block,
-    probability,
-    product,
-    rate_or_one,
-    term,
-)
+from corate.rate.expressions import ONE, Expression, Probability, Rate, Sum, probability, product, rate_or_one
 from corate.rate.graphs import Graph, GraphLike, braced, require_separation
+from corate.rate.terms import Block, BlockLike, Term, Value, block, term
 
 __all__ = [
     "cit1",

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from corate.rate.derivation import Derivation, Step
-from corate.rate.expressions import Block, Probability, Rate, Seq, Term
+from corate.rate.expressions import Probability, Rate
 from corate.rate.graphs import Graph
+from corate.rate.terms import Block, Seq, Term
 from corate.rate.theorems import cit1, definition, partition
 
 __all__ = ["chain", "interior", "peel", "start", "tree"]
@@ -44,7 +45,7 @@ def interior(graph: Graph, given: Sequence[str]) -> Derivation:
 def peel(graph: Graph, nodes: Sequence[str], given: Sequence[str]) -> tuple[list[Step], list[str]]:
     """Steps that take leaves off CR(Sem nodes | given) while there are any, and the nodes that are left.
 
-    A node that is left alone needs no rate, so one remains of each tree and all of the loops.
+    Nodes without neighbours come off too. One node remains of a forest; else what lies on loops, or between them.
     """
     left = {node: Block([Term(node)]) for node in nodes}
     degree = {node: sum(other in left for other in graph.neighbours[node]) for node in nodes}

@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Sequence
 from html import escape
 
-from corate.rate.expressions import Block, Expression, Group, Probability, Rate, Sum, Term
+from corate.rate.expressions import Expression, Group, Probability, Rate, Sum
+from corate.rate.terms import Block, Term
 
 __all__ = ["block_text", "latex", "mathml", "text"]
 
@@ -65,7 +66,7 @@ def _given_text(given: Block) -> str:
 def block_text(block: Block) -> str:
     """A joint variable: ``X1X2`` where that is plain, else with spaces.
 
-    >>> from corate.rate.expressions import Seq
+    >>> from corate.rate import Seq
     >>> block_text(Seq("X1", "X2")), block_text(Seq("rain", "wet")), block_text(Seq("X1=0", "X2"))
     ('X1X2', 'rain wet', 'X1=0 X2')
     """
