@@ -73,8 +73,9 @@ def train(
         held_out: sentences to tune on or to stop by, looked at and never trained on; without them empirical scores are
             tuned on parts of the corpus that are counted afterwards.
         ladder: ``"default"``, ``"paper"`` or ``"pooled"``; without one held-out sentences decide.
-        base: the empirical scores that nodes start from, ``"default"``, ``"paper"`` or ``"none"``; for ``"polish"``
-            also ``"separate"``: a separate model is trained and polished.
+        base: the empirical scores that nodes start from, ``"default"``, ``"pooled"``, ``"paper"`` or ``"none"``; for
+            ``"polish"`` also ``"separate"``: a separate model is trained and polished. Without one, ``"polish"`` takes
+            pooled scores where labels are few, and all others the default ladder.
         coupling: ``"given-nodes"`` (the default), or ``"joint"``, the paper's.
         optimizer: ``"adagrad"`` or ``"lbfgs"``.
         settings: values by name, as ``corate info`` shows them, in place of the usual ones; what is given is not tuned.
@@ -246,6 +247,9 @@ def _ground(
         return Loaded(tagger, corpus, held_out=held_out, unknown=unknown)
     recipe = RECIPES[method]
     if method == "polish" and len(label_ids(corpus, unknown)[0]) <= FEW_LABELS:
+        countable = corpus.attributes is None or corpus.attributes.values is None
+        if base is None and unknown is None and countable and (templates or corpus.attributes is not None):
+            base = "pooled"
         templates = [*templates, *edge_templates(templates, corpus)]
     return Counted(
         corpus,

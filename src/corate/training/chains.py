@@ -39,8 +39,10 @@ __all__ = ["LATTICES", "RECIPES", "TRANSITIONS", "ChainParameters", "ChainTraini
 LATTICES = ("full", "pruned")
 TRANSITIONS = ("all", "seen")
 
-#: The usual weight of each base.
-TEMPERS = {"default": 0.5, "paper": 0.7, "none": 0.0}
+#: The usual weight of each base, and polish's prior and passes on it.
+TEMPERS = {"default": 0.55, "pooled": 0.8, "paper": 0.7, "none": 0.0}
+POLISH_C2 = {"default": 0.5, "pooled": 1.0, "paper": 0.5, "none": 0.5}
+POLISH_PASSES = {"default": 2, "pooled": 3, "paper": 3, "none": 3}
 #: With fewer tokens more stochastic passes are made.
 FEW_TOKENS = 100_000
 #: Tokens that tuning learns from and judges by.
@@ -65,7 +67,7 @@ class Recipe:
 
 
 RECIPES = {
-    "polish": Recipe("likelihood", ("adagrad",), base="default", lattice="pruned", c2=0.5, passes=3),
+    "polish": Recipe("likelihood", ("adagrad",), base="default", lattice="pruned"),
     "standard": Recipe("likelihood", ("lbfgs", "adagrad")),
     "piecewise": Recipe("pieces", ("lbfgs", "adagrad")),
     "memm": Recipe("local", ("lbfgs", "adagrad"), c2=0.01),
@@ -79,7 +81,7 @@ class ChainParameters:
 
     c1: float = 0.0  # weight of the sum of absolute weights, which makes most of them zero
     c2: float = -1.0  # weight of the sum of squared weights: 1 / (2 sigma2)
-    rate: float = 0.1  # first step of AdaGrad
+    rate: float = 0.15  # first step of AdaGrad
     passes: int = 0  # of stochastic steps
     iterations: int = 100  # of L-BFGS
     batch: int = 16  # sentences whose gradients are of the same weights
@@ -89,11 +91,14 @@ class ChainParameters:
 
     def completed(self, recipe: Recipe, tokens: int, base: str) -> ChainParameters:
         """With what was not chosen: the method's own, and more passes where there are few tokens."""
-        more = int(np.clip(np.sqrt(FEW_TOKENS / max(1, tokens)), 1, 3)) if recipe.base != "none" else 1
+        c2, passes = recipe.c2, recipe.passes
+        if recipe.base != "none":
+            more = int(np.clip(np.sqrt(FEW_TOKENS / max(1, tokens)), 1, 3))
+            c2, passes = POLISH_C2[base], POLISH_PASSES[base] * more
         return replace(
             self,
-            c2=recipe.c2 if self.c2 < 0 else self.c2,
-            passes=self.passes or recipe.passes * more,
+            c2=c2 if self.c2 < 0 else self.c2,
+            passes=self.passes or passes,
             temper=TEMPERS[base] if self.temper < 0 or base == "none" else self.temper,
         )
 
@@ -373,9 +378,9 @@ class ChainTraining:
         """One pass; where it diverges it is taken back and made again with half the step."""
         done = run.passes
         for _ in range(MOST_HALVINGS):
-            kept = run.state.copy()
+            kept = run.kept() if isinstance(run, AdaGrad) else None
             loss = run.pass_once(lambda part: self.progress(stage, (done + part) / passes))
-            if isinstance(run, Perceptron):
+            if isinstance(run, Perceptron) or kept is None:
                 return loss
             if np.isfinite(loss) and loss <= TOO_FAR * min(before, max(run.opening, 1e-3)):
                 return loss
@@ -411,6 +416,7 @@ class ChainTraining:
             batch=p.batch,
             threads=self.threads,
             seed=self.seed,
+            averaging=True,
         )
 
     def _fingerprint(self, items: Items) -> dict[str, Any]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import numpy as np
-
 from corate import storage
 from corate.errors import ModelError
 from corate.training.optimize import AdaGrad, Perceptron
@@ -23,7 +21,7 @@ class Checkpoint:
     def save(self, run: AdaGrad | Perceptron, accuracy: float) -> None:
         """Write the run's state and how it did on held-out sentences (-1 where nobody looked), all or nothing."""
         header = {"kind": "checkpoint", "passes": run.passes, "accuracy": accuracy, "of": self.fingerprint}
-        storage.write(self.path, {"state": run.state}, header)
+        storage.write(self.path, run.tensors, header)
 
     def restore(self, run: AdaGrad | Perceptron, passes: int) -> float:
         """Take up the run where the file left it, and return its accuracy; -1 without a file.
@@ -37,14 +35,12 @@ class Checkpoint:
             raise ModelError(
                 f"{os.fspath(self.path)}: the checkpoint is of other data or settings; name another file or remove it"
             )
-        state = tensors["state"]
-        if state.shape != run.state.shape:
+        if tensors["state"].shape != run.state.shape:
             raise ModelError(f"{os.fspath(self.path)}: the checkpoint does not fit this run; remove it")
         if int(header["passes"]) > passes:
             raise ModelError(
                 f"{os.fspath(self.path)}: it has made {header['passes']} passes, and only {passes} are asked for; "
                 "name another file or remove it"
             )
-        run.state[:] = np.asarray(state, dtype=np.float32)
-        run.passes = int(header["passes"])
+        run.resume(tensors, int(header["passes"]))
         return float(header["accuracy"])

@@ -2,9 +2,9 @@
 
     node_j(y) = base_j(y) + W f_j        edge(y, y') = T(y, y') + U g(y, y')
 
-A :class:`Counted` ground is fresh: the base is a tempered empirical ladder, each training token left out of its own
-counts, or nothing. A :class:`Loaded` one is a saved model that is trained further: the base are its counted rows, and
-weights start at its own.
+A :class:`Counted` ground is fresh: the base are tempered empirical scores, of a ladder or pooled over all features, or
+nothing; each training token is left out of its own counts. A :class:`Loaded` one is a saved model that is trained
+further: the base are its counted rows, and weights start at its own.
 """
 
 from __future__ import annotations
@@ -24,23 +24,24 @@ from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
 from corate.model import ChainModel, EdgeScores, SparseRows
 from corate.tagger import Tagger
-from corate.training.build import FLOOR, ladder_model
-from corate.training.empirical import Empirical
+from corate.training.build import FLOOR, experts, label_prior, ladder_model
+from corate.training.empirical import WEIGHT_TOKENS, Empirical
 from corate.training.folds import held_out_tokens
 from corate.training.ladder import DEFAULT, PAPER, LadderTables
-from corate.training.pooling import Candidates, Features
-from corate.training.problem import F32, Csr, Progress
+from corate.training.pooling import Candidates, Features, Pool, fit_weights
+from corate.training.problem import F32, Csr, Ids, Progress
 from corate.training.rates import edge_scores
 
 __all__ = ["BASES", "FEW_LABELS", "Counted", "Ground", "Judged", "Loaded", "Start"]
 
-BASES = ("default", "paper", "none")
+BASES = ("default", "pooled", "paper", "none")
 
 #: The candidate labels of a token: those its ladder finds within a threshold of the best, and at most so many. With the
 #: paper's ladder as base, rare words may also take labels that their spelling makes likely; without a base the support
 #: is what was seen, as the paper says.
 SUPPORTS: dict[str, dict[str, float]] = {
     "default": {"threshold": 1e-4, "cap": 12},
+    "pooled": {"threshold": 1e-4, "cap": 12},
     "paper": {"threshold": 1e-3, "cap": 12, "word_k": 0.2},
     "none": {},
 }
@@ -159,7 +160,7 @@ class Counted(Ground):
         if base not in BASES:
             raise DataError(f"unknown base {base!r}; there are {', '.join(BASES)}")
         self.base, self.given = base, held_out is not None
-        self.preset = DEFAULT if base == "default" else PAPER
+        self.preset = DEFAULT if base in ("default", "pooled") else PAPER
         self.counted = Empirical(
             corpus,
             templates,
@@ -172,7 +173,7 @@ class Counted(Ground):
         )
         self.counts, self.tokens, self.word = self.counted.counts, self.counted.tokens, self.counted.word
         self.labels, self.vocabulary, self.pairs = self.counts.labels, self.counts.vocabulary, self.counts.pairs
-        self.few = self.n_labels <= FEW_LABELS and (base == "default" or self.word is None)
+        self.few = self.n_labels <= FEW_LABELS and (self.preset is DEFAULT or self.word is None)
         self.full = self.few or all_labels
         self.slots = _with_bias(self.counts.table, self.n_labels)
         self.totals = self.counts.table.totals()
@@ -185,6 +186,29 @@ class Counted(Ground):
             tuned, _ = self.counted.tune(self.preset)
             support = FEW_SUPPORT if self.few else SUPPORTS[base]
             self.ladder = replace(tuned, **support)  # type: ignore[arg-type]
+        self.pool = self._fit_pool(progress) if base == "pooled" else None
+
+    def _fit_pool(self, progress: Progress) -> Pool:
+        """How far to believe what was counted of each template, as pooled empirical training weighs it."""
+        sample = self.counted.sample(WEIGHT_TOKENS)
+        self.expert_of, names = experts(self.vocabulary)
+        pool = fit_weights(
+            self.counts.table,
+            label_prior(self.counts),
+            self._node_features(sample),
+            self.expert_of,
+            self._possible(sample, self.tables(), sample.labels, full=False),
+            sample.labels,
+            has_ladder=self.word is not None,
+            progress=lambda done: progress("weighing the experts", done),
+        )
+        believed = pool.experts.copy()
+        believed[len(names) - len(self.edge_templates) :][self.edge_templates[: len(believed)]] = 0.0
+        return replace(pool, experts=believed)
+
+    def _node_features(self, tokens: Tokens) -> Features:
+        here = replace(tokens, features=np.where(self.edge_templates[:, None], -1, tokens.features))
+        return Features.of(here, self.vocabulary.bases)
 
     def tables(self) -> LadderTables | None:
         """What the base reads of the counts."""
@@ -206,14 +230,25 @@ class Counted(Ground):
         self, tokens: Tokens, tables: LadderTables | None, temper: float, *, training: bool, full: bool = False
     ) -> Candidates:
         """The labels a token may take, with the tempered base; in training its own count is forgotten."""
+        left_out = tokens.labels if training else None
+        found = self._possible(tokens, tables, left_out, full=full)
+        scores = found.ladder
+        if self.pool is not None:
+            features = self._node_features(tokens)
+            scores = self.pool.scores(
+                self.counts.table, label_prior(self.counts), features, self.expert_of, found, left_out
+            )
+        return Candidates(found.offsets, found.labels, np.float32(temper) * scores)
+
+    def _possible(self, tokens: Tokens, tables: LadderTables | None, left_out: Ids | None, *, full: bool) -> Candidates:
+        """The labels a token may take, and what the ladder says of them."""
         if tables is None:
             return Candidates.all_labels(len(tokens.labels), self.n_labels)
-        left_out = tokens.labels if training else None
         parts = tables.parts(self.ladder, tokens, left_out)
-        found = Candidates(parts.offsets, parts.labels, np.float32(temper) * parts.scores(self.ladder))
+        found = Candidates(parts.offsets, parts.labels, parts.scores(self.ladder))
         if self.full or full:
-            return found.spread(self.n_labels, temper * FLOOR)
-        return found if left_out is None else found.including(left_out, temper * FLOOR)
+            return found.spread(self.n_labels, FLOOR)
+        return found if left_out is None else found.including(left_out, FLOOR)
 
     def start(self, temper: float, edge: float = 0.75) -> Start:
         """Nothing but the tempered co-occurrence rates of labels."""
@@ -227,6 +262,12 @@ class Counted(Ground):
         bias = weights[len(table.labels) :]
         scored = EdgeScores.of_dense(edges)
         every = full or self.full
+        ladder_temper = temper
+        if self.pool is not None:
+            pooled = self.pool.compiled(table, label_prior(self.counts), self.expert_of).scaled(temper)
+            node = replace(node, scores=node.scores + pooled.scores)
+            bias = bias + (temper * self.pool.bias).astype(np.float32)
+            ladder_temper = temper * self.pool.ladder
         if self.word is None or (every and temper == 0):
             return ChainModel(self.labels, scored, node, bias, all_labels=True, edge_weights=extra)
         ladder = ladder_model(self.counts, self.preset, self.ladder, self.word, every)
@@ -235,9 +276,9 @@ class Counted(Ground):
             ladder,
             edges=scored,
             bias=bias,
-            weights=node.padded(rows).plus(ladder.weights.scaled(temper), self.n_labels),
-            rows=ladder.rows.scaled(temper),
-            floor=FLOOR * temper,
+            weights=node.padded(rows).plus(ladder.weights.scaled(ladder_temper), self.n_labels),
+            rows=ladder.rows.scaled(ladder_temper),
+            floor=FLOOR * ladder_temper,
             edge_weights=extra.padded(rows) if len(extra) else extra,
         )
 
