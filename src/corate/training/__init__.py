@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 from corate.corpus import Corpus
-from corate.counts import Counts, label_ids
+from corate.counts import Counts, Table, label_ids
 from corate.errors import DataError, FeatureError, ModelError
 from corate.features import FeatureSource, resolve
 from corate.features.ready import Bins, FeatureFunction, with_features
 from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
-from corate.model import ChainModel
+from corate.model import ChainModel, SparseRows
 from corate.tagger import Tagger
 from corate.training.build import rebuild
 from corate.training.chains import RECIPES, ChainTraining
@@ -130,6 +130,7 @@ def train(
         "progress": told,
     }
     kept = None
+    table: Table | SparseRows
     if method == "empirical":
         model, counts, chosen = Empirical(
             ready,
@@ -141,7 +142,7 @@ def train(
             all_labels=all_labels,
             progress=told,
         ).train()
-        vocabulary, kept = counts.vocabulary, counts
+        vocabulary, kept, table = counts.vocabulary, counts, counts.table
     elif method == "separate":
         model, counts, chosen = Separate(
             ready,
@@ -152,7 +153,7 @@ def train(
             all_labels=all_labels,
             **trained,
         ).train()
-        vocabulary = counts.vocabulary
+        vocabulary, table = counts.vocabulary, counts.table
     else:
         ground = _ground(
             method, started_from, ready, chosen_templates, base, looked_at, seed, all_labels, unknown, told
@@ -162,6 +163,7 @@ def train(
         vocabulary = ground.vocabulary
         if chosen["settings"]["c1"] > 0 or chosen["settings"]["cutoff"] > 1:
             vocabulary, model = _without_idle(vocabulary, model)
+        table = model.weights
     if started_from is not None:
         function = started_from.function
     record: dict[str, Any] = {
@@ -169,7 +171,7 @@ def train(
         "sentences": len(corpus),
         "tokens": corpus.n_tokens,
         "labels": len(model.labels),
-        "features": int((model.weights.offsets[1:] > model.weights.offsets[:-1]).sum()),
+        "features": int((table.offsets[1:] > table.offsets[:-1]).sum()),
         "layout": _layout(corpus),
         "seed": seed,
         "all_labels": all_labels,

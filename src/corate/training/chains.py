@@ -45,8 +45,11 @@ TEMPERS = {"default": 0.5, "paper": 0.7, "none": 0.0}
 FEW_TOKENS = 100_000
 #: Tokens that tuning learns from and judges by.
 TUNING_TOKENS = 40_000
-#: A pass whose loss is so many times that before it has gone too far.
+#: A pass whose loss is so many times that before it has gone too far; but so little for a sentence is no matter, nor so
+#: little for all of them: steps for few sentences undo each other.
 TOO_FAR = 1.5
+SMALL_LOSS = 0.1
+SMALL_SUM = 10.0
 MOST_HALVINGS = 12
 #: Held-out accuracy may fail to rise for so many iterations of a batch optimiser.
 PATIENCE = 10
@@ -350,14 +353,13 @@ class ChainTraining:
             store = Checkpoint(self.checkpoint, self._fingerprint(items))
             top = store.restore(run, p.passes)
         best = run.weights
-        before = np.inf
         try:
             while run.passes < p.passes:
-                before = self._pass(run, before, p.passes, stage)
-                told = f"{stage}: loss {before:.4f}"
+                told = f"{stage}: loss {self._pass(run, p.passes, stage):.4f}"
+                if right is None or top < 0:
+                    best = run.weights
                 if right is None:
                     self.progress(told, run.passes / p.passes)
-                    best = run.weights
                 else:
                     accuracy = float(right(run.weights).mean())
                     self.progress(f"{told}, held-out accuracy {accuracy:.4f}", run.passes / p.passes)
@@ -372,15 +374,23 @@ class ChainTraining:
             self.stopped = True
         return best, top if right is not None else None
 
-    def _pass(self, run: AdaGrad | Perceptron, before: float, passes: int, stage: str) -> float:
+    def _pass(self, run: AdaGrad | Perceptron, passes: int, stage: str) -> float:
         """One pass; where it diverges it is taken back and made again with half the step."""
         done = run.passes
+
+        def progress(part: float) -> None:
+            self.progress(stage, (done + part) / passes)
+
+        if isinstance(run, Perceptron):
+            return run.pass_once(progress)
+        if done == 0:
+            run.look()
+        limit = TOO_FAR * max(min(run.opening, run.latest), SMALL_LOSS) + SMALL_SUM / max(1, len(run.items))
         for _ in range(MOST_HALVINGS):
             kept = run.state.copy()
-            loss = run.pass_once(lambda part: self.progress(stage, (done + part) / passes))
-            if isinstance(run, Perceptron):
-                return loss
-            if np.isfinite(loss) and loss <= TOO_FAR * min(before, max(run.opening, 1e-3)):
+            loss = run.pass_once(progress)
+            if loss <= limit:
+                run.latest = loss
                 return loss
             run.take_back(kept)
             warnings.warn(
@@ -395,7 +405,7 @@ class ChainTraining:
             sums = np.add.reduceat(items.tokens.weights, items.tokens.offsets[:-1][sentences])
             sentences = sentences[sums > 0]
         if self.optimizer == "perceptron":
-            return Perceptron.of(items.chains, sentences, self._begin(), p.passes, self.seed)
+            return Perceptron.of(items.chains, sentences, self._begin(), self.seed)
         visits = np.maximum(np.bincount(items.features[1], minlength=len(self.ground.slots)), 1)
         node = 2.0 * p.c2 / visits
         of_edges: Any = [] if items.edge_visits is None else 2.0 * p.c2 / items.edge_visits
