@@ -45,8 +45,10 @@ TEMPERS = {"default": 0.5, "paper": 0.7, "none": 0.0}
 FEW_TOKENS = 100_000
 #: Tokens that tuning learns from and judges by.
 TUNING_TOKENS = 40_000
-#: A pass whose loss is so many times that before it has gone too far.
-TOO_FAR = 1.5
+#: A pass whose loss is so many times that before it, and so much more, has gone too far.
+TOO_FAR, SLACK = 1.5, 0.1
+#: With so many sentences the first of them tell what the loss is at the start.
+MANY_SENTENCES = 2000
 MOST_HALVINGS = 12
 #: Held-out accuracy may fail to rise for so many iterations of a batch optimiser.
 PATIENCE = 10
@@ -350,10 +352,10 @@ class ChainTraining:
             store = Checkpoint(self.checkpoint, self._fingerprint(items))
             top = store.restore(run, p.passes)
         best = run.weights
-        before = np.inf
+        before = self._loss(items, run)
         try:
             while run.passes < p.passes:
-                before = self._pass(run, before, p.passes, stage)
+                before = self._pass(items, run, before, p.passes, stage)
                 told = f"{stage}: loss {before:.4f}"
                 if right is None:
                     self.progress(told, run.passes / p.passes)
@@ -372,7 +374,18 @@ class ChainTraining:
             self.stopped = True
         return best, top if right is not None else None
 
-    def _pass(self, run: AdaGrad | Perceptron, before: float, passes: int, stage: str) -> float:
+    def _loss(self, items: Items, run: AdaGrad | Perceptron, met: float = np.inf) -> float:
+        """The mean loss of a sentence: as met on the way where they are many, else that of the weights as they are.
+
+        Among few sentences the steps for one may spoil the next for a while, and the loss met says little; the penalty
+        is counted too, for weights may go too far and still label all of them right.
+        """
+        if isinstance(run, Perceptron) or len(run.items) >= MANY_SENTENCES or not np.isfinite(run.state).all():
+            return met
+        value, _ = items.chains.objective(run.weights.astype(np.float64), 2.0 * self.p.c2, self.threads)
+        return float(value) / max(1, len(run.items))
+
+    def _pass(self, items: Items, run: AdaGrad | Perceptron, before: float, passes: int, stage: str) -> float:
         """One pass; where it diverges it is taken back and made again with half the step."""
         done = run.passes
         for _ in range(MOST_HALVINGS):
@@ -380,7 +393,9 @@ class ChainTraining:
             loss = run.pass_once(lambda part: self.progress(stage, (done + part) / passes))
             if isinstance(run, Perceptron):
                 return loss
-            if np.isfinite(loss) and loss <= TOO_FAR * min(before, max(run.opening, 1e-3)):
+            loss = self._loss(items, run, loss)
+            opening = run.opening if len(run.items) >= MANY_SENTENCES else np.inf
+            if np.isfinite(loss) and loss <= TOO_FAR * min(before, opening) + SLACK:
                 return loss
             run.take_back(kept)
             warnings.warn(
