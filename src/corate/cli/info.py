@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from corate.cli import options
-from corate.cli.terminal import count, print_json, show_table, size
+from corate.cli.terminal import count, print_json, show_table, size, told
 
 if TYPE_CHECKING:
     from corate import Tagger
@@ -76,7 +76,7 @@ def _show(facts: dict[str, Any]) -> None:
         ["words", count(facts["words"])],
         ["labels", f"{count(len(labels))}: {' '.join(labels[:_LABELS_SHOWN])}{more}"],
         ["templates", "\n".join(facts["templates"])],
-        *([key, _told(value)] for key, value in facts["record"].items() if key not in facts),
+        *([key, told(value)] for key, value in facts["record"].items() if key not in facts),
     ]
     show_table(rows)
     for title, sign in (("for", 1), ("against", -1)):
@@ -90,16 +90,3 @@ def _show(facts: dict[str, Any]) -> None:
             print()
             cells = [[pair["left"], pair["right"], f"{pair['rate']:.3g}"] for pair in pairs]
             show_table(cells, ["label", "next label", "rate"], title=f"label pairs that {title} each other")
-
-
-def _told(value: Any) -> str:
-    """A value of the record as a person reads it."""
-    if value is None:
-        return "-"
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {_told(v)}" for key, v in value.items())
-    if isinstance(value, list | tuple):
-        return " ".join(map(_told, value))
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return count(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -95,7 +95,7 @@ def train(
     An argument that the method has no use for is refused; :data:`ARGUMENTS` says which are for which.
 
     >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET"), ("cat", "NOUN")]])
-    >>> train(corpus, ladder="default").tag(["the", "cat"])
+    >>> train(corpus).tag(["the", "cat"])
     ['DET', 'NOUN']
     """
     started = time.perf_counter()
@@ -176,10 +176,18 @@ def train(
         "seed": seed,
         "all_labels": all_labels,
         **chosen,
+        **_origin(started_from),
         "seconds": round(time.perf_counter() - started, 4),
     }
     columns = tuple(c.name for c in corpus.columns)
     return Tagger(vocabulary, model, record, columns, kept, bins, function)
+
+
+def _origin(tagger: Tagger | None) -> dict[str, Any]:
+    """What the record says of a model that was trained further."""
+    if tagger is None:
+        return {}
+    return {"init": {name: tagger.record[name] for name in ("method", "sentences", "tokens") if name in tagger.record}}
 
 
 _CHAINS = tuple(RECIPES)
@@ -316,13 +324,15 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
 
     >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]])
     >>> more = Corpus.from_sentences([[("an", "DET"), ("emu", "NOUN")]])
-    >>> update(train(corpus), more).record["sentences"]
+    >>> update(train(corpus, "empirical"), more).record["sentences"]
     2
     """
     started = time.perf_counter()
     _check_corpus(corpus)
     if tagger.method != "empirical":
-        raise ModelError(f"a model of the method {tagger.method!r} cannot learn more; train it again on all the data")
+        further = "train it further on the new text: corate train --init, or train(..., init=)"
+        advice = "train it again on all the text" if tagger.model.locally_normalised else further
+        raise ModelError(f"a model of the method {tagger.method!r} has no counts to add to; {advice}")
     if tagger.counts is None:
         raise ModelError(
             "this model was saved without its counts, so it cannot learn more; train it again and keep them"

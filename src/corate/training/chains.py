@@ -45,11 +45,10 @@ TEMPERS = {"default": 0.5, "paper": 0.7, "none": 0.0}
 FEW_TOKENS = 100_000
 #: Tokens that tuning learns from and judges by.
 TUNING_TOKENS = 40_000
-#: A pass whose loss is so many times that before it has gone too far; but so little for a sentence is no matter, nor so
-#: little for all of them: steps for few sentences undo each other.
-TOO_FAR = 1.5
-SMALL_LOSS = 0.1
-SMALL_SUM = 10.0
+#: A pass whose loss is so many times that before it, and so much more, has gone too far.
+TOO_FAR, SLACK = 1.5, 0.1
+#: With so many sentences the loss met on the way tells how it goes.
+MANY_SENTENCES = 2000
 MOST_HALVINGS = 12
 #: Held-out accuracy may fail to rise for so many iterations of a batch optimiser.
 PATIENCE = 10
@@ -355,7 +354,7 @@ class ChainTraining:
         best = run.weights
         try:
             while run.passes < p.passes:
-                told = f"{stage}: loss {self._pass(run, p.passes, stage):.4f}"
+                told = f"{stage}: loss {self._pass(items, run, p.passes, stage):.4f}"
                 if right is None or top < 0:
                     best = run.weights
                 if right is None:
@@ -374,7 +373,7 @@ class ChainTraining:
             self.stopped = True
         return best, top if right is not None else None
 
-    def _pass(self, run: AdaGrad | Perceptron, passes: int, stage: str) -> float:
+    def _pass(self, items: Items, run: AdaGrad | Perceptron, passes: int, stage: str) -> float:
         """One pass; where it diverges it is taken back and made again with half the step."""
         done = run.passes
 
@@ -384,11 +383,12 @@ class ChainTraining:
         if isinstance(run, Perceptron):
             return run.pass_once(progress)
         if done == 0:
-            run.look()
-        limit = TOO_FAR * max(min(run.opening, run.latest), SMALL_LOSS) + SMALL_SUM / max(1, len(run.items))
+            run.opening = self._loss(items, run, run.peek)
+        limit = TOO_FAR * min(run.opening, run.latest) + SLACK
         for _ in range(MOST_HALVINGS):
             kept = run.state.copy()
-            loss = run.pass_once(progress)
+            met = run.pass_once(progress)
+            loss = self._loss(items, run, lambda met=met: met)  # type: ignore[misc]
             if loss <= limit:
                 run.latest = loss
                 return loss
@@ -398,6 +398,17 @@ class ChainTraining:
                 stacklevel=2,
             )
         raise DataError("training diverges even with much smaller steps; give a smaller rate (--set rate=)")
+
+    def _loss(self, items: Items, run: AdaGrad, met: Callable[[], float]) -> float:
+        """The mean loss of a sentence: as met on the way where they are many, else that of the weights as they are.
+
+        Among few sentences the steps for one may spoil the next for a while, and the loss met says little; the penalty
+        is counted too, for weights may go too far and still label all of them right.
+        """
+        if len(run.items) >= MANY_SENTENCES or not np.isfinite(run.state).all():
+            return met()
+        value, _ = items.chains.objective(run.weights.astype(np.float64), 2.0 * self.p.c2, self.threads)
+        return value / max(1, len(run.items))
 
     def _steps(self, items: Items, p: ChainParameters) -> AdaGrad | Perceptron:
         sentences = np.flatnonzero(np.diff(items.tokens.offsets) > 0)

@@ -185,13 +185,13 @@ class AdaGrad:
     threads: int = 1
     seed: int = 0
     passes: int = 0
-    opening: float = np.inf  # mean loss of some items before the first step
-    latest: float = np.inf  # mean loss met in the last pass
+    opening: float = np.inf  # mean loss before the first step, where somebody looked
+    latest: float = np.inf  # mean loss of the last pass
 
     #: A pass is made in so many parts, so that progress shows and Ctrl-C is heard.
     PARTS = 20
-    #: Items that tell the loss before the first step.
-    FIRST = 1000
+    #: Items that tell the loss of weights.
+    SOME = 1000
 
     @classmethod
     def of(
@@ -221,11 +221,11 @@ class AdaGrad:
         self.passes += 1
         return loss / max(1, len(order))
 
-    def look(self) -> None:
-        """Measure the mean loss of some items as it is before the first step."""
-        some = np.random.default_rng(self.seed).permutation(self.items)[: self.FIRST]
+    def peek(self) -> float:
+        """The mean loss of some items with the weights as they are."""
+        some = np.random.default_rng(self.seed).permutation(self.items)[: self.SOME]
         loss = self.steps.pass_over(self.state.copy(), some, self.decay, 0.0, self.batch, self.threads)
-        self.opening = loss / max(1, len(some))
+        return loss / max(1, len(some))
 
     def take_back(self, state: F32) -> None:
         """Undo a pass that went too far, and halve the steps."""
