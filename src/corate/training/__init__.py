@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from corate.corpus import Corpus
 from corate.counts import Counts, Table, label_ids
 from corate.errors import DataError, FeatureError, ModelError
@@ -86,7 +88,7 @@ def train(
         boundaries: whether the start and the end of a sentence have weights.
         unknown: the label that says that a token's label is not known; all labels are then possible.
         label_weights: how much tokens of a label count, by label; 1 for those not named.
-        sentence_weights: how much each sentence of the corpus counts.
+        sentence_weights: how much each sentence of the corpus counts; one of weight 0 is as good as absent.
         threads: for methods that can share their work; ``"empirical"`` needs one. The result does not depend on it.
         seed: chooses what is held out, and the order of stochastic steps.
         all_labels: consider every label everywhere, not only those that a word's counts make likely.
@@ -105,6 +107,8 @@ def train(
     if method not in METHODS:
         raise DataError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
     _refuse_foreign(method, locals())
+    if sentence_weights is not None:
+        corpus, sentence_weights = _weighed(corpus, sentence_weights)
     told = progress or (lambda stage, done: None)
     started_from = _starting_model(init, base, corpus, features, threads, seed, told)
     if started_from is not None:
@@ -114,8 +118,11 @@ def train(
     elif features is None and method != "empirical" and corpus.columns:
         features = usual_preset(corpus)
     templates, function = resolve(features, [c.name for c in corpus.columns])
-    binned = method == "empirical"
-    ready, bins = _ready(corpus, function, binned=binned)
+    bins = None
+    if started_from is not None:
+        function, bins = started_from.function, started_from.bins
+    binned = method == "empirical" or bins is not None
+    ready, bins = _ready(corpus, function, bins, binned=binned)
     looked_at = None if held_out is None else _ready(held_out, function, bins, binned=binned)[0]
     chosen_templates = [t for t in templates if t.atoms]
     trained: dict[str, Any] = {
@@ -164,8 +171,6 @@ def train(
         if chosen["settings"]["c1"] > 0 or chosen["settings"]["cutoff"] > 1:
             vocabulary, model = _without_idle(vocabulary, model)
         table = model.weights
-    if started_from is not None:
-        function = started_from.function
     record: dict[str, Any] = {
         "method": method,
         "sentences": len(corpus),
@@ -216,6 +221,15 @@ def _refuse_foreign(method: str, given: Mapping[str, Any]) -> None:
     for name, methods in ARGUMENTS.items():
         if method not in methods and given[name] is not usual[name]:
             raise DataError(f"{name} is for the method {' or '.join(map(repr, methods))}, not for {method!r}")
+
+
+def _weighed(corpus: Corpus, weights: Sequence[float]) -> tuple[Corpus, Sequence[float]]:
+    """The sentences whose weight is not 0; those of weight 0 are absent, with their words and labels."""
+    given = np.asarray(weights, dtype=float)
+    if given.shape != (len(corpus),) or given.all() or not given.any():
+        return corpus, weights
+    kept = np.flatnonzero(given)
+    return corpus.take(kept), given[kept].tolist()
 
 
 def _starting_model(

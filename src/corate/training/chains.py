@@ -47,9 +47,9 @@ FEW_TOKENS = 100_000
 TUNING_TOKENS = 40_000
 #: A pass whose loss is so many times that before it, and so much more, has gone too far.
 TOO_FAR, SLACK = 1.5, 0.1
-#: With so many sentences the loss met on the way tells how it goes.
-MANY_SENTENCES = 2000
-MOST_HALVINGS = 12
+#: With so many sentences the loss met on the way tells how it goes; with fewer, that of all and a share of the penalty.
+MANY_SENTENCES, SHARE = 2000, 0.1
+MOST_HALVINGS = 30
 #: Held-out accuracy may fail to rise for so many iterations of a batch optimiser.
 PATIENCE = 10
 
@@ -402,13 +402,15 @@ class ChainTraining:
     def _loss(self, items: Items, run: AdaGrad, met: Callable[[], float]) -> float:
         """The mean loss of a sentence: as met on the way where they are many, else that of the weights as they are.
 
-        Among few sentences the steps for one may spoil the next for a while, and the loss met says little; the penalty
-        is counted too, for weights may go too far and still label all of them right.
+        Among few sentences the steps for one may spoil the next for a while, and the loss met says little; some of what
+        the penalty has grown by is counted too, for weights may go too far and still label all of them right.
         """
         if len(run.items) >= MANY_SENTENCES or not np.isfinite(run.state).all():
             return met()
-        value, _ = items.chains.objective(run.weights.astype(np.float64), 2.0 * self.p.c2, self.threads)
-        return value / max(1, len(run.items))
+        weights, begin = run.weights.astype(np.float64), self._begin().astype(np.float64)
+        value, _ = items.chains.objective(weights, 0.0, self.threads)
+        grown = self.p.c2 * max(0.0, float(weights @ weights) - float(begin @ begin))
+        return (value + SHARE * grown) / max(1, len(run.items))
 
     def _steps(self, items: Items, p: ChainParameters) -> AdaGrad | Perceptron:
         sentences = np.flatnonzero(np.diff(items.tokens.offsets) > 0)

@@ -37,6 +37,8 @@ def lbfgs(
     """
     from scipy.optimize import minimize
 
+    if iterations < 1:
+        return start
     best = start
     last = [np.inf, np.inf]
     step = 0
