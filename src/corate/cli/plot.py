@@ -69,7 +69,7 @@ class _Axes:
     def accuracies(self) -> list[float]:
         """About five round ticks of accuracy."""
         step = 10.0 ** math.floor(math.log10(self.top - self.bottom))
-        step = next(s for s in (step / 5, step / 2, step) if (self.top - self.bottom) / s <= 6)
+        step = next(s * step for s in (0.2, 0.5, 1.0, 2.0) if (self.top - self.bottom) / (s * step) <= 6)
         first = math.ceil(self.bottom / step - 1e-9)
         return [k * step for k in range(first, math.floor(self.top / step + 1e-9) + 1)]
 
