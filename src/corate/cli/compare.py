@@ -202,7 +202,7 @@ class _Table:
             percent(row.mean("accuracy_oov")),
             _with_spread(row, "f1"),
             f"{row.seconds:.2f} s",
-            f"{row.seconds / max(self.fastest, 1e-9):.1f}",
+            f"{row.seconds / max(self.fastest, 1e-9):.1f}x",
             size(row.bytes),
         ]
 
