@@ -8,7 +8,7 @@ import sys
 import pytest
 
 PROGRAM = [sys.executable, "-m", "corate.cli"]
-COMMANDS = ["train", "tag", "eval", "update", "info", "demo"]
+COMMANDS = ["train", "tag", "eval", "compare", "update", "info", "demo"]
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits are POSIX's")
 

@@ -19,7 +19,7 @@ from corate.corpus import Corpus
 from corate.demo import write_files
 from corate.tagger import Tagger
 from corate.training import chains
-from corate.training.optimize import lbfgs, owlqn
+from corate.training.optimize import lbfgs
 from real_corpora import real_file
 
 Features = list[list[list[str]]]
@@ -103,7 +103,6 @@ def test_the_optimum_is_that_of_crfsuite(
     """Addresses have labels that are nearly as likely as others: there, both must come close to it."""
     if data == "addresses":
         monkeypatch.setattr(chains, "lbfgs", partial(lbfgs, tolerance=1e-8))
-        monkeypatch.setattr(chains, "owlqn", partial(owlqn, tolerance=1e-9))
     training, test = chunks() if data == "chunks" else addresses(tmp_path)
     x, y = features_of(training), labels_of(training)
     loss, oracle = by_crfsuite(x, y, tmp_path / "oracle", **penalty)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from corate.training.optimize import AdaGrad, Perceptron, lbfgs, owlqn
+from corate.training.optimize import AdaGrad, Perceptron, lbfgs
 
 F64 = NDArray[np.float64]
 CENTRE = np.array([3.0, -1.0, 0.5])
@@ -112,12 +112,14 @@ numbers = st.floats(-5, 5)
 
 @given(st.lists(st.tuples(numbers, st.floats(0.1, 10), numbers), min_size=1, max_size=8), st.floats(0, 4))
 @settings(deadline=None)
-def test_owlqn_shrinks_and_cuts_what_has_a_closed_form(terms: list[tuple[float, float, float]], c1: float) -> None:
+def test_lbfgs_with_absolute_weights_shrinks_and_cuts_what_has_a_closed_form(
+    terms: list[tuple[float, float, float]], c1: float
+) -> None:
     """a / 2 (x - b)^2 + c1 |x| is least at sign(b) max(0, |b| - c1 / a), wherever it is begun."""
     b, a, start = (np.array(column) for column in zip(*terms, strict=True))
     expected = np.sign(b) * np.maximum(0.0, np.abs(b) - c1 / a)
     objective = lambda x: (float((a * (x - b) ** 2).sum() / 2), a * (x - b))  # noqa: E731
-    found = owlqn(objective, start, c1, iterations=500, tolerance=1e-14)
+    found = lbfgs(objective, start, c1=c1, iterations=500, tolerance=1e-14)
     np.testing.assert_allclose(found, expected, atol=1e-3)
     far = np.abs(np.abs(b) - c1 / a) > 1e-2
     assert (found[far & (expected == 0)] == 0).all()
@@ -139,7 +141,7 @@ def logistic(seed: int = 0, n: int = 60, features: int = 12) -> Callable[[F64], 
 
 @pytest.mark.parametrize("c1", [0.0, 0.3, 2.0, 8.0, 1000.0])
 @pytest.mark.parametrize("start", [0.0, 1.0])
-def test_owlqn_finds_the_optimum_that_split_weights_have(c1: float, start: float) -> None:
+def test_lbfgs_with_absolute_weights_finds_the_optimum_that_split_weights_have(c1: float, start: float) -> None:
     """x = p - q with p, q >= 0 makes the problem smooth: a bounded optimiser is its oracle."""
     objective, n = logistic(), 12
 
@@ -148,7 +150,7 @@ def test_owlqn_finds_the_optimum_that_split_weights_have(c1: float, start: float
         return value + c1 * float(pq.sum()), np.concatenate([gradient, -gradient]) + c1
 
     oracle = minimize(split, np.zeros(2 * n), jac=True, method="L-BFGS-B", bounds=[(0, None)] * (2 * n), tol=1e-14)
-    found = owlqn(objective, np.full(n, start), c1, iterations=1000, tolerance=1e-13)
+    found = lbfgs(objective, np.full(n, start), c1=c1, iterations=1000, tolerance=1e-13)
     expected = oracle.x[:n] - oracle.x[n:]
     assert objective(found)[0] + c1 * np.abs(found).sum() == pytest.approx(oracle.fun, rel=1e-6)
     np.testing.assert_allclose(found, expected, atol=5e-3)
@@ -156,31 +158,26 @@ def test_owlqn_finds_the_optimum_that_split_weights_have(c1: float, start: float
     assert c1 < 1000 or not found.any()
 
 
-def test_owlqn_leaves_fewer_weights_the_dearer_they_are() -> None:
-    left = [int(np.count_nonzero(owlqn(logistic(), np.zeros(12), c1))) for c1 in (0.0, 1.0, 4.0, 100.0)]
+def test_lbfgs_with_absolute_weights_leaves_fewer_weights_the_dearer_they_are() -> None:
+    left = [int(np.count_nonzero(lbfgs(logistic(), np.zeros(12), c1=c1))) for c1 in (0.0, 1.0, 4.0, 100.0)]
     assert left == sorted(left, reverse=True)
     assert left[0] == 12
     assert left[-1] == 0
 
 
-def test_owlqn_makes_no_more_iterations_than_asked_for_and_never_climbs() -> None:
+def test_lbfgs_with_absolute_weights_makes_no_more_iterations_than_asked_for_and_never_climbs() -> None:
     told: list[tuple[int, float]] = []
-    owlqn(logistic(), np.ones(12), 1.0, iterations=7, progress=lambda step, v, n, w: not told.append((step, v)))
+    lbfgs(logistic(), np.ones(12), c1=1.0, iterations=7, progress=lambda step, v, n, w: not told.append((step, v)))
     assert [step for step, _ in told] == list(range(1, 8))
     values = [value for _, value in told]
     assert values == sorted(values, reverse=True)
-    np.testing.assert_array_equal(owlqn(logistic(), np.ones(12), 1.0, iterations=0), np.ones(12))
-
-
-@pytest.mark.parametrize("memory", [1, 2, 6])
-def test_owlqn_works_with_any_memory(memory: int) -> None:
-    found = owlqn(logistic(), np.zeros(12), 1.0, iterations=1000, tolerance=1e-12, memory=memory)
-    best = owlqn(logistic(), np.zeros(12), 1.0, iterations=1000, tolerance=1e-12, memory=10)
-    np.testing.assert_allclose(found, best, atol=1e-3)
+    np.testing.assert_array_equal(lbfgs(logistic(), np.ones(12), c1=1.0, iterations=0), np.ones(12))
 
 
 @pytest.mark.parametrize("how", [None, KeyboardInterrupt])
-def test_owlqn_stops_where_it_is_told_to_and_keeps_what_it_has(how: type[BaseException] | None) -> None:
+def test_lbfgs_with_absolute_weights_stops_where_it_is_told_to_and_keeps_what_it_has(
+    how: type[BaseException] | None,
+) -> None:
     seen: list[F64] = []
     calls: list[str] = []
 
@@ -190,18 +187,18 @@ def test_owlqn_stops_where_it_is_told_to_and_keeps_what_it_has(how: type[BaseExc
             raise how
         return step < 3
 
-    found = owlqn(logistic(), np.zeros(12), 0.5, progress=progress, interrupted=lambda: calls.append("interrupted"))
+    found = lbfgs(logistic(), np.zeros(12), c1=0.5, progress=progress, interrupted=lambda: calls.append("interrupted"))
     assert len(seen) == 3
     np.testing.assert_array_equal(found, seen[-1])
     assert calls == ([] if how is None else ["interrupted"])
 
 
-def test_an_interrupt_of_owlqn_before_anything_is_reached_is_raised() -> None:
+def test_an_interrupt_with_absolute_weights_before_anything_is_reached_is_raised() -> None:
     def objective(weights: F64) -> tuple[float, F64]:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        owlqn(objective, np.zeros(3), 1.0, interrupted=lambda: pytest.fail("nothing was reached"))
+        lbfgs(objective, np.zeros(3), c1=1.0, interrupted=lambda: pytest.fail("nothing was reached"))
 
 
 # -- the perceptron ---------------------------------------------------------------------------------------------------

@@ -36,8 +36,9 @@ def info(
 
     That is its labels, templates, chosen values and how it was trained. The features with the strongest weights speak
     for a label (above 0) or against it (below 0). Pairs of labels are shown with their co-occurrence rate: how many
-    times more often they stand side by side than they would by chance, or than their words let expect. Above 1 they
-    attract each other, below 1 they avoid each other.
+    times more often they stand side by side than they would by chance, or than their words let expect; in a model that
+    was trained on whole sentences it is the factor that the pair brings. Above 1 they attract each other, below 1 they
+    avoid each other.
     """
     import corate
 
@@ -59,6 +60,7 @@ def _facts(tagger: Tagger, path: str) -> dict[str, Any]:
         "templates": list(tagger.features),
         "labels": list(tagger.labels),
         "words": len(tagger.words),
+        "locally_normalised": tagger.model.locally_normalised,
         "record": tagger.record,
         "strongest": [{"feature": f, "label": y, "weight": weight} for f, y, weight in tagger.strongest(_WEIGHTS)],
         "attractive": [{"left": a, "right": b, "rate": rate} for a, b, rate in attractive],
@@ -72,6 +74,7 @@ def _show(facts: dict[str, Any]) -> None:
     rows = [
         ["model", f"{facts['model']}, {size(facts['bytes'])}"],
         ["method", facts["method"]],
+        *([["normalised", "at every position: P(label | label before, words)"]] if facts["locally_normalised"] else []),
         ["columns", " ".join(facts["columns"])],
         ["words", count(facts["words"])],
         ["labels", f"{count(len(labels))}: {' '.join(labels[:_LABELS_SHOWN])}{more}"],

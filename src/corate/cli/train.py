@@ -200,7 +200,8 @@ def train(
         typer.Option(
             min=0,
             metavar="N",
-            help="Leave out word pairs and other conjunctions seen less than N times: smaller.",
+            help="Leave out word pairs and other conjunctions seen less than N times: smaller. For empirical; with the "
+            "others, --set cutoff=N.",
             rich_help_panel=_FILE,
         ),
     ] = 0,
@@ -243,6 +244,10 @@ def train(
     }
     given = {name: value for name, value in own.items() if value is not None}
     check_options(method, given)
+    if drop_rare > 1 and method != "empirical":
+        raise typer.BadParameter(
+            f"it is for --method empirical, not for {method}; use --set cutoff={drop_rare}", param_hint="--drop-rare"
+        )
     _check_files(file, output, given)
     for name, other in (("held-out", held_out), ("test", test)):
         if other is not None and _same(other, output):
