@@ -337,6 +337,24 @@ def test_a_known_label_that_seems_impossible_is_summed_over_exactly(gap: float) 
     np.testing.assert_allclose(gradient, chains.objective(weights, 0.0, 1, exact=True)[1], atol=1e-5)
 
 
+@pytest.mark.xfail(strict=True, reason="the scaled pass loses what falls below 1e-38, though it wins in the end")
+@pytest.mark.parametrize("full", [True, False])
+@pytest.mark.parametrize("gold", [0, 1])
+@pytest.mark.parametrize(("low", "drop"), [(89.0, 40.0), (120.0, 50.0), (200.0, 50.0)])
+def test_a_path_that_seems_lost_at_first_and_wins_in_the_end_is_kept(
+    low: float, drop: float, gold: int, full: bool
+) -> None:
+    """Label 1 begins far below label 0, which then falls a little with each step: no single step is extreme."""
+    problem = chain_of([[0.0, -low], *[[0.0, 0.0]] * 5], [gold] * 6)
+    problem.full = full
+    chains = problem.native("likelihood")
+    weights = np.zeros(chains.size)
+    weights[:9].reshape(3, 3)[:2, :2] = [[-drop, -300.0], [-300.0, 0.0]]
+    value, gradient = chains.objective(weights, 0.0, 1)
+    assert value == pytest.approx(problem.objective("likelihood", weights, 0.0), rel=1e-5, abs=1e-4)
+    np.testing.assert_allclose(gradient, chains.objective(weights, 0.0, 1, exact=True)[1], atol=1e-4)
+
+
 @pytest.mark.parametrize("loss", ["pieces", "local", "path"])
 @pytest.mark.parametrize("scale", [100.0, 1000.0])
 def test_other_losses_stand_extreme_scores_too(loss: str, scale: float) -> None:
