@@ -227,13 +227,14 @@ def test_longer_sentences_of_more_labels_are_right_too(loss: str, labels: int, e
 
 
 @every_loss
-@pytest.mark.parametrize("full", [True, False])
-def test_all_labels_as_candidates_are_the_full_lattice(loss: str, full: bool) -> None:
+@pytest.mark.parametrize("edges", [True, False])
+@pytest.mark.parametrize("exact", [True, False])
+def test_all_labels_as_candidates_are_the_full_lattice(loss: str, edges: bool, exact: bool) -> None:
     """A lattice whose candidates are all labels, spelled out or left away."""
-    problem = random_problem(3, full=True, edges=True, weighted=True)
+    problem = random_problem(3, full=True, edges=edges, weighted=True)
     one, other = problem.native(loss), replace(problem, full=False).native(loss)
     weights = weights_for(one)
-    for a, b in zip(one.objective(weights, 0.2, 1, full), other.objective(weights, 0.2, 1, full), strict=True):
+    for a, b in zip(*(c.objective(weights, 0.2, 1, exact) for c in (one, other)), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-6)
 
 
@@ -359,7 +360,7 @@ def test_a_path_that_seems_lost_at_first_and_wins_in_the_end_is_kept(
 @pytest.mark.parametrize("scale", [100.0, 1000.0])
 def test_other_losses_stand_extreme_scores_too(loss: str, scale: float) -> None:
     for seed in range(6):
-        problem = random_problem(seed, full=seed % 2 == 0, edges=True)
+        problem = random_problem(seed, full=seed % 2 == 0, edges=seed % 3 == 0)
         chains = problem.native(loss)
         weights = weights_for(chains, seed, scale)
         value, gradient = chains.objective(weights, 0.0, 1)
@@ -379,8 +380,11 @@ def many(seed: int = 8, **options: bool) -> Problem:
 @every_loss
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("full", [True, False])
-def test_value_and_gradient_have_the_same_bits_for_any_number_of_threads(loss: str, full: bool, exact: bool) -> None:
-    chains = many(full=full, edges=True).native(loss)
+@pytest.mark.parametrize("edges", [True, False])
+def test_value_and_gradient_have_the_same_bits_for_any_number_of_threads(
+    loss: str, edges: bool, full: bool, exact: bool
+) -> None:
+    chains = many(full=full, edges=edges).native(loss)
     weights = weights_for(chains)
     value, gradient = chains.objective(weights, 0.3, 1, exact)
     for threads in (2, 3):
@@ -402,8 +406,9 @@ def decay_of(problem: Problem, amount: float) -> NDArray[np.float32]:
 
 @every_loss
 @pytest.mark.parametrize("full", [True, False])
-def test_a_pass_has_the_same_bits_for_any_number_of_threads(loss: str, full: bool) -> None:
-    problem = many(full=full, edges=True)
+@pytest.mark.parametrize("edges", [True, False])
+def test_a_pass_has_the_same_bits_for_any_number_of_threads(loss: str, edges: bool, full: bool) -> None:
+    problem = many(full=full, edges=edges)
     chains = problem.native(loss)
     order = np.random.default_rng(0).permutation(150)
     found = []
@@ -447,8 +452,9 @@ def test_a_step_goes_down_the_gradient_scaled_by_what_gradients_have_been(loss: 
 
 @every_loss
 @pytest.mark.parametrize("full", [True, False])
-def test_a_batch_of_all_sentences_meets_their_whole_loss(loss: str, full: bool) -> None:
-    problem = random_problem(9, full=full, edges=True, weighted=True)
+@pytest.mark.parametrize("edges", [True, False])
+def test_a_batch_of_all_sentences_meets_their_whole_loss(loss: str, edges: bool, full: bool) -> None:
+    problem = random_problem(9, full=full, edges=edges, weighted=True)
     chains = problem.native(loss)
     met = chains.pass_over(fresh_state(chains), np.arange(5), decay_of(problem, 0.0), 0.1, 8, 2)
     assert met == pytest.approx(chains.objective(weights_for(chains), 0.0, 1)[0], rel=1e-5)
@@ -456,7 +462,7 @@ def test_a_batch_of_all_sentences_meets_their_whole_loss(loss: str, full: bool) 
 
 def learnable(full: bool) -> Problem:
     """Gold labels are those that some weights would find."""
-    problem = replace(many(full=full, edges=True), weights=None)
+    problem = replace(many(full=full, edges=not full), weights=None)
     chains = problem.native("path")
     found = iter(chains.best(weights_for(chains).astype(np.float32), 1).tolist())
     return replace(problem, sentences=[[replace(t, gold=next(found)) for t in s] for s in problem.sentences])
