@@ -31,6 +31,7 @@ from corate.training.ground import Counted, Judged, Loaded
 from corate.training.ladder import LadderTables
 from corate.training.optimize import AdaGrad, Perceptron, lbfgs
 from corate.training.pairs import edge_features, edge_slots
+from corate.training.pooling import Candidates
 from corate.training.problem import F32, Csr, Progress
 from corate.training.tuning import climb, named_settings
 
@@ -47,9 +48,11 @@ POLISH_PASSES = {"default": 2, "pooled": 3, "paper": 3, "none": 3}
 FEW_TOKENS = 100_000
 #: Tokens that tuning learns from and judges by.
 TUNING_TOKENS = 40_000
-#: A pass whose loss is so many times that before it has gone too far.
-TOO_FAR = 1.5
-MOST_HALVINGS = 12
+#: A pass whose loss is so many times that before it, and so much more, has gone too far.
+TOO_FAR, SLACK = 1.5, 0.1
+#: With so many sentences the loss met on the way tells how it goes; with fewer, that of all and a share of the penalty.
+MANY_SENTENCES, SHARE = 2000, 0.1
+MOST_HALVINGS = 30
 #: Held-out accuracy may fail to rise for so many iterations of a batch optimiser.
 PATIENCE = 10
 
@@ -194,7 +197,7 @@ class ChainTraining:
         if not training:
             gold = np.zeros(n, np.int32)
         elif self.label_weights is not None:
-            base = self._with_costs(candidates, base, tokens.labels, gold)
+            base = self._with_offsets(candidates, base, n)
         features, values = ground.features(tokens, self.p.cutoff)
         slots, edges, visits = (ground.slots.offsets, ground.slots.labels), None, None
         if len(self.edge_rows):
@@ -221,18 +224,16 @@ class ChainTraining:
         )
         return Items(chains, tokens, features, visits)
 
-    def _with_costs(self, candidates: Any, base: F32 | None, labels: NDArray[np.int32], gold: NDArray[np.int32]) -> F32:
-        """Weights of labels as costs of missing them: log of the weight, added to every other label's score."""
+    def _with_offsets(self, candidates: Candidates | None, base: F32 | None, tokens: int) -> F32:
+        """Weights of labels as offsets of their scores in training: minus the logarithm of the weight.
+
+        The weights of features then make up for them, and without the offsets a label is as probable as its weight
+        would make it: P(y | x) times its weight, normalised again.
+        """
         assert self.label_weights is not None
-        n, k = len(labels), self.ground.n_labels
-        costs = np.log(np.maximum(self.label_weights, 1e-12)).astype(np.float32)
-        own = np.where(labels < 0, np.float32(0), costs[labels])
-        widths = np.full(n, k) if candidates is None else np.diff(candidates.offsets)
-        scores = np.repeat(own, widths) if base is None else base + np.repeat(own, widths)
-        starts = np.concatenate([[0], np.cumsum(widths)])[:-1]
-        known = gold >= 0
-        scores[(starts + gold)[known]] -= own[known]
-        return np.asarray(scores, dtype=np.float32)
+        offsets = -np.log(np.maximum(self.label_weights, 1e-6)).astype(np.float32)
+        own = np.tile(offsets, tokens) if candidates is None else offsets[candidates.labels]
+        return np.asarray(own if base is None else base + own, dtype=np.float32)
 
     def _free_pairs(self) -> NDArray[np.uint8]:
         """Which label pairs have a weight to train."""
@@ -352,14 +353,13 @@ class ChainTraining:
             store = Checkpoint(self.checkpoint, self._fingerprint(items))
             top = store.restore(run, p.passes)
         best = run.weights
-        before = np.inf
         try:
             while run.passes < p.passes:
-                before = self._pass(run, before, p.passes, stage)
-                told = f"{stage}: loss {before:.4f}"
+                told = f"{stage}: loss {self._pass(items, run, p.passes, stage):.4f}"
+                if right is None or top < 0:
+                    best = run.weights
                 if right is None:
                     self.progress(told, run.passes / p.passes)
-                    best = run.weights
                 else:
                     accuracy = float(right(run.weights).mean())
                     self.progress(f"{told}, held-out accuracy {accuracy:.4f}", run.passes / p.passes)
@@ -374,15 +374,24 @@ class ChainTraining:
             self.stopped = True
         return best, top if right is not None else None
 
-    def _pass(self, run: AdaGrad | Perceptron, before: float, passes: int, stage: str) -> float:
+    def _pass(self, items: Items, run: AdaGrad | Perceptron, passes: int, stage: str) -> float:
         """One pass; where it diverges it is taken back and made again with half the step."""
         done = run.passes
+
+        def progress(part: float) -> None:
+            self.progress(stage, (done + part) / passes)
+
+        if isinstance(run, Perceptron):
+            return run.pass_once(progress)
+        if done == 0:
+            run.opening = self._loss(items, run, run.peek)
+        limit = TOO_FAR * min(run.opening, run.latest) + SLACK
         for _ in range(MOST_HALVINGS):
-            kept = run.kept() if isinstance(run, AdaGrad) else None
-            loss = run.pass_once(lambda part: self.progress(stage, (done + part) / passes))
-            if isinstance(run, Perceptron) or kept is None:
-                return loss
-            if np.isfinite(loss) and loss <= TOO_FAR * min(before, max(run.opening, 1e-3)):
+            kept = run.kept()
+            met = run.pass_once(progress)
+            loss = self._loss(items, run, lambda met=met: met)  # type: ignore[misc]
+            if loss <= limit:
+                run.latest = loss
                 return loss
             run.take_back(kept)
             warnings.warn(
@@ -391,13 +400,26 @@ class ChainTraining:
             )
         raise DataError("training diverges even with much smaller steps; give a smaller rate (--set rate=)")
 
+    def _loss(self, items: Items, run: AdaGrad, met: Callable[[], float]) -> float:
+        """The mean loss of a sentence: as met on the way where they are many, else that of the weights as they are.
+
+        Among few sentences the steps for one may spoil the next for a while, and the loss met says little; some of what
+        the penalty has grown by is counted too, for weights may go too far and still label all of them right.
+        """
+        if len(run.items) >= MANY_SENTENCES or not np.isfinite(run.state).all():
+            return met()
+        weights, begin = run.weights.astype(np.float64), self._begin().astype(np.float64)
+        value, _ = items.chains.objective(weights, 0.0, self.threads)
+        grown = self.p.c2 * max(0.0, float(weights @ weights) - float(begin @ begin))
+        return (value + SHARE * grown) / max(1, len(run.items))
+
     def _steps(self, items: Items, p: ChainParameters) -> AdaGrad | Perceptron:
         sentences = np.flatnonzero(np.diff(items.tokens.offsets) > 0)
         if items.tokens.weights is not None:
             sums = np.add.reduceat(items.tokens.weights, items.tokens.offsets[:-1][sentences])
             sentences = sentences[sums > 0]
         if self.optimizer == "perceptron":
-            return Perceptron.of(items.chains, sentences, self._begin(), p.passes, self.seed)
+            return Perceptron.of(items.chains, sentences, self._begin(), self.seed)
         visits = np.maximum(np.bincount(items.features[1], minlength=len(self.ground.slots)), 1)
         node = 2.0 * p.c2 / visits
         of_edges: Any = [] if items.edge_visits is None else 2.0 * p.c2 / items.edge_visits

@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
+
 from corate import storage
 from corate.errors import ModelError
 from corate.training.optimize import AdaGrad, Perceptron
 
 __all__ = ["Checkpoint"]
+
+#: What later steps of AdaGrad depend on beside the state: the rate may have been halved on the way.
+STEPS = ("rate", "opening", "latest")
 
 
 class Checkpoint:
@@ -20,7 +25,10 @@ class Checkpoint:
 
     def save(self, run: AdaGrad | Perceptron, accuracy: float) -> None:
         """Write the run's state and how it did on held-out sentences (-1 where nobody looked), all or nothing."""
-        header = {"kind": "checkpoint", "passes": run.passes, "accuracy": accuracy, "of": self.fingerprint}
+        header: dict[str, Any] = {"kind": "checkpoint", "passes": run.passes, "accuracy": accuracy}
+        if isinstance(run, AdaGrad):
+            header |= {name: getattr(run, name) for name in STEPS if np.isfinite(getattr(run, name))}
+        header["of"] = self.fingerprint
         storage.write(self.path, run.tensors, header)
 
     def restore(self, run: AdaGrad | Perceptron, passes: int) -> float:
@@ -43,4 +51,6 @@ class Checkpoint:
                 "name another file or remove it"
             )
         run.resume(tensors, int(header["passes"]))
+        for name in STEPS if isinstance(run, AdaGrad) else ():
+            setattr(run, name, float(header.get(name, getattr(run, name))))
         return float(header["accuracy"])
