@@ -194,7 +194,6 @@ class AdaGrad:
     threads: int = 1
     seed: int = 0
     passes: int = 0
-    opening: float = np.inf  # mean loss of the first items of the first pass
 
     #: A pass is made in so many parts, so that progress shows and Ctrl-C is heard.
     PARTS = 20
@@ -223,8 +222,6 @@ class AdaGrad:
         loss = 0.0
         for k, part in enumerate(np.array_split(order, min(self.PARTS, max(1, len(order))))):
             loss += self.steps.pass_over(self.state, part, self.decay, self.rate, self.batch, self.threads)
-            if self.passes == 0 and k == 0:
-                self.opening = loss / max(1, len(part))
             progress((k + 1) / self.PARTS)
         self.passes += 1
         return loss / max(1, len(order))
