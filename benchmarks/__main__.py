@@ -23,6 +23,7 @@ SCRIPTS = (
     "separate_accuracy",
     "separate_speed",
     "label_growth",
+    "rate_speed",
 )
 README = Path(__file__).resolve().parent / "README.md"
 

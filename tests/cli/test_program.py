@@ -8,7 +8,7 @@ import sys
 import pytest
 
 PROGRAM = [sys.executable, "-m", "corate.cli"]
-COMMANDS = ["train", "tag", "eval", "compare", "update", "info", "demo"]
+COMMANDS = ["train", "tag", "eval", "compare", "update", "info", "rates", "derive", "demo"]
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits are POSIX's")
 
@@ -41,7 +41,8 @@ def test_unknown_commands_are_wrong_usage_and_no_command_shows_help(corate):
 
 
 def test_commands_start_without_what_they_may_not_need():
-    code = "import sys, corate.cli.app; print(sorted({'rich', 'scipy', 'zstandard', 'safetensors'} & set(sys.modules)))"
+    large = {"rich", "scipy", "zstandard", "safetensors", "networkx", "corate.rate"}
+    code = f"import sys, corate.cli.app; print(sorted({large} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.splitlines()[-1] == "[]"
 

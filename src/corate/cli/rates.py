@@ -1,0 +1,157 @@
+"""``corate rates``: which labels attract and which avoid each other, in a model or in labelled text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from corate.cli import options
+from corate.cli.files import open_output
+from corate.cli.options import Docstart, Format, Reading
+from corate.cli.terminal import is_terminal, print_json, show_table
+
+if TYPE_CHECKING:
+    from corate.corpus import Corpus
+    from corate.rate.heatmap import HeatMap
+
+__all__ = ["EXAMPLES", "rates"]
+
+EXAMPLES = """\
+Examples:
+
+\b
+  corate rates model.corate
+  corate rates train.tsv --pairs 20
+  corate rates train.tsv --smooth 0                  the definition, nothing added to the counts
+  corate rates model.corate --svg rates.svg --json > rates.json
+"""
+
+_MAP_LABELS = 24
+_PICTURE_LABELS = 120
+_MODEL_BEGINS = b'{"__metadata__":{"format":"corate"'
+
+Pair = tuple[str, str, float]
+
+
+def rates(
+    source: Annotated[str, typer.Argument(metavar="MODEL|FILE", help="A model file, or labelled text; - is text.")],
+    pairs: Annotated[int, typer.Option("--pairs", "-n", min=0, help="How many pairs of each kind to list.")] = 10,
+    smooth: Annotated[
+        float, typer.Option(min=0.0, help="For text: what is added to the observed and the expected count of a pair.")
+    ] = 0.5,
+    svg: Annotated[str | None, typer.Option(metavar="FILE", help="Also write the heat map as a picture.")] = None,
+    format: options.FormatOption = Format.auto,
+    columns: options.Columns = None,
+    encoding: options.Encoding = "utf-8",
+    separator: options.Separator = None,
+    comment: options.Comment = None,
+    docstart: options.DocstartOption = Docstart.keep,
+    skip_bad: options.SkipBad = False,
+    json: options.Json = False,
+) -> None:
+    """Show how neighbouring labels attract or avoid each other.
+
+    The co-occurrence rate of two labels says how many times more often the second follows the first than it would by
+    chance, or, in a separately trained model, than the words let expect. Above 1 they attract each other, below 1 they
+    avoid each other; 1 means independent. The ends of sentences are <s> and </s>.
+    """
+    if _is_model(source):
+        attractive, repulsive, heat = _of_model(source, pairs)
+    else:
+        reading = Reading(format, columns, encoding, separator, comment, docstart, skip_bad)
+        attractive, repulsive, heat = _of_corpus(reading.read(source), pairs, smooth)
+    if svg is not None:
+        with open_output(svg) as stream:
+            stream.write(heat.first(_PICTURE_LABELS).svg().encode())
+    if json:
+        print_json({"source": source, "attractive": _listed(attractive), "repulsive": _listed(repulsive)})
+    else:
+        _show(attractive, repulsive, heat)
+
+
+def _is_model(source: str) -> bool:
+    if source == "-":
+        return False
+    with open(source, "rb") as file:
+        return file.read(8 + len(_MODEL_BEGINS)).endswith(_MODEL_BEGINS)
+
+
+def _of_model(path: str, n: int) -> tuple[list[Pair], list[Pair], HeatMap]:
+    import corate
+
+    tagger = corate.load(path)
+    attractive, repulsive = tagger.rates(n)
+    return attractive, repulsive, _heat_map(tagger.labels, tagger.model.edges.dense())
+
+
+def _of_corpus(corpus: Corpus, n: int, smooth: float) -> tuple[list[Pair], list[Pair], HeatMap]:
+    """The rates of counted pairs, all of them, also those never seen."""
+    import numpy as np
+
+    from corate import _native
+    from corate.counts import PairCounts, label_ids
+    from corate.rate import Counts
+    from corate.training.rates import edge_scores
+
+    counts = Counts.label_pairs(corpus)
+    chance = counts.log_table("P(label) P(next)")[1]
+    if smooth > 0:
+        table, ids = label_ids(corpus)
+        counted = PairCounts(*_native.count_pairs(ids, corpus.offsets, len(table)))
+        logs = edge_scores(counted, len(table), smooth).dense().astype(np.float64)
+    else:
+        logs = counts.log_table("CR(label; next)")[1]
+    heat = _heat_map([str(label) for label in counts.states["label"][:-1]], logs)
+    by_rate = np.lexsort((chance.ravel()[:-1], -logs.ravel()[:-1]))  # of those never seen, the likeliest last
+    named = [(heat.rows[k // len(heat.columns)], heat.columns[k % len(heat.columns)], k) for k in by_rate.tolist()]
+    found = [(a, b, float(np.exp(logs.flat[k]))) for a, b, k in named]
+    attractive = [pair for pair in found[:n] if pair[2] > 1]
+    repulsive = [pair for pair in reversed(found[len(found) - n :]) if pair[2] < 1]
+    return attractive, repulsive, heat
+
+
+def _heat_map(labels: list[str], logs: Any) -> HeatMap:
+    from corate.rate.heatmap import HeatMap
+
+    return HeatMap((*labels, "<s>"), (*labels, "</s>"), logs)
+
+
+def _listed(pairs: list[Pair]) -> list[dict[str, Any]]:
+    return [{"left": left, "right": right, "rate": rate} for left, right, rate in pairs]
+
+
+def _show(attractive: list[Pair], repulsive: list[Pair], heat: HeatMap) -> None:
+    for title, pairs in (("attract", attractive), ("avoid", repulsive)):
+        if pairs:
+            cells = [[left, right, f"{rate:.3g}"] for left, right, rate in pairs]
+            show_table(cells, ["label", "next label", "rate"], title=f"label pairs that {title} each other")
+            print()
+    shown = heat.first(_MAP_LABELS)
+    more = len(heat.rows) - len(shown.rows)
+    print("each label (row) before each label (column): + attract, - avoid, . neither")
+    if more:
+        print(f"({more} labels are left out; --svg draws more)")
+    if is_terminal():
+        _show_coloured(shown)
+    else:
+        print(shown.text())
+
+
+def _show_coloured(heat: HeatMap) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from corate.rate.heatmap import colour, sign
+
+    lines = heat.text().split("\n")
+    width = lines[0].index("1")
+    console = Console()
+    console.print(lines[0], highlight=False, markup=False)
+    for i, line in enumerate(lines[1:]):
+        drawn = Text(line[:width])
+        for log in heat.logs[i].tolist():
+            r, g, b = colour(log)
+            drawn.append(f"{sign(log):^4}", style=f"#222222 on #{r:02x}{g:02x}{b:02x}")
+        drawn.append(" " + line[width + 4 * len(heat.columns) :])
+        console.print(drawn, no_wrap=True, crop=False, overflow="ignore", soft_wrap=True)

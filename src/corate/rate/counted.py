@@ -1,0 +1,188 @@
+"""Empirical distributions: rows that were observed, and how often. Marginals are counted when they are asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate.errors import DataError
+from corate.rate.tables import F64, Discrete, Table, check_cells
+
+if TYPE_CHECKING:
+    from corate.corpus import Column, Corpus
+
+__all__ = ["Counts"]
+
+START, END = "<s>", "</s>"
+
+
+class Counts(Discrete):
+    """The observed frequencies of named variables.
+
+    ``rows`` holds the index of a state for each observation and variable, ``(n, variables)``; ``weights`` how often
+    each row was seen. Usually made by :meth:`of_frame`, :meth:`label_pairs` or :meth:`words`.
+    """
+
+    def __init__(
+        self,
+        rows: NDArray[np.integer[Any]],
+        variables: Sequence[str],
+        states: Mapping[str, Sequence[Hashable]],
+        weights: NDArray[Any] | None = None,
+    ) -> None:
+        self.variables = tuple(variables)
+        self._rows = np.asarray(rows, dtype=np.int64).reshape(-1, len(self.variables))
+        self._weights = np.ones(len(self._rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+        self.states = {name: tuple(states[name]) for name in self.variables}
+        if self._weights.shape != (len(self._rows),) or not (self._weights >= 0).all():
+            raise DataError(f"{len(self._rows)} rows need as many weights, none below zero")
+        if not 0 < self._weights.sum() < np.inf:
+            raise DataError("there is nothing to count: no row has a weight above zero")
+        if len(set(self.variables)) != len(self.variables):
+            raise DataError(f"two columns have one name ({', '.join(self.variables)}); rename one")
+
+    def __repr__(self) -> str:
+        return f"Counts({self._weights.sum():,.0f} observations of {', '.join(self.variables)})"
+
+    @classmethod
+    def of_frame(
+        cls, frame: Any, columns: Iterable[str] | None = None, *, weights: Iterable[float] | None = None
+    ) -> Counts:
+        """Count the rows of a data frame: anything with named columns, such as pandas', polars' or a dict of lists.
+
+        >>> d = Counts.of_frame({"rain": ["no", "no", "yes", "yes"], "wet": ["no", "no", "yes", "no"]})
+        >>> d
+        Counts(4 observations of rain, wet)
+        >>> round(d.value("CR(rain; wet)", {"rain": "yes", "wet": "yes"}), 12)
+        2.0
+        """
+        chosen = list(columns) if columns is not None else [str(c) for c in _column_names(frame)]
+        if not chosen:
+            raise DataError("the frame has no columns to count")
+        coded, states = [], {}
+        for name in chosen:
+            try:
+                values = frame[name]
+            except (KeyError, IndexError, TypeError):
+                have = ", ".join(map(str, _column_names(frame)))
+                raise DataError(f"no column {name!r} in the frame (columns: {have})") from None
+            codes, states[name] = _coded(values, name)
+            coded.append(codes)
+        if len({len(codes) for codes in coded}) > 1:
+            lengths = ", ".join(f"{name} {len(codes)}" for name, codes in zip(chosen, coded, strict=True))
+            raise DataError(f"the columns have different lengths: {lengths}")
+        given = None if weights is None else np.fromiter(weights, dtype=np.float64)
+        return cls(np.stack(coded, axis=1), chosen, states, given)
+
+    @classmethod
+    def label_pairs(cls, corpus: Corpus, *, boundaries: bool = True) -> Counts:
+        """The pairs of neighbouring labels of a corpus, as the variables ``label`` and ``next``.
+
+        The ends of sentences are the labels ``<s>`` and ``</s>``, unless ``boundaries`` are not wanted.
+
+        >>> from corate import Corpus
+        >>> pairs = Counts.label_pairs(Corpus.from_sentences([["a", "b"]] * 3, [["X", "Y"], ["X", "Y"], ["Y", "Y"]]))
+        >>> round(pairs.value("P(label, next)", {"label": "X", "next": "Y"}), 3)
+        0.222
+        """
+        ids, names = _used(corpus.require_labels())
+        n = len(names)
+        lengths = np.diff(corpus.offsets)
+        first, last = corpus.offsets[:-1][lengths > 0], corpus.offsets[1:][lengths > 0] - 1
+        inner = np.ones(len(ids), dtype=bool)
+        inner[last] = False
+        left, right = ids[inner], ids[np.flatnonzero(inner) + 1]
+        if boundaries:
+            left = np.concatenate([np.full(len(first), n), left, ids[last]])
+            right = np.concatenate([ids[first], right, np.full(len(last), n)])
+        states = {"label": [*names, START], "next": [*names, END]} if boundaries else {"label": names, "next": names}
+        return cls(*_distinct(np.stack([left, right], axis=1), ("label", "next"), states))
+
+    @classmethod
+    def words(cls, corpus: Corpus, column: str | None = None) -> Counts:
+        """The words of a corpus with their labels, as the variables ``word`` and ``label``; or another column.
+
+        >>> from corate import Corpus
+        >>> counts = Counts.words(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
+        >>> round(counts.value("P(label | word)", {"label": "X", "word": "a"}), 12)
+        0.5
+        """
+        labels = corpus.require_labels()
+        observed = corpus.word if column is None else corpus.column(column)
+        if observed is None:
+            raise DataError("this corpus holds ready-made features and no words")
+        name = "word" if column is None else column
+        (words, seen), (ids, names) = _used(observed), _used(labels)
+        return cls(*_distinct(np.stack([words, ids], axis=1), (name, "label"), {name: seen, "label": names}))
+
+    def table(self, columns: Sequence[str] | None = None, *, add: float = 0.0) -> Table:
+        """A dense table of some variables, with something added to the count of every cell so that none is zero.
+
+        >>> d = Counts.of_frame({"rain": ["no", "yes"], "wet": ["no", "yes"]})
+        >>> round(d.table(add=0.5).value("P(rain, wet)", {"rain": "no", "wet": "yes"}), 12)
+        0.125
+        """
+        names = self.variables if columns is None else tuple(columns)
+        self.require(names)
+        if not add >= 0:
+            raise DataError(f"what is added to every count cannot be below zero ({add})")
+        check_cells(math.prod(len(self.states[name]) for name in names), names)
+        counts = np.exp(self._log_probabilities(names, {})) * self._weights.sum()
+        return Table(counts + add, names, states={name: self.states[name] for name in names})
+
+    def _log_probabilities(self, free: tuple[str, ...], fixed: Mapping[str, int]) -> F64:
+        rows, weights = self._rows, self._weights
+        for name, state in fixed.items():
+            kept = rows[:, self.variables.index(name)] == state
+            rows, weights = rows[kept], weights[kept]
+        shape = tuple(len(self.states[name]) for name in free)
+        code = np.zeros(len(rows), dtype=np.int64)
+        for name, size in zip(free, shape, strict=True):
+            code = code * size + rows[:, self.variables.index(name)]
+        sums = np.bincount(code, weights=weights, minlength=int(np.prod(shape, dtype=np.int64)))
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(sums) - np.log(self._weights.sum()), dtype=np.float64).reshape(shape)
+
+
+def _column_names(frame: Any) -> list[Any]:
+    names = getattr(frame, "columns", None)
+    if names is None and hasattr(frame, "keys"):
+        names = frame.keys()
+    if names is None:
+        raise DataError(f"a frame has named columns; a {type(frame).__name__} has none. Give a dict of lists")
+    return list(names)
+
+
+def _coded(values: Any, name: str) -> tuple[NDArray[np.int64], list[Hashable]]:
+    """Ids of the values in the order they come up, and the values."""
+    ids: dict[Hashable, int] = {}
+    listed = values.tolist() if hasattr(values, "tolist") else list(values)
+    codes = np.empty(len(listed), dtype=np.int64)
+    for i, value in enumerate(listed):
+        if value is None or value != value:
+            raise DataError(f"column {name!r}, row {i}: there is no value; drop the row or fill it in")
+        try:
+            codes[i] = ids.setdefault(value, len(ids))
+        except TypeError:
+            raise DataError(f"column {name!r}, row {i}: {value!r} cannot be counted; use numbers or text") from None
+    return codes, list(ids)
+
+
+def _used(column: Column) -> tuple[NDArray[np.int64], list[str]]:
+    """Ids of a column's tokens among the strings that occur, and these strings."""
+    used, ids = np.unique(column.ids, return_inverse=True)
+    strings = column.strings.to_list()
+    return ids.astype(np.int64), [strings[i] for i in used.tolist()]
+
+
+def _distinct(
+    rows: NDArray[np.integer[Any]], variables: tuple[str, ...], states: Mapping[str, Sequence[Hashable]]
+) -> tuple[NDArray[np.integer[Any]], tuple[str, ...], Mapping[str, Sequence[Hashable]], NDArray[np.int64]]:
+    """Equal rows once, with their counts."""
+    size = max(1, len(states[variables[1]]))
+    keys, counts = np.unique(rows[:, 0].astype(np.int64) * size + rows[:, 1], return_counts=True)
+    return np.stack([keys // size, keys % size], axis=1), variables, states, counts

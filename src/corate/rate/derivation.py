@@ -1,0 +1,312 @@
+"""Derivations: a start, and steps that each replace something equal, with the theorem that says so. They can check
+themselves on any distribution.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from corate.rate.errors import ExpressionError, UndefinedRateError
+from corate.rate.evaluation import Distribution, Evaluation, read
+from corate.rate.expressions import Expression, Group, Probability, Sum, of_powers
+from corate.rate.graphs import Graph, GraphLike
+from corate.rate.models import random_gaussian, random_table
+from corate.rate.writing import latex, text
+
+__all__ = ["Check", "Derivation", "Step", "rewrite"]
+
+#: Graphs with more nodes are checked on random Gaussians instead of tables.
+_MOST_TABLE_NODES = 14
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Step:
+    """``before`` equals ``after``, by a theorem; ``using`` says what it used.
+
+    >>> from corate.rate import CR, partition
+    >>> print(partition(CR("A; B; C"), "A"))
+    CR(A; B; C)
+      = CR(B; C) CR(A; BC)    (partition: {A} | {B, C})
+    """
+
+    theorem: str
+    before: Expression
+    after: Expression
+    using: str = ""
+
+    @property
+    def reason(self) -> str:
+        """The theorem and what it used."""
+        return f"{self.theorem}: {self.using}" if self.using else self.theorem
+
+    def reversed(self) -> Step:
+        """The same equation used from right to left."""
+        return replace(self, before=self.after, after=self.before)
+
+    def __str__(self) -> str:
+        return f"{self.before}\n  = {self.after}    ({self.reason})"
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {latex(self.before)} = {latex(self.after)}$"
+
+
+@dataclass(frozen=True)
+class Check:
+    """How far the two sides of each step, and of the whole derivation, lie apart: logarithms, so relative errors."""
+
+    steps: tuple[Step, ...]
+    differences: tuple[float, ...]
+    whole: float
+    tolerance: float
+
+    @property
+    def largest(self) -> float:
+        """The largest difference."""
+        return max((*self.differences, self.whole))
+
+    @property
+    def failed(self) -> list[Step]:
+        """The steps that do not hold."""
+        pairs = zip(self.steps, self.differences, strict=True)
+        return [step for step, difference in pairs if not difference <= self.tolerance]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every step, and the whole, holds within the tolerance."""
+        return self.largest <= self.tolerance
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        if self.holds:
+            return f"all {len(self.steps)} steps hold; largest difference {self.largest:.1e}"
+        lines = [f"  {step.before} = {step.after}    ({step.reason})" for step in self.failed]
+        return "\n".join([f"{len(lines)} of {len(self.steps)} steps do not hold:", *lines])
+
+    __repr__ = __str__
+
+    def worst(self, other: Check) -> Check:
+        """The larger differences of two checks of one derivation."""
+        pairs = zip(self.differences, other.differences, strict=True)
+        return replace(self, differences=tuple(max(p) for p in pairs), whole=max(self.whole, other.whole))
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """A start and the steps taken from it. Each operation gives a new derivation.
+
+    >>> from corate.rate import P, CR, definition, partition, cit1
+    >>> d = Derivation.begin("P(A, B, C)", "A-B B-C")
+    >>> d = d.apply(definition).apply(partition, "CR(A; B; C)", "A").apply(cit1, "CR(A; BC)", "C")
+    >>> print(d)
+    P(A, B, C)
+      = CR(A; B; C) P(A) P(B) P(C)         definition
+      = CR(B; C) CR(A; BC) P(A) P(B) P(C)  partition: {A} | {B, C}
+      = CR(B; C) CR(A; B) P(A) P(B) P(C)   first CIT: {A} and {C} are independent given {B}
+    >>> d.check_random(seed=0).holds
+    True
+    """
+
+    start: Expression
+    graph: Graph
+    steps: tuple[Step, ...] = ()
+
+    @classmethod
+    def begin(cls, start: str | Expression, graph: GraphLike) -> Derivation:
+        """A derivation without steps."""
+        obeyed = Graph.of(graph)
+        return cls(read(start, obeyed.nodes), obeyed)
+
+    @cached_property
+    def result(self) -> Expression:
+        """What the last step left."""
+        factors = _Factors(self.start)
+        for step in self.steps:
+            if not factors.replace(step.before, step.after):
+                raise _missing(step.before, factors.expression())
+        return factors.expression()
+
+    def lines(self) -> Iterator[tuple[Expression, Step | None]]:
+        """The whole expression at the start and after each step, with that step."""
+        factors = _Factors(self.start)
+        yield self.start, None
+        for step in self.steps:
+            if not factors.replace(step.before, step.after):
+                raise _missing(step.before, factors.expression())
+            yield factors.expression(), step
+
+    def then(self, *steps: Step) -> Derivation:
+        """With steps added; ExpressionError where what a step replaces is not there."""
+        longer = replace(self, steps=(*self.steps, *steps))
+        _ = longer.result  # raises
+        return longer
+
+    def apply(
+        self, theorem: Callable[..., Step], target: str | Expression | None = None, *args: Any, **options: Any
+    ) -> Derivation:
+        """Apply a theorem to a part of the result (the whole, if none is named); it is given the graph if it asks."""
+        if "graph" in inspect.signature(theorem).parameters:
+            options.setdefault("graph", self.graph)
+        part = self.result if target is None else read(target, self.graph.nodes)
+        return self.then(theorem(part, *args, **options))
+
+    # -- checking ------------------------------------------------------------------------------------------------
+
+    def check(self, distribution: Distribution, *, tolerance: float = TOLERANCE) -> Check:
+        """Evaluate both sides of every step on a distribution, over all values of the variables.
+
+        >>> from corate.rate import Table, factorise
+        >>> chain = factorise("A-B B-C").derivation
+        >>> chain.check(Table([[[3, 1], [1, 2]], [[1, 2], [3, 1]]], ["A", "B", "C"]))
+        1 of 3 steps do not hold:
+          CR(AB; C) = CR(B; C)    (first CIT: {C} and {A} are independent given {B})
+        """
+        names = dict.fromkeys(name for step in self.steps for e in (step.before, step.after) for name in e.variables())
+        evaluation = Evaluation(distribution, names | self.start.variables())
+        differences = [self._difference(evaluation, step.before, step.after) for step in self.steps]
+        whole = self._difference(evaluation, self.start, self.result)
+        return Check(self.steps, tuple(differences), whole, tolerance)
+
+    def _difference(self, evaluation: Evaluation, before: Expression, after: Expression) -> float:
+        try:
+            return evaluation.difference(before, after)
+        except UndefinedRateError:
+            return evaluation.distribution.difference(before, after)  # says more
+
+    def check_random(self, seed: int = 0, *, times: int = 3, tolerance: float = TOLERANCE) -> Check:
+        """Draw random positive distributions that obey the graph and check on each; the largest differences.
+
+        They are tables from random clique potentials, or Gaussians where there are more than fourteen variables.
+        """
+        found = None
+        for k in range(times):
+            now = self.check(self._random(seed * times + k), tolerance=tolerance)
+            found = now if found is None else found.worst(now)
+        if found is None:
+            raise ExpressionError(f"a derivation can be checked once or more, not {times} times")
+        return found
+
+    def _random(self, seed: int) -> Distribution:
+        if len(self.graph.nodes) > _MOST_TABLE_NODES:
+            return random_gaussian(self.graph, seed)
+        fixed: dict[str, dict[Any, None]] = {}
+        for step in self.steps:
+            for term in (*step.before.terms(), *step.after.terms()):
+                if term.value is not None:
+                    fixed.setdefault(term.name, {})[term.value] = None
+        n = 2 + seed % 2
+        states: Mapping[str, Any] = {
+            name: list(values | dict.fromkeys(range(n)))[: max(n, len(values))] for name, values in fixed.items()
+        }
+        return random_table(self.graph, seed, states=states)
+
+    # -- showing -------------------------------------------------------------------------------------------------
+
+    def groups(self) -> list[Group]:
+        """The named potentials, in the order they come up."""
+        found: dict[Group, None] = {}
+        for step in self.steps:
+            found |= dict.fromkeys(f for f in step.after.powers() if isinstance(f, Group))
+        return list(found)
+
+    def __str__(self) -> str:
+        rows = [(text(whole, short=True), "" if step is None else step.reason) for whole, step in self.lines()]
+        width = min(max((len(line) for line, _ in rows[1:]), default=0), 88)
+        lines = [rows[0][0], *(f"  = {line:<{width}}  {reason}" for line, reason in rows[1:])]
+        if groups := self.groups():
+            lines += ["where", *(f"  {text(g, short=True)} = {g.body}" for g in groups)]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def latex(self) -> str:
+        """As an ``align*`` environment."""
+        from corate.rate.pages import derivation_latex
+
+        return derivation_latex(self)
+
+    def html(self) -> str:
+        """As a page that browsers set by themselves."""
+        from corate.rate.pages import derivation_html
+
+        return derivation_html(self)
+
+    def _repr_html_(self) -> str:
+        from corate.rate.pages import derivation_table
+
+        return derivation_table(self)
+
+
+def rewrite(whole: Expression, before: Expression, after: Expression) -> Expression:
+    """The expression with a part replaced, also within sums and potentials; ExpressionError where it is not there.
+
+    Probabilities beside a rate may be borrowed where they have cancelled: CR(A; B) P(A) is P(A, B) / P(B).
+
+    >>> from corate.rate import parse
+    >>> rewrite(parse("P(C) sum_A [CR(A; B) P(A)]"), parse("CR(A; B)"), parse("P(A, B) / (P(A) P(B))"))
+    P(C) sum_A [P(A, B) / P(B)]
+    """
+    factors = _Factors(whole)
+    if not factors.replace(before, after):
+        raise _missing(before, whole)
+    return factors.expression()
+
+
+def _missing(before: Expression, whole: Expression) -> ExpressionError:
+    return ExpressionError(f"{before} does not stand in {whole}")
+
+
+class _Factors:
+    """A product that is being rewritten: new factors take the place of the first of those they replace."""
+
+    def __init__(self, whole: Expression) -> None:
+        self.powers = dict(whole.powers())
+        self.places: dict[Expression, tuple[int, ...]] = {factor: (i,) for i, factor in enumerate(self.powers)}
+
+    def expression(self) -> Expression:
+        """The product as it is now."""
+        return of_powers({factor: self.powers[factor] for factor in sorted(self.powers, key=self.places.__getitem__)})
+
+    def replace(self, before: Expression, after: Expression) -> bool:
+        """Put ``after`` in the place of ``before``; False where that is not there."""
+        wanted = before.powers()
+        needed = {f: k for f, k in wanted.items() if not isinstance(f, Probability)} or wanted
+        if not all(_holds(self.powers.get(factor, 0), k) for factor, k in needed.items()):
+            return self._replace_within(before, after)
+        place = min((self.places[factor] for factor in wanted if factor in self.places), default=(len(self.places),))
+        for factor, k in wanted.items():
+            self._multiply(factor, -k, place)
+        for i, (factor, k) in enumerate(after.powers().items()):
+            self._multiply(factor, k, (*place, i))
+        return True
+
+    def _multiply(self, factor: Expression, k: int, place: tuple[int, ...]) -> None:
+        power = self.powers.pop(factor, 0) + k
+        if power:
+            self.powers[factor] = power
+            self.places.setdefault(factor, place)
+        else:
+            self.places.pop(factor, None)
+
+    def _replace_within(self, before: Expression, after: Expression) -> bool:
+        for factor, k in list(self.powers.items()):
+            if isinstance(factor, Sum | Group):
+                inside = _Factors(factor.body)
+                if inside.replace(before, after):
+                    body, place = inside.expression(), self.places[factor]
+                    self._multiply(factor, -k, place)
+                    whole = factor.over if isinstance(factor, Sum) else factor.symbol
+                    new = Sum(whole, body) if isinstance(factor, Sum) else Group(whole, factor.scope, body)
+                    self._multiply(new, k, place)
+                    return True
+        return False
+
+
+def _holds(have: int, want: int) -> bool:
+    return abs(have) >= abs(want) and (have > 0) == (want > 0)

@@ -1,0 +1,170 @@
+"""Evaluating expressions: one recursion for every kind of distribution, in log space.
+
+A distribution gives the logarithm of a marginal as a potential over some variables; potentials of one kind can be
+added, multiplied by a whole number, and summed over a variable. Everything else is the definitions:
+
+    log P(X | Y)       = log P(X, Y) - log P(Y)
+    log CR(X; Z | Y)   = log P(X, Z | Y) - log P(X | Y) - log P(Z | Y)
+
+A variable that stands twice counts once (set union), for densities too, whose joint with itself would be degenerate.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Protocol, TypeVar
+
+from corate.rate.errors import ExpressionError, UndefinedRateError
+from corate.rate.expressions import Expression, Group, Probability, Rate, Sum
+from corate.rate.parsing import parse
+from corate.rate.terms import Term, Value
+
+__all__ = ["Distribution", "Evaluation", "Potential", "interpretation"]
+
+#: A rate this close to 1, in its logarithm, is called independent.
+INDEPENDENT = 1e-9
+
+Self = TypeVar("Self", bound="Potential")
+
+
+class Potential(Protocol):
+    """The logarithm of a function of some variables."""
+
+    def __add__(self: Self, other: Self) -> Self:
+        """The logarithm of the product."""
+
+    def __mul__(self: Self, exponent: int) -> Self:
+        """The logarithm of the power."""
+
+    def summed(self: Self, name: str) -> Self:
+        """The logarithm of the sum over a variable."""
+
+
+class Distribution(ABC):
+    """Something that has probabilities, or densities, of named variables."""
+
+    variables: tuple[str, ...]
+
+    @abstractmethod
+    def log_marginal(self, terms: frozenset[Term], names: tuple[str, ...]) -> Any:
+        """log P of some terms as a potential over ``names``."""
+
+    @abstractmethod
+    def log_value(self, expression: str | Expression, at: Mapping[str, Value] | None = None) -> float:
+        """The logarithm of an expression's value where its free variables have the given values."""
+
+    @abstractmethod
+    def distance(self, left: Any, right: Any) -> float:
+        """The largest difference of two potentials over the same variables, anywhere (or at many points)."""
+
+    def value(self, expression: str | Expression, at: Mapping[str, Value] | None = None) -> float:
+        """The value of an expression where its free variables have the given values.
+
+        >>> from corate.rate import Table
+        >>> weather = Table([[4, 1], [1, 4]], ["rain", "wet"])
+        >>> round(weather.value("CR(rain; wet)", {"rain": 0, "wet": 0}), 12)
+        1.6
+        """
+        try:
+            return math.exp(self.log_value(expression, at))
+        except OverflowError:
+            return math.inf
+
+    def interpret(self, expression: str | Expression, at: Mapping[str, Value] | None = None) -> str:
+        """Whether events occur ``repulsive``, ``independent`` or ``attractive``, by the value of a rate."""
+        return interpretation(self.log_value(expression, at))
+
+    def difference(self, left: str | Expression, right: str | Expression) -> float:
+        """The largest difference of the logarithms of two expressions over all values of their variables.
+
+        >>> from corate.rate import Table
+        >>> d = Table([[4, 1], [1, 4]], ["A", "B"])
+        >>> d.difference("P(A, B)", "CR(A; B) P(A) P(B)") < 1e-12
+        True
+        """
+        sides = read(left, self.variables), read(right, self.variables)
+        evaluation = Evaluation(self, [name for side in sides for name in side.variables()])
+        return evaluation.difference(*sides)
+
+    def require(self, names: Iterable[str]) -> None:
+        """Raise ExpressionError for a variable this distribution does not have."""
+        for name in names:
+            if name not in self.variables:
+                raise ExpressionError(f"no variable {name!r} in the distribution; it has {', '.join(self.variables)}")
+
+    def undefined(self, expression: Expression) -> UndefinedRateError:
+        """The error for an expression that has no value somewhere; kinds that can tell where say more."""
+        return UndefinedRateError(f"{expression} is undefined: a probability below the line is zero")
+
+
+class Evaluation:
+    """Expressions evaluated on one distribution, each factor once; ``names`` are the variables of the potentials."""
+
+    def __init__(self, distribution: Distribution, names: Collection[str]) -> None:
+        distribution.require(names)
+        wanted = set(names)
+        self.distribution = distribution
+        self.names = tuple(name for name in distribution.variables if name in wanted)
+        self._marginals: dict[frozenset[Term], Any] = {}
+        self._known: dict[Expression, Any] = {}
+
+    def difference(self, left: Expression, right: Expression) -> float:
+        """The largest difference of the logarithms of two expressions."""
+        return self.distribution.distance(self.log(left), self.log(right))
+
+    def log(self, expression: Expression) -> Any:
+        """The logarithm of an expression as a potential over ``names``."""
+        found = self._known.get(expression)
+        if found is None:
+            found = self._known[expression] = self._log(expression)
+        return found
+
+    def _log(self, expression: Expression) -> Any:
+        if isinstance(expression, Probability):
+            return self._probability(expression.block, expression.given)
+        if isinstance(expression, Rate):
+            return self._rate(expression)
+        if isinstance(expression, Sum):
+            return self.log(expression.body).summed(expression.over)
+        if isinstance(expression, Group):
+            return self.log(expression.body)
+        total = self._marginal(frozenset())
+        for factor, exponent in expression.powers().items():
+            one = self.log(factor)
+            total = total + (one if exponent == 1 else one * exponent)
+        return total
+
+    def _rate(self, rate: Rate) -> Any:
+        total = self._probability([t for block in rate.blocks for t in block], rate.given)
+        for block in rate.blocks:
+            total = total + self._probability(block, rate.given) * -1
+        return total
+
+    def _probability(self, left: Iterable[Term], given: Iterable[Term]) -> Any:
+        condition = frozenset(given)
+        joint = self._marginal(condition.union(left))
+        return joint + self._marginal(condition) * -1 if condition else joint
+
+    def _marginal(self, terms: frozenset[Term]) -> Any:
+        found = self._marginals.get(terms)
+        if found is None:
+            found = self._marginals[terms] = self.distribution.log_marginal(terms, self.names)
+        return found
+
+
+def read(expression: str | Expression, names: Collection[str] = ()) -> Expression:
+    """An expression, or the one a text says."""
+    return parse(expression, names) if isinstance(expression, str) else expression
+
+
+def interpretation(log_rate: float, tolerance: float = INDEPENDENT) -> str:
+    """How events occur whose co-occurrence rate has this logarithm.
+
+    >>> interpretation(0.7), interpretation(0.0), interpretation(float("-inf"))
+    ('attractive', 'independent', 'repulsive')
+    """
+    if abs(log_rate) <= tolerance:
+        return "independent"
+    return "attractive" if log_rate > 0 else "repulsive"

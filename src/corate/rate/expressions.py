@@ -1,0 +1,386 @@
+"""Expressions of the algebra: probabilities, co-occurrence rates, their products and powers, sums over a variable.
+
+    CR(X_1; ...; X_n | Y) = P(X_1, ..., X_n | Y) / (P(X_1 | Y) ... P(X_n | Y)),     CR of nothing = 1
+
+An X_i may be several variables taken as one (``Seq``, X1X2 of the paper) or stand for itself (``Sem``, X1;X2), and a
+variable may be fixed to a value (X=0). Expressions cannot be changed. They keep the order they were written in and are
+equal whatever that order is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, ClassVar
+
+from corate.rate.errors import ExpressionError
+from corate.rate.terms import Block, BlockLike, Term, Value, block, term
+
+__all__ = [
+    "CR",
+    "ONE",
+    "Expression",
+    "Group",
+    "P",
+    "Probability",
+    "Product",
+    "Rate",
+    "Sum",
+    "product",
+]
+
+
+class Expression:
+    """What can be written, rewritten and evaluated; ``*``, ``/`` and ``**`` make products, quotients and powers.
+
+    >>> print(P("A, B") / (P("A") * P("B")) ** 2)
+    P(A, B) / (P(A)^2 P(B)^2)
+    """
+
+    __slots__ = ("_hash", "_key")
+    _fields: ClassVar[tuple[str, ...]] = ()
+    _hash: int
+    _key: Hashable
+
+    def _set(self, **fields: Any) -> None:
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"expressions cannot be changed ({name})")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, name) for name in self._fields)
+
+    def _make_key(self) -> Hashable:
+        raise NotImplementedError
+
+    @property
+    def key(self) -> Hashable:
+        """The same for expressions that differ only in order."""
+        try:
+            return self._key
+        except AttributeError:
+            self._set(_key=self._make_key())
+            return self._key
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            self._set(_hash=hash((type(self).__name__, self.key)))
+            return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Expression):
+            return NotImplemented
+        return type(self) is type(other) and hash(self) == hash(other) and self.key == other.key
+
+    def powers(self) -> Mapping[Expression, int]:
+        """The factors with their exponents; an expression that is no product is its own only factor."""
+        return {self: 1}
+
+    def terms(self) -> Iterator[Term]:
+        """Every term that is written somewhere, sums not taken into account."""
+        raise NotImplementedError
+
+    def variables(self) -> dict[str, None]:
+        """The names of all variables, in the order of writing (as the keys of a dict)."""
+        return dict.fromkeys(t.name for t in self.terms())
+
+    def free(self) -> dict[str, None]:
+        """The names of variables that the value depends on: neither fixed nor summed over."""
+        return dict.fromkeys(t.name for t in self.terms() if t.value is None)
+
+    def fixed(self, at: Mapping[str, Value]) -> Expression:
+        """The same with free variables fixed to values.
+
+        >>> print(CR("A; B").fixed({"B": 0}))
+        CR(A; B=0)
+        """
+        raise NotImplementedError
+
+    def __mul__(self, other: Expression) -> Expression:
+        return product(self, other) if isinstance(other, Expression) else NotImplemented
+
+    def __truediv__(self, other: Expression) -> Expression:
+        return product(self, (other, -1)) if isinstance(other, Expression) else NotImplemented
+
+    def __pow__(self, exponent: int) -> Expression:
+        return product((self, exponent))
+
+    def __str__(self) -> str:
+        from corate.rate.writing import text
+
+        return text(self)
+
+    __repr__ = __str__
+
+    def latex(self) -> str:
+        r"""As LaTeX.
+
+        >>> CR("A1; B | C").latex()
+        '\\mathrm{CR}(A_{1}; B \\mid C)'
+        """
+        from corate.rate.writing import latex
+
+        return latex(self)
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+
+class Probability(Expression):
+    """P(X_1, ..., X_n | Y); a variable written twice counts once. Made by :func:`P`."""
+
+    __slots__ = ("block", "given")
+    _fields = ("block", "given")
+    block: Block
+    given: Block
+
+    def __init__(self, block: Block, given: Block = Block(())) -> None:  # noqa: B008
+        self._set(block=block, given=given)
+        _check_terms(block, given)
+
+    def _make_key(self) -> Hashable:
+        return self.block.key, frozenset(self.given)
+
+    def terms(self) -> Iterator[Term]:
+        """Its variables, then those of its condition."""
+        yield from self.block
+        yield from self.given
+
+    def fixed(self, at: Mapping[str, Value]) -> Expression:
+        """The same with free variables fixed to values."""
+        return Probability(_fixed(self.block, at), _fixed(self.given, at))
+
+
+class Rate(Expression):
+    """CR(X_1; ...; X_n | Y), each X_i a block; the same block may stand twice. Made by :func:`CR`."""
+
+    __slots__ = ("blocks", "given")
+    _fields = ("blocks", "given")
+    blocks: tuple[Block, ...]
+    given: Block
+
+    def __init__(self, blocks: Iterable[Block], given: Block = Block(())) -> None:  # noqa: B008
+        self._set(blocks=tuple(blocks), given=given)
+        _check_terms(chain.from_iterable(self.blocks), given)
+
+    def _make_key(self) -> Hashable:
+        keys = [b[0] if len(b) == 1 else b.key for b in self.blocks]
+        distinct = frozenset(keys)
+        again: list[Hashable] = []
+        if len(distinct) < len(keys):
+            seen: set[Hashable] = set()
+            again = [key for key in keys if key in seen or seen.add(key)]  # type: ignore[func-returns-value]
+        return distinct, frozenset(Counter(again).items()), frozenset(self.given)
+
+    def terms(self) -> Iterator[Term]:
+        """The variables of its blocks, then those of its condition."""
+        for part in self.blocks:
+            yield from part
+        yield from self.given
+
+    def fixed(self, at: Mapping[str, Value]) -> Expression:
+        """The same with free variables fixed to values."""
+        return Rate((_fixed(b, at) for b in self.blocks), _fixed(self.given, at))
+
+
+class Product(Expression):
+    """Factors with exponents, at least two or one with an exponent other than 1, or none: ``ONE``."""
+
+    __slots__ = ("_powers",)
+    _fields = ("_powers",)
+    _powers: dict[Expression, int]
+
+    def __init__(self, powers: Mapping[Expression, int]) -> None:
+        self._set(_powers=dict(powers))
+
+    def _make_key(self) -> Hashable:
+        return frozenset(self._powers.items())
+
+    def powers(self) -> Mapping[Expression, int]:
+        """The factors with their exponents."""
+        return self._powers
+
+    def terms(self) -> Iterator[Term]:
+        """The terms of all factors."""
+        for factor in self._powers:
+            yield from factor.terms()
+
+    def free(self) -> dict[str, None]:
+        """The names that some factor depends on."""
+        return dict.fromkeys(name for factor in self._powers for name in factor.free())
+
+    def fixed(self, at: Mapping[str, Value]) -> Expression:
+        """The same with free variables fixed to values."""
+        return product(*((factor.fixed(at), k) for factor, k in self._powers.items()))
+
+
+class Sum(Expression):
+    """The sum (for densities the integral) over all values of one variable.
+
+    >>> e = Sum("Y", CR("X; Y") * P("Y"))
+    >>> print(e, list(e.free()))
+    sum_Y [CR(X; Y) P(Y)] ['X']
+    """
+
+    __slots__ = ("body", "over")
+    _fields = ("over", "body")
+    over: str
+    body: Expression
+
+    def __init__(self, over: str, body: Expression) -> None:
+        self._set(over=term(over).name, body=body)
+
+    def _make_key(self) -> Hashable:
+        return self.over, self.body
+
+    def terms(self) -> Iterator[Term]:
+        """The terms of the body."""
+        yield Term(self.over)
+        yield from self.body.terms()
+
+    def free(self) -> dict[str, None]:
+        """The names the body depends on, but for the one summed over."""
+        return {name: None for name in self.body.free() if name != self.over}
+
+    def fixed(self, at: Mapping[str, Value]) -> Expression:
+        """The same with free variables fixed to values; the one summed over stays."""
+        return Sum(self.over, self.body.fixed({name: value for name, value in at.items() if name != self.over}))
+
+
+class Group(Expression):
+    """A product under a name of its own, such as a potential phi(A, B), which does not mix with what stands around it.
+
+    >>> e = Group("phi", ["A", "B"], CR("A; B") * P("A"))
+    >>> print(e)
+    phi(A, B)[CR(A; B) P(A)]
+    """
+
+    __slots__ = ("body", "scope", "symbol")
+    _fields = ("symbol", "scope", "body")
+    symbol: str
+    scope: tuple[str, ...]
+    body: Expression
+
+    def __init__(self, symbol: str, scope: Iterable[str], body: Expression) -> None:
+        self._set(symbol=symbol, scope=tuple(scope), body=body)
+
+    def _make_key(self) -> Hashable:
+        return self.symbol, frozenset(self.scope), self.body
+
+    def terms(self) -> Iterator[Term]:
+        """The terms of the body."""
+        return self.body.terms()
+
+    def free(self) -> dict[str, None]:
+        """The names the body depends on."""
+        return self.body.free()
+
+    def fixed(self, at: Mapping[str, Value]) -> Expression:
+        """The body with free variables fixed to values."""
+        return Group(self.symbol, self.scope, self.body.fixed(at))
+
+
+#: The empty product.
+ONE = Product({})
+
+
+def product(*factors: Expression | tuple[Expression, int]) -> Expression:
+    """The product of expressions, or of (expression, exponent) pairs, with equal factors collected.
+
+    >>> product(P("A"), P("B"), (P("A"), -1)) == P("B")
+    True
+    """
+    powers: dict[Expression, int] = {}
+    for given in factors:
+        whole, exponent = given if isinstance(given, tuple) else (given, 1)
+        if not isinstance(exponent, int):
+            raise ExpressionError(f"exponents are whole numbers, not {exponent!r}")
+        for factor, k in whole.powers().items():
+            powers[factor] = powers.get(factor, 0) + k * exponent
+    return of_powers(powers)
+
+
+def of_powers(powers: Mapping[Expression, int]) -> Expression:
+    """The product of factors with exponents; those with exponent 0 are dropped."""
+    kept = {factor: k for factor, k in powers.items() if k}
+    if len(kept) == 1:
+        ((factor, k),) = kept.items()
+        if k == 1:
+            return factor
+    return Product(kept) if kept else ONE
+
+
+def P(*variables: BlockLike, given: BlockLike = ()) -> Expression:  # noqa: N802
+    """The probability of some variables, from a text or from names; of none it is 1.
+
+    >>> P("A, B | C") == P("B", "A", given="C")
+    True
+    >>> P() == ONE
+    True
+    """
+    if len(variables) == 1 and isinstance(variables[0], str):
+        from corate.rate.parsing import parse_probability
+
+        left, condition = parse_probability(variables[0])
+        return probability(left, Block([*condition, *block(given)]))
+    return probability(Block(t for part in variables for t in block(part)), block(given))
+
+
+def probability(left: Block, given: Block = Block(())) -> Expression:  # noqa: B008
+    """P(left | given), 1 where nothing stands on the left."""
+    return Probability(left, given) if left else ONE
+
+
+def CR(*blocks: BlockLike, given: BlockLike = ()) -> Rate:  # noqa: N802
+    """The co-occurrence rate of blocks, from a text or from names.
+
+    >>> CR("A; BC | D") == CR(["C", "B"], "A", given="D")
+    True
+    >>> print(CR())
+    CR()
+    """
+    if len(blocks) == 1 and isinstance(blocks[0], str):
+        from corate.rate.parsing import parse_rate
+
+        found, condition = parse_rate(blocks[0])
+        return Rate(found, Block([*condition, *block(given)]))
+    return Rate(map(block, blocks), block(given))
+
+
+def rate_or_one(blocks: Iterable[Block], given: Block) -> Expression:
+    """The rate of blocks; 1 for a single one and for none, by definition."""
+    found = tuple(blocks)
+    return Rate(found, given) if len(found) > 1 else ONE
+
+
+def _fixed(terms: Block, at: Mapping[str, Value]) -> Block:
+    return Block(Term(t.name, at[t.name]) if t.value is None and t.name in at else t for t in terms)
+
+
+def _check_terms(left: Iterable[Term], given: Block) -> None:
+    """No variable both free and fixed, or fixed to two values, or on both sides of the bar."""
+    terms = set(left)
+    names = {t[0] for t in terms}
+    if len(names) < len(terms):
+        raise ExpressionError(f"{_two_values(terms)} stand in one factor; a variable has one value there")
+    if given:
+        condition = {t.name for t in given}
+        if both := names & condition:
+            raise ExpressionError(f"{min(both)} stands on both sides of the bar; drop it on the left")
+        if len(condition) < len(given):
+            raise ExpressionError(f"{_two_values(given)} stand in one condition; a variable has one value there")
+
+
+def _two_values(terms: Iterable[Term]) -> str:
+    """Two terms of one variable."""
+    found: dict[str, list[str]] = {}
+    for t in terms:
+        found.setdefault(t.name, []).append(str(t))
+    return " and ".join(sorted(next(texts for texts in found.values() if len(texts) > 1))[:2])

@@ -1,0 +1,110 @@
+"""Factorising an undirected graph: which form fits, its factors, and how they are derived."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from corate.rate.derivation import Derivation
+from corate.rate.errors import ExpressionError
+from corate.rate.expressions import Expression, of_powers
+from corate.rate.fields import field
+from corate.rate.graphs import Graph, GraphLike
+from corate.rate.junction import factors, junction
+from corate.rate.loops import opened
+from corate.rate.terms import Value, term
+from corate.rate.trees import chain, interior, tree
+
+__all__ = ["FORMS", "Factorisation", "factorise"]
+
+#: What a graph can be factorised into.
+FORMS = ("auto", "chain", "joint-over-interior", "tree", "junction-tree", "mrf", "conditioning")
+
+
+@dataclass(frozen=True)
+class Factorisation:
+    """The factors, whose product is the probability of all variables, and how they were derived.
+
+    ``added`` are the edges that a triangulation put in.
+    """
+
+    form: str
+    factors: tuple[Expression, ...]
+    derivation: Derivation
+    added: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def expression(self) -> Expression:
+        """The product of the factors."""
+        return self.derivation.result
+
+    def __str__(self) -> str:
+        return f"{self.derivation.start} = {self.expression}"
+
+    __repr__ = __str__
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.derivation.start.latex()} = {self.expression.latex()}$"
+
+
+def factorise(
+    graph: GraphLike,
+    form: str = "auto",
+    *,
+    given: Iterable[str] = (),
+    configuration: Mapping[str, Value] | None = None,
+) -> Factorisation:
+    """Factorise P(all nodes | given) by the co-occurrence rate theorems.
+
+    ``graph`` is a text such as ``"A-B B-C"``, edges, or networkx's. ``given`` are variables that stay a condition
+    throughout: nodes of the graph, or others that all nodes may depend on, as the observation of a conditional random
+    field. The forms:
+
+    - ``chain``: rates of neighbours times single probabilities; ``tree`` is the same
+    - ``joint-over-interior``: joint probabilities of neighbours over single probabilities
+    - ``junction-tree``: P(C) / P(S) over cliques and separators; other graphs are triangulated first
+    - ``mrf``: potentials of maximal cliques, with the values of a global ``configuration`` (0 where not given)
+    - ``conditioning``: loops are broken by conditioning, no edge is added
+    - ``auto``: chain, tree or junction tree, the first that fits
+
+    >>> factorise("Y1-Y2 Y2-Y3", given=["X"])
+    P(Y1, Y2, Y3 | X) = CR(Y1; Y2 | X) CR(Y2; Y3 | X) P(Y1 | X) P(Y2 | X) P(Y3 | X)
+    >>> factorise("A-B B-C C-A C-D").factors
+    (P(A, B, C), P(C, D) / P(C))
+    """
+    if form not in FORMS:
+        raise ExpressionError(f"unknown form {form!r}; there are {', '.join(FORMS)}")
+    conditions = [term(name).name for name in ([given] if isinstance(given, str) else given)]
+    read = Graph.of(graph, given=conditions)
+    inner = read.without(conditions)
+    if not inner.nodes:
+        raise ExpressionError("every variable is given, so nothing is left to factorise")
+    chosen = _fitting(inner) if form == "auto" else form
+    if chosen in ("chain", "joint-over-interior", "tree"):
+        _check_shape(inner, chosen)
+    if chosen == "junction-tree":
+        derivation, found = junction(read, conditions)
+        return Factorisation(chosen, factors(found, conditions), derivation, found.added)
+    if chosen == "mrf":
+        derivation = field(read, conditions, configuration)
+    else:
+        ways = {"chain": chain, "joint-over-interior": interior, "tree": tree, "conditioning": opened}
+        derivation = ways[chosen](read, conditions)
+    powers = derivation.result.powers()
+    return Factorisation(chosen, tuple(of_powers({factor: k}) for factor, k in powers.items()), derivation)
+
+
+def _fitting(graph: Graph) -> str:
+    return "chain" if graph.is_chain() else "tree" if graph.is_forest() else "junction-tree"
+
+
+def _check_shape(graph: Graph, form: str) -> None:
+    if not graph.is_forest():
+        raise ExpressionError(
+            f"the graph has a loop, so it is no {'tree' if form == 'tree' else 'chain'}; use the junction-tree form, "
+            "or conditioning to break loops"
+        )
+    crowded = next((node for node in graph.nodes if len(graph.neighbours[node]) > 2), None)
+    if form != "tree" and crowded is not None:
+        others = ", ".join(graph.ordered(graph.neighbours[crowded]))
+        raise ExpressionError(f"the graph is no chain: {crowded} is joined to {others}; use the tree form")

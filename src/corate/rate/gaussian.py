@@ -1,0 +1,152 @@
+"""Multivariate Gaussians: densities as quadratic forms, so that products, powers and integrals stay exact.
+
+    log p(x) = -1/2 (x - mean)' K (x - mean) + h' (x - mean) + g
+
+A marginal density over some variables has the inverse of their covariance as K. A factorised density adds and subtracts
+such forms, so its K is the precision matrix assembled from cliques minus separators.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from corate.errors import DataError
+from corate.rate.errors import ExpressionError, UndefinedRateError
+from corate.rate.evaluation import Distribution, Evaluation, read
+from corate.rate.expressions import Expression
+from corate.rate.terms import Term
+
+__all__ = ["Gaussian", "Quadratic"]
+
+#: Two forms are compared at so many points drawn from the distribution.
+_POINTS = 24
+
+F64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Quadratic:
+    """-1/2 z' K z + h' z + g for the deviations z of ``names`` from their means."""
+
+    matrix: F64
+    linear: F64
+    constant: float
+    names: tuple[str, ...]
+
+    def __add__(self, other: Quadratic) -> Quadratic:
+        return Quadratic(
+            self.matrix + other.matrix, self.linear + other.linear, self.constant + other.constant, self.names
+        )
+
+    def __mul__(self, exponent: int) -> Quadratic:
+        return Quadratic(self.matrix * exponent, self.linear * exponent, self.constant * exponent, self.names)
+
+    def summed(self, name: str) -> Quadratic:
+        """The logarithm of the integral over a variable; UndefinedRateError where it does not converge."""
+        i = self.names.index(name)
+        k, row, h = self.matrix[i, i], self.matrix[i].copy(), self.linear[i]
+        if not k > 0:
+            raise UndefinedRateError(f"the integral over {name} does not converge: what it is over does not fall off")
+        row[i] = 0.0
+        matrix, linear = self.matrix - np.outer(row, row) / k, self.linear - row * h / k
+        matrix[i, :] = matrix[:, i] = linear[i] = 0.0
+        return Quadratic(matrix, linear, self.constant + 0.5 * (math.log(2 * math.pi / k) + h * h / k), self.names)
+
+    def at(self, deviations: F64) -> F64:
+        """Values at points, ``(n, names)`` deviations from the means."""
+        quadratic = np.einsum("ni,ij,nj->n", deviations, self.matrix, deviations)
+        return np.asarray(-0.5 * quadratic + deviations @ self.linear + self.constant, dtype=np.float64)
+
+
+class Gaussian(Distribution):
+    """A multivariate Gaussian with named variables. A rate is the ratio of densities.
+
+    >>> d = Gaussian([[1.0, 0.5], [0.5, 1.0]], ["A", "B"])
+    >>> round(d.value("CR(A; B)", {"A": 0.0, "B": 0.0}), 4), d.interpret("CR(A; B)", {"A": 2.0, "B": -2.0})
+    (1.1547, 'repulsive')
+    """
+
+    def __init__(self, covariance: ArrayLike, variables: Sequence[str], *, mean: ArrayLike | None = None) -> None:
+        self.variables = tuple(variables)
+        n = len(self.variables)
+        self.covariance = np.array(covariance, dtype=np.float64)
+        self.mean = np.zeros(n) if mean is None else np.array(mean, dtype=np.float64)
+        if self.covariance.shape != (n, n) or self.mean.shape != (n,) or len(set(self.variables)) != n:
+            raise DataError(f"{n} variables need {n} different names, a covariance of {n} by {n} and a mean of {n}")
+        if not np.allclose(self.covariance, self.covariance.T):
+            raise DataError("the covariance is not symmetric")
+        try:
+            self._root = np.linalg.cholesky(self.covariance)
+        except np.linalg.LinAlgError:
+            raise DataError("the covariance is not positive definite, so there is no density") from None
+
+    def __repr__(self) -> str:
+        return f"Gaussian({', '.join(self.variables)})"
+
+    def log_marginal(self, terms: frozenset[Term], names: tuple[str, ...]) -> Quadratic:
+        """The log-density of some terms as a form over ``names``; fixed ones are put in."""
+        wanted = {t.name: t for t in terms}
+        chosen = [name for name in self.variables if name in wanted]
+        where = [self.variables.index(name) for name in chosen]
+        covariance = self.covariance[np.ix_(where, where)]
+        k = np.linalg.inv(covariance) if chosen else covariance
+        g = -0.5 * (len(chosen) * math.log(2 * math.pi) + np.linalg.slogdet(covariance)[1])
+        free = [i for i, name in enumerate(chosen) if wanted[name].value is None]
+        held = [i for i, name in enumerate(chosen) if wanted[name].value is not None]
+        z = np.array([self._number(wanted[chosen[i]]) - self.mean[where[i]] for i in held])
+        matrix, linear = np.zeros((len(names), len(names))), np.zeros(len(names))
+        at = [names.index(chosen[i]) for i in free]
+        matrix[np.ix_(at, at)] = k[np.ix_(free, free)]
+        linear[at] = -k[np.ix_(free, held)] @ z
+        return Quadratic(matrix, linear, float(g - 0.5 * z @ k[np.ix_(held, held)] @ z), names)
+
+    def log_value(self, expression: str | Expression, at: Mapping[str, Any] | None = None) -> float:
+        """The logarithm of an expression's value where its free variables have the given values."""
+        whole = read(expression, self.variables)
+        values = at or {}
+        self.require([*whole.variables(), *values])
+        if missing := [name for name in whole.free() if name not in values]:
+            raise ExpressionError(f"{whole}: what value has {missing[0]}? Give one, such as {{{missing[0]!r}: 0.5}}")
+        form = self.form(whole)
+        given = [self._number(Term(name, values[name])) if name in values else 0.0 for name in form.names]
+        return float(form.at(np.array([given]) - self._means(form.names))[0])
+
+    def form(self, expression: str | Expression) -> Quadratic:
+        """The logarithm of an expression as a quadratic form over its variables.
+
+        For a factorised density its ``matrix`` is assembled from cliques minus separators.
+
+        >>> chain = Gaussian([[1, 0.5, 0.25], [0.5, 1, 0.5], [0.25, 0.5, 1]], ["A", "B", "C"])
+        >>> assembled = chain.form("P(A, B) P(B, C) / P(B)").matrix
+        >>> bool(np.allclose(assembled, np.linalg.inv(chain.covariance)))
+        True
+        """
+        whole = read(expression, self.variables)
+        found: Quadratic = Evaluation(self, list(whole.variables())).log(whole)
+        return found
+
+    def sample(self, n: int, seed: int = 0) -> F64:
+        """So many points, ``(n, variables)``."""
+        drawn = np.random.default_rng(seed).standard_normal((n, len(self.variables)))
+        return np.asarray(self.mean + drawn @ self._root.T, dtype=np.float64)
+
+    def distance(self, left: Quadratic, right: Quadratic) -> float:
+        """The largest difference of two forms at points drawn from the distribution."""
+        where = [self.variables.index(name) for name in left.names]
+        points = self.sample(_POINTS)[:, where] - self._means(left.names)
+        return float(np.abs(left.at(points) - right.at(points)).max())
+
+    def _means(self, names: Sequence[str]) -> F64:
+        return self.mean[[self.variables.index(name) for name in names]]
+
+    def _number(self, term: Term) -> float:
+        try:
+            return float(term.value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            raise ExpressionError(f"{term.name} is a number here, so it cannot be {term.value!r}") from None

@@ -1,0 +1,257 @@
+"""Undirected graphs, and what they say about independence: X and Y are independent given Z if Z separates them.
+
+Read from a text (``"A-B B-C"``), from edges, or from networkx. Variables that are given everywhere, such as the
+observation of a conditional random field, are neighbours of every node.
+"""
+
+from __future__ import annotations
+
+import numbers
+import re
+from collections import deque
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from corate.rate.errors import ExpressionError, SeparationError
+from corate.rate.parsing import NAME
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["Graph", "GraphLike", "require_separation"]
+
+#: Of larger sets of names only some are shown.
+_SHOWN = 16
+
+
+@dataclass(frozen=True)
+class Graph:
+    """An undirected graph whose nodes are random variables, in an order.
+
+    >>> g = Graph.of("A-B B-C D")
+    >>> g.nodes, g.edges
+    (('A', 'B', 'C', 'D'), (('A', 'B'), ('B', 'C')))
+    >>> g
+    Graph("A-B B-C D")
+    """
+
+    nodes: tuple[str, ...]
+    edges: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, source: GraphLike, *, given: Iterable[str] = ()) -> Graph:
+        """Read a graph; ``given`` are variables that all others may depend on, added where they are no nodes yet.
+
+        Nodes that are no names get one: 3 becomes X3 and (0, 1) becomes X0_1.
+        """
+        if isinstance(source, Graph):
+            graph = source
+        elif isinstance(source, str):
+            graph = _of_text(source)
+        elif hasattr(source, "is_directed"):
+            if source.is_directed():
+                raise ExpressionError("the graph is directed; give an undirected one, such as graph.to_undirected()")
+            given_graph: Any = source
+            graph = _of_edges(given_graph.nodes, ((a, b) for a, b, *_ in given_graph.edges))
+        elif isinstance(source, Mapping) or not isinstance(source, Iterable):
+            raise ExpressionError(f"a graph is a text such as 'A-B B-C', edges, or networkx's, not {source!r}")
+        else:
+            graph = _of_edges((), source)
+        return graph._with_given(given)
+
+    def _with_given(self, given: Iterable[str]) -> Graph:
+        added = [name for name in dict.fromkeys(given) if name not in self.neighbours]
+        nodes, edges = list(self.nodes), list(self.edges)
+        for name in added:
+            _name(name)
+            edges += [(node, name) for node in nodes]
+            nodes.append(name)
+        return Graph(tuple(nodes), tuple(edges)) if added else self
+
+    def __repr__(self) -> str:
+        alone = [node for node in self.nodes if not self.neighbours[node]]
+        return f'Graph("{" ".join([*("-".join(edge) for edge in self.edges), *alone])}")'
+
+    @cached_property
+    def neighbours(self) -> dict[str, frozenset[str]]:
+        """The nodes that each node is joined to."""
+        found: dict[str, set[str]] = {node: set() for node in self.nodes}
+        for a, b in self.edges:
+            found[a].add(b)
+            found[b].add(a)
+        return {node: frozenset(others) for node, others in found.items()}
+
+    def require(self, names: Iterable[str]) -> None:
+        """Raise ExpressionError for a name that is no node."""
+        for name in names:
+            if name not in self.neighbours:
+                raise ExpressionError(f"no node {name!r} in the graph; it has {', '.join(self.nodes[:20])}")
+
+    def ordered(self, names: Iterable[str]) -> list[str]:
+        """Names in the order of the nodes."""
+        wanted = set(names)
+        return [node for node in self.nodes if node in wanted]
+
+    def without(self, names: Iterable[str]) -> Graph:
+        """The graph that is left when nodes are taken away."""
+        gone = set(names)
+        kept = tuple(node for node in self.nodes if node not in gone)
+        return Graph(kept, tuple((a, b) for a, b in self.edges if a not in gone and b not in gone))
+
+    def blanket(self, names: Collection[str]) -> set[str]:
+        """The Markov blanket: all neighbours of some nodes."""
+        self.require(names)
+        return set().union(*(self.neighbours[name] for name in names)) - set(names)
+
+    def is_clique(self, names: Iterable[str]) -> bool:
+        """Whether each of some nodes is joined to each other."""
+        chosen = set(names)
+        return all(chosen - {node} <= self.neighbours[node] for node in chosen)
+
+    def path(self, sources: Collection[str], targets: Collection[str], avoiding: Collection[str]) -> list[str] | None:
+        """A shortest path from one set of nodes to another that avoids a third; None where that separates them.
+
+        >>> g = Graph.of("A-B B-C C-D D-A")
+        >>> g.path("A", "C", "B"), g.path("A", "C", "BD")
+        (['A', 'D', 'C'], None)
+        """
+        self.require([*sources, *targets, *avoiding])
+        blocked, wanted = set(avoiding), set(targets) - set(avoiding)
+        came: dict[str, str | None] = {node: None for node in sources if node not in blocked}
+        waiting = deque(came)
+        while waiting:
+            node = waiting.popleft()
+            if node in wanted:
+                found = [node]
+                while (before := came[found[-1]]) is not None:
+                    found.append(before)
+                return found[::-1]
+            for other in self.neighbours[node]:
+                if other not in blocked and other not in came:
+                    came[other] = node
+                    waiting.append(other)
+        return None
+
+    def components(self) -> list[list[str]]:
+        """The nodes of each connected part."""
+        left, found = dict.fromkeys(self.nodes), []
+        while left:
+            reached, waiting = {next(iter(left))}, [next(iter(left))]
+            while waiting:
+                fresh = self.neighbours[waiting.pop()] - reached
+                reached |= fresh
+                waiting += fresh
+            found.append(self.ordered(reached))
+            for node in reached:
+                del left[node]
+        return found
+
+    def is_forest(self) -> bool:
+        """Whether there is no loop."""
+        return len(self.edges) == len(self.nodes) - len(self.components())
+
+    def is_chain(self) -> bool:
+        """Whether the nodes stand in one row (or in several that are not connected)."""
+        return self.is_forest() and all(len(others) <= 2 for others in self.neighbours.values())
+
+    def networkx(self) -> nx.Graph[str]:
+        """As networkx has it."""
+        import networkx as nx
+
+        found: nx.Graph[str] = nx.Graph()
+        found.add_nodes_from(self.nodes)
+        found.add_edges_from(self.edges)
+        return found
+
+    def cliques(self) -> list[list[str]]:
+        """The maximal cliques, in the order of their nodes."""
+        import networkx as nx
+
+        place = {node: i for i, node in enumerate(self.nodes)}
+        found = [sorted(clique, key=place.__getitem__) for clique in nx.find_cliques(self.networkx())]
+        return sorted(found, key=lambda clique: [place[node] for node in clique])
+
+
+GraphLike: TypeAlias = "Graph | str | Iterable[tuple[Hashable, Hashable]] | nx.Graph[Any]"
+
+
+def require_separation(graph: Graph, left: Collection[str], right: Collection[str], given: Collection[str]) -> None:
+    """Raise SeparationError, which names a path, unless ``given`` separates ``left`` from ``right``.
+
+    >>> require_separation(Graph.of("A-B B-C A-D D-C"), ["A"], ["C"], ["B"])
+    Traceback (most recent call last):
+        ...
+    corate.rate.errors.SeparationError: {B} does not separate {A} from {C}: the path A - D - C goes round it
+    """
+    small = len(left) <= len(right)
+    path = graph.path(left, right, given) if small else graph.path(right, left, given)
+    if path is None:
+        return
+    path = path if small else path[::-1]
+    sides = f"{braced(given)} does not separate {braced(left)} from {braced(right)}"
+    if len(path) == 1:
+        raise SeparationError(f"{sides}: {path[0]} is on both sides", path)
+    way = " - ".join(path)
+    raise SeparationError(f"{sides}: the path {way} {'goes round it' if len(given) else 'joins them'}", path)
+
+
+def braced(names: Collection[object]) -> str:
+    """A set of names as text; of a large one, some.
+
+    >>> braced(["A", "B"])
+    '{A, B}'
+    """
+    shown = list(names) if len(names) <= _SHOWN else [*list(names)[: _SHOWN - 2], f"{len(names) - _SHOWN + 2} more"]
+    return "{" + ", ".join(map(str, shown)) + "}"
+
+
+def _of_text(text: str) -> Graph:
+    nodes: list[str] = []
+    edges: list[tuple[str, str]] = []
+    for word in re.split(r"[\s,;]+", re.sub(r"\s*-+\s*", "-", text.strip())):
+        ends = word.split("-")
+        if not all(NAME.fullmatch(end) for end in ends):
+            raise ExpressionError(
+                f"{word!r} is no edge; write edges as A-B, a path as A-B-C, and a node without edges as its name"
+                if word
+                else "the graph is empty; write edges such as 'A-B B-C'"
+            )
+        nodes += ends
+        edges += pairwise(ends)
+    return _of_edges(nodes, edges)
+
+
+def _of_edges(nodes: Iterable[Hashable], edges: Iterable[Any]) -> Graph:
+    named: dict[Hashable, str] = {node: _name(node) for node in nodes}
+    found: dict[frozenset[str], tuple[str, str]] = {}
+    for edge in edges:
+        if not isinstance(edge, tuple | list) or len(edge) != 2:
+            raise ExpressionError(f"{edge!r} is no edge; an edge is a pair of nodes")
+        a, b = (named.setdefault(end, _name(end)) for end in edge)
+        if a == b:
+            raise ExpressionError(f"{a} is joined to itself; a variable needs no edge to itself, leave it out")
+        found.setdefault(frozenset((a, b)), (a, b))
+    names = tuple(named.values())
+    if not names:
+        raise ExpressionError("the graph is empty; it needs at least one node")
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ExpressionError(f"two nodes would have the name {twice}; give them names of their own")
+    return Graph(names, tuple(found.values()))
+
+
+def _name(node: Hashable) -> str:
+    """The name of a node: its own if it is one, else made of its numbers."""
+    if isinstance(node, str):
+        if NAME.fullmatch(node):
+            return node
+    elif isinstance(node, numbers.Integral) and int(node) >= 0:
+        return f"X{node}"
+    elif (
+        isinstance(node, tuple) and node and all(isinstance(part, numbers.Integral) and int(part) >= 0 for part in node)
+    ):
+        return "X" + "_".join(map(str, node))
+    raise ExpressionError(f"{node!r} is no name for a variable; use letters and digits, a letter first")

@@ -1,0 +1,196 @@
+"""Reading expressions and graphs from text, with errors that point at the place.
+
+    expression = power [["/" | "*"] power] ...    factor = P(A, B | C) | CR(A; BC | D) | 1 | ( expression )
+    power      = factor ["^" number]                       | sum_Y [ expression ] | phi(A, B)[ expression ]
+
+A word of capital letters, each with digits or primes if any, is several variables: ``X1X2`` is X1 and X2, ``AB`` is A
+and B. Any other word is one variable (``rain``, ``next_label``); so is one that is named as such.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from corate.rate.errors import ExpressionError
+from corate.rate.expressions import ONE, Expression, Group, Rate, Sum, probability
+from corate.rate.terms import Block, Term, Value
+
+__all__ = ["parse"]
+
+NAME = re.compile(r"[^\W\d]\w*'*")
+_SINGLE = re.compile(r"[A-Z]\d*'*")
+_SEVERAL = re.compile(rf"(?:{_SINGLE.pattern})+")
+_VALUE = r"[^\s,;|()\[\]=]+"
+_TERM = re.compile(rf"({NAME.pattern})(?:\s*=\s*({_VALUE}))?")
+_TOKEN = re.compile(rf"\s*(?:(sum_)?({NAME.pattern})|(\^)\s*(-?\d+)|([()\[\]/*]|\d+))")
+
+
+def parse(text: str, names: Collection[str] = ()) -> Expression:
+    """The expression that a text says; ``names`` are variables to be read as one, such as AB.
+
+    >>> parse("P(A, B) / (P(A) P(B))")
+    P(A, B) / (P(A) P(B))
+    >>> parse("CR(A; B")
+    Traceback (most recent call last):
+        ...
+    corate.rate.errors.ExpressionError: the bracket is not closed: CR(A; B <- here
+    """
+    reader = _Reader(text, names)
+    try:
+        found = reader.expression()
+    except RecursionError:
+        raise ExpressionError("the brackets are nested too deeply") from None
+    reader.end()
+    return found
+
+
+class _Reader:
+    """Reads one expression from left to right."""
+
+    def __init__(self, text: str, names: Collection[str]) -> None:
+        self.text, self.names, self.at = text, names, 0
+
+    def fail(self, why: str) -> ExpressionError:
+        return ExpressionError(f"{why}: {self.text[: self.at].strip()} <- here {self.text[self.at :].strip()}".rstrip())
+
+    def peek(self) -> re.Match[str] | None:
+        return _TOKEN.match(self.text, self.at)
+
+    def takes(self, symbol: str) -> bool:
+        found = self.peek()
+        if found is None or found[5] != symbol:
+            return False
+        self.at = found.end()
+        return True
+
+    def end(self) -> None:
+        if self.text[self.at :].strip():
+            raise self.fail("a bracket too many" if self.text[self.at :].strip()[0] in ")]" else "this does not read")
+
+    def expression(self) -> Expression:
+        found = self.power()
+        while True:
+            if self.takes("/"):
+                found = found / self.power()
+            elif self.takes("*") or self.factor_ahead():
+                found = found * self.power()
+            else:
+                return found
+
+    def factor_ahead(self) -> bool:
+        ahead = self.peek()
+        return ahead is not None and bool(ahead[2] or ahead[5] == "(" or (ahead[5] or "").isdigit())
+
+    def power(self) -> Expression:
+        base = self.factor()
+        found = self.peek()
+        if found is not None and found[3]:
+            self.at = found.end()
+            return base ** int(found[4])
+        return base
+
+    def factor(self) -> Expression:
+        if self.takes("("):
+            inner = self.expression()
+            if not self.takes(")"):
+                raise self.fail("the bracket is not closed")
+            return inner
+        if self.takes("1"):
+            return ONE
+        found = self.peek()
+        if found is None or not found[2]:
+            raise self.fail("a factor such as P(A) or CR(A; B) is missing")
+        self.at = found.end()
+        if found[1] or found[2].startswith("sum_"):
+            return Sum(found[2].removeprefix("sum_"), self.bracketed())
+        inner_text = self.arguments()
+        if found[2] == "P":
+            return probability(*parse_probability(inner_text, self.names))
+        if found[2] == "CR":
+            return Rate(*parse_rate(inner_text, self.names))
+        return Group(found[2], (t.name for t in _terms(inner_text, self.names)), self.bracketed())
+
+    def bracketed(self) -> Expression:
+        if not self.takes("["):
+            raise self.fail("a [ is missing")
+        inner = self.expression()
+        if not self.takes("]"):
+            raise self.fail("the bracket is not closed")
+        return inner
+
+    def arguments(self) -> str:
+        if not self.takes("("):
+            raise self.fail("a ( is missing")
+        start = self.at
+        close = self.text.find(")", start)
+        if close < 0 or "(" in self.text[start:close]:
+            self.at = len(self.text)
+            raise self.fail("the bracket is not closed")
+        self.at = close + 1
+        return self.text[start:close]
+
+
+def parse_probability(text: str, names: Collection[str] = ()) -> tuple[Block, Block]:
+    """What stands in P(...): the variables and the condition."""
+    left, given = _sides(text)
+    if ";" in left:
+        raise ExpressionError(f"P({text}): variables of a probability are separated by commas")
+    return Block(_terms(left, names)), Block(_terms(given, names))
+
+
+def parse_rate(text: str, names: Collection[str] = ()) -> tuple[list[Block], Block]:
+    """What stands in CR(...): the blocks and the condition."""
+    left, given = _sides(text)
+    parts = left.split(";") if left.strip() else []
+    blocks = [Block(_terms(part, names)) for part in parts]
+    if not all(blocks):
+        raise ExpressionError(f"CR({text}): nothing stands between two semicolons")
+    return blocks, Block(_terms(given, names))
+
+
+def parse_block(text: str) -> Block:
+    """One joint variable, such as ``X1X2`` or ``rain, wet``."""
+    return Block(_terms(text, ()))
+
+
+def parse_term(text: str) -> Term:
+    """One variable, whatever its name looks like, or ``X=0``."""
+    found = _TERM.fullmatch(text.strip()) if isinstance(text, str) else None
+    if found is None:
+        raise ExpressionError(f"{text!r} is no variable; write a name such as X1, or X1=0 for a fixed value")
+    return Term(found[1], _value(found[2]))
+
+
+def _sides(text: str) -> tuple[str, str]:
+    left, bar, given = text.partition("|")
+    if "|" in given or (bar and not given.strip()):
+        raise ExpressionError(f"({text}): one bar, then what is given")
+    return left, given
+
+
+def _terms(text: str, names: Collection[str]) -> Iterator[Term]:
+    at = 0
+    while rest := text[at:].lstrip(" \t\n,"):
+        at = len(text) - len(rest)
+        found = _TERM.match(text, at)
+        if found is None:
+            raise ExpressionError(f"{rest!r} does not begin with the name of a variable")
+        singles = [found[1]]
+        if found[1] not in names and _SEVERAL.fullmatch(found[1]):
+            singles = _SINGLE.findall(found[1])
+        yield from map(Term, singles[:-1])
+        yield Term(singles[-1], _value(found[2]))
+        at = found.end()
+
+
+def _value(text: str | None) -> Value | None:
+    """A number where it looks like one, else text."""
+    if text is None:
+        return None
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text

@@ -1,0 +1,231 @@
+"""Distributions of discrete variables: dense tables, kept as logarithms."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from corate.errors import DataError
+from corate.rate.errors import ExpressionError, UndefinedRateError
+from corate.rate.evaluation import Distribution, Evaluation, read
+from corate.rate.expressions import Expression, Group, Probability, Rate, Sum
+from corate.rate.terms import Term, Value
+
+__all__ = ["MOST_CELLS", "Discrete", "LogTable", "Table"]
+
+#: No table with more cells is built.
+MOST_CELLS = 1 << 24
+_MOST_AXES = 32
+
+F64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LogTable:
+    """Logarithms over all values of some variables: an axis for each name, of length 1 where it does not matter."""
+
+    array: F64
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+
+    def __add__(self, other: LogTable) -> LogTable:
+        check_cells(math.prod(np.broadcast_shapes(self.array.shape, other.array.shape)), self.names)
+        with np.errstate(invalid="ignore"):
+            return LogTable(self.array + other.array, self.names, self.sizes)
+
+    def __mul__(self, exponent: int) -> LogTable:
+        return LogTable(self.array * exponent, self.names, self.sizes)
+
+    def summed(self, name: str) -> LogTable:
+        """The logarithm of the sum over a variable, also where nothing depends on it."""
+        axis = self.names.index(name)
+        found = log_sum(self.array, (axis,))
+        if self.array.shape[axis] == 1:
+            found = found + math.log(self.sizes[axis])
+        return LogTable(found, self.names, self.sizes)
+
+
+class Discrete(Distribution):
+    """A distribution of variables that have finitely many states."""
+
+    states: dict[str, tuple[Hashable, ...]]
+
+    @abstractmethod
+    def _log_probabilities(self, free: tuple[str, ...], fixed: Mapping[str, int]) -> F64:
+        """log P(free, fixed) over the states of the free variables, an axis for each in their order."""
+
+    def log_marginal(self, terms: frozenset[Term], names: tuple[str, ...]) -> LogTable:
+        """log P of some terms, an axis for each of ``names``."""
+        if len(names) > _MOST_AXES:
+            raise DataError(f"{len(names)} variables are too many for one table; at most {_MOST_AXES} can be evaluated")
+        wanted = {t.name for t in terms if t.value is None}
+        free = tuple(name for name in names if name in wanted)
+        fixed = {t.name: self.index(t.name, t.value) for t in terms if t.value is not None}
+        sizes = tuple(len(self.states[name]) for name in names)
+        shape = [size if name in wanted else 1 for name, size in zip(names, sizes, strict=True)]
+        check_cells(math.prod(shape), free)
+        return LogTable(self._log_probabilities(free, fixed).reshape(shape), names, sizes)
+
+    def index(self, name: str, value: Any) -> int:
+        """Which state of a variable a value is."""
+        try:
+            return self.states[name].index(value)
+        except ValueError:
+            some = ", ".join(map(str, self.states[name][:8])) + (", ..." if len(self.states[name]) > 8 else "")
+            raise ExpressionError(f"{name} has no state {value!r}; it has {some}") from None
+
+    def distance(self, left: LogTable, right: LogTable) -> float:
+        """The largest difference of two tables; impossible on both sides is no difference."""
+        a, b = np.broadcast_arrays(left.array, right.array)
+        if not (np.all(a < np.inf) and np.all(b < np.inf)):  # NaN is not below infinity
+            raise UndefinedRateError("a side of the equation is undefined: a probability below the line is zero")
+        with np.errstate(invalid="ignore"):
+            differences = np.abs(a - b)
+        return float(np.where(a == b, 0.0, differences).max())
+
+    def difference(self, left: str | Expression, right: str | Expression) -> float:
+        """The largest difference of the logarithms of two expressions over all values of their variables."""
+        try:
+            return super().difference(left, right)
+        except UndefinedRateError:
+            for side in (left, right):
+                self.log_table(side)
+            raise
+
+    def log_value(self, expression: str | Expression, at: Mapping[str, Value] | None = None) -> float:
+        """The logarithm of an expression's value where its free variables have the given values."""
+        whole = read(expression, self.variables)
+        self.require([*whole.variables(), *(at or ())])
+        here = whole.fixed(at or {})
+        if left := list(here.free()):
+            raise ExpressionError(f"{whole}: what value has {left[0]}? Give one, such as {{{left[0]!r}: 0}}")
+        return float(self._defined(here).array.item())
+
+    def log_table(self, expression: str | Expression) -> tuple[tuple[str, ...], F64]:
+        """The names of an expression's free variables, and the logarithms of its value over their states.
+
+        >>> names, logs = Table([[4, 1], [1, 4]], ["A", "B"]).log_table("CR(A; B)")
+        >>> names, np.exp(logs).round(3).tolist()
+        (('A', 'B'), [[1.6, 0.4], [0.4, 1.6]])
+        """
+        whole = read(expression, self.variables)
+        found = self._defined(whole)
+        free = tuple(name for name in found.names if name in whole.free())
+        shape = [size if name in free else 1 for name, size in zip(found.names, found.sizes, strict=True)]
+        check_cells(math.prod(shape), free)
+        array = np.broadcast_to(found.array, shape)
+        return free, array.reshape([size for size, name in zip(shape, found.names, strict=True) if name in free])
+
+    def _defined(self, expression: Expression) -> LogTable:
+        found: LogTable = Evaluation(self, list(expression.variables())).log(expression)
+        if not np.all(found.array < np.inf):
+            raise self.undefined(expression)
+        return found
+
+    def undefined(self, expression: Expression) -> UndefinedRateError:
+        """The error for an expression that has no value somewhere, with the probability that is zero."""
+        for factor, below in _below_the_line(expression):
+            names = tuple(n for n in self.variables if n in below.variables())
+            table = Evaluation(self, names).log(below)
+            where = np.argwhere(table.array == -np.inf)
+            if len(where):
+                free = below.free()
+                cell = {n: self.states[n][i] for n, i in zip(names, where[0].tolist(), strict=True) if n in free}
+                zero = below.fixed(cell)
+                return UndefinedRateError(
+                    f"{factor} is undefined: {zero} is zero; leave that state out, or add something to every count "
+                    "(Counts.table)"
+                )
+        return super().undefined(expression)
+
+
+class Table(Discrete):
+    """A dense table of probabilities, an axis for each variable; weights are normalised.
+
+    ``states`` names the states of variables, by default 0, 1, 2 and so on.
+
+    >>> d = Table([[30, 10], [20, 40]], ["season", "weather"], states={"weather": ["dry", "wet"]})
+    >>> d.interpret("CR(season; weather)", {"season": 1, "weather": "wet"})
+    'attractive'
+    """
+
+    def __init__(
+        self,
+        weights: ArrayLike,
+        variables: Sequence[str],
+        *,
+        states: Mapping[str, Sequence[Hashable]] | None = None,
+        log: bool = False,
+    ) -> None:
+        given = np.asarray(weights, dtype=np.float64)
+        self.variables = tuple(variables)
+        if given.ndim != len(self.variables) or len(set(self.variables)) != len(self.variables):
+            raise DataError(f"a table with {given.ndim} axes needs as many names, all different, not {self.variables}")
+        if not log and (not np.isfinite(given).all() or (given < 0).any()):
+            raise DataError("weights of a table must be finite and not negative")
+        with np.errstate(divide="ignore"):
+            logs = given if log else np.log(given)
+        total = log_sum(logs, tuple(range(logs.ndim))) if logs.size else np.array(-np.inf)
+        if not np.isfinite(total).all():
+            raise DataError("a table needs a weight above zero, and none that is infinite or not a number")
+        self._logs = logs - total
+        named = states or {}
+        self.states = {
+            name: tuple(named.get(name, range(n))) for name, n in zip(self.variables, logs.shape, strict=True)
+        }
+        for name, n in zip(self.variables, logs.shape, strict=True):
+            if len(set(self.states[name])) != n:
+                raise DataError(f"{name} has {n} states, so it needs as many names for them, all different")
+
+    def __repr__(self) -> str:
+        return f"Table({', '.join(f'{name}: {len(states)} states' for name, states in self.states.items())})"
+
+    def _log_probabilities(self, free: tuple[str, ...], fixed: Mapping[str, int]) -> F64:
+        index = tuple(fixed.get(name, slice(None)) for name in self.variables)
+        left = [name for name in self.variables if name not in fixed]
+        rest = tuple(i for i, name in enumerate(left) if name not in free)
+        found = log_sum(self._logs[index], rest, keep=False)
+        kept = [name for name in left if name in free]
+        return np.transpose(found, [kept.index(name) for name in free])
+
+
+def log_sum(array: F64, axes: tuple[int, ...], *, keep: bool = True) -> F64:
+    """log of the sum of exponentials over some axes; NaN stays NaN."""
+    if not axes:
+        return array
+    top = array.max(axis=axes, keepdims=True)
+    shift = np.where(np.isneginf(top), 0.0, top)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.log(np.exp(array - shift).sum(axis=axes, keepdims=True)) + shift
+    return np.asarray(found if keep else found.squeeze(axis=axes), dtype=np.float64)
+
+
+def check_cells(cells: int, names: Sequence[str]) -> None:
+    """Raise DataError for a table that is too large to build."""
+    if cells > MOST_CELLS:
+        raise DataError(
+            f"a table over {', '.join(names[:12])}{', ...' if len(names) > 12 else ''} would have {cells:,} cells, "
+            f"more than {MOST_CELLS:,}; fix some variables, or use fewer states"
+        )
+
+
+def _below_the_line(expression: Expression) -> list[tuple[Expression, Expression]]:
+    """The probabilities an expression divides by, each with the factor it is part of."""
+    found: list[tuple[Expression, Expression]] = []
+    for factor, exponent in expression.powers().items():
+        if isinstance(factor, Sum | Group):
+            found += _below_the_line(factor.body)
+        elif isinstance(factor, Rate | Probability):
+            if factor.given:
+                found.append((factor, Probability(factor.given)))
+            if isinstance(factor, Rate):
+                found += [(factor, Probability(block, factor.given)) for block in factor.blocks]
+        if exponent < 0 and factor.powers() == {factor: 1}:
+            found.append((expression, factor))
+    return found

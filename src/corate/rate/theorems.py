@@ -1,0 +1,350 @@
+"""The paper's theorems as operations: each takes an expression and gives the step to the new one.
+
+Every operation works on conditional rates and probabilities too: what is given stays given. Those that need an
+independence look for it in a graph and raise SeparationError, which names the path that breaks it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import TypeVar
+
+from corate.rate.derivation import Step
+from corate.rate.errors import ExpressionError, SeparationError
+from corate.rate.evaluation import read
+from corate.rate.expressions import ONE, Expression, Probability, Rate, Sum, probability, product, rate_or_one
+from corate.rate.graphs import Graph, GraphLike, braced, require_separation
+from corate.rate.terms import Block, BlockLike, Term, Value, block, term
+
+__all__ = [
+    "cit1",
+    "cit2",
+    "cit3",
+    "conditioning",
+    "definition",
+    "duplicate",
+    "independent_merge",
+    "marginal",
+    "merge",
+    "order",
+    "partition",
+    "singleton",
+    "unconnected",
+]
+
+Kind = TypeVar("Kind", bound=Expression)
+
+
+def definition(expression: str | Expression) -> Step:
+    """Definitions 1 to 3: a rate as a quotient of probabilities, or a joint probability as a rate times singles.
+
+    >>> print(definition("P(A, B | C)"))
+    P(A, B | C)
+      = CR(A; B | C) P(A | C) P(B | C)    (definition)
+    >>> print(definition("CR(A; BC)"))
+    CR(A; BC)
+      = P(A, B, C) / (P(A) P(B, C))    (definition)
+    """
+    whole = read(expression)
+    if isinstance(whole, Probability):
+        blocks = [Block([t]) for t in whole.block]
+        singles = [probability(b, whole.given) for b in blocks]
+        if len(blocks) < 2:
+            return Step("definition", whole, whole)
+        return Step("definition", whole, product(Rate(blocks, whole.given), *singles))
+    rate = _kind(whole, Rate, "a probability or a rate")
+    joint = Block(t for b in rate.blocks for t in b)
+    below = [(probability(b, rate.given), -1) for b in rate.blocks]
+    return Step("definition", rate, product(probability(joint, rate.given), *below))
+
+
+def singleton(expression: str | Expression) -> Step:
+    """The rate of one variable is 1, and so is that of none.
+
+    >>> print(singleton("CR(A | B)").after, singleton("CR()").after)
+    1 1
+    """
+    rate = _rate(expression)
+    if len(rate.blocks) > 1:
+        raise ExpressionError(f"{rate} is not 1 by definition: it has {len(rate.blocks)} variables")
+    return Step("definition", rate, ONE, "a rate of one variable, or of none, is 1")
+
+
+def conditioning(expression: str | Expression, variable: str) -> Step:
+    """Theorem 1: a rate is the sum of the rates given another variable.
+
+    >>> print(conditioning("CR(A; B)", "Y").after)
+    sum_Y [CR(A; B | Y) CR(A; Y) CR(B; Y) P(Y)]
+    """
+    rate = _rate(expression)
+    y = term(variable)
+    if y.value is not None or y.name in rate.variables():
+        raise ExpressionError(f"{rate} cannot be conditioned on {y}: take a variable that does not stand in it")
+    inside = product(
+        rate_or_one(rate.blocks, Block([y, *rate.given])),
+        *(Rate((b, Block([y])), rate.given) for b in rate.blocks),
+        Probability(Block([y]), rate.given),
+    )
+    return Step("conditioning", rate, Sum(y.name, inside), f"on {y}")
+
+
+def marginal(expression: str | Expression) -> Step:
+    """Theorem 2: a rate times the probability of one of its variables, summed over it, is the rate without it.
+
+    >>> print(marginal("sum_C [CR(A; B; C) P(C)]").after, marginal("sum_A [CR(A) P(A)]").after)
+    CR(A; B) CR()
+    """
+    whole = _kind(read(expression), Sum, "a sum such as sum_C [CR(A; C) P(C)]")
+    single = Block([Term(whole.over)])
+    for factor in whole.body.powers():
+        if isinstance(factor, Rate) and single in factor.blocks:
+            rest = list(factor.blocks)
+            rest.remove(single)
+            left = Rate(rest, factor.given)
+            if whole.over in left.variables() or whole.body != factor * Probability(single, factor.given):
+                break
+            return Step("marginal CR", whole, left, f"over {whole.over}")
+    raise ExpressionError(f"{whole} is not of the form sum_X [CR(...; X | Y) P(X | Y)]")
+
+
+def order(expression: str | Expression, new: str | Iterable[BlockLike]) -> Step:
+    """Theorem 3: a rate does not depend on the order of its variables. (Equal expressions, written otherwise.)
+
+    >>> print(order("CR(A; B; C)", "BCA"))
+    CR(A; B; C)
+      = CR(B; C; A)    (order independence)
+    """
+    rate = _rate(expression)
+    after = Rate(_listed(new), rate.given)
+    if after != rate:
+        raise ExpressionError(f"{after} has not the same variables as {rate}")
+    return Step("order independence", rate, after)
+
+
+def partition(expression: str | Expression, left: str | Iterable[BlockLike]) -> Step:
+    """Theorem 4: the rate of the left part, that of the right part, and the cut between the two as joint variables.
+
+    ``left`` are some of the blocks, in a list; a text names single variables.
+
+    >>> print(partition("CR(A; B; C; D | Y)", "AB").after)
+    CR(A; B | Y) CR(C; D | Y) CR(AB; CD | Y)
+    """
+    rate = _rate(expression)
+    chosen = _listed(left)
+    rest = _without(rate, chosen)
+    if not chosen or not rest:
+        raise ExpressionError(f"a partition of {rate} needs something on either side")
+    cut = Rate((_joined(chosen), _joined(rest)), rate.given)
+    after = product(rate_or_one(chosen, rate.given), rate_or_one(rest, rate.given), cut)
+    return Step("partition", rate, after, f"{_braced(chosen)} | {_braced(rest)}")
+
+
+def merge(expression: str | Expression, first: BlockLike, second: BlockLike) -> Step:
+    """Theorem 5: two variables become one joint variable, and their rate a factor.
+
+    >>> print(merge("CR(A; B; C)", "B", "C").after)
+    CR(A; BC) CR(B; C)
+    """
+    rate = _rate(expression)
+    a, b = block(first), block(second)
+    after = product(_merged(rate, a, b), Rate((a, b), rate.given))
+    return Step("merge", rate, after, f"{a} and {b}")
+
+
+def independent_merge(expression: str | Expression, first: BlockLike, second: BlockLike, *, graph: GraphLike) -> Step:
+    """Corollary 1: two independent variables become one joint variable.
+
+    >>> print(independent_merge("CR(A; B; C | D)", "A", "B", graph="A-C A-D B-D").after)
+    CR(AB; C | D)
+    """
+    rate = _rate(expression)
+    a, b = block(first), block(second)
+    merged = _merged(rate, a, b)
+    given = _names(rate.given)
+    require_separation(Graph.of(graph), _names(a), _names(b), given)
+    return Step("independent merge", rate, merged, _independent(_names(a), _names(b), given))
+
+
+def duplicate(expression: str | Expression, *blocks: BlockLike) -> Step:
+    """Theorem 6: a variable of a rate may stand twice, times its probability.
+
+    >>> print(duplicate("CR(A; B | Y)", "B").after)
+    CR(B; A; B | Y) P(B | Y)
+    """
+    rate = _rate(expression)
+    twice = [block(b) for b in blocks]
+    _without(rate, twice)
+    if not twice:
+        raise ExpressionError(f"{rate}: which variable is to be duplicated?")
+    after = product(Rate((*twice, *rate.blocks), rate.given), *(Probability(b, rate.given) for b in twice))
+    return Step("duplicate", rate, after, _braced(twice))
+
+
+def cit1(expression: str | Expression, drop: BlockLike, *, graph: GraphLike) -> Step:
+    """Theorem 7 (1): CR(X; YZ) = CR(X; Z) where X and Y are independent given Z; ``drop`` is Y.
+
+    >>> print(cit1("CR(A; BC)", "C", graph="A-B B-C").after)
+    CR(A; B)
+    """
+    rate, (left, right) = _two_blocks(expression)
+    y = block(drop)
+    if not y or not (set(y) <= set(right) or set(y) <= set(left)):
+        raise ExpressionError(f"{y or 'nothing'} cannot be dropped from {rate}: name variables of one of its blocks")
+    x, yz = (left, right) if set(y) <= set(right) else (right, left)
+    dropped = set(y)
+    z = Block(t for t in yz if t not in dropped)
+    kept = _names((*z, *rate.given))
+    require_separation(Graph.of(graph), _names(x), _names(y), kept)
+    after = rate_or_one([b for b in ((x, z) if x is left else (z, x)) if b], rate.given)
+    return Step("first CIT", rate, after, _independent(_names(t for t in x if t not in z), _names(y), kept))
+
+
+def cit2(expression: str | Expression, split: BlockLike, *, graph: GraphLike) -> Step:
+    """Theorem 7 (2): CR(XY; Z) = CR(X; Z) CR(Y; Z) / CR(X; Y), X and Y independent given Z; ``split`` is X.
+
+    >>> print(cit2("CR(AC; B)", "A", graph="A-B B-C").after)
+    CR(A; B) CR(C; B) / CR(A; C)
+    """
+    rate, (left, right) = _two_blocks(expression)
+    x = block(split)
+    if not x or not (set(x) < set(left) or set(x) < set(right)):
+        raise ExpressionError(f"{x or 'nothing'} is no part of a block of {rate}; name some of its variables, not all")
+    xy, z = (left, right) if set(x) < set(left) else (right, left)
+    y = Block(t for t in xy if t not in x)
+    given = _names((*z, *rate.given))
+    require_separation(Graph.of(graph), _names(x), _names(y), given)
+    after = product(Rate((x, z), rate.given), Rate((y, z), rate.given), (Rate((x, y), rate.given), -1))
+    return Step("second CIT", rate, after, _independent(_names(x), _names(y), given))
+
+
+def cit3(expression: str | Expression, *, graph: GraphLike) -> Step:
+    """Theorem 7 (3): CR(XZ; YZ) = CR(Z; Z) = 1 / P(Z) where X and Y are independent given Z.
+
+    >>> print(cit3("CR(AB; BC)", graph="A-B B-C").after)
+    1 / P(B)
+    """
+    rate, (left, right) = _two_blocks(expression)
+    within = set(right)
+    z = Block(t for t in left if t in within)
+    shared = set(z)
+    x, y = Block(t for t in left if t not in within), Block(t for t in right if t not in shared)
+    given = _names((*z, *rate.given))
+    require_separation(Graph.of(graph), _names(x), _names(y), given)
+    after = product((probability(z, rate.given), -1))
+    shown = _independent(_names(x), _names(y), given) if x and y else ""
+    return Step("third CIT", rate, after, shown)
+
+
+def unconnected(expression: str | Expression, first: str, second: str, *, graph: GraphLike) -> Step:
+    """Theorem 8: of two unconnected nodes, either both are fixed and both free, or each is fixed once; it is the same.
+
+    The expression is the product of a rate where both are fixed and the same rate where both are free. All other nodes
+    that they are joined to must stand in it.
+
+    >>> print(unconnected("CR(A=0; B; C=0) CR(A; B; C)", "A", "C", graph="A-B B-C").after)
+    CR(A=0; B; C) CR(A; B; C=0)
+    """
+    whole, read_graph = read(expression), Graph.of(graph)
+    rates = [f for f, k in whole.powers().items() for _ in range(k) if isinstance(f, Rate)]
+    fixed = next((r for r in rates if all(_value(r, n) is not None for n in (first, second))), None)
+    if fixed is None:
+        raise ExpressionError(f"{whole}: no rate in it has both {first} and {second} fixed to a value")
+    values = {name: _value(fixed, name) for name in (first, second)}
+    bare = _free(fixed, (first, second))
+    if whole != product(fixed, bare):
+        raise ExpressionError(f"{whole} is not {product(fixed, bare)}: both fixed, times both free")
+    require_unconnected(read_graph, first, second, [t.name for t in fixed.terms()])
+    after = product(
+        bare.fixed({first: values[first]}),  # type: ignore[dict-item]
+        bare.fixed({second: values[second]}),  # type: ignore[dict-item]
+    )
+    return Step("unconnected nodes", whole, after, f"{first} and {second} are not joined")
+
+
+def require_unconnected(graph: Graph, first: str, second: str, present: Sequence[str]) -> None:
+    """Raise SeparationError where two nodes are joined, or have neighbours that are not present."""
+    graph.require([first, second, *present])
+    if second in graph.neighbours[first]:
+        raise SeparationError(f"{first} and {second} are joined: {first} - {second}", [first, second])
+    for name in (first, second):
+        for other in graph.ordered(graph.neighbours[name]):
+            if other not in present:
+                raise SeparationError(
+                    f"the Markov blanket of {braced([first, second])} must stand in the rates, but {other} does not: "
+                    f"{name} - {other}",
+                    [name, other],
+                )
+
+
+def _rate(expression: str | Expression) -> Rate:
+    return _kind(read(expression), Rate, "a rate such as CR(A; B)")
+
+
+def _kind(expression: Expression, kind: type[Kind], called: str) -> Kind:
+    if not isinstance(expression, kind):
+        raise ExpressionError(f"{expression} is not {called}")
+    return expression
+
+
+def _two_blocks(expression: str | Expression) -> tuple[Rate, tuple[Block, Block]]:
+    rate = _rate(expression)
+    if len(rate.blocks) != 2:
+        raise ExpressionError(f"{rate} has {len(rate.blocks)} variables; this theorem is about two (joint) ones")
+    return rate, (rate.blocks[0], rate.blocks[1])
+
+
+def _listed(blocks: str | Iterable[BlockLike]) -> list[Block]:
+    """Blocks one by one; a text names single variables."""
+    if isinstance(blocks, str):
+        return [Block([t]) for t in block(blocks)]
+    return [b if isinstance(b, Block) else block(b) for b in blocks]
+
+
+def _without(rate: Rate, chosen: Sequence[Block]) -> list[Block]:
+    """The blocks that are left when some are taken away."""
+    want = Counter([b[0] if len(b) == 1 else b.key for b in chosen])
+    rest = []
+    for one in rate.blocks:
+        key = one[0] if len(one) == 1 else one.key
+        if want.get(key):
+            want[key] -= 1
+        else:
+            rest.append(one)
+    if missing := next((b for b in chosen if want[b.key]), None):
+        raise ExpressionError(f"{missing} is not one of the variables of {rate}")
+    return rest
+
+
+def _merged(rate: Rate, first: Block, second: Block) -> Expression:
+    rest = _without(rate, [first, second])
+    keys = [b.key for b in rate.blocks]
+    rest.insert(min(keys.index(first.key), keys.index(second.key), len(rest)), _joined([first, second]))
+    return rate_or_one(rest, rate.given)
+
+
+def _joined(blocks: Iterable[Block]) -> Block:
+    return Block(chain.from_iterable(blocks))
+
+
+def _names(terms: Iterable[Term]) -> list[str]:
+    return [t.name for t in terms]
+
+
+def _braced(blocks: Sequence[Block]) -> str:
+    return braced(blocks)
+
+
+def _independent(left: Sequence[str], right: Sequence[str], given: Sequence[str]) -> str:
+    tail = f" given {braced(given)}" if given else ""
+    return f"{braced(left)} and {braced(right)} are independent{tail}"
+
+
+def _value(rate: Rate, name: str) -> Value | None:
+    return next((t.value for b in rate.blocks for t in b if t.name == name), None)
+
+
+def _free(rate: Rate, names: Sequence[str]) -> Rate:
+    blocks = (Block(Term(t.name) if t.name in names else t for t in b) for b in rate.blocks)
+    return Rate(blocks, rate.given)

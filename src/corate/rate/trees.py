@@ -1,0 +1,72 @@
+"""Chains and trees: leaves are partitioned off one by one, and the first CIT leaves each with its neighbour.
+
+P(Y_1, ..., Y_n | X) = prod CR(Y_i; Y_k | X) prod P(Y_j | X)      i - k the edges, j the nodes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from corate.rate.derivation import Derivation, Step
+from corate.rate.expressions import Probability, Rate
+from corate.rate.graphs import Graph
+from corate.rate.terms import Block, Seq, Term
+from corate.rate.theorems import cit1, definition, partition
+
+__all__ = ["chain", "interior", "peel", "start", "tree"]
+
+
+def start(graph: Graph, given: Sequence[str]) -> Derivation:
+    """P of all nodes that are not given, first as a rate times single probabilities."""
+    nodes = [node for node in graph.nodes if node not in given]
+    whole = Probability(Seq(*nodes), Seq(*given))
+    return Derivation(whole, graph, (definition(whole),) if len(nodes) > 1 else ())
+
+
+def tree(graph: Graph, given: Sequence[str]) -> Derivation:
+    """The derivation for a graph that has no loop once what is given is taken away."""
+    begun = start(graph, given)
+    nodes = [node for node in graph.nodes if node not in given]
+    steps, _ = peel(graph, nodes, given)
+    return Derivation(begun.start, graph, (*begun.steps, *steps))
+
+
+#: A chain is a tree; its leaves come off from the far end, so that the factors stand in order.
+chain = tree
+
+
+def interior(graph: Graph, given: Sequence[str]) -> Derivation:
+    """A chain as the joint probabilities of neighbours over those of the nodes between."""
+    found = tree(graph, given)
+    rates = [factor for factor in found.result.powers() if isinstance(factor, Rate)]
+    return Derivation(found.start, graph, (*found.steps, *map(definition, rates)))
+
+
+def peel(graph: Graph, nodes: Sequence[str], given: Sequence[str]) -> tuple[list[Step], list[str]]:
+    """Steps that take leaves off CR(Sem nodes | given) while there are any, and the nodes that are left.
+
+    Nodes without neighbours come off too. One node remains of a forest; else what lies on loops, or between them.
+    """
+    left = {node: Block([Term(node)]) for node in nodes}
+    degree = {node: sum(other in left for other in graph.neighbours[node]) for node in nodes}
+    condition, steps = Seq(*given), []
+    while len(left) > 1:
+        leaf = next((node for node in reversed(left) if degree[node] <= 1), None)
+        if leaf is None:
+            break
+        whole = Rate(left.values(), condition)
+        steps += _split(graph, whole, leaf, left.pop(leaf), left)
+        for other in graph.neighbours[leaf]:
+            if other in left:
+                degree[other] -= 1
+    return steps, list(left)
+
+
+def _split(graph: Graph, whole: Rate, leaf: str, own: Block, left: Mapping[str, Block]) -> list[Step]:
+    """The steps from CR(Sem left; leaf) to CR(Sem left), and CR(its neighbour; leaf) beside it."""
+    steps = [partition(whole, left.values())] if len(left) > 1 else []
+    dropped = [block[0] for node, block in left.items() if node not in graph.neighbours[leaf]]
+    if dropped:
+        cut = Rate((Block(b[0] for b in left.values()), own), whole.given)
+        steps.append(cit1(cut, dropped, graph=graph))
+    return steps

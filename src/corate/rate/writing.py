@@ -1,0 +1,198 @@
+"""Expressions as text, LaTeX and MathML.
+
+Factors stand in the order of writing, potentials first, then rates, probabilities and sums; negative powers go below
+the line. ``short`` writes a potential by its name alone, where its meaning is told elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from html import escape
+
+from corate.rate.expressions import Expression, Group, Probability, Rate, Sum
+from corate.rate.terms import Block, Term
+
+__all__ = ["block_text", "latex", "mathml", "text"]
+
+_SINGLE = re.compile(r"[A-Z]\d*'*")
+_PARTS = re.compile(r"([^\W\d_]+)_?(\w*?)('*)")
+_GREEK = {"phi": "φ", "psi": "ψ"}
+
+
+def _ranked(expression: Expression) -> tuple[list[tuple[Expression, int]], list[tuple[Expression, int]]]:
+    """The factors above and below the line with positive exponents."""
+    ranks = {Group: 0, Rate: 1, Probability: 2, Sum: 3}
+    factors = sorted(expression.powers().items(), key=lambda item: ranks.get(type(item[0]), 4))
+    return [(f, k) for f, k in factors if k > 0], [(f, -k) for f, k in factors if k < 0]
+
+
+# -- text -------------------------------------------------------------------------------------------------------------
+
+
+def text(expression: Expression, *, short: bool = False) -> str:
+    """One line of plain text; :func:`corate.rate.parse` reads it back if it is not short."""
+    above, below = _ranked(expression)
+    if len(above) == 1 and above[0][1] == 1 and not below:
+        return _factor_text(above[0][0], short)
+    over = _powers_text(above, short) or "1"
+    under = _powers_text(below, short)
+    if not under:
+        return over
+    return f"{over} / {under if len(below) == 1 else f'({under})'}"
+
+
+def _powers_text(factors: Sequence[tuple[Expression, int]], short: bool) -> str:
+    return " ".join(_factor_text(f, short) + (f"^{k}" if k > 1 else "") for f, k in factors)
+
+
+def _factor_text(factor: Expression, short: bool) -> str:
+    if isinstance(factor, Probability):
+        return f"P({', '.join(map(str, factor.block))}{_given_text(factor.given)})"
+    if isinstance(factor, Rate):
+        return f"CR({'; '.join(map(block_text, factor.blocks))}{_given_text(factor.given)})"
+    if isinstance(factor, Sum):
+        return f"sum_{factor.over} [{text(factor.body, short=short)}]"
+    if isinstance(factor, Group):
+        name = f"{factor.symbol}({', '.join(factor.scope)})"
+        return name if short else f"{name}[{text(factor.body)}]"
+    return f"({text(factor, short=short)})"
+
+
+def _given_text(given: Block) -> str:
+    return f" | {', '.join(map(str, given))}" if given else ""
+
+
+def block_text(block: Block) -> str:
+    """A joint variable: ``X1X2`` where that is plain, else with spaces.
+
+    >>> from corate.rate import Seq
+    >>> block_text(Seq("X1", "X2")), block_text(Seq("rain", "wet")), block_text(Seq("X1=0", "X2"))
+    ('X1X2', 'rain wet', 'X1=0 X2')
+    """
+    plain = all(t.value is None and _SINGLE.fullmatch(t.name) for t in block)
+    return ("" if plain else " ").join(map(str, block))
+
+
+# -- LaTeX ------------------------------------------------------------------------------------------------------------
+
+
+def latex(expression: Expression, *, short: bool = False) -> str:
+    """For math mode."""
+    above, below = _ranked(expression)
+    over = _powers_latex(above, short) or "1"
+    return over if not below else rf"\frac{{{over}}}{{{_powers_latex(below, short)}}}"
+
+
+def _powers_latex(factors: Sequence[tuple[Expression, int]], short: bool) -> str:
+    return r"\,".join(_factor_latex(f, short) + (f"^{{{k}}}" if k > 1 else "") for f, k in factors)
+
+
+def _factor_latex(factor: Expression, short: bool) -> str:
+    if isinstance(factor, Probability):
+        return f"P({', '.join(map(_term_latex, factor.block))}{_given_latex(factor.given)})"
+    if isinstance(factor, Rate):
+        blocks = "; ".join(r"\,".join(map(_term_latex, block)) for block in factor.blocks) or r"X_{\emptyset}"
+        return rf"\mathrm{{CR}}({blocks}{_given_latex(factor.given)})"
+    if isinstance(factor, Sum):
+        return rf"\sum_{{{name_latex(factor.over)}}}\left[{latex(factor.body, short=short)}\right]"
+    if isinstance(factor, Group):
+        scope = ",".join(map(name_latex, factor.scope)) or r"\emptyset"
+        name = rf"\{factor.symbol}" if factor.symbol in _GREEK else name_latex(factor.symbol)
+        return rf"{name}_{{{scope}}}" if short else rf"{name}_{{{scope}}}\left[{latex(factor.body)}\right]"
+    return rf"\left({latex(factor, short=short)}\right)"
+
+
+def _given_latex(given: Block) -> str:
+    return rf" \mid {', '.join(map(_term_latex, given))}" if given else ""
+
+
+def name_latex(name: str) -> str:
+    r"""The name of a variable: digits and what follows an underscore are set lower.
+
+    >>> name_latex("Y12"), name_latex("next_label"), name_latex("A'")
+    ('Y_{12}', '\\mathit{next}_{\\mathit{label}}', "A'")
+    """
+    stem, index, primes = _name_parts(name)
+    return _word_latex(stem) + (f"_{{{_word_latex(index)}}}" if index else "") + primes
+
+
+def _word_latex(word: str) -> str:
+    escaped = word.replace("_", r"\_")
+    return escaped if len(word) == 1 or word.isdigit() else rf"\mathit{{{escaped}}}"
+
+
+def _name_parts(name: str) -> tuple[str, str, str]:
+    found = _PARTS.fullmatch(name)
+    return (found[1], found[2], found[3]) if found else (name, "", "")
+
+
+def _term_latex(term: Term) -> str:
+    if term.value is None:
+        return name_latex(term.name)
+    value = str(term.value)
+    shown = rf"\text{{{_escaped(value)}}}" if isinstance(term.value, str) else value
+    return f"{name_latex(term.name)}{{=}}{shown}"
+
+
+def _escaped(value: str) -> str:
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return "".join(special.get(c, f"\\{c}" if c in "#$%&_{}" else c) for c in value)
+
+
+# -- MathML -----------------------------------------------------------------------------------------------------------
+
+
+def mathml(expression: Expression, *, short: bool = False) -> str:
+    """The inside of a ``math`` element, which browsers set by themselves."""
+    above, below = _ranked(expression)
+    over = _powers_mathml(above, short) or "<mn>1</mn>"
+    return over if not below else f"<mfrac>{_row(over)}{_row(_powers_mathml(below, short))}</mfrac>"
+
+
+def _row(inside: str) -> str:
+    return f"<mrow>{inside}</mrow>"
+
+
+def _powers_mathml(factors: Sequence[tuple[Expression, int]], short: bool) -> str:
+    written = []
+    for factor, k in factors:
+        one = _row(_factor_mathml(factor, short))
+        written.append(one if k == 1 else f"<msup>{one}<mn>{k}</mn></msup>")
+    return '<mspace width="0.25em"/>'.join(written)
+
+
+def _factor_mathml(factor: Expression, short: bool) -> str:
+    if isinstance(factor, Probability):
+        inside = _listed(factor.block, ",", _term_mathml)
+        return f"<mi>P</mi><mo>(</mo>{inside}{_given_mathml(factor.given)}<mo>)</mo>"
+    if isinstance(factor, Rate):
+        inside = _listed(factor.blocks, ";", lambda block: _row("".join(map(_term_mathml, block)))) or "<mo>∅</mo>"
+        return f"<mi>CR</mi><mo>(</mo>{inside}{_given_mathml(factor.given)}<mo>)</mo>"
+    if isinstance(factor, Sum):
+        body = mathml(factor.body, short=short)
+        return f"<munder><mo>∑</mo>{_name_mathml(factor.over)}</munder><mo>[</mo>{_row(body)}<mo>]</mo>"
+    if isinstance(factor, Group):
+        scope = _listed(factor.scope, ",", _name_mathml) or "<mo>∅</mo>"
+        name = f"<msub><mi>{escape(_GREEK.get(factor.symbol, factor.symbol))}</mi>{_row(scope)}</msub>"
+        return name if short else f"{name}<mo>[</mo>{_row(mathml(factor.body))}<mo>]</mo>"
+    return f"<mo>(</mo>{_row(mathml(factor, short=short))}<mo>)</mo>"
+
+
+def _listed(items: Sequence[object], separator: str, write: Callable[..., str]) -> str:
+    return f"<mo>{separator}</mo>".join(write(item) for item in items)
+
+
+def _given_mathml(given: Block) -> str:
+    return f"<mo>|</mo>{_listed(given, ',', _term_mathml)}" if given else ""
+
+
+def _name_mathml(name: str) -> str:
+    stem, index, primes = _name_parts(name)
+    inner = f"<mi>{escape(stem + primes)}</mi>"
+    return f"<msub>{inner}<mi>{escape(index)}</mi></msub>" if index else inner
+
+
+def _term_mathml(term: Term) -> str:
+    name = _name_mathml(term.name)
+    return name if term.value is None else _row(f"{name}<mo>=</mo><mtext>{escape(str(term.value))}</mtext>")

@@ -1,0 +1,73 @@
+"""``corate derive``: derivations as text, LaTeX and pages, checked if wanted."""
+
+import pytest
+
+from corate.cli.derive import _FORMS
+from corate.rate import FORMS, factorise
+
+
+def test_the_derivation_is_printed(corate):
+    result = corate("derive", "A-B B-C C-D")
+    assert (result.code, result.err) == (0, "")
+    assert result.text == f"{factorise('A-B B-C C-D').derivation}\n"
+    assert result.text.endswith("first CIT: {C} and {A} are independent given {B}\n")
+
+
+def test_every_form_of_the_library_can_be_asked_for_and_checked(corate):
+    assert _FORMS == FORMS
+    for form in FORMS:
+        result = corate("derive", "A-B B-C", "--form", form, "--check")
+        assert (result.code, result.err) == (0, "")
+        assert result.text.startswith("P(A, B, C)\n  = ")
+        assert "steps hold; largest difference" in result.text.splitlines()[-1]
+
+
+def test_latex_and_pages(corate):
+    derivation = factorise("A-B B-C", "mrf").derivation
+    assert corate("derive", "A-B B-C", "--form", "mrf", "--latex").text == derivation.latex() + "\n"
+    assert corate("derive", "A-B B-C", "--form", "mrf", "--html").text == derivation.html() + "\n"
+    assert "\n% all 3 steps hold" in corate("derive", "A-B B-C", "--latex", "--check").text
+    both = corate("derive", "A-B", "--latex", "--html")
+    assert both.code == 2
+
+
+def test_variables_may_be_given(corate):
+    assert corate("derive", "Y1-Y2", "--given", "X,Z").text.startswith("P(Y1, Y2 | X, Z)\n")
+    assert corate("derive", "Y1-Y2", "--given", "X Z").text.startswith("P(Y1, Y2 | X, Z)\n")
+
+
+def test_a_triangulation_is_told(corate):
+    assert corate("derive", "A-B B-C C-D D-A").text.endswith("\ntriangulated with A-C\n")
+    assert "triangulated" not in corate("derive", "A-B B-C C-A").text
+
+
+def test_output_goes_to_a_file(corate, tmp_path):
+    result = corate("derive", "A-B", "-o", tmp_path / "out.txt")
+    assert (result.code, result.out) == (0, b"")
+    assert (tmp_path / "out.txt").read_text().startswith("P(A, B)\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["A-A"], "A is joined to itself"),
+        ([""], "empty"),
+        (["A-B-"], "'A-B-' is no edge"),
+        (["A-B B-C C-A", "--form", "chain"], "has a loop"),
+        (["-".join(f"X{i}" for i in range(20)), "--form", "mrf"], "at most 10"),
+        (["A-B", "--given", "3"], "'3' is no variable"),
+    ],
+)
+def test_graphs_that_cannot_be_derived_end_with_one_line(corate, arguments, told):
+    result = corate("derive", *arguments)
+    assert (result.code, result.out) == (1, b"")
+    assert told in result.err
+    assert result.err.count("\n") == 1
+
+
+def test_an_unknown_form_is_wrong_usage(corate):
+    assert corate("derive", "A-B", "--form", "ring").code == 2
+
+
+def test_help_has_examples(corate):
+    assert '  corate derive "A-B B-C C-D"' in corate("derive", "--help").text

@@ -1,0 +1,181 @@
+"""Derivations: steps are recorded, rewrite what is there, check themselves, and can be shown."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import pytest
+
+from corate.rate import (
+    Derivation,
+    ExpressionError,
+    SeparationError,
+    Step,
+    Table,
+    UndefinedRateError,
+    cit1,
+    cit3,
+    conditioning,
+    definition,
+    duplicate,
+    factorise,
+    merge,
+    parse,
+    partition,
+    random_table,
+    rewrite,
+)
+
+FORMS = ["chain", "joint-over-interior", "junction-tree", "mrf", "conditioning"]
+
+
+def test_theorems_can_be_applied_one_by_one() -> None:
+    d = Derivation.begin("P(A, B, C)", "A-B B-C").apply(definition)
+    d = d.apply(duplicate, "CR(A; B; C)", "B")
+    d = d.apply(partition, "CR(A; B; B; C)", "AB").apply(cit3, "CR(AB; BC)")
+    assert d.result == parse("CR(A; B) CR(B; C) P(A) P(B) P(C)")
+    assert [step.theorem for step in d.steps] == ["definition", "duplicate", "partition", "third CIT"]
+    assert d.steps[2].using == "{A, B} | {B, C}"
+    assert d.check_random(0).holds
+
+
+def test_a_derivation_is_not_changed_by_its_next_step() -> None:
+    start = Derivation.begin("CR(A; B; C)", "A-B B-C")
+    start.apply(merge, None, "A", "B")
+    assert start.steps == ()
+    assert start.result == parse("CR(A; B; C)")
+
+
+def test_steps_are_used_in_both_directions() -> None:
+    step = merge("CR(A; B; C)", "B", "C")
+    back = Derivation.begin("CR(A; BC) CR(B; C) P(A)", "A-B-C").then(step.reversed())
+    assert back.result == parse("CR(A; B; C) P(A)")
+
+
+def test_a_step_replaces_what_is_there_and_nothing_else() -> None:
+    d = Derivation.begin("CR(A; B) P(C)", "A-B B-C")
+    with pytest.raises(ExpressionError, match=r"CR\(A; C\) does not stand in CR\(A; B\) P\(C\)"):
+        d.apply(conditioning, "CR(A; C)", "B")
+    with pytest.raises(SeparationError):
+        Derivation.begin("CR(A; BC)", "A-B B-C C-A").apply(cit1, "CR(A; BC)", "C")
+
+
+@pytest.mark.parametrize(
+    ("whole", "before", "after", "result"),
+    [
+        ("P(A) P(B)", "P(A)", "P(C)", "P(C) P(B)"),
+        ("P(A)^2", "P(A)", "P(B)", "P(A) P(B)"),
+        ("1 / CR(A; B)", "1 / CR(A; B)", "P(A)", "P(A)"),
+        ("sum_A [P(A) P(B)] P(A)", "P(A) P(B)", "P(C)", "sum_A [P(C)] P(A)"),
+        ("phi(A)[P(A) sum_B [P(B)]]", "P(B)", "P(C)", "phi(A)[P(A) sum_B [P(C)]]"),
+        ("CR(A; B) P(A)", "CR(A; B) P(A) P(B)", "P(A, B)", "P(A, B) / P(B)"),
+        ("CR(A; B)", "CR(A; B)", "1", "1"),
+    ],
+)
+def test_rewriting(whole: str, before: str, after: str, result: str) -> None:
+    assert rewrite(parse(whole), parse(before), parse(after)) == parse(result)
+
+
+@pytest.mark.parametrize(
+    ("whole", "before"),
+    [
+        ("P(A)", "P(B)"),
+        ("1 / P(A)", "P(A)"),
+        ("P(A)", "P(A)^2"),
+        ("P(A)", "P(A) P(B)"),
+        ("CR(A; B)", "CR(A; B) CR(B; C)"),
+    ],
+)
+def test_what_is_not_there_is_not_rewritten(whole: str, before: str) -> None:
+    with pytest.raises(ExpressionError, match="does not stand in"):
+        rewrite(parse(whole), parse(before), parse("1"))
+
+
+# -- checking ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_wrong_step_is_found(form: str) -> None:
+    """Any step of a derivation, made wrong, is named by the check, and no other is."""
+    good = factorise("A-B B-C C-D", form).derivation
+    assert good.check_random(5).holds
+    for i, step in enumerate(good.steps):
+        wrong = replace(step, after=step.after * parse("P(A)"))
+        bad = replace(good, steps=(*good.steps[:i], wrong, *good.steps[i + 1 :]))
+        try:
+            check = bad.check_random(5)
+        except ExpressionError:
+            continue  # what the next step replaces is not there any more
+        assert not check.holds
+        assert not check
+        assert check.failed == [wrong]
+        assert "1 of" in str(check)
+
+
+def test_a_distribution_that_does_not_obey_the_graph_fails_where_independence_was_used() -> None:
+    derivation = factorise("A-B B-C").derivation
+    check = derivation.check(random_table("A-B B-C C-A", 3))
+    assert [step.theorem for step in check.failed] == ["first CIT"]
+    assert check.whole > 0.01
+
+
+def test_checks_tell_the_largest_difference() -> None:
+    check = factorise("A-B B-C").derivation.check_random(1)
+    assert 0 <= check.largest < 1e-12
+    assert str(check).startswith("all 3 steps hold; largest difference")
+    assert len(check.differences) == 3
+
+
+def test_checks_need_the_variables_and_defined_rates() -> None:
+    derivation = factorise("A-B B-C").derivation
+    with pytest.raises(ExpressionError, match="no variable 'B'"):
+        derivation.check(Table([1, 2], ["A"]))
+    with pytest.raises(UndefinedRateError, match=r"P\(A=1\) is zero"):
+        derivation.check(Table([[[1, 1], [1, 1]], [[0, 0], [0, 0]]], "ABC"))
+    with pytest.raises(ExpressionError, match="once or more"):
+        derivation.check_random(0, times=0)
+
+
+def test_large_graphs_are_checked_on_gaussians() -> None:
+    edges = [(f"X{i}", f"X{j}") for i in range(24) for j in range(max(0, i - 2), i)]
+    assert factorise(edges).derivation.check_random(0, times=1, tolerance=1e-8).holds
+
+
+# -- showing ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_line_is_shown_with_its_theorem(form: str) -> None:
+    derivation = factorise("A-B B-C", form, given=["X"]).derivation
+    told = str(derivation)
+    for _, step in derivation.lines():
+        assert step is None or step.reason in told
+    assert told.split("\n")[0] == "P(A, B, C | X)"
+    lines = [expression for expression, _ in derivation.lines()]
+    assert lines[-1] == derivation.result
+    assert len(lines) == len(derivation.steps) + 1
+    latex = derivation.latex()
+    assert latex.startswith("\\begin{align*}")
+    assert latex.count("{") == latex.count("}")
+    assert latex.count("&=") == len(derivation.steps)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_pages_are_well_formed(form: str) -> None:
+    derivation = factorise("A-B B-C", form).derivation
+    page = derivation.html()
+    body = page.removeprefix("<!DOCTYPE html>\n").replace('<meta charset="utf-8">', "")
+    root = ET.fromstring(body)
+    assert root.tag == "html"
+    rows = len(derivation.steps) + 1 + len(derivation.groups())
+    assert len(root.findall(".//tr")) == rows
+    assert derivation._repr_html_() in page
+    assert not re.search(r"https?://(?!www\.w3\.org)", page)
+
+
+def test_a_step_is_shown_as_an_equation() -> None:
+    step = Step("definition", parse("CR(A; B)"), parse("P(A, B) / (P(A) P(B))"))
+    assert str(step) == "CR(A; B)\n  = P(A, B) / (P(A) P(B))    (definition)"
+    assert step._repr_latex_().startswith("$")

@@ -1,0 +1,277 @@
+"""Factorisations equal the joint probability of the graph's distributions, and every step of them holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from corate.rate import (
+    FORMS,
+    ExpressionError,
+    Graph,
+    Group,
+    Sum,
+    factorise,
+    parse,
+    product,
+    random_gaussian,
+    random_table,
+)
+from corate.rate.expressions import Expression, Probability, Rate
+from corate.rate.fields import MOST_NODES
+from small_graphs import KINDS, random_graph
+
+TOLERANCE = 1e-8
+#: Forms for each kind, and up to how many nodes.
+FITTING = {
+    "tree": {"tree": 8, "junction-tree": 8, "mrf": 6, "conditioning": 8, "auto": 8},
+    "chordal": {"junction-tree": 8, "mrf": 6, "conditioning": 7, "auto": 8},
+    "arbitrary": {"junction-tree": 8, "mrf": 6, "conditioning": 7, "auto": 8},
+}
+
+
+def log_joint(table: Any, nodes: tuple[str, ...]) -> np.ndarray:
+    names, logs = table.log_table("P(" + ", ".join(nodes) + ")")
+    assert names == table.variables
+    return logs
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_product_of_factors_is_the_joint_probability(kind: str) -> None:
+    """Of 67 random graphs of each kind, 201 in all."""
+    for seed in range(67):
+        n = 2 + seed % 7
+        graph = Graph.of(random_graph(kind, n, seed))
+        table = random_table(graph, seed, states=2 + seed % 2 if n < 8 else 2)
+        joint = log_joint(table, graph.nodes)
+        for form, most in FITTING[kind].items():
+            if n > most:
+                continue
+            found = factorise(graph, form)
+            assert product(*found.factors) == found.expression
+            names, logs = table.log_table(found.expression)
+            assert names == table.variables
+            np.testing.assert_allclose(logs, joint, rtol=0, atol=TOLERANCE, err_msg=f"{kind} {seed} {form}")
+            assert found.derivation.check(table).holds
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_cliques_over_separators_by_plain_sums(kind: str) -> None:
+    """The same, but probabilities are summed here and not by the library."""
+    for seed in range(10):
+        graph = Graph.of(random_graph(kind, 6, 100 + seed))
+        joint = np.exp(log_joint(random_table(graph, seed), graph.nodes))
+        result = np.ones_like(joint)
+        for factor, exponent in factorise(graph, "junction-tree").expression.powers().items():
+            assert isinstance(factor, Probability)
+            others = tuple(i for i, node in enumerate(graph.nodes) if node not in factor.variables())
+            result = result * joint.sum(axis=others, keepdims=True) ** exponent
+        np.testing.assert_allclose(result, joint, rtol=TOLERANCE)
+
+
+@pytest.mark.parametrize("form", ["chain", "joint-over-interior", "tree", "junction-tree", "mrf", "conditioning"])
+def test_conditional_factorisations_hold(form: str) -> None:
+    found = factorise("Y1-Y2 Y2-Y3 Y3-Y4", form, given=["X"])
+    assert all("X" in factor.variables() for factor in found.factors)
+    for seed in range(3):
+        table = random_table(found.derivation.graph, seed)
+        assert table.difference("P(Y1, Y2, Y3, Y4 | X)", found.expression) < TOLERANCE
+        assert found.derivation.check(table).holds
+
+
+def test_nodes_of_the_graph_may_be_given() -> None:
+    found = factorise("A-B B-C C-D D-A", given=["A"])
+    assert found.form == "chain"
+    assert found.expression == parse("CR(B; C | A) CR(C; D | A) P(B | A) P(C | A) P(D | A)")
+    assert found.derivation.check_random(1).holds
+
+
+# -- the forms as the paper has them --------------------------------------------------------------------------------
+
+
+def test_a_chain_is_rates_of_neighbours_times_single_probabilities() -> None:
+    assert factorise("Y1-Y2 Y2-Y3", given="X").expression == parse(
+        "CR(Y1; Y2 | X) CR(Y2; Y3 | X) P(Y1 | X) P(Y2 | X) P(Y3 | X)"
+    )
+    assert factorise("Y1-Y2 Y2-Y3 Y3-Y4", "joint-over-interior").expression == parse(
+        "P(Y1, Y2) P(Y2, Y3) P(Y3, Y4) / (P(Y2) P(Y3))"
+    )
+
+
+def test_a_tree_has_a_rate_for_each_edge() -> None:
+    assert factorise("A-B A-C A-D").expression == parse("CR(A; B) CR(A; C) CR(A; D) P(A) P(B) P(C) P(D)")
+
+
+def test_a_junction_tree_has_cliques_over_separators_and_the_papers_steps() -> None:
+    found = factorise("A-B B-C C-A B-D C-D", "junction-tree")
+    assert found.expression == parse("P(A, B, C) P(B, C, D) / P(B, C)")
+    theorems = [step.theorem for step in found.derivation.steps]
+    assert theorems == ["definition", "duplicate", "partition", "third CIT", "definition", "definition"]
+    assert found.factors == (parse("P(A, B, C)"), parse("P(B, C, D) / P(B, C)"))
+
+
+def test_an_mrf_has_a_potential_for_each_maximal_clique_that_depends_on_it_alone() -> None:
+    for kind in KINDS:
+        for seed in range(6):
+            graph = Graph.of(random_graph(kind, 5, seed))
+            found = factorise(graph, "mrf")
+            scopes = [factor.scope for factor in found.factors if isinstance(factor, Group)]
+            assert sorted(map(sorted, scopes)) == sorted(map(sorted, graph.cliques()))
+            for factor in found.factors:
+                assert set(factor.free()) <= set(factor.scope)  # type: ignore[attr-defined]
+
+
+def test_scopes_that_are_no_cliques_cancel() -> None:
+    steps = factorise("A-B B-C", "mrf").derivation.steps
+    gone = [step.before.scope for step in steps if step.theorem == "unconnected nodes"]  # type: ignore[attr-defined]
+    assert gone == [("A", "C"), ("A", "B", "C")]
+
+
+def test_any_global_configuration_will_do() -> None:
+    found = factorise("A-B B-C C-D D-A", "mrf", configuration={"A": 1, "C": "wet"})
+    assert found.derivation.check_random(2).holds
+    table = random_table("A-B B-C C-D D-A", 0, states={"A": [0, 1], "C": ["dry", "wet"]})
+    assert table.difference("P(A, B, C, D)", found.expression) < TOLERANCE
+    with pytest.raises(ExpressionError, match="no node 'E'"):
+        factorise("A-B", "mrf", configuration={"E": 1})
+
+
+def test_the_mrf_form_refuses_large_graphs() -> None:
+    with pytest.raises(ExpressionError, match=f"2,048 rates; it is made for at most {MOST_NODES} nodes"):
+        factorise(nx.path_graph(MOST_NODES + 1), "mrf")
+
+
+# -- loops ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("graph", [*(nx.cycle_graph(n) for n in range(4, 9)), nx.grid_2d_graph(3, 3)], ids=str)
+def test_loops_are_broken_by_conditioning_and_the_product_stays_exact(graph: Any) -> None:
+    found = factorise(graph, "conditioning")
+    read = found.derivation.graph
+    assert any(isinstance(factor, Sum) for factor in found.factors)
+    assert found.added == ()
+    assert "conditioning" in {step.theorem for step in found.derivation.steps}
+    for seed in range(3):
+        table = random_table(read, seed, states=2 if len(read.nodes) > 6 else 3)
+        joint = np.exp(log_joint(table, read.nodes))
+        assert joint.sum() == pytest.approx(1.0)
+        _, logs = table.log_table(found.expression)
+        np.testing.assert_allclose(np.exp(logs), joint, rtol=TOLERANCE)
+        assert found.derivation.check(table).holds
+
+
+def test_a_loop_is_broken_as_the_paper_says() -> None:
+    found = factorise("A-B B-C C-D D-A", "conditioning")
+    assert found.expression == parse(
+        "CR(A; BD) P(A) P(B) P(C) P(D) sum_A [CR(B; C | A) CR(C; D | A) CR(B; A) CR(C; A) CR(D; A) P(A)]"
+    )
+
+
+def rates_within(expression: Expression) -> list[Rate]:
+    found = []
+    for factor in expression.powers():
+        if isinstance(factor, Sum):
+            found += rates_within(factor.body)
+        elif isinstance(factor, Rate):
+            found.append(factor)
+    return found
+
+
+@pytest.mark.parametrize("n", range(4, 9))
+def test_no_rate_of_an_opened_loop_has_more_than_a_node_and_its_two_neighbours(n: int) -> None:
+    rates = rates_within(factorise(nx.cycle_graph(n), "conditioning").expression)
+    assert max(len(rate.variables()) for rate in rates) == 3
+
+
+def test_no_loop_no_sum() -> None:
+    assert factorise("A-B B-C", "conditioning").expression == factorise("A-B B-C").expression
+
+
+# -- Gaussians ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [3, 6, 12])
+def test_gaussians_factorise_and_their_precision_is_cliques_minus_separators(n: int) -> None:
+    for seed in range(15):
+        graph = Graph.of(random_graph("chordal", n, seed))
+        gaussian = random_gaussian(graph, seed)
+        found = factorise(graph, "junction-tree")
+        assert found.added == ()
+        form = gaussian.form(found.expression)
+        assert form.names == graph.nodes
+        precision = np.linalg.inv(gaussian.covariance)
+        np.testing.assert_allclose(form.matrix, precision, atol=1e-8)
+        points = gaussian.sample(5, seed) * 2
+        want = multivariate_normal.logpdf(points, gaussian.mean, gaussian.covariance)
+        for x, density in zip(points, np.atleast_1d(want), strict=True):
+            at = dict(zip(graph.nodes, x.tolist(), strict=True))
+            assert gaussian.log_value(found.expression, at) == pytest.approx(density, abs=1e-8)
+        assert found.derivation.check(gaussian, tolerance=1e-8).holds
+
+
+def test_other_forms_hold_for_gaussians_too() -> None:
+    for form in ("conditioning", "mrf", "junction-tree"):
+        found = factorise("A-B B-C C-D D-A", form)
+        assert found.derivation.check(random_gaussian("A-B B-C C-D D-A", 4), tolerance=1e-8).holds
+
+
+# -- shapes and sizes -----------------------------------------------------------------------------------------------
+
+
+def test_auto_takes_the_simplest_form() -> None:
+    forms = [factorise(graph).form for graph in ("A-B", "A-B A-C A-D", "A-B B-C C-A", "A-B B-C C-D D-A", "A B")]
+    assert forms == ["chain", "tree", "junction-tree", "junction-tree", "chain"]
+
+
+def test_parts_that_are_not_connected_are_factors_of_their_own() -> None:
+    apart: dict[str, Expression] = {
+        "chain": parse("CR(A; B) P(A) P(B) CR(C; D) P(C) P(D) P(E)"),
+        "joint-over-interior": parse("P(A, B) P(C, D) P(E)"),
+        "junction-tree": parse("P(A, B) P(C, D) P(E)"),
+    }
+    for form, want in apart.items():
+        assert factorise("A-B C-D E", form).expression == want
+    for form in FORMS:
+        assert factorise("A-B C-D E", form).derivation.check_random(3).holds
+
+
+def test_one_node_is_its_own_factor() -> None:
+    for form in FORMS:
+        assert factorise("A", form).factors == (parse("P(A)"),)
+
+
+@pytest.mark.parametrize(
+    ("graph", "form", "told"),
+    [
+        ("A-B B-C C-A", "chain", "has a loop"),
+        ("A-B B-C C-A", "tree", "has a loop"),
+        ("A-B A-C A-D", "chain", "A is joined to B, C, D"),
+        ("A-B A-C A-D", "joint-over-interior", "A is joined to B, C, D"),
+        ("A-B", "ring", "unknown form 'ring'; there are auto, chain"),
+        ("", "auto", "empty"),
+        ("A-A", "auto", "joined to itself"),
+    ],
+)
+def test_graphs_that_do_not_fit_are_told_why(graph: str, form: str, told: str) -> None:
+    with pytest.raises(ExpressionError, match=told):
+        factorise(graph, form)
+
+
+def test_something_must_be_left_to_factorise() -> None:
+    with pytest.raises(ExpressionError, match="every variable is given"):
+        factorise("A-B", given=["A", "B"])
+
+
+def test_hundreds_of_nodes_need_no_table() -> None:
+    """A chain of overlapping cliques of six, treewidth 5."""
+    n = 200
+    graph = nx.Graph([(i, j) for i in range(n) for j in range(max(0, i - 5), i)])
+    found = factorise(graph)
+    assert len(found.factors) == n - 5
+    assert found.added == ()
+    assert all(len(factor.free()) == 6 for factor in found.factors)
+    assert product(*found.factors) == found.expression
