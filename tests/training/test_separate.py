@@ -347,7 +347,7 @@ def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], match
         ("empirical", {"tune": True}, "tune is for"),
         ("empirical", {"checkpoint": "run"}, "checkpoint is for"),
         ("empirical", {"label_weights": {"N": 2.0}}, "label_weights is for"),
-        ("separate", {"base": "acid"}, "unknown base 'acid'; there are default, paper, none"),
+        ("separate", {"base": "acid"}, "unknown base 'acid'; there are default, pooled, paper, none"),
         ("separate", {"coupling": "loose"}, "unknown coupling"),
         ("separate", {"optimizer": "luck"}, "unknown optimizer"),
     ],

@@ -290,7 +290,7 @@ def train(
     if json:
         print_json(result)
     elif not quiet:
-        _show(result, chosen=tune or bool(settings))
+        _show(result, chosen=tune or bool(settings), judged=held_out is not None)
 
 
 def _check_files(file: str, output: str, given: dict[str, Any]) -> None:
@@ -322,8 +322,8 @@ def described(tagger: Tagger, output: str) -> dict[str, Any]:
     return {**result, "model": output, "bytes": n_bytes, "bytes_per_token": n_bytes / max(1, result["tokens"])}
 
 
-def _show(result: dict[str, Any], *, chosen: bool) -> None:
-    """The few lines that people get; the settings where some were chosen, the rest is in ``--json``."""
+def _show(result: dict[str, Any], *, chosen: bool, judged: bool) -> None:
+    """The few lines that people get: settings where some were chosen, held-out accuracy where a file was given."""
     print(
         f"{result['method']}: {count(result['sentences'])} sentences, {count(result['tokens'])} tokens, "
         f"{count(result['labels'])} labels, trained in {result['seconds']:.2f} s, "
@@ -333,7 +333,7 @@ def _show(result: dict[str, Any], *, chosen: bool) -> None:
     if chosen:
         print(f"settings: {told(result['settings'])}")
     held_out = result["held_out"].get("accuracy")
-    if held_out is not None:
+    if judged and held_out is not None:
         print(f"held-out: accuracy {percent(held_out)}")
     if "test" in result:
         print(f"test: {one_line(result['test'])}")

@@ -12,6 +12,7 @@ The losses stand in ``native/chain.h``, sentences as training items in ``native/
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -48,11 +49,9 @@ POLISH_PASSES = {"default": 2, "pooled": 3, "paper": 3, "none": 3}
 FEW_TOKENS = 100_000
 #: Tokens that tuning learns from and judges by.
 TUNING_TOKENS = 40_000
-#: A pass whose loss is so many times that before it, and so much more, has gone too far.
-TOO_FAR, SLACK = 1.5, 0.1
-#: With so many sentences the loss met on the way tells how it goes; with fewer, that of all and a share of the penalty.
-MANY_SENTENCES, SHARE = 2000, 0.1
-MOST_HALVINGS = 30
+#: A pass has gone too far where its loss is so many times that of the pass before, and that of knowing nothing.
+TOO_FAR = 3.0
+MOST_HALVINGS = 40
 #: Held-out accuracy may fail to rise for so many iterations of a batch optimiser.
 PATIENCE = 10
 
@@ -355,7 +354,7 @@ class ChainTraining:
         best = run.weights
         try:
             while run.passes < p.passes:
-                told = f"{stage}: loss {self._pass(items, run, p.passes, stage):.4f}"
+                told = f"{stage}: loss {self._pass(run, p.passes, stage):.4f}"
                 if right is None or top < 0:
                     best = run.weights
                 if right is None:
@@ -374,7 +373,7 @@ class ChainTraining:
             self.stopped = True
         return best, top if right is not None else None
 
-    def _pass(self, items: Items, run: AdaGrad | Perceptron, passes: int, stage: str) -> float:
+    def _pass(self, run: AdaGrad | Perceptron, passes: int, stage: str) -> float:
         """One pass; where it diverges it is taken back and made again with half the step."""
         done = run.passes
 
@@ -384,12 +383,12 @@ class ChainTraining:
         if isinstance(run, Perceptron):
             return run.pass_once(progress)
         if done == 0:
-            run.opening = self._loss(items, run, run.peek)
-        limit = TOO_FAR * min(run.opening, run.latest) + SLACK
+            run.latest = run.peek()
+        nothing = len(self.tokens.labels) / max(1, len(run.items)) * math.log(self.ground.n_labels + 1)
+        limit = TOO_FAR * max(nothing, run.latest)
         for _ in range(MOST_HALVINGS):
             kept = run.kept()
-            met = run.pass_once(progress)
-            loss = self._loss(items, run, lambda met=met: met)  # type: ignore[misc]
+            loss = run.pass_once(progress)
             if loss <= limit:
                 run.latest = loss
                 return loss
@@ -399,19 +398,6 @@ class ChainTraining:
                 stacklevel=2,
             )
         raise DataError("training diverges even with much smaller steps; give a smaller rate (--set rate=)")
-
-    def _loss(self, items: Items, run: AdaGrad, met: Callable[[], float]) -> float:
-        """The mean loss of a sentence: as met on the way where they are many, else that of the weights as they are.
-
-        Among few sentences the steps for one may spoil the next for a while, and the loss met says little; some of what
-        the penalty has grown by is counted too, for weights may go too far and still label all of them right.
-        """
-        if len(run.items) >= MANY_SENTENCES or not np.isfinite(run.state).all():
-            return met()
-        weights, begin = run.weights.astype(np.float64), self._begin().astype(np.float64)
-        value, _ = items.chains.objective(weights, 0.0, self.threads)
-        grown = self.p.c2 * max(0.0, float(weights @ weights) - float(begin @ begin))
-        return (value + SHARE * grown) / max(1, len(run.items))
 
     def _steps(self, items: Items, p: ChainParameters) -> AdaGrad | Perceptron:
         sentences = np.flatnonzero(np.diff(items.tokens.offsets) > 0)

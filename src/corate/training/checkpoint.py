@@ -14,7 +14,7 @@ from corate.training.optimize import AdaGrad, Perceptron
 __all__ = ["Checkpoint"]
 
 #: What later steps of AdaGrad depend on beside the state: the rate may have been halved on the way.
-STEPS = ("rate", "opening", "latest")
+STEPS = ("rate", "latest")
 
 
 class Checkpoint:

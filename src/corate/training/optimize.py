@@ -222,8 +222,7 @@ class AdaGrad:
     threads: int = 1
     seed: int = 0
     passes: int = 0
-    opening: float = np.inf  # mean loss before the first step, where somebody looked
-    latest: float = np.inf  # mean loss of the last pass
+    latest: float = np.inf  # mean loss met in the last pass
     averaging: bool = False
     total: F32 = field(default_factory=lambda: np.zeros(0, np.float32))  # of the weights at these moments
     moments: int = 0
