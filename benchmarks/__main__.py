@@ -40,8 +40,9 @@ def results(names: Sequence[str]) -> list[dict[str, Any]]:
 def summary(tables: Sequence[dict[str, Any]]) -> str:
     """Every row with a target on one line; +- is met within one standard error."""
     rows = [(table["name"], row) for table in tables for row in table["rows"] if row["passed"] is not None]
+    words = {(True, False): "met   ", (True, True): "met +-", (False, False): "MISSED"}
     lines = [
-        f"{'MISSED' if not row['passed'] else 'met +-' if row.get('narrowly') else 'met   '} {name:18} {row['measure']:66} "
+        f"{words[row['passed'], row.get('narrowly', False)]} {name:18} {row['measure']:66} "
         f"{number(row['value'], row['digits']):>12} {row['unit']:9} {target(row)}"
         for name, row in rows
     ]

@@ -4,8 +4,8 @@
 
 One row a setting, then one of its training seconds. A mean has the standard deviation of its seeds beside it; where it
 falls short of a figure by no more than one standard error, that counts as met, and the table says that it is so.
-`standard` has no chance in it (L-BFGS from nothing to the end), so that one seed is all. Where several trainings compete
-for a figure, the one that is most accurate on the held-out file is judged, and the note has the others.
+`standard` has no chance in it (L-BFGS from nothing to the end), so that one seed is all. Where several trainings
+compete for a figure, the one that is most accurate on the held-out file is judged, and the note has the others.
 """
 
 from __future__ import annotations

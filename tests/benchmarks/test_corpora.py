@@ -66,7 +66,7 @@ def test_a_verse_is_a_sentence_of_words_without_punctuation() -> None:
     splits = corpora.sblgnt()
     verses = [*splits["sblgnt.train"], *splits["sblgnt.test"]]
     assert sum(map(len, verses)) == 137_554
-    assert all(word[-1].isalpha() or word[-1] in "’᾽" for verse in verses for word, _ in verse)
+    assert all(word[-1].isalpha() or word[-1] in "\u2019\u1fbd" for verse in verses for word, _ in verse)
     assert all(len(label) == 11 and label[2] == "|" for verse in verses for _, label in verse)
 
 
