@@ -11,14 +11,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.corpora import Sentence  # noqa: E402
-
 import corate  # noqa: E402
 from benchmarks import peers  # noqa: E402 - the benchmarks are not installed, they stand beside the tests
 from corate.features import resolve  # noqa: E402
 from corate.features.vocabulary import Vocabulary  # noqa: E402
 
-TEXT: list[Sentence] = [
+TEXT: list[peers.Sentence] = [
     [("In", "Prep", "O"), ("Den", "N", "B-LOC"), ("Haag", "N", "I-LOC"), (",", "Punc", "O"), ("A4-weg", "N", "B-MISC")],
     [("NAVO", "N", "B-ORG"), ("in", "Prep", "O"), ("1998", "Num", "O"), (".", "Punc", "O")],
     [("In", "Prep", "O"), ("Élysée", "N", "B-LOC"), ("3-1", "Num", "O"), ("x", "N", "O"), ("NAVO", "N", "B-ORG")],
