@@ -11,6 +11,7 @@ void bind_ladder(nanobind::module_& m);
 void bind_pooling(nanobind::module_& m);
 void bind_maxent(nanobind::module_& m);
 void bind_pairs(nanobind::module_& m);
+void bind_long_vectors(nanobind::module_& m);
 void bind_chains(nanobind::module_& m);
 void bind_lattice(nanobind::module_& m);
 void bind_engine(nanobind::module_& m);

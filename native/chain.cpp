@@ -266,15 +266,14 @@ double pieces(Chain<Real>& c) {
     return loss;
 }
 
-// P(y_j | y_j-1, x) where y_j-1 is the gold label; what leads to the end is not asked.
+// P(y_j | y_j-1, x) where y_j-1 is the gold label (the chain is narrow); what leads to the end is not asked.
 template <typename Real>
 double local(Chain<Real>& c) {
     double loss = 0.0;
     for (size_t j = 0; j < c.n; ++j) {
-        const size_t m = j == 0 ? 1 : c.width[j - 1], wide = c.width[j];
-        const size_t from = j == 0 ? 0 : static_cast<size_t>(c.gold[j - 1]);
+        const size_t wide = c.width[j];
         Real* p = c.nodes(j);
-        Real* row = c.edges(j) + from * wide;
+        Real* row = c.edges(j);
         Real top = -std::numeric_limits<Real>::infinity();
         for (size_t l = 0; l < wide; ++l) top = std::max(top, p[l] += row[l]);
         const double gold = static_cast<double>(p[c.gold[j]]);
@@ -283,10 +282,9 @@ double local(Chain<Real>& c) {
         for (size_t l = 0; l < wide; ++l) p[l] /= static_cast<Real>(z);
         p[c.gold[j]] -= Real(1);
         loss += static_cast<double>(top) + std::log(z) - gold;
-        std::fill(c.edges(j), c.edges(j) + m * wide, Real(0));
         std::copy(p, p + wide, row);
     }
-    std::fill(c.edges(c.n), c.edges(c.n) + c.width[c.n - 1], Real(0));
+    c.edges(c.n)[0] = Real(0);
     return loss;
 }
 

@@ -24,7 +24,9 @@ struct Chain {
     std::vector<size_t> block_at;  // n + 2: block j leads to position j, (width of j - 1) x (width of j); j = n to the end
     std::vector<Real> node, block;
     std::vector<int32_t> gold;     // position of the label among the candidates, -1 where it is not known
+    bool narrow = false;           // blocks have one row only, of the gold label before: all that `local` asks for
 
+    size_t rows(size_t j) const { return j == 0 || narrow ? 1 : width[j - 1]; }
     Real* nodes(size_t j) { return node.data() + node_at[j]; }
     Real* edges(size_t j) { return block.data() + block_at[j]; }
 
@@ -32,17 +34,16 @@ struct Chain {
     void lay_out() {
         node_at.resize(n + 1);
         block_at.resize(n + 2);
-        size_t nodes = 0, pairs = 0, before = 1;
+        size_t nodes = 0, pairs = 0;
         for (size_t j = 0; j < n; ++j) {
             node_at[j] = nodes;
             block_at[j] = pairs;
             nodes += width[j];
-            pairs += before * width[j];
-            before = width[j];
+            pairs += rows(j) * width[j];
         }
         node_at[n] = nodes;
         block_at[n] = pairs;
-        block_at[n + 1] = pairs + before;
+        block_at[n + 1] = pairs + (n == 0 ? 0 : rows(n));
         node.resize(nodes);
         block.resize(block_at[n + 1]);
     }

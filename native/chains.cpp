@@ -13,15 +13,18 @@
 
 #include <cmath>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
 #include "arrays.h"
 #include "bindings.h"
 #include "chain.h"
+#include "dense_chains.h"
 #include "lattice.h"
 #include "parallel.h"
 #include "slots.h"
+#include "vectors.h"
 
 namespace {
 
@@ -138,8 +141,7 @@ class Chains {
         if (decay.shape(0) != 1 + edge_features() + nodes_->slots.n_features()) throw nb::value_error("decay and features disagree");
         nb::gil_scoped_release release;
         float* w = state.data();
-        std::vector<Chain<float>> chains(batch);
-        std::vector<double> losses(batch);
+        Work<float> work;
         std::vector<float> table(all_labels() ? n_pairs() : 0);
         double loss = 0.0;
         Team team(std::max<size_t>(1, threads));
@@ -151,26 +153,19 @@ class Chains {
         };
         for (size_t start = 0; start < order.shape(0); start += batch) {
             const size_t count = std::min(batch, order.shape(0) - start);
+            loss += residuals_of<2>(order.data() + start, count, w, work, team);
             team.run([&](size_t part, size_t parts) {
-                for (size_t i = part; i < count; i += parts) losses[i] = residual<2>(sentence(order, start + i), w, chains[i]);
-            });
-            for (size_t i = 0; i < count; ++i) loss += losses[i];
-            team.run([&](size_t part, size_t parts) {
-                for (size_t i = 0; i < count; ++i) {
-                    const size_t s = sentence(order, start + i);
-                    each_node_weight(s, chains[i], part, parts, [&](size_t at, int32_t f, float r) {
-                        step(at, decay(1 + edge_features() + static_cast<size_t>(f)), r);
+                each_node_weight(work, part, parts, [&](size_t at, int32_t f, float r) {
+                    step(at, decay(1 + edge_features() + static_cast<size_t>(f)), r);
+                });
+                each_edge_weight(work, part, parts, [&](size_t at, int32_t g, float r) { step(at, decay(1 + static_cast<size_t>(g)), r); });
+                if (!all_labels()) {
+                    each_pair(work, part, parts, [&](size_t at, float r) {
+                        if (free_(at)) step(at, 0.0f, r);
                     });
-                    each_edge_weight(s, chains[i], part, parts, [&](size_t at, int32_t g, float r) { step(at, decay(1 + static_cast<size_t>(g)), r); });
-                    if (all_labels()) {
-                        each_pair(s, chains[i], part, parts, [&](size_t at, float r) { table[at] += r; });
-                    } else {
-                        each_pair(s, chains[i], part, parts, [&](size_t at, float r) {
-                            if (free_(at)) step(at, 0.0f, r);
-                        });
-                    }
+                    return;
                 }
-                if (!all_labels()) return;
+                each_pair(work, part, parts, [&](size_t at, float r) { table[at] += r; });
                 const float shrink = decay(0) * static_cast<float>(count);
                 for (size_t y = part; y <= K_; y += parts)
                     for (size_t at = y * (K_ + 1); at < (y + 1) * (K_ + 1); ++at) {
@@ -188,12 +183,13 @@ class Chains {
         check_pass(state, order, 1);
         nb::gil_scoped_release release;
         float* w = state.data();
-        Chain<float> chain;
+        Work<float> work;
+        Team alone(1);
         double wrong = 0.0;
         for (size_t i = 0; i < order.shape(0); ++i, time += step) {
-            const size_t s = sentence(order, i);
             const auto t = static_cast<float>(time);
-            residual<2>(s, w, chain);
+            residuals_of<2>(order.data() + i, 1, w, work, alone);
+            const Chain<float>& chain = work.chains[0];
             size_t missed = 0;
             for (size_t j = 0; j < chain.n; ++j) missed += chain.best[j] != chain.gold[j];
             wrong += static_cast<double>(missed);
@@ -202,13 +198,13 @@ class Chains {
                 w[2 * at] -= r;
                 w[2 * at + 1] -= t * r;
             };
-            each_node_weight(s, chain, 0, 1, [&](size_t at, int32_t, float r) {
+            each_node_weight(work, 0, 1, [&](size_t at, int32_t, float r) {
                 if (r != 0.0f) move(at, r);
             });
-            each_edge_weight(s, chain, 0, 1, [&](size_t at, int32_t, float r) {
+            each_edge_weight(work, 0, 1, [&](size_t at, int32_t, float r) {
                 if (r != 0.0f) move(at, r);
             });
-            each_pair(s, chain, 0, 1, [&](size_t at, float r) {
+            each_pair(work, 0, 1, [&](size_t at, float r) {
                 if (r != 0.0f && free_(at)) move(at, r);
             });
         }
@@ -252,6 +248,7 @@ class Chains {
 
    private:
     bool all_labels() const { return !candidates_; }
+    size_t length(size_t s) const { return static_cast<size_t>(sentences_.data()[s + 1] - sentences_.data()[s]); }
     size_t edge_features() const { return edges_ ? edges_->slots.n_features() : 0; }
     size_t width(int64_t t) const {
         if (!candidates_) return K_;
@@ -260,7 +257,6 @@ class Chains {
     }
     int64_t first(int64_t t) const { return candidates_ ? std::get<0>(*candidates_).data()[t] : t * static_cast<int64_t>(K_); }
     const int32_t* labels(int64_t t) const { return candidates_ ? std::get<1>(*candidates_).data() + first(t) : iota_.data(); }
-    static size_t sentence(const In<int64_t>& order, size_t i) { return static_cast<size_t>(order.data()[i]); }
 
     // In the full lattice, where each edge slot stands in a block: y * K + y', or -1 - y' where y is the start symbol.
     void place_edge_slots() {
@@ -288,7 +284,8 @@ class Chains {
     // Calls use(position in the block, slot) for each slot of an edge feature that the block leading to token t has.
     template <typename Use>
     void each_edge_slot(int64_t t, bool starts, int32_t g, std::vector<int32_t>& pairs, Use use) const {
-        if (!candidates_) {
+        const bool narrow = loss_ == Loss::local;
+        if (!candidates_ && !narrow) {
             for (int64_t s = edges_->slots.begin(g); s < edges_->slots.end(g); ++s) {
                 const int32_t place = edge_place_[static_cast<size_t>(s)];
                 if (starts ? place < 0 && place != INT32_MIN : place >= 0) use(static_cast<size_t>(starts ? -1 - place : place), s);
@@ -297,8 +294,8 @@ class Chains {
         }
         if (pairs.empty()) {
             const int32_t boundary = static_cast<int32_t>(K_);
-            const int32_t* from = starts ? &boundary : labels(t - 1);
-            const size_t m = starts ? 1 : width(t - 1);
+            const int32_t* from = starts ? &boundary : labels(t - 1) + (narrow ? gold_.data()[t - 1] : 0);
+            const size_t m = starts || narrow ? 1 : width(t - 1);
             for (size_t k = 0; k < m; ++k)
                 for (size_t l = 0; l < width(t); ++l) pairs.push_back(from[k] * static_cast<int32_t>(K_ + 1) + labels(t)[l]);
         }
@@ -307,23 +304,17 @@ class Chains {
 
     template <size_t Stride, typename Weight, typename Real>
     void fill(size_t s, const Weight* weights, Chain<Real>& c) const {
-        const int64_t begin = sentences_.data()[s], end = sentences_.data()[s + 1];
-        c.n = static_cast<size_t>(end - begin);
+        const int64_t begin = sentences_.data()[s];
+        c.n = length(s);
         c.width.resize(c.n);
         c.gold.resize(c.n);
         for (size_t j = 0; j < c.n; ++j) {
             c.width[j] = width(begin + static_cast<int64_t>(j));
             c.gold[j] = gold_.data()[begin + static_cast<int64_t>(j)];
         }
+        c.narrow = loss_ == Loss::local;
         c.lay_out();
-        const Weight* w = weights + Stride * (n_pairs() + edge_size());
-        if (begin < end) nodes_->prefetch_slots(begin, w, Stride);
-        for (int64_t t = begin; t < end; ++t) {
-            // What the next tokens read lies anywhere: ask for it ahead.
-            if (t + 2 < end) nodes_->prefetch_places(t + 2);
-            if (t + 1 < end) nodes_->prefetch_slots(t + 1, w, Stride);
-            node_scores<Stride>(t, weights, c.nodes(static_cast<size_t>(t - begin)));
-        }
+        each_token_ahead<Stride>(s, weights, [&](int64_t t, size_t j) { node_scores<Stride>(t, weights, c.nodes(j)); });
         fill_edges<Stride>(begin, weights, c);
     }
 
@@ -334,9 +325,9 @@ class Chains {
         std::vector<int32_t> pairs;
         for (size_t j = 0; j <= c.n; ++j) {
             const int64_t t = begin + static_cast<int64_t>(j);
-            const int32_t* from = j == 0 ? &boundary : labels(t - 1);
             const int32_t* to = j == c.n ? &boundary : labels(t);
-            const size_t m = j == 0 ? 1 : c.width[j - 1], n = j == c.n ? 1 : c.width[j];
+            const size_t m = c.rows(j), n = j == c.n ? 1 : c.width[j];
+            const int32_t* from = j == 0 ? &boundary : labels(t - 1) + (c.narrow ? c.gold[j - 1] : 0);
             Real* e = c.edges(j);
             for (size_t k = 0; k < m; ++k) {
                 const Weight* row = weights + Stride * static_cast<size_t>(from[k]) * size;
@@ -380,48 +371,262 @@ class Chains {
         return static_cast<double>(weight) * loss;
     }
 
-    // Calls use(weight, feature, gradient) for each node weight of a sentence that belongs to this part.
-    template <typename Real, typename Use>
-    void each_node_weight(size_t s, Chain<Real>& c, size_t part, size_t parts, Use use) const {
-        const int64_t begin = sentences_.data()[s];
-        const size_t base = n_pairs() + edge_size();
-        for (size_t j = 0; j < c.n; ++j) {
-            const int64_t t = begin + static_cast<int64_t>(j);
-            const Real* r = c.nodes(j);
-            const size_t m = c.width[j];
-            if (std::all_of(r, r + m, [](Real x) { return x == Real(0); })) continue;
-            const int32_t* own = labels(t);
+    // What batch optimisers read again and again of a full lattice, laid out in the order it is read. Features seen with many
+    // of the labels, of which a few make most of the work, have whole rows of weights and of sums of gradients, which
+    // vectors are quick at; of the others each token has its slots with their labels.
+    struct Stream {
+        std::vector<int32_t> long_of;  // by feature: its row, -1 where its slots are few
+        size_t n_long = 0;
+        std::vector<int64_t> long_offsets{0}, short_offsets{0};
+        std::vector<int32_t> long_rows, short_slots, short_labels;
+        std::vector<float> long_values, short_values;
+    };
+    struct LongRows {
+        std::vector<float> weights;  // empty where they are not used
+        std::vector<double> sums;
+    };
+
+    // Residuals of a batch of sentences: by chains, or where the lattice is full and edges are the same everywhere, by groups.
+    template <typename Real>
+    struct Work {
+        std::vector<size_t> sentences;
+        std::vector<Chain<Real>> chains;
+        std::vector<double> losses;
+        DensePairs pairs;
+        std::vector<DenseGroup> groups;
+        std::vector<std::vector<size_t>> members;
+        size_t n_groups = 0;
+        LongRows long_rows;
+    };
+    // Sentences of a group: more are quicker, fewer let the threads share a small batch.
+    static constexpr size_t kGroup = 8, kLargeGroup = 16;
+
+    const Stream& stream() const {
+        std::call_once(streamed_, [this] { make_stream(stream_); });
+        return stream_;
+    }
+    void make_stream(Stream& made) const {
+        const Slots& slots = nodes_->slots;
+        const auto many = static_cast<int64_t>(std::max<size_t>(5, K_ / 8));
+        made.long_of.assign(slots.n_features(), -1);
+        for (int32_t f = 0; static_cast<size_t>(f) < slots.n_features(); ++f)
+            if (slots.end(f) - slots.begin(f) >= many) made.long_of[static_cast<size_t>(f)] = static_cast<int32_t>(made.n_long++);
+        for (int64_t t = 0; t < static_cast<int64_t>(n_tokens_); ++t) {
             nodes_->each(t, [&](int32_t f, float v) {
-                if (parts > 1 && static_cast<size_t>(f) % parts != part) return;
-                nodes_->slots.each(f, own, m, [&](size_t k, int64_t slot) { use(base + static_cast<size_t>(slot), f, static_cast<Real>(v) * r[k]); });
+                const int32_t row = made.long_of[static_cast<size_t>(f)];
+                if (row >= 0) {
+                    made.long_rows.push_back(row);
+                    made.long_values.push_back(v);
+                    return;
+                }
+                for (int64_t s = slots.begin(f); s < slots.end(f); ++s) {
+                    made.short_slots.push_back(static_cast<int32_t>(s));
+                    made.short_labels.push_back(nodes_->label(s));
+                    if (nodes_->values) made.short_values.push_back(v);
+                }
             });
+            made.long_offsets.push_back(static_cast<int64_t>(made.long_rows.size()));
+            made.short_offsets.push_back(static_cast<int64_t>(made.short_slots.size()));
+        }
+    }
+
+    // Calls use(row, slot, label) for every slot of a long row.
+    template <typename Use>
+    void each_long_slot(Use use) const {
+        for (size_t f = 0; f < stream_.long_of.size(); ++f) {
+            if (stream_.long_of[f] < 0) continue;
+            const auto id = static_cast<int32_t>(f);
+            for (int64_t s = nodes_->slots.begin(id); s < nodes_->slots.end(id); ++s)
+                use(static_cast<size_t>(stream_.long_of[f]), static_cast<size_t>(s), static_cast<size_t>(nodes_->label(s)));
+        }
+    }
+
+    void streamed_scores(int64_t t, const float* weights, const LongRows& rows, size_t stride, float* out) const {
+        const float* w = weights + n_pairs();
+        const float* fixed = base_ ? base_->data() + first(t) : nullptr;
+        for (size_t y = 0; y < stride; ++y) out[y] = fixed && y < K_ ? fixed[y] : 0.0f;
+        const int64_t a = stream_.short_offsets[static_cast<size_t>(t)], b = stream_.short_offsets[static_cast<size_t>(t) + 1];
+        for (int64_t i = a; i < b; ++i) {
+            const auto at = static_cast<size_t>(i);
+            const float v = stream_.short_values.empty() ? 1.0f : stream_.short_values[at];
+            out[stream_.short_labels[at]] += v * w[stream_.short_slots[at]];
+        }
+        const auto long_at = static_cast<size_t>(stream_.long_offsets[static_cast<size_t>(t)]);
+        add_rows(out, rows.weights.data(), stream_.long_rows.data() + long_at, stream_.long_values.data() + long_at,
+                 static_cast<size_t>(stream_.long_offsets[static_cast<size_t>(t) + 1]) - long_at, stride);
+    }
+
+    // Adds to the gradient what belongs to this part: of the slots every so manyth, of the long rows those of its columns.
+    void streamed_gradient(int64_t t, const float* r, LongRows& rows, size_t stride, double* gradient, size_t part, size_t parts) const {
+        double* g = gradient + n_pairs();
+        const int64_t a = stream_.short_offsets[static_cast<size_t>(t)], b = stream_.short_offsets[static_cast<size_t>(t) + 1];
+        for (int64_t i = a; i < b; ++i) {
+            const auto at = static_cast<size_t>(i);
+            const auto slot = static_cast<size_t>(stream_.short_slots[at]);
+            if (parts > 1 && slot % parts != part) continue;
+            const float v = stream_.short_values.empty() ? 1.0f : stream_.short_values[at];
+            g[slot] += static_cast<double>(v * r[stream_.short_labels[at]]);
+        }
+        const auto long_at = static_cast<size_t>(stream_.long_offsets[static_cast<size_t>(t)]);
+        const size_t begin = stride / 16 * part / parts * 16, end = stride / 16 * (part + 1) / parts * 16;
+        spread_row(rows.sums.data() + begin, stream_.long_rows.data() + long_at, stream_.long_values.data() + long_at,
+                   static_cast<size_t>(stream_.long_offsets[static_cast<size_t>(t) + 1]) - long_at, r + begin, stride, end - begin);
+    }
+
+    bool dense() const { return all_labels() && !edges_ && (loss_ == Loss::likelihood || loss_ == Loss::pieces); }
+
+    // Fills `work` with the residuals of sentences; returns their loss.
+    template <size_t Stride, typename Real>
+    double residuals_of(const int64_t* order, size_t count, const Real* weights, Work<Real>& work, Team& team) const {
+        work.sentences.assign(order, order + count);
+        work.n_groups = 0;
+        double loss = 0.0;
+        if constexpr (std::is_same_v<Real, float>) {
+            if (dense()) {
+                group_up(work, Stride == 1 ? kLargeGroup : kGroup);
+                if (Stride == 2) work.pairs.set(weights, K_, Stride);
+                work.losses.resize(work.n_groups);
+                team.run([&](size_t part, size_t parts) {
+                    for (size_t g = part; g < work.n_groups; g += parts) work.losses[g] = group_residual<Stride>(g, weights, work);
+                });
+                for (size_t g = 0; g < work.n_groups; ++g) loss += work.losses[g];
+                return loss;
+            }
+        }
+        if (work.chains.size() < count) work.chains.resize(count);
+        work.losses.resize(count);
+        team.run([&](size_t part, size_t parts) {
+            for (size_t i = part; i < count; i += parts) work.losses[i] = residual<Stride>(work.sentences[i], weights, work.chains[i]);
+        });
+        for (size_t i = 0; i < count; ++i) loss += work.losses[i];
+        return loss;
+    }
+
+    // Splits the sentences of a batch into groups of like length, longest first.
+    void group_up(Work<float>& work, size_t size) const {
+        std::vector<size_t> sorted;
+        for (const size_t s : work.sentences)
+            if (length(s) > 0) sorted.push_back(s);
+        std::stable_sort(sorted.begin(), sorted.end(), [&](size_t a, size_t b) { return length(a) > length(b); });
+        work.n_groups = (sorted.size() + size - 1) / size;
+        if (work.groups.size() < work.n_groups) work.groups.resize(work.n_groups);
+        work.members.assign(work.n_groups, {});
+        for (size_t i = 0; i < sorted.size(); ++i) work.members[i / size].push_back(sorted[i]);
+    }
+
+    template <size_t Stride>
+    double group_residual(size_t g, const float* weights, Work<float>& work) const {
+        DenseGroup& group = work.groups[g];
+        const std::vector<size_t>& members = work.members[g];
+        std::vector<size_t> lengths;
+        std::vector<const int32_t*> gold;
+        std::vector<float> of_sentences;
+        for (const size_t s : members) {
+            const int32_t* first = gold_.data() + sentences_.data()[s];
+            lengths.push_back(length(s));
+            gold.push_back(std::any_of(first, first + length(s), [](int32_t y) { return y < 0; }) ? nullptr : first);
+            of_sentences.push_back(sentence_weights_ ? sentence_weights_->data()[s] : 1.0f);
+        }
+        group.lay_out(lengths, work.pairs);
+        for (size_t i = 0; i < members.size(); ++i)
+            if (Stride == 1)
+                for (size_t j = 0; j < lengths[i]; ++j)
+                    streamed_scores(sentences_.data()[members[i]] + static_cast<int64_t>(j), weights, work.long_rows, work.pairs.stride, group.row(i, j));
+            else
+                each_token_ahead<Stride>(members[i], weights, [&](int64_t t, size_t j) { node_scores<Stride>(t, weights, group.row(i, j)); });
+        group.run(work.pairs, gold, of_sentences, loss_ == Loss::pieces);
+        double loss = 0.0;
+        for (size_t i = 0; i < members.size(); ++i) loss += group.bad(i) ? alone<Stride>(members[i], i, weights, group) : group.loss(i);
+        return loss;
+    }
+
+    // The residuals of one sentence of a group, by the way that is always right.
+    template <size_t Stride>
+    double alone(size_t s, size_t i, const float* weights, DenseGroup& group) const {
+        Chain<float> chain;
+        const double loss = residual<Stride>(s, weights, chain);
+        for (size_t j = 0; j < chain.n; ++j) std::copy(chain.nodes(j), chain.nodes(j) + K_, group.row(i, j));
+        pairs_of(s, chain, 0, 1, [&](size_t at, float r) { group.table[at] += r; });
+        return loss;
+    }
+
+    // Calls use(token, position) for the tokens of a sentence; what the next ones read lies anywhere, and is asked for ahead.
+    template <size_t Stride, typename Weight, typename Use>
+    void each_token_ahead(size_t s, const Weight* weights, Use use) const {
+        const int64_t begin = sentences_.data()[s], end = sentences_.data()[s + 1];
+        const Weight* w = weights + Stride * (n_pairs() + edge_size());
+        if (begin < end) nodes_->prefetch_slots(begin, w, Stride);
+        for (int64_t t = begin; t < end; ++t) {
+            if (t + 2 < end) nodes_->prefetch_places(t + 2);
+            if (t + 1 < end) nodes_->prefetch_slots(t + 1, w, Stride);
+            use(t, static_cast<size_t>(t - begin));
+        }
+    }
+
+    // Calls use(weight, feature, gradient) for each node weight of a batch that belongs to this part.
+    template <typename Real, typename Use>
+    void each_node_weight(Work<Real>& work, size_t part, size_t parts, Use use) const {
+        if constexpr (std::is_same_v<Real, float>)
+            for (size_t g = 0; g < work.n_groups; ++g)
+                for (size_t i = 0; i < work.members[g].size(); ++i) {
+                    const size_t s = work.members[g][i];
+                    for (size_t j = 0; j < length(s); ++j)
+                        node_weights_of(sentences_.data()[s] + static_cast<int64_t>(j), work.groups[g].row(i, j), part, parts, use);
+                }
+        for (size_t i = 0; work.n_groups == 0 && !(dense() && std::is_same_v<Real, float>) && i < work.sentences.size(); ++i) {
+            Chain<Real>& c = work.chains[i];
+            for (size_t j = 0; j < c.n; ++j)
+                node_weights_of(sentences_.data()[work.sentences[i]] + static_cast<int64_t>(j), c.nodes(j), part, parts, use);
         }
     }
 
     template <typename Real, typename Use>
-    void each_edge_weight(size_t s, Chain<Real>& c, size_t part, size_t parts, Use use) const {
+    void node_weights_of(int64_t t, const Real* r, size_t part, size_t parts, Use use) const {
+        const size_t m = width(t), base = n_pairs() + edge_size();
+        if (std::all_of(r, r + m, [](Real x) { return x == Real(0); })) return;
+        const int32_t* own = labels(t);
+        nodes_->each(t, [&](int32_t f, float v) {
+            if (parts > 1 && static_cast<size_t>(f) % parts != part) return;
+            nodes_->slots.each(f, own, m, [&](size_t k, int64_t slot) { use(base + static_cast<size_t>(slot), f, static_cast<Real>(v) * r[k]); });
+        });
+    }
+
+    template <typename Real, typename Use>
+    void each_edge_weight(Work<Real>& work, size_t part, size_t parts, Use use) const {
         if (!edges_) return;
         std::vector<int32_t> pairs;
-        for (size_t j = 0; j < c.n; ++j) {
-            const int64_t t = sentences_.data()[s] + static_cast<int64_t>(j);
-            const Real* r = c.edges(j);
-            pairs.clear();
-            edges_->each(t, [&](int32_t g, float) {
-                if (parts > 1 && static_cast<size_t>(g) % parts != part) return;
-                each_edge_slot(t, j == 0, g, pairs, [&](size_t at, int64_t slot) { use(n_pairs() + static_cast<size_t>(slot), g, r[at]); });
-            });
+        for (size_t i = 0; i < work.sentences.size(); ++i) {
+            Chain<Real>& c = work.chains[i];
+            for (size_t j = 0; j < c.n; ++j) {
+                const int64_t t = sentences_.data()[work.sentences[i]] + static_cast<int64_t>(j);
+                const Real* r = c.edges(j);
+                pairs.clear();
+                edges_->each(t, [&](int32_t g, float) {
+                    if (parts > 1 && static_cast<size_t>(g) % parts != part) return;
+                    each_edge_slot(t, j == 0, g, pairs, [&](size_t at, int64_t slot) { use(n_pairs() + static_cast<size_t>(slot), g, r[at]); });
+                });
+            }
         }
     }
 
-    // Calls use(weight, gradient) for each label pair of a sentence whose first label belongs to this part.
+    // Calls use(weight, gradient) for each label pair of a batch whose first label belongs to this part.
     template <typename Real, typename Use>
-    void each_pair(size_t s, Chain<Real>& c, size_t part, size_t parts, Use use) const {
+    void each_pair(Work<Real>& work, size_t part, size_t parts, Use use) const {
+        for (size_t g = 0; g < work.n_groups; ++g)
+            for (size_t y = part; y <= K_; y += parts)
+                for (size_t at = y * (K_ + 1); at < (y + 1) * (K_ + 1); ++at) use(at, static_cast<Real>(work.groups[g].table[at]));
+        if (dense() && std::is_same_v<Real, float>) return;
+        for (size_t i = 0; i < work.sentences.size(); ++i) pairs_of(work.sentences[i], work.chains[i], part, parts, use);
+    }
+
+    template <typename Real, typename Use>
+    void pairs_of(size_t s, Chain<Real>& c, size_t part, size_t parts, Use use) const {
         const auto boundary = static_cast<int32_t>(K_);
         for (size_t j = 0; j <= c.n && c.n > 0; ++j) {
             const int64_t t = sentences_.data()[s] + static_cast<int64_t>(j);
-            const int32_t* from = j == 0 ? &boundary : labels(t - 1);
             const int32_t* to = j == c.n ? &boundary : labels(t);
-            const size_t m = j == 0 ? 1 : c.width[j - 1], n = j == c.n ? 1 : c.width[j];
+            const size_t m = c.rows(j), n = j == c.n ? 1 : c.width[j];
+            const int32_t* from = j == 0 ? &boundary : labels(t - 1) + (c.narrow ? c.gold[j - 1] : 0);
             const Real* r = c.edges(j);
             for (size_t k = 0; k < m; ++k) {
                 if (parts > 1 && static_cast<size_t>(from[k]) % parts != part) continue;
@@ -432,26 +637,47 @@ class Chains {
     }
 
     template <typename Real>
+    void stream_gradient(Work<Real>& work, double* gradient, size_t part, size_t parts) const {
+        for (size_t g = 0; g < work.n_groups; ++g)
+            for (size_t i = 0; i < work.members[g].size(); ++i)
+                for (size_t j = 0; j < length(work.members[g][i]); ++j)
+                    streamed_gradient(sentences_.data()[work.members[g][i]] + static_cast<int64_t>(j), work.groups[g].row(i, j), work.long_rows,
+                                      work.pairs.stride, gradient, part, parts);
+    }
+
+    template <typename Real>
     double sum_gradient(const Real* weights, double* gradient, Team& team) const {
-        constexpr size_t kBatch = 64;
-        std::vector<Chain<Real>> chains(kBatch);
-        std::vector<double> losses(kBatch);
+        constexpr size_t kBatch = 4 * kLargeGroup;
+        Work<Real> work;
+        std::vector<int64_t> order(n_sentences());
+        for (size_t s = 0; s < order.size(); ++s) order[s] = static_cast<int64_t>(s);
+        if constexpr (std::is_same_v<Real, float>) {
+            if (dense()) {
+                std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return length(static_cast<size_t>(a)) > length(static_cast<size_t>(b)); });
+                work.pairs.set(weights, K_, 1);
+                work.long_rows.weights.assign(stream().n_long * work.pairs.stride, 0.0f);
+                work.long_rows.sums.assign(stream().n_long * work.pairs.stride, 0.0);
+                const float* w = weights + n_pairs() + edge_size();
+                each_long_slot([&](size_t row, size_t slot, size_t y) { work.long_rows.weights[row * work.pairs.stride + y] = w[slot]; });
+            }
+        }
         double loss = 0.0;
-        for (size_t start = 0; start < n_sentences(); start += kBatch) {
-            const size_t count = std::min(kBatch, n_sentences() - start);
+        for (size_t start = 0; start < order.size(); start += kBatch) {
+            loss += residuals_of<1>(order.data() + start, std::min(kBatch, order.size() - start), weights, work, team);
             team.run([&](size_t part, size_t parts) {
-                for (size_t i = part; i < count; i += parts) losses[i] = residual<1>(start + i, weights, chains[i]);
-            });
-            for (size_t i = 0; i < count; ++i) loss += losses[i];
-            team.run([&](size_t part, size_t parts) {
-                for (size_t i = 0; i < count; ++i) {
-                    const auto add = [&](size_t at, int32_t, Real r) { gradient[at] += static_cast<double>(r); };
-                    each_node_weight(start + i, chains[i], part, parts, add);
-                    each_edge_weight(start + i, chains[i], part, parts, add);
-                    each_pair(start + i, chains[i], part, parts, [&](size_t at, Real r) { gradient[at] += static_cast<double>(r); });
-                }
+                const auto add = [&](size_t at, int32_t, Real r) { gradient[at] += static_cast<double>(r); };
+                if (work.n_groups > 0)
+                    stream_gradient(work, gradient, part, parts);
+                else
+                    each_node_weight(work, part, parts, add);
+                each_edge_weight(work, part, parts, add);
+                each_pair(work, part, parts, [&](size_t at, Real r) { gradient[at] += static_cast<double>(r); });
             });
         }
+        if (!work.long_rows.sums.empty())
+            each_long_slot([&](size_t row, size_t slot, size_t y) {
+                gradient[n_pairs() + edge_size() + slot] += work.long_rows.sums[row * work.pairs.stride + y];
+            });
         return loss;
     }
 
@@ -495,6 +721,8 @@ class Chains {
     In<uint8_t> free_;  // which label pairs have a weight to train
     std::unique_ptr<SparseFeatures> nodes_, edges_;
     std::vector<int32_t> edge_place_, iota_;
+    mutable std::once_flag streamed_;
+    mutable Stream stream_;  // made when first needed
 };
 
 }  // namespace

@@ -15,6 +15,7 @@ NB_MODULE(_native, m) {
     bind_pooling(m);
     bind_maxent(m);
     bind_pairs(m);
+    bind_long_vectors(m);
     bind_chains(m);
     bind_lattice(m);
     bind_engine(m);

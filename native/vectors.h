@@ -33,3 +33,21 @@ CORATE_INLINE float fast_exp(float x) {
     std::memcpy(&power, &bits, sizeof power);
     return x < -87.0f ? 0.0f : p * power;
 }
+
+// Rows below are `stride` floats apart and as long, stride a multiple of 32, zero past what counts.
+
+// out(r) = in(r) matrix for each row; of `in` the first k_count entries count.
+void rows_times_matrix(const float* const* in, float* const* out, size_t rows, size_t k_count, const float* matrix, size_t stride);
+// sums(k, l) += sum over rows i of x(i, k) y(i, l), for k below k_count rounded up to four.
+void add_products(const float* x, const float* y, size_t rows, size_t k_count, size_t stride, float* sums);
+// Scores become potentials, each row's divided by its largest; returns the logarithms taken off.
+double exponentiate_rows(float* values, size_t rows, size_t width, size_t stride);
+// a *= b; returns the sum of a.
+float multiply_rows(float* a, const float* b, size_t n);
+void scale_row(float* a, float factor, size_t n);
+// Forward and backward meet: node becomes alpha beta, and beta becomes node beta scale.
+void meet_rows(float* node, float* beta, const float* alpha, float scale, size_t n);
+// out += the sum over i of values(i) row(ids(i)) of a table.
+void add_rows(float* out, const float* table, const int32_t* ids, const float* values, size_t count, size_t stride);
+// The first n of row(ids(i)) of sums += values(i) r for each i.
+void spread_row(double* sums, const int32_t* ids, const float* values, size_t count, const float* r, size_t stride, size_t n);

@@ -29,7 +29,7 @@ from corate.training.checkpoint import Checkpoint
 from corate.training.folds import take
 from corate.training.ground import Counted, Judged, Loaded
 from corate.training.ladder import LadderTables
-from corate.training.optimize import AdaGrad, Perceptron, lbfgs, owlqn
+from corate.training.optimize import AdaGrad, Perceptron, lbfgs
 from corate.training.pairs import edge_features, edge_slots
 from corate.training.problem import F32, Csr, Progress
 from corate.training.tuning import climb, named_settings
@@ -328,10 +328,7 @@ class ChainTraining:
             self.stopped = True
 
         begin = self._begin().astype(np.float64)
-        if p.c1 > 0:
-            found = owlqn(objective, begin, p.c1, iterations=p.iterations, progress=tick, interrupted=interrupted)
-        else:
-            found = lbfgs(objective, begin, iterations=p.iterations, progress=tick, interrupted=interrupted)
+        found = lbfgs(objective, begin, c1=p.c1, iterations=p.iterations, progress=tick, interrupted=interrupted)
         return best if best is not None else (found.astype(np.float32), None)
 
     def _fit_stochastically(

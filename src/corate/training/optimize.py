@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -9,7 +10,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["AdaGrad", "Objective", "Perceptron", "Steps", "lbfgs", "owlqn"]
+from corate import _native
+
+__all__ = ["AdaGrad", "Objective", "Perceptron", "Steps", "lbfgs"]
 
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
@@ -25,108 +28,84 @@ def lbfgs(
     objective: Objective,
     start: F64,
     *,
+    c1: float = 0.0,
     iterations: int = 100,
     tolerance: float = 1e-5,
     progress: Progress = lambda step, value, norm, weights: True,
     interrupted: Callable[[], None] = lambda: None,
 ) -> F64:
-    """Minimise by L-BFGS. ``progress`` gets the iteration, value, norm of the gradient and weights; False stops.
+    """Minimise ``objective(x) + c1 |x|_1`` by L-BFGS, which with ``c1`` keeps each step within an orthant.
 
-    Where ``progress`` stops it, or the user does with Ctrl-C, the weights reached so far are returned, after a call of
-    ``interrupted`` in the second case. Before the first iteration is done there are none: KeyboardInterrupt is raised.
+    The second is called OWL-QN (Andrew and Gao 2007) and leaves many weights at zero. Stops where ten iterations
+    together gain less than ``tolerance`` of the value, or where ``progress`` says so. On Ctrl-C it calls
+    ``interrupted`` and returns what it has reached; before the first iteration is done, KeyboardInterrupt is raised.
+
+    >>> def bowl(x):
+    ...     return float(((x - [3.0, 0.5]) ** 2).sum() / 2), x - [3.0, 0.5]
+    >>> lbfgs(bowl, np.zeros(2)).round(6).tolist(), lbfgs(bowl, np.zeros(2), c1=1.0).round(6).tolist()
+    ([3.0, 0.5], [2.0, 0.0])
     """
-    from scipy.optimize import minimize
-
-    best = start
-    last = [np.inf, np.inf]
-    step = 0
-
-    def measured(weights: F64) -> tuple[float, F64]:
-        value, gradient = objective(weights)
-        last[:] = [value, float(np.linalg.norm(gradient))]
-        return value, gradient
-
-    def tick(weights: F64) -> None:
-        nonlocal best, step
-        best, step = weights.copy(), step + 1
-        if not progress(step, last[0], last[1], best):
-            raise StopIteration
-
-    options = {"maxiter": iterations, "ftol": tolerance, "maxcor": 6}
-    try:
-        found = minimize(measured, start, jac=True, method="L-BFGS-B", callback=tick, options=options)
-    except StopIteration:
-        return best
-    except KeyboardInterrupt:
-        if step == 0:
-            raise
-        interrupted()
-        return best
-    return np.asarray(found.x)
-
-
-def owlqn(
-    objective: Objective,
-    start: F64,
-    c1: float,
-    *,
-    iterations: int = 100,
-    tolerance: float = 1e-5,
-    memory: int = 6,
-    progress: Progress = lambda step, value, norm, weights: True,
-    interrupted: Callable[[], None] = lambda: None,
-) -> F64:
-    """Minimise ``objective(x) + c1 |x|_1``: L-BFGS that stays within an orthant in each step (Andrew and Gao 2007).
-
-    Stops where ten iterations together gain less than ``tolerance`` of the value; else as :func:`lbfgs`.
-
-    >>> found = owlqn(lambda x: (float(((x - [3.0, 0.5]) ** 2).sum() / 2), x - [3.0, 0.5]), np.zeros(2), 1.0)
-    >>> found.round(6).tolist()
-    [2.0, 0.0]
-    """
-    x: F64 = start.copy()
+    x: F64 = np.array(start, dtype=np.float64)
     value, gradient = objective(x)
     value += c1 * float(np.abs(x).sum())
-    pairs: list[tuple[F64, F64, float]] = []
+    curvature = _Curvature(len(x))
     past = [value]
-    step = 0
     try:
-        while step < iterations:
-            slope = _pseudo_gradient(x, gradient, c1)
-            norm = float(np.linalg.norm(slope))
-            if norm == 0.0:
+        while len(past) <= iterations:
+            slope = gradient if c1 == 0 else _pseudo_gradient(x, gradient, c1)
+            norm = math.sqrt(_native.dot(slope, slope))
+            if norm <= 1e-12:
                 break
-            direction = _two_loops(-slope, pairs)
-            direction[direction * slope >= 0] = 0.0
-            orthant = np.where(x != 0, np.sign(x), -np.sign(slope))
-            scale = 1.0 if pairs else 1.0 / norm
-            for _ in range(40):
-                moved = x + scale * direction
-                moved[moved * orthant <= 0] = 0.0
-                reached, there = objective(moved)
-                reached += c1 * float(np.abs(moved).sum())
-                if reached <= value + 1e-4 * float(slope @ (moved - x)):
-                    break
-                scale /= 2
-            else:
+            direction = curvature.solve(slope)
+            np.negative(direction, out=direction)
+            if c1 > 0:
+                direction[direction * slope >= 0] = 0.0
+            found = _search(objective, x, value, slope, direction, c1, 1.0 if curvature.pairs else min(1.0, 1.0 / norm))
+            if found is None:
                 break
-            s, y = moved - x, there - gradient
-            if float(s @ y) > 1e-10:
-                pairs = (
-                    [*pairs[1 - memory :], (s, y, 1.0 / float(s @ y))] if memory > 1 else [(s, y, 1.0 / float(s @ y))]
-                )
-            x, value, gradient = moved, reached, there
-            step += 1
+            moved, value, there = found
+            curvature.learn(moved - x, there - gradient)
+            x, gradient = moved, there
             past.append(value)
-            if not progress(step, value, norm, x):
+            if not progress(len(past) - 1, value, norm, x):
                 break
-            if len(past) > 10 and (past[-11] - value) < tolerance * abs(value):
+            if len(past) > 10 and past[-11] - value < tolerance * abs(value):
                 break
     except KeyboardInterrupt:
-        if step == 0:
+        if len(past) == 1:
             raise
         interrupted()
     return x
+
+
+def _search(
+    objective: Objective, x: F64, value: float, slope: F64, direction: F64, c1: float, scale: float
+) -> tuple[F64, float, F64] | None:
+    """A step along the direction that gains enough: where it arrives, with value and gradient; None if none does."""
+    orthant = None if c1 == 0 else np.where(x != 0, np.sign(x), -np.sign(slope))
+    steepness = _native.dot(slope, direction)
+    low, high = 0.0, math.inf
+    best: tuple[F64, float, F64] | None = None
+    for _ in range(40):
+        moved = x + scale * direction
+        if orthant is not None:
+            moved[moved * orthant <= 0] = 0.0
+        reached, there = objective(moved)
+        gained = scale * steepness
+        if c1 > 0:
+            reached += c1 * float(np.abs(moved).sum())
+            gained = _native.dot(slope, moved - x)
+        if not reached <= value + 1e-4 * gained:
+            high = scale  # too far
+        else:
+            best = moved, reached, there
+            if c1 > 0 or _native.dot(there, direction) >= 0.9 * steepness:
+                break
+            low = scale  # it still goes down steeply: not far enough
+        if best is not None and math.isfinite(high):
+            break
+        scale = 2.0 * low if math.isinf(high) else 0.5 * (low + high)
+    return best
 
 
 def _pseudo_gradient(x: F64, gradient: F64, c1: float) -> F64:
@@ -136,20 +115,50 @@ def _pseudo_gradient(x: F64, gradient: F64, c1: float) -> F64:
     return np.where(x > 0, right, np.where(x < 0, left, at_zero))
 
 
-def _two_loops(direction: F64, pairs: list[tuple[F64, F64, float]]) -> F64:
-    """The inverse Hessian that pairs of steps and changes of the gradient tell of, times a direction."""
-    if not pairs:
-        return direction
-    weights = []
-    for s, y, rho in reversed(pairs):
-        a = rho * float(s @ direction)
-        direction = direction - a * y
-        weights.append(a)
-    s, y, rho = pairs[-1]
-    direction = direction / (rho * float(y @ y))
-    for (s, y, rho), a in zip(pairs, reversed(weights), strict=True):
-        direction = direction + (a - rho * float(y @ direction)) * s
-    return direction
+class _Curvature:
+    """The inverse Hessian that the last steps tell of: pairs of a step s and the change y of the gradient along it.
+
+    The two loops of L-BFGS run on the inner products of the pairs, which are kept; long vectors are touched by two
+    matrix products only.
+    """
+
+    MEMORY = 6
+
+    def __init__(self, size: int) -> None:
+        self.vectors = np.zeros((2 * self.MEMORY, size))  # s at 0 .. MEMORY - 1, its y MEMORY places on
+        self.inner = np.zeros((2 * self.MEMORY, 2 * self.MEMORY))
+        self.pairs: list[int] = []  # places of the pairs, oldest first
+
+    def learn(self, s: F64, y: F64) -> None:
+        """Remember a pair, in place of the oldest; one without curvature tells nothing."""
+        if _native.dot(s, y) <= 1e-10 * _native.dot(y, y):
+            return
+        place = len(self.pairs) if len(self.pairs) < self.MEMORY else self.pairs.pop(0)
+        self.pairs.append(place)
+        for at, vector in ((place, s), (place + self.MEMORY, y)):
+            self.vectors[at] = vector
+        for at in (place, place + self.MEMORY):
+            self.inner[at] = self.inner[:, at] = _native.inner_products(self.vectors, self.vectors[at])
+
+    def solve(self, v: F64) -> F64:
+        """The inverse Hessian times a vector."""
+        if not self.pairs:
+            return np.array(v)
+        m, inner = self.MEMORY, self.inner
+        with_v = _native.inner_products(self.vectors, v)
+        # The result is own * v plus the vectors weighted by `share`.
+        own, share = 1.0, np.zeros(2 * m)
+        first: dict[int, float] = {}
+        for i in reversed(self.pairs):
+            first[i] = (share @ inner[i] + own * with_v[i]) / inner[i, i + m]
+            share[i + m] -= first[i]
+        last = self.pairs[-1]
+        scale = inner[last, last + m] / inner[last + m, last + m]
+        own, share = own * scale, share * scale
+        for i in self.pairs:
+            second = (share @ inner[i + m] + own * with_v[i + m]) / inner[i, i + m]
+            share[i] += first[i] - second
+        return _native.combination(self.vectors, share, v, own)
 
 
 class Steps(Protocol):

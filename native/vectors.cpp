@@ -1,0 +1,142 @@
+// Dense kernels over rows of floats. See vectors.h.
+#include "vectors.h"
+
+#include <algorithm>
+
+namespace {
+
+constexpr size_t kTile = 16;
+
+#if defined(__GNUC__)
+// Sixteen floats at any address; compilers turn them into whatever vectors the processor has.
+typedef float Tile __attribute__((vector_size(64), aligned(4)));
+#else
+struct Tile {
+    float x[kTile];
+    Tile& operator+=(const Tile& other) {
+        for (size_t i = 0; i < kTile; ++i) x[i] += other.x[i];
+        return *this;
+    }
+    friend Tile operator*(float a, const Tile& b) {
+        Tile out;
+        for (size_t i = 0; i < kTile; ++i) out.x[i] = a * b.x[i];
+        return out;
+    }
+};
+#endif
+
+CORATE_INLINE Tile& tile(float* at) { return *reinterpret_cast<Tile*>(at); }
+CORATE_INLINE const Tile& tile(const float* at) { return *reinterpret_cast<const Tile*>(at); }
+
+// out(r, l .. l + 32) = sum_k in(r, k) matrix(k, l .. l + 32) for R rows.
+template <size_t R>
+CORATE_INLINE void block_product(const float* const* in, float* const* out, size_t k_count, const float* matrix, size_t stride, size_t l) {
+    Tile low[R] = {}, high[R] = {};
+    for (size_t k = 0; k < k_count; ++k) {
+        const Tile& a = tile(matrix + k * stride + l);
+        const Tile& b = tile(matrix + k * stride + l + kTile);
+        for (size_t r = 0; r < R; ++r) {
+            low[r] += in[r][k] * a;
+            high[r] += in[r][k] * b;
+        }
+    }
+    for (size_t r = 0; r < R; ++r) {
+        tile(out[r] + l) = low[r];
+        tile(out[r] + l + kTile) = high[r];
+    }
+}
+
+}  // namespace
+
+CORATE_FOR_EACH_PROCESSOR
+void rows_times_matrix(const float* const* in, float* const* out, size_t rows, size_t k_count, const float* matrix, size_t stride) {
+    for (size_t l = 0; l < stride; l += 2 * kTile) {
+        size_t r = 0;
+        for (; r + 4 <= rows; r += 4) block_product<4>(in + r, out + r, k_count, matrix, stride, l);
+        for (; r < rows; ++r) block_product<1>(in + r, out + r, k_count, matrix, stride, l);
+    }
+}
+
+CORATE_FOR_EACH_PROCESSOR
+void add_products(const float* x, const float* y, size_t rows, size_t k_count, size_t stride, float* sums) {
+    for (size_t k = 0; k < k_count; k += 4)
+        for (size_t l = 0; l < stride; l += 2 * kTile) {
+            Tile low[4] = {}, high[4] = {};
+            for (size_t i = 0; i < rows; ++i) {
+                const Tile& a = tile(y + i * stride + l);
+                const Tile& b = tile(y + i * stride + l + kTile);
+                for (size_t r = 0; r < 4; ++r) {
+                    low[r] += x[i * stride + k + r] * a;
+                    high[r] += x[i * stride + k + r] * b;
+                }
+            }
+            for (size_t r = 0; r < 4; ++r) {
+                tile(sums + (k + r) * stride + l) += low[r];
+                tile(sums + (k + r) * stride + l + kTile) += high[r];
+            }
+        }
+}
+
+CORATE_FOR_EACH_PROCESSOR
+double exponentiate_rows(float* values, size_t rows, size_t width, size_t stride) {
+    double shift = 0.0;
+    for (size_t i = 0; i < rows; ++i) {
+        float* row = values + i * stride;
+        float top = row[0];
+        for (size_t l = 1; l < width; ++l) top = row[l] > top ? row[l] : top;
+        shift += static_cast<double>(top);
+        for (size_t l = 0; l < width; ++l) row[l] = fast_exp(row[l] - top);
+        for (size_t l = width; l < stride; ++l) row[l] = 0.0f;
+    }
+    return shift;
+}
+
+CORATE_FOR_EACH_PROCESSOR
+float multiply_rows(float* a, const float* b, size_t n) {
+    float sums[kTile] = {};
+    for (size_t l = 0; l < n; l += kTile)
+        for (size_t i = 0; i < kTile; ++i) {
+            a[l + i] *= b[l + i];
+            sums[i] += a[l + i];
+        }
+    float sum = 0.0f;
+    for (const float part : sums) sum += part;
+    return sum;
+}
+
+CORATE_FOR_EACH_PROCESSOR
+void scale_row(float* a, float factor, size_t n) {
+    for (size_t l = 0; l < n; ++l) a[l] *= factor;
+}
+
+CORATE_FOR_EACH_PROCESSOR
+void meet_rows(float* node, float* beta, const float* alpha, float scale, size_t n) {
+    for (size_t l = 0; l < n; ++l) {
+        const float b = beta[l];
+        beta[l] = node[l] * b * scale;
+        node[l] = alpha[l] * b;
+    }
+}
+
+CORATE_FOR_EACH_PROCESSOR
+void add_rows(float* out, const float* table, const int32_t* ids, const float* values, size_t count, size_t stride) {
+    for (size_t l = 0; l < stride; l += 2 * kTile) {
+        Tile low = tile(out + l), high = tile(out + l + kTile);
+        for (size_t i = 0; i < count; ++i) {
+            const float* row = table + static_cast<size_t>(ids[i]) * stride + l;
+            low += values[i] * tile(row);
+            high += values[i] * tile(row + kTile);
+        }
+        tile(out + l) = low;
+        tile(out + l + kTile) = high;
+    }
+}
+
+CORATE_FOR_EACH_PROCESSOR
+void spread_row(double* sums, const int32_t* ids, const float* values, size_t count, const float* r, size_t stride, size_t n) {
+    for (size_t i = 0; i < count; ++i) {
+        double* row = sums + static_cast<size_t>(ids[i]) * stride;
+        const float v = values[i];
+        for (size_t l = 0; l < n; ++l) row[l] += static_cast<double>(v * r[l]);
+    }
+}
