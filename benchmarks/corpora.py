@@ -1,25 +1,30 @@
 """Rebuild the corpora's splits as UTF-8 column files: `python -m benchmarks.corpora [FOLDER]`.
 
 Columns are separated by tabs, sentences by a blank line. The zip files come from the folder named by CORATE_DATA, else
-from `../shared/data` beside the checkout; the splits go to `data/` at the root of the checkout (git-ignored: none of
-this text may be passed on). Every count is compared with the protocol's and a difference is an error.
+from `../shared/data` beside the checkout, the Greek text from the package py-sblgnt (in the `bench` extra); the splits
+go to `data/` at the root of the checkout (git-ignored: none of this text may be passed on). Every count is compared
+with the protocol's and a difference is an error.
 
 - ned: one-word sentences dropped; word, pos, label. A -DOCSTART- line belongs to the sentence it stands in front of,
   as in the files, which is what gives the protocol's counts.
 - brown: sentences that end with the word `.`, start with an upper-case letter and hold no -hl or -tl tag; shuffled with
   seed 13; the first 1,000 held out, the next 5,000 the subset of the three small splits; word, label.
 - conll2000: as it is; word, pos, label.
+- sblgnt: a verse of the Greek New Testament is a sentence; shuffled with seed 13, the last 800 are the test; word
+  without punctuation, and part of speech and parsing as one label.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import random
 import re
 import sys
 import zipfile
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from pathlib import Path
 
 Sentence = list[tuple[str, ...]]  # one row of columns a token, the label last
@@ -28,7 +33,7 @@ Splits = dict[str, list[Sentence]]
 ROOT = Path(__file__).resolve().parent.parent
 ZIPS = ("brown.zip", "conll2002-ned.zip", "conll2000.zip")
 BROWN_SPLITS = ("1000-4000", "2500-2500", "4000-1000", "17k-16k", "32k-1000")
-COLUMNS = {"ned": "word,pos,label", "brown": "word,label", "conll2000": "word,pos,label"}
+COLUMNS = {"ned": "word,pos,label", "brown": "word,label", "conll2000": "word,pos,label", "sblgnt": "word,label"}
 SENTENCES = {
     "ned.train": 13_221,
     "ned.testa": 2_306,
@@ -46,11 +51,13 @@ SENTENCES = {
     "brown-32k-1000.test": 1_000,
     "conll2000.train": 8_936,
     "conll2000.test": 2_012,
+    "sblgnt.train": 7_127,
+    "sblgnt.test": 800,
 }
 
 
 class CorporaMissing(SystemExit):
-    """The zip files are not here."""
+    """The zip files, or a package with a corpus inside, are not here."""
 
 
 def source_folder() -> Path:
@@ -70,7 +77,7 @@ def require(name: str, found: int, expected: int) -> None:
     """Stop with a message unless a count is the protocol's."""
     if found != expected:
         raise SystemExit(
-            f"corpora: {name}: {found:,} found, {expected:,} expected by the protocol; check the zip files"
+            f"corpora: {name}: {found:,} found, {expected:,} expected by the protocol; check where the text comes from"
         )
 
 
@@ -159,6 +166,27 @@ def conll2000(folder: Path) -> Splits:
     return splits
 
 
+def sblgnt_folder() -> Path:
+    """Where py-sblgnt keeps its text; raises CorporaMissing."""
+    found = importlib.util.find_spec("pysblgnt")
+    if found is None or found.origin is None:
+        raise CorporaMissing('corpora: the package py-sblgnt is not installed; pip install ".[bench]"')
+    return Path(found.origin).parent / "sblgnt"
+
+
+def sblgnt() -> Splits:
+    """The Greek New Testament with 602 labels. A row: reference, part of speech, parsing, code, text, word, ..."""
+    verses: list[Sentence] = []
+    for path in sorted(sblgnt_folder().glob("*-morphgnt.txt")):
+        rows = [line.split() for line in path.read_text("utf-8").split("\n") if line]
+        for _, verse in groupby(rows, key=lambda row: row[0]):
+            verses.append([(row[5], f"{row[1]}|{row[2]}") for row in verse])
+    require("sblgnt verses", len(verses), 7_927)
+    require("sblgnt labels", len(labels(verses)), 602)
+    random.Random(13).shuffle(verses)
+    return {"sblgnt.train": verses[:-800], "sblgnt.test": verses[-800:]}
+
+
 def labels(sentences: Iterable[Sentence]) -> set[str]:
     """The distinct labels."""
     return {row[-1] for sentence in sentences for row in sentence}
@@ -166,7 +194,7 @@ def labels(sentences: Iterable[Sentence]) -> set[str]:
 
 def build(folder: Path) -> Splits:
     """All splits by name, counts checked."""
-    splits = {**ned(folder), **brown(folder), **conll2000(folder)}
+    splits = {**ned(folder), **brown(folder), **conll2000(folder), **sblgnt()}
     require("splits", len(splits), len(SENTENCES))
     for name, expected in SENTENCES.items():
         require(f"{name} sentences", len(splits[name]), expected)

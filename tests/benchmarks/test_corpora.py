@@ -16,10 +16,9 @@ from benchmarks import corpora  # noqa: E402 - the benchmarks are not installed,
 @pytest.fixture(scope="module")
 def splits() -> corpora.Splits:
     try:
-        folder = corpora.source_folder()
+        return corpora.build(corpora.source_folder())
     except corpora.CorporaMissing as missing:
         pytest.skip(f"SPLITS NOT CHECKED: {missing}")
-    return corpora.build(folder)
 
 
 def test_counts_are_the_protocols(splits: corpora.Splits) -> None:
@@ -34,6 +33,7 @@ def test_tag_sets_are_the_protocols(splits: corpora.Splits) -> None:
     assert len(corpora.labels(splits["brown-1000-4000.train"])) == 120
     assert len(corpora.labels(splits["ned.train"])) == 9
     assert len(corpora.labels(splits["conll2000.train"])) == 22
+    assert len(corpora.labels([*splits["sblgnt.train"], *splits["sblgnt.test"]])) == 602
 
 
 def identities(sentences: list[corpora.Sentence]) -> set[int]:
@@ -59,6 +59,21 @@ def test_a_written_split_reads_back_unchanged(splits: corpora.Splits, tmp_path: 
     corpora.write(splits["ned.testa"], path)
     assert corpora.load(path) == splits["ned.testa"]
     assert path.read_bytes().count(b"\n") == sum(len(sentence) + 1 for sentence in splits["ned.testa"])
+
+
+def test_a_verse_is_a_sentence_of_words_without_punctuation() -> None:
+    pytest.importorskip("pysblgnt", reason="GREEK TEXT NOT CHECKED: no py-sblgnt")
+    splits = corpora.sblgnt()
+    verses = [*splits["sblgnt.train"], *splits["sblgnt.test"]]
+    assert sum(map(len, verses)) == 137_554
+    assert all(word[-1].isalpha() or word[-1] in "\u2019\u1fbd" for verse in verses for word, _ in verse)
+    assert all(len(label) == 11 and label[2] == "|" for verse in verses for _, label in verse)
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpora.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(corpora.CorporaMissing, match="py-sblgnt is not installed"):
+        corpora.sblgnt()
 
 
 def test_a_wrong_count_stops_the_run() -> None:

@@ -50,7 +50,7 @@ FEW_TOKENS = 100_000
 #: Tokens that tuning learns from and judges by.
 TUNING_TOKENS = 40_000
 #: A pass has gone too far where its loss is so many times that of the pass before, and that of knowing nothing.
-TOO_FAR = 3.0
+TOO_FAR = 10.0
 MOST_HALVINGS = 40
 #: Held-out accuracy may fail to rise for so many iterations of a batch optimiser.
 PATIENCE = 10
