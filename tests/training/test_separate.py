@@ -341,7 +341,7 @@ def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], match
     ("method", "options", "match"),
     [
         ("separate", {"ladder": "paper"}, "ladder is for the method 'empirical'"),
-        ("empirical", {"base": "paper"}, "base is for the method 'separate'"),
+        ("empirical", {"base": "paper"}, "base is for the method 'polish' or 'separate'"),
         ("empirical", {"coupling": "joint"}, "coupling is for"),
         ("empirical", {"optimizer": "lbfgs"}, "optimizer is for"),
         ("empirical", {"tune": True}, "tune is for"),

@@ -10,14 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from corate.corpus import Corpus
-from corate.counts import Counts, label_ids
+from corate.counts import Counts, Table, label_ids
 from corate.errors import DataError, FeatureError, ModelError
 from corate.features import FeatureSource, resolve
 from corate.features.ready import Bins, FeatureFunction, with_features
 from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
-from corate.model import ChainModel
+from corate.model import ChainModel, SparseRows
 from corate.tagger import Tagger
 from corate.training.build import rebuild
 from corate.training.chains import RECIPES, ChainTraining
@@ -86,7 +88,7 @@ def train(
         boundaries: whether the start and the end of a sentence have weights.
         unknown: the label that says that a token's label is not known; all labels are then possible.
         label_weights: how much tokens of a label count, by label; 1 for those not named.
-        sentence_weights: how much each sentence of the corpus counts.
+        sentence_weights: how much each sentence of the corpus counts; one of weight 0 is as good as absent.
         threads: for methods that can share their work; ``"empirical"`` needs one. The result does not depend on it.
         seed: chooses what is held out, and the order of stochastic steps.
         all_labels: consider every label everywhere, not only those that a word's counts make likely.
@@ -105,6 +107,8 @@ def train(
     if method not in METHODS:
         raise DataError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
     _refuse_foreign(method, locals())
+    if sentence_weights is not None:
+        corpus, sentence_weights = _weighed(corpus, sentence_weights)
     told = progress or (lambda stage, done: None)
     started_from = _starting_model(init, base, corpus, features, threads, seed, told)
     if started_from is not None:
@@ -114,8 +118,11 @@ def train(
     elif features is None and method != "empirical" and corpus.columns:
         features = usual_preset(corpus)
     templates, function = resolve(features, [c.name for c in corpus.columns])
-    binned = method == "empirical"
-    ready, bins = _ready(corpus, function, binned=binned)
+    bins = None
+    if started_from is not None:
+        function, bins = started_from.function, started_from.bins
+    binned = method == "empirical" or bins is not None
+    ready, bins = _ready(corpus, function, bins, binned=binned)
     looked_at = None if held_out is None else _ready(held_out, function, bins, binned=binned)[0]
     chosen_templates = [t for t in templates if t.atoms]
     trained: dict[str, Any] = {
@@ -130,6 +137,7 @@ def train(
         "progress": told,
     }
     kept = None
+    table: Table | SparseRows
     if method == "empirical":
         model, counts, chosen = Empirical(
             ready,
@@ -141,7 +149,7 @@ def train(
             all_labels=all_labels,
             progress=told,
         ).train()
-        vocabulary, kept = counts.vocabulary, counts
+        vocabulary, kept, table = counts.vocabulary, counts, counts.table
     elif method == "separate":
         model, counts, chosen = Separate(
             ready,
@@ -152,7 +160,7 @@ def train(
             all_labels=all_labels,
             **trained,
         ).train()
-        vocabulary = counts.vocabulary
+        vocabulary, table = counts.vocabulary, counts.table
     else:
         ground = _ground(
             method, started_from, ready, chosen_templates, base, looked_at, seed, all_labels, unknown, told
@@ -162,14 +170,13 @@ def train(
         vocabulary = ground.vocabulary
         if chosen["settings"]["c1"] > 0 or chosen["settings"]["cutoff"] > 1:
             vocabulary, model = _without_idle(vocabulary, model)
-    if started_from is not None:
-        function = started_from.function
+        table = model.weights
     record: dict[str, Any] = {
         "method": method,
         "sentences": len(corpus),
         "tokens": corpus.n_tokens,
         "labels": len(model.labels),
-        "features": int((model.weights.offsets[1:] > model.weights.offsets[:-1]).sum()),
+        "features": int((table.offsets[1:] > table.offsets[:-1]).sum()),
         "layout": _layout(corpus),
         "seed": seed,
         "all_labels": all_labels,
@@ -214,6 +221,15 @@ def _refuse_foreign(method: str, given: Mapping[str, Any]) -> None:
     for name, methods in ARGUMENTS.items():
         if method not in methods and given[name] is not usual[name]:
             raise DataError(f"{name} is for the method {' or '.join(map(repr, methods))}, not for {method!r}")
+
+
+def _weighed(corpus: Corpus, weights: Sequence[float]) -> tuple[Corpus, Sequence[float]]:
+    """The sentences whose weight is not 0; those of weight 0 are absent, with their words and labels."""
+    given = np.asarray(weights, dtype=float)
+    if given.shape != (len(corpus),) or given.all() or not given.any():
+        return corpus, weights
+    kept = np.flatnonzero(given)
+    return corpus.take(kept), given[kept].tolist()
 
 
 def _starting_model(

@@ -47,10 +47,9 @@ FEW_TOKENS = 100_000
 TUNING_TOKENS = 40_000
 #: A pass whose loss is so many times that before it, and so much more, has gone too far.
 TOO_FAR, SLACK = 1.5, 0.1
-#: With so many sentences some of them tell what the loss is.
-MANY_SENTENCES = 2000
-FAR_BEYOND = 10
-MOST_HALVINGS = 12
+#: With so many sentences the loss met on the way tells how it goes; with fewer, that of all and a share of the penalty.
+MANY_SENTENCES, SHARE = 2000, 0.1
+MOST_HALVINGS = 30
 #: Held-out accuracy may fail to rise for so many iterations of a batch optimiser.
 PATIENCE = 10
 
@@ -109,24 +108,6 @@ class Items:
     tokens: Tokens
     features: Csr
     edge_visits: NDArray[np.int64] | None
-
-
-@dataclass
-class Limit:
-    """When a pass has gone too far.
-
-    The loss after the pass tells. The one met on the way does only where it is far beyond that of the start: among few
-    sentences the steps for one may spoil the next for a while.
-    """
-
-    start: float  # mean loss before the first pass
-    before: float  # mean loss of the last pass
-
-    def keeps(self, met: float, after: float) -> bool:
-        """Whether a pass that met and ended with such losses was no failure."""
-        if not np.isfinite([met, after]).all():
-            return False
-        return after <= TOO_FAR * self.before + SLACK and met <= FAR_BEYOND * (self.start + 1)
 
 
 class ChainTraining:
@@ -368,15 +349,13 @@ class ChainTraining:
             store = Checkpoint(self.checkpoint, self._fingerprint(items))
             top = store.restore(run, p.passes)
         best = run.weights
-        first = self._loss(items, run)
-        limit = Limit(first, first)
         try:
             while run.passes < p.passes:
-                loss = self._pass(items, run, limit, p.passes, stage)
-                told = f"{stage}: loss {loss:.4f}"
+                told = f"{stage}: loss {self._pass(items, run, p.passes, stage):.4f}"
+                if right is None or top < 0:
+                    best = run.weights
                 if right is None:
                     self.progress(told, run.passes / p.passes)
-                    best = run.weights
                 else:
                     accuracy = float(right(run.weights).mean())
                     self.progress(f"{told}, held-out accuracy {accuracy:.4f}", run.passes / p.passes)
@@ -391,35 +370,44 @@ class ChainTraining:
             self.stopped = True
         return best, top if right is not None else None
 
-    def _loss(self, items: Items, run: AdaGrad | Perceptron) -> float:
-        """The mean loss of a sentence with the weights as they are; where sentences are many, of some of them."""
-        if isinstance(run, Perceptron) or not np.isfinite(run.state).all():
-            return np.inf
-        if len(run.items) >= MANY_SENTENCES:
-            some = run.items[:: len(run.items) // (MANY_SENTENCES // 2)]
-            return items.chains.pass_over(run.state.copy(), some, run.decay, 0.0, run.batch, self.threads) / len(some)
-        value, _ = items.chains.objective(run.weights.astype(np.float64), 0.0, self.threads)
-        return float(value) / max(1, len(run.items))
-
-    def _pass(self, items: Items, run: AdaGrad | Perceptron, limit: Limit, passes: int, stage: str) -> float:
+    def _pass(self, items: Items, run: AdaGrad | Perceptron, passes: int, stage: str) -> float:
         """One pass; where it diverges it is taken back and made again with half the step."""
         done = run.passes
+
+        def progress(part: float) -> None:
+            self.progress(stage, (done + part) / passes)
+
+        if isinstance(run, Perceptron):
+            return run.pass_once(progress)
+        if done == 0:
+            run.opening = self._loss(items, run, run.peek)
+        limit = TOO_FAR * min(run.opening, run.latest) + SLACK
         for _ in range(MOST_HALVINGS):
             kept = run.state.copy()
-            met = run.pass_once(lambda part: self.progress(stage, (done + part) / passes))
-            if isinstance(run, Perceptron):
-                return met
-            after = self._loss(items, run)
-            if limit.keeps(met, after):
-                limit.before = after
-                return after
+            met = run.pass_once(progress)
+            loss = self._loss(items, run, lambda met=met: met)  # type: ignore[misc]
+            if loss <= limit:
+                run.latest = loss
+                return loss
             run.take_back(kept)
             warnings.warn(
-                f"the loss rose to {max(met, after):.4g} with steps of {2 * run.rate:g}; "
-                f"the pass is made again with {run.rate:g}",
+                f"the loss rose to {loss:.4g} with steps of {2 * run.rate:g}; the pass is made again with {run.rate:g}",
                 stacklevel=2,
             )
         raise DataError("training diverges even with much smaller steps; give a smaller rate (--set rate=)")
+
+    def _loss(self, items: Items, run: AdaGrad, met: Callable[[], float]) -> float:
+        """The mean loss of a sentence: as met on the way where they are many, else that of the weights as they are.
+
+        Among few sentences the steps for one may spoil the next for a while, and the loss met says little; some of what
+        the penalty has grown by is counted too, for weights may go too far and still label all of them right.
+        """
+        if len(run.items) >= MANY_SENTENCES or not np.isfinite(run.state).all():
+            return met()
+        weights, begin = run.weights.astype(np.float64), self._begin().astype(np.float64)
+        value, _ = items.chains.objective(weights, 0.0, self.threads)
+        grown = self.p.c2 * max(0.0, float(weights @ weights) - float(begin @ begin))
+        return (value + SHARE * grown) / max(1, len(run.items))
 
     def _steps(self, items: Items, p: ChainParameters) -> AdaGrad | Perceptron:
         sentences = np.flatnonzero(np.diff(items.tokens.offsets) > 0)
@@ -427,7 +415,7 @@ class ChainTraining:
             sums = np.add.reduceat(items.tokens.weights, items.tokens.offsets[:-1][sentences])
             sentences = sentences[sums > 0]
         if self.optimizer == "perceptron":
-            return Perceptron.of(items.chains, sentences, self._begin(), p.passes, self.seed)
+            return Perceptron.of(items.chains, sentences, self._begin(), self.seed)
         visits = np.maximum(np.bincount(items.features[1], minlength=len(self.ground.slots)), 1)
         node = 2.0 * p.c2 / visits
         of_edges: Any = [] if items.edge_visits is None else 2.0 * p.c2 / items.edge_visits

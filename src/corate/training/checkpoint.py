@@ -13,6 +13,9 @@ from corate.training.optimize import AdaGrad, Perceptron
 
 __all__ = ["Checkpoint"]
 
+#: What later steps of AdaGrad depend on beside the state: the rate may have been halved on the way.
+STEPS = ("rate", "opening", "latest")
+
 
 class Checkpoint:
     """A file that holds a run's weights and passes; it belongs to one set of data and settings."""
@@ -22,7 +25,10 @@ class Checkpoint:
 
     def save(self, run: AdaGrad | Perceptron, accuracy: float) -> None:
         """Write the run's state and how it did on held-out sentences (-1 where nobody looked), all or nothing."""
-        header = {"kind": "checkpoint", "passes": run.passes, "accuracy": accuracy, "of": self.fingerprint}
+        header: dict[str, Any] = {"kind": "checkpoint", "passes": run.passes, "accuracy": accuracy}
+        if isinstance(run, AdaGrad):
+            header |= {name: getattr(run, name) for name in STEPS if np.isfinite(getattr(run, name))}
+        header["of"] = self.fingerprint
         storage.write(self.path, {"state": run.state}, header)
 
     def restore(self, run: AdaGrad | Perceptron, passes: int) -> float:
@@ -47,4 +53,6 @@ class Checkpoint:
             )
         run.state[:] = np.asarray(state, dtype=np.float32)
         run.passes = int(header["passes"])
+        for name in STEPS if isinstance(run, AdaGrad) else ():
+            setattr(run, name, float(header.get(name, getattr(run, name))))
         return float(header["accuracy"])

@@ -326,6 +326,13 @@ class Loaded(Ground):
         """The candidates of the model, and what its counted rows say of them."""
         corpus = self.corpus if training else self.held_out
         assert corpus is not None
+        found = self._thought_of(corpus)
+        if self.full or full:
+            return found.spread(self.n_labels, float(self.old.model.floor) if len(self.old.model.rows) else 0.0)
+        return found.including(tokens.labels, float(self.old.model.floor)) if training else found
+
+    def _thought_of(self, corpus: Corpus) -> Candidates:
+        """What the model's rows make possible."""
         rows_only = replace(
             self.old.model,
             weights=SparseRows.empty(len(self.old.model.weights)),
@@ -333,10 +340,7 @@ class Loaded(Ground):
             edge_weights=SparseRows(),
         )
         lattice = replace(self.old, model=rows_only).lattice(corpus)
-        found = Candidates(lattice.offsets, lattice.labels, lattice.scores)
-        if self.full or full:
-            return found.spread(self.n_labels, float(self.old.model.floor) if len(self.old.model.rows) else 0.0)
-        return found.including(tokens.labels, float(self.old.model.floor)) if training else found
+        return Candidates(lattice.offsets, lattice.labels, lattice.scores)
 
     def start(self, temper: float, edge: float = 0.75) -> Start:
         """The model's own weights."""
@@ -350,7 +354,8 @@ class Loaded(Ground):
         if len(rows):
             words = len(self.vocabulary.strings(self.vocabulary.columns[old.word_column]))
             known, rest = np.arange(bases[0]), np.arange(bases[0], len(rows))
-            rows = SparseRows.joined([rows.take(known).padded(words), rows.take(rest)])
+            own = rows.take(known).padded(words)
+            rows = SparseRows.joined([own if full or self.full else self._with_seen(own), rows.take(rest)])
             bases = bases + (words - bases[0])
         return replace(
             old,
@@ -363,6 +368,25 @@ class Loaded(Ground):
             all_labels=full or self.full,
             edge_weights=extra if len(extra.labels) else SparseRows(),
         )
+
+    def _with_seen(self, rows: SparseRows) -> SparseRows:
+        """Rows of words, with the labels that the corpus has for them and the model did not think of."""
+        assert self.tokens.words is not None
+        before = self._thought_of(self.corpus)
+        found = before.including(self.tokens.labels, float(self.old.model.floor))
+        grown = np.diff(found.offsets) > np.diff(before.offsets)
+        words = np.unique(self.tokens.words[grown])
+        # All tokens of a word have the same candidates but for their own labels.
+        every = np.isin(self.tokens.words, words)
+        owner = np.repeat(self.tokens.words, np.diff(found.offsets))
+        here = np.repeat(every, np.diff(found.offsets))
+        keys, places = np.unique(owner[here].astype(np.int64) * self.n_labels + found.labels[here], return_index=True)
+        offsets = np.searchsorted(keys, np.arange(len(rows) + 1, dtype=np.int64) * self.n_labels).astype(np.int64)
+        met = SparseRows(offsets, (keys % self.n_labels).astype(np.int32), found.ladder[here][places])
+        both = SparseRows.joined([rows, met])
+        source = np.arange(len(rows))
+        source[words] += len(rows)
+        return both.take(source)
 
 
 def _counted(ground: Ground) -> tuple[Table, PairCounts]:

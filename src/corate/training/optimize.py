@@ -194,9 +194,13 @@ class AdaGrad:
     threads: int = 1
     seed: int = 0
     passes: int = 0
+    opening: float = np.inf  # mean loss before the first step, where somebody looked
+    latest: float = np.inf  # mean loss of the last pass
 
     #: A pass is made in so many parts, so that progress shows and Ctrl-C is heard.
     PARTS = 20
+    #: Items that tell the loss of weights.
+    SOME = 1000
 
     @classmethod
     def of(
@@ -226,6 +230,12 @@ class AdaGrad:
         self.passes += 1
         return loss / max(1, len(order))
 
+    def peek(self) -> float:
+        """The mean loss of some items with the weights as they are."""
+        some = np.random.default_rng(self.seed).permutation(self.items)[: self.SOME]
+        loss = self.steps.pass_over(self.state.copy(), some, self.decay, 0.0, self.batch, self.threads)
+        return loss / max(1, len(some))
+
     def take_back(self, state: F32) -> None:
         """Undo a pass that went too far, and halve the steps."""
         self.state[:] = state
@@ -245,39 +255,37 @@ class Mistakes(Protocol):
 class Perceptron:
     """The averaged perceptron. ``state`` holds (weight, sum of its changes times when they were made) side by side.
 
-    Times are shares of the whole run, so that a sentence of the last pass counts as much as one of the first.
+    Times are counted in passes, so that a run can be taken up again and go on for longer.
     """
 
     steps: Mistakes
     items: NDArray[np.int64]
     state: F32
-    wanted: int
     seed: int = 0
     passes: int = 0
 
     PARTS = AdaGrad.PARTS
 
     @classmethod
-    def of(cls, steps: Mistakes, items: NDArray[np.int64], start: F32, passes: int, seed: int) -> Perceptron:
-        """From weights ``start``, for so many passes."""
+    def of(cls, steps: Mistakes, items: NDArray[np.int64], start: F32, seed: int) -> Perceptron:
+        """From weights ``start``."""
         state = np.zeros((len(start), 2), np.float32)
         state[:, 0] = start
-        return cls(steps, items, state.ravel(), passes, seed)
+        return cls(steps, items, state.ravel(), seed)
 
     @property
     def weights(self) -> F32:
-        """The average of the weights after every sentence so far."""
-        time = max(1, self.passes) / max(1, self.wanted)
-        return np.ascontiguousarray(self.state[::2] - self.state[1::2] / np.float32(time))
+        """The average of the weights after every sentence of all passes so far."""
+        return np.ascontiguousarray(self.state[::2] - self.state[1::2] / np.float32(max(1, self.passes)))
 
     def pass_once(self, progress: Callable[[float], None] = lambda done: None) -> float:
         """One pass; returns the mean number of tokens mislabelled in a sentence."""
         order = self.items[np.random.default_rng([self.seed, self.passes]).permutation(len(self.items))]
-        step = 1.0 / max(1, self.wanted * len(order))
-        time, wrong = self.passes / max(1, self.wanted), 0.0
+        wrong, done = 0.0, 0
+        step = 1.0 / max(1, len(order))
         for k, part in enumerate(np.array_split(order, min(self.PARTS, max(1, len(order))))):
-            wrong += self.steps.perceptron(self.state, part, time, step)
-            time += step * len(part)
+            wrong += self.steps.perceptron(self.state, part, self.passes + step * done, step)
+            done += len(part)
             progress((k + 1) / self.PARTS)
         self.passes += 1
         return wrong / max(1, len(order))
