@@ -47,7 +47,7 @@ FEW_TOKENS = 100_000
 TUNING_TOKENS = 40_000
 #: A pass whose loss is so many times that before it, and so much more, has gone too far.
 TOO_FAR, SLACK = 1.5, 0.1
-#: With so many sentences the loss met on the way tells how it goes; with fewer, that of all and a share of the penalty.
+#: With so many sentences the loss of some tells how it goes; with fewer, that of all and a share of the penalty.
 MANY_SENTENCES, SHARE = 2000, 0.1
 MOST_HALVINGS = 30
 #: Held-out accuracy may fail to rise for so many iterations of a batch optimiser.
@@ -380,12 +380,12 @@ class ChainTraining:
         if isinstance(run, Perceptron):
             return run.pass_once(progress)
         if done == 0:
-            run.opening = self._loss(items, run, run.peek)
+            run.opening = self._loss(items, run)
         limit = TOO_FAR * min(run.opening, run.latest) + SLACK
         for _ in range(MOST_HALVINGS):
             kept = run.state.copy()
             met = run.pass_once(progress)
-            loss = self._loss(items, run, lambda met=met: met)  # type: ignore[misc]
+            loss = self._loss(items, run) if np.isfinite(met) else met
             if loss <= limit:
                 run.latest = loss
                 return loss
@@ -396,14 +396,15 @@ class ChainTraining:
             )
         raise DataError("training diverges even with much smaller steps; give a smaller rate (--set rate=)")
 
-    def _loss(self, items: Items, run: AdaGrad, met: Callable[[], float]) -> float:
-        """The mean loss of a sentence: as met on the way where they are many, else that of the weights as they are.
+    def _loss(self, items: Items, run: AdaGrad) -> float:
+        """The mean loss of a sentence with the weights as they are; where sentences are many, of some of them.
 
-        Among few sentences the steps for one may spoil the next for a while, and the loss met says little; some of what
-        the penalty has grown by is counted too, for weights may go too far and still label all of them right.
+        The loss met on the way says little: large steps for one sentence spoil the next, and it may end much worse than
+        it was on average. Among few sentences some of what the penalty has grown by is counted too, for weights may go
+        too far and still label all of them right.
         """
         if len(run.items) >= MANY_SENTENCES or not np.isfinite(run.state).all():
-            return met()
+            return run.peek()
         weights, begin = run.weights.astype(np.float64), self._begin().astype(np.float64)
         value, _ = items.chains.objective(weights, 0.0, self.threads)
         grown = self.p.c2 * max(0.0, float(weights @ weights) - float(begin @ begin))
