@@ -46,7 +46,7 @@ FEW_TOKENS = 100_000
 #: Tokens that tuning learns from and judges by.
 TUNING_TOKENS = 40_000
 #: A pass whose loss is so many times that before it, and so much more, has gone too far.
-TOO_FAR, SLACK = 1.5, 0.1
+TOO_FAR, SLACK = 1.5, 0.5
 #: With so many sentences the loss of some tells how it goes; with fewer, that of all and a share of the penalty.
 MANY_SENTENCES, SHARE = 2000, 0.1
 MOST_HALVINGS = 30
