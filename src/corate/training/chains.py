@@ -51,8 +51,8 @@ FEW_TOKENS = 100_000
 MANY_TOKENS = 400_000
 #: Tokens that tuning learns from and judges by.
 TUNING_TOKENS = 40_000
-#: A pass has gone too far where its loss is so many times that of the pass before, and that of knowing nothing.
-TOO_FAR = 10.0
+#: A pass has gone too far where the loss after it is so many times that before, and so much more for each token.
+TOO_FAR, SLACK = 1.5, 0.5
 MOST_HALVINGS = 40
 #: Held-out accuracy may fail to rise for so many iterations of a batch optimiser.
 PATIENCE = 10
@@ -386,11 +386,12 @@ class ChainTraining:
             return run.pass_once(progress)
         if done == 0:
             run.latest = run.peek()
-        nothing = len(self.tokens.labels) / max(1, len(run.items)) * math.log(self.ground.n_labels + 1)
-        limit = TOO_FAR * max(nothing, run.latest)
+        limit = TOO_FAR * run.latest + SLACK * len(self.tokens.labels) / max(1, len(run.items))
         for _ in range(MOST_HALVINGS):
             kept = run.kept()
-            loss = run.pass_once(progress)
+            met = run.pass_once(progress)
+            # The loss met on the way says little: it may have ended much worse than it was on average.
+            loss = run.peek() if math.isfinite(met) else met
             if loss <= limit:
                 run.latest = loss
                 return loss
