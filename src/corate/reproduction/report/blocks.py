@@ -115,7 +115,7 @@ def _figure_html(figure: Figure) -> str:
 
 
 def _table_html(table: Table) -> str:
-    head = "".join(f"<th scope=col>{_inline(cell)}</th>" for cell in table.header)
+    head = "".join(f"<th scope=col>{_cell(cell)}</th>" for cell in table.header)
     body = []
     for row in table.rows:
         first, *rest = row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 
 __all__ = ["COLOURS", "Axis", "Series", "chart", "legend", "standalone", "style"]
@@ -24,7 +24,7 @@ COLOURS = {
     "chaine": ("#4b6b1f", "#a9d065"),
 }
 _WIDTH, _HEIGHT = 460, 320
-_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 16, 14, 46
+_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 28, 14, 46
 
 
 def style() -> str:
@@ -63,22 +63,24 @@ class Axis:
 
     title: str
     log: bool = False
-    ticks: Sequence[float] = field(default_factory=tuple)
 
     def range(self, values: Sequence[float]) -> tuple[float, float]:
-        """The ends, with some room; powers of ten where the axis is logarithmic."""
+        """The ends, with some room."""
         low, high = min(values), max(values)
         if self.log:
-            return 10.0 ** math.floor(math.log10(low) - 0.02), 10.0 ** math.ceil(math.log10(high) + 0.02)
-        room = max((high - low) * 0.08, 0.5)
-        return low - room, high + room
+            room = 10 ** max(0.06 * math.log10(high / low), 0.1)
+            return low / room, high * room
+        more = max((high - low) * 0.08, 0.5)
+        return low - more, high + more
 
     def marks(self, low: float, high: float) -> list[float]:
-        """Where numbers stand."""
+        """Where numbers stand; powers of ten where the axis is logarithmic, and some between where they are few."""
         if self.log:
-            first, last = round(math.log10(low)), round(math.log10(high))
+            first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
             every = max(1, math.ceil((last - first) / 8))
-            return [10.0**k for k in range(first, last + 1, every)]
+            tens = [10.0**k for k in range(first, last + 1, every) if low <= 10.0**k <= high]
+            more = [10.0**k * m for k in range(first, last + 1) for m in (1, 2, 5) if low <= 10.0**k * m <= high]
+            return tens if len(tens) > 2 else more
         step = _nice((high - low) / 5)
         return [step * k for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
 

@@ -23,7 +23,7 @@ from corate.reproduction.report.blocks import (
     markdown,
 )
 from corate.reproduction.report.charts import standalone, style
-from corate.reproduction.report.summary import NAMES, PEER_COLUMNS, Record, by_table, number, points, seconds
+from corate.reproduction.report.summary import HEADERS, NAMES, PEER_COLUMNS, Record, by_table, number, points, seconds
 
 __all__ = ["document", "write"]
 
@@ -52,10 +52,10 @@ h3{margin:2rem 0 .5rem}p,ul{max-width:46rem}a{color:var(--link)}nav ul{columns:2
 pre{background:var(--band);padding:.75rem 1rem;overflow-x:auto;border-radius:6px;line-height:1.5}
 .wide{overflow-x:auto;margin:1rem 0}table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.93rem}
 caption{text-align:left;font-weight:600;padding:.3rem 0}
-th,td{padding:.4rem .7rem;border-bottom:1px solid var(--line);text-align:right;vertical-align:top;white-space:nowrap}
+th,td{padding:.4rem .55rem;border-bottom:1px solid var(--line);text-align:right;vertical-align:top;white-space:nowrap}
 thead th{background:var(--band);vertical-align:bottom}th:first-child{text-align:left;font-weight:600}
 td small,th small{display:block;color:var(--soft);font-size:.8rem;font-weight:400}
-.figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(20rem,100%),1fr));gap:1.5rem;margin:1rem 0}
+.figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(26rem,100%),1fr));gap:1.5rem;margin:1rem 0}
 figure{margin:0;min-width:0}figcaption{margin-bottom:.4rem}.drawn{overflow-x:auto}
 figure svg{display:block;max-width:100%;height:auto}
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:.3rem 1.1rem;padding:0;max-width:none;font-size:.9rem}
@@ -104,7 +104,7 @@ def document(records: Sequence[Record], folder: Path, *, budget: float, seed: in
         Paragraph(
             "The experiments of Zhu, Hiemstra, Apers and Wombacher, *Separate Training for Conditional Random Fields "
             "Using Co-occurrence Rate Factorization* (2012), run again with Corate: our figures beside the paper's and "
-            "beside living toolkits, all measured on one machine in one run."
+            "beside living toolkits, on the same splits and features."
         ),
         *_in_short(tables),
     ]
@@ -155,6 +155,9 @@ def _section(title: str, text: str, found: list[Block]) -> list[Block]:
 def _in_short(tables: Mapping[tuple[str, str], Mapping[str, Record]]) -> list[Block]:
     """What a reader in a hurry wants to know."""
     texts = []
+    for cells in [cells for (experiment, _), cells in tables.items() if experiment == "label-bias"]:
+        told = ", ".join(f"{method} {number(cells[method]['accuracy'])}" for method in paper.COLUMNS if method in cells)
+        texts.append(f"**Label bias**, expected best {label_bias.EXPECTED:.2f}: {told}.")
     compared = [cells for (experiment, _), cells in tables.items() if experiment in ("pos", "ner")]
     for method in ("empirical", "separate"):
         cells = [table[method] for table in compared if method in table and not table[method]["estimated"]]
@@ -165,8 +168,21 @@ def _in_short(tables: Mapping[tuple[str, str], Mapping[str, Record]]) -> list[Bl
                 f"**{NAMES[method]}** reaches the paper's accuracy or more on {reached['accuracy']} of {len(cells)} "
                 f"tables, on OOV words on {reached['accuracy_oov']}, on known words on {reached['accuracy_known']}."
             )
+    texts += [text for name, table in tables.items() if (text := _against_peers(name, table))]
     texts += [_ratio_text(name, table) for name, table in tables.items() if name[0] in ("pos", "ner") and _ratio(table)]
     return [Heading("In short"), Items(texts)] if texts else []
+
+
+def _against_peers(name: tuple[str, str], table: Mapping[str, Record]) -> str:
+    """The best of ours on the same features beside the best peer, empty where there is none."""
+    key = "f1" if name[0] == "chunking" else "accuracy"
+    done = [cell for cell in table.values() if cell[key] is not None and cell["method"] != "default"]
+    ours, theirs = [c for c in done if not c["library"]], [c for c in done if c["library"]]
+    if name[0] in ("label-bias", "label-growth") or not ours or not theirs:
+        return ""
+    best, peer = (max(cells, key=lambda cell: cell[key]) for cells in (ours, theirs))
+    said = [f"{NAMES[cell['method']]} {number(cell[key])} in {seconds(cell['seconds'])} s" for cell in (best, peer)]
+    return f"On {' '.join(name)}, the same features: **{said[0]}**; {said[1]}."
 
 
 def _ratio(table: Mapping[str, Record]) -> str:
@@ -221,7 +237,7 @@ def _table(name: tuple[str, str], table: Mapping[str, Record]) -> Table:
     for known in [cell for cell in table.values() if cell["sentences"]][:1]:
         size = known
         caption += f" ({size['sentences']:,} training sentences, {size['tokens']:,} tokens, {size['labels']} labels)"
-    return Table(["", *(NAMES[column] for column in columns)], rows, caption)
+    return Table(["", *(HEADERS[column] for column in columns)], rows, caption)
 
 
 def _beside(table: Mapping[str, Record], column: str) -> list[Record]:
@@ -306,7 +322,7 @@ def _label_bias(
         said = paper.figures("label-bias", "", method)
         theirs = "" if said is None else f"\npaper {said.accuracy}"
         means.append(f"**{sum(rules) / len(rules) + mean:.2f}**\n{mean:+.2f}{theirs}" if found else "-")
-    header = ["round", "optimal rule", *(NAMES[method] for method in methods)]
+    header = ["round", "optimal\nrule", *(HEADERS[method] for method in methods)]
     return [
         Heading("Label bias"),
         Paragraph(

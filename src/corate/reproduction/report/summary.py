@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["NAMES", "PEER_COLUMNS", "Record", "averaged", "by_table", "number", "points", "rows", "seconds"]
+__all__ = ["HEADERS", "NAMES", "PEER_COLUMNS", "Record", "averaged", "by_table", "number", "points", "rows", "seconds"]
 
 Record = dict[str, Any]
 
@@ -24,6 +25,8 @@ NAMES = {
     "sklearn-crfsuite": "sklearn-crfsuite, L-BFGS",
     "chaine": "chaine, perceptron",
 }
+#: The same over columns: what follows the first line is set smaller.
+HEADERS = {method: re.sub(r"(, | \()(.*?)\)?$", r"\n\2", name) for method, name in NAMES.items()}
 #: In which column of the paper a peer stands: what is trained by likelihood beside CRF++, the others apart.
 PEER_COLUMNS = {"crfsuite-lbfgs": "standard", "sklearn-crfsuite": "standard"}
 _SCORES = ("accuracy", "accuracy_known", "accuracy_oov", "f1", "seconds")

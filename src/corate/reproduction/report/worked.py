@@ -148,7 +148,7 @@ def _all_methods(found: Worked) -> Table:
     for method in METHODS:
         (a, b), (p, q) = found.scores[method], found.probabilities[method]
         verdict = " ".join(found.chosen[method])
-        mark = "" if found.chosen[method] == list(_RIGHT) else "\nwrong, or right by luck" if method == "memm" else ""
+        mark = "" if found.chosen[method] == list(_RIGHT) else "\nwrong"
         rows.append([method, f"{a:.2f}", f"{b:.2f}", f"{100 * p:.2f} %", f"{100 * q:.2f} %", verdict + mark])
     return Table(["method", "score R1 I B", "score R2 O B", "P(R1 I B)", "P(R2 O B)", "labels"], rows)
 
