@@ -53,8 +53,8 @@ def attributes(features: Any, train: Corpus, test: Corpus) -> list[list[list[lis
     """Both corpora with features as lists of strings: by sentence, then by token.
 
     >>> train = Corpus.from_sentences([[("a", "X"), ("b", "Y")]])
-    >>> attributes(["word[0]", "word[-1]"], train, Corpus.from_sentences([[("c", "X"), ("a", "Y")]]))
-    [[[['0:0', '1:0'], ['0:1', '1:1']]], [[['1:0'], ['0:0']]]]
+    >>> attributes(["word[0]"], train, Corpus.from_sentences([[("c", "X"), ("a", "Y")]]))
+    [[[['0:16'], ['0:17']]], [[[], ['0:16']]]]
     """
     from corate.features import resolve
     from corate.features.vocabulary import Vocabulary

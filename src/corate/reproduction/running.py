@@ -145,7 +145,7 @@ class Worker:
                 if message["event"] == "failed":
                     raise CellError(f"{cell.name}: {message['message']}")
                 told(watch.see(message))
-                if watch.hopeless():
+                if watch.over() or watch.hopeless():
                     break
         except queue.Empty:
             pass
@@ -206,9 +206,13 @@ class _Watch:
             return "testing"
         if message["event"] == "iteration" and self.started is not None:
             self.limit = message["of"]
-            self.times.append((message["done"], time.monotonic() - self.started))
+            self.times.append((message["done"], message["seconds"]))
             return f"iteration {message['done']} of at most {self.limit}"
         return str(message.get("stage", ""))
+
+    def over(self) -> bool:
+        """Whether the worker itself says that the time is up, however late we hear of it."""
+        return self.started is not None and bool(self.times) and self.times[-1][1] >= self.budget
 
     def hopeless(self) -> bool:
         """Whether a third of the budget is spent, and three times the budget would not do."""

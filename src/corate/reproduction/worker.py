@@ -33,14 +33,20 @@ def measured(cell: Cell, folder: Path, say: Say = lambda **told: None) -> Outcom
     sizes: dict[str, Any] = {"sentences": len(train), "tokens": train.n_tokens}
     sizes["labels"] = len(train.require_labels().strings)
     iterations: list[int] = []
+    started = time.perf_counter()  # of training, once that begins
+
+    def begin() -> None:
+        nonlocal started
+        say(event="training")
+        started = time.perf_counter()
 
     def iterated(done: int, of: int) -> None:
         iterations.append(done)
-        say(event="iteration", done=done, of=of)
+        say(event="iteration", done=done, of=of, seconds=time.perf_counter() - started)
 
     if cell.library:
-        return _peer(cell, train, test, sizes, say, iterated, iterations)
-    return _ours(cell, folder, train, test, sizes, say, iterated, iterations)
+        return _peer(cell, train, test, sizes, say, begin, iterated, iterations)
+    return _ours(cell, folder, train, test, sizes, say, begin, iterated, iterations)
 
 
 def _ours(
@@ -50,6 +56,7 @@ def _ours(
     test: Any,
     sizes: dict[str, Any],
     say: Say,
+    begin: Callable[[], None],
     iterated: Callable[[int, int], None],
     iterations: list[int],
 ) -> Outcome:
@@ -68,7 +75,7 @@ def _ours(
         else:
             say(event="stage", stage=stage, done=done)
 
-    say(event="training")
+    begin()
     started = time.perf_counter()
     tagger = corate.train(train, seed=cell.seed, threads=cell.threads, progress=progress, **options)
     seconds = time.perf_counter() - started
@@ -83,6 +90,7 @@ def _peer(
     test: Any,
     sizes: dict[str, Any],
     say: Say,
+    begin: Callable[[], None],
     iterated: Callable[[int, int], None],
     iterations: list[int],
 ) -> Outcome:
@@ -90,7 +98,6 @@ def _peer(
     from corate.reproduction.peers import fit
 
     options = cell.options
-    begin = lambda: say(event="training")  # noqa: E731 - passed on as it is
     seconds, predicted = fit(cell.library, dict(options["settings"]), train, test, options["features"], begin, iterated)
     say(event="trained", seconds=seconds)
     return _outcome(evaluate(test, predicted, train.column("word").strings), seconds, sizes, iterations)

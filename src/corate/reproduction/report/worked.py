@@ -49,8 +49,8 @@ def worked(seed: int) -> Worked:
     for method in METHODS:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            taggers[method] = corate.train(corpus, seed=seed, **training_options(method, ["word[0]"], "paper"))
-        tagger = taggers[method]
+            tagger = corate.train(corpus, seed=seed, **training_options(method, ["word[0]"], "paper"))
+        taggers[method] = tagger
         known = {name: i for i, name in enumerate(tagger.labels)}
         lattice = tagger.lattice([list(WORDS)])
         ids = [np.array([known[label] for label in path], np.int32) for path in label_bias.SEQUENCES]
