@@ -24,6 +24,10 @@ SCRIPTS = (
     "separate_speed",
     "label_growth",
     "rate_speed",
+    "chains_accuracy",
+    "chains_speed",
+    "standard_speed",
+    "perceptron_speed",
 )
 README = Path(__file__).resolve().parent / "README.md"
 
@@ -35,10 +39,11 @@ def results(names: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def summary(tables: Sequence[dict[str, Any]]) -> str:
-    """Every row with a target on one line."""
+    """Every row with a target on one line; +- is met within one standard error."""
     rows = [(table["name"], row) for table in tables for row in table["rows"] if row["passed"] is not None]
+    words = {(True, False): "met   ", (True, True): "met +-", (False, False): "MISSED"}
     lines = [
-        f"{'met   ' if row['passed'] else 'MISSED'} {name:18} {row['measure']:66} "
+        f"{words[row['passed'], row.get('narrowly', False)]} {name:18} {row['measure']:66} "
         f"{number(row['value'], row['digits']):>12} {row['unit']:9} {target(row)}"
         for name, row in rows
     ]

@@ -1,8 +1,9 @@
 """Rebuild the corpora's splits as UTF-8 column files: `python -m benchmarks.corpora [FOLDER]`.
 
 Columns are separated by tabs, sentences by a blank line. The zip files come from the folder named by CORATE_DATA, else
-from `../shared/data` beside the checkout; the splits go to `data/` at the root of the checkout (git-ignored: none of
-this text may be passed on). `corate.reproduction.corpora` has the protocol, and compares every count with it.
+from `../shared/data` beside the checkout, the Greek text from the package py-sblgnt (in the `bench` extra); the splits
+go to `data/` at the root of the checkout (git-ignored: none of this text may be passed on).
+`corate.reproduction.corpora` has the protocol, and compares every count with it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from corate.reproduction import corpora as splitting
 from corate.reproduction.corpora import (
     BROWN_SPLITS,
     COLUMNS,
+    CORPORA,
+    SENTENCES,
+    CorporaMissingError,
     Sentence,
     Splits,
     column_sentences,
@@ -46,12 +50,10 @@ __all__ = [
 
 ROOT = Path(__file__).resolve().parent.parent
 ZIPS = ("brown.zip", "conll2002-ned.zip", "conll2000.zip")
-CORPORA = ("ned", "brown", "conll2000")
-SENTENCES = {name: n for name, n in splitting.SENTENCES.items() if name.startswith(CORPORA)}
 
 
 class CorporaMissing(SystemExit):
-    """The zip files are not here."""
+    """The zip files, or a package with a corpus inside, are not here."""
 
 
 def source_folder() -> Path:
@@ -69,7 +71,10 @@ def source_folder() -> Path:
 
 def build(folder: Path) -> Splits:
     """All splits by name, counts checked."""
-    return {name: split for corpus in CORPORA for name, split in splitting.build(corpus, [folder]).items()}
+    try:
+        return {name: split for corpus in CORPORA for name, split in splitting.build(corpus, [folder]).items()}
+    except CorporaMissingError as error:
+        raise CorporaMissing(f"corpora: {error}") from None
 
 
 def load(path: Path) -> list[Sentence]:

@@ -1,8 +1,12 @@
-"""Is separate training free of label bias? The simulated data of the paper (section "Modeling Label Bias").
+"""Which methods are free of label bias? The simulated data of the paper (section "Modeling Label Bias").
 
-`python -m benchmarks.label_bias [--rounds 10]`
+`python -m benchmarks.label_bias [--rounds 10] [--only TEXT]`
 
 `corate.reproduction.label_bias` draws the data and has the optimal decision rule, which every method is compared with.
+
+The maximum entropy Markov model normalises at every position, so that what follows R1 is I whatever is seen: it has to
+fall for the bias. A strong penalty keeps its conditional probabilities away from 0 and 1 and hides some of that, so
+it is judged with next to none, as in the paper, and shown with much.
 """
 
 from __future__ import annotations
@@ -15,24 +19,40 @@ from benchmarks.tables import Row, Table, parser
 from corate.reproduction.label_bias import optimal, sample
 
 WITHIN = 0.3  # points below the optimal rule
+BIASED = 75.0  # percent that the biased method stays under
+FREE = ("separate", "standard", "piecewise", "polish")
 METHODS: dict[str, dict[str, Any]] = {
     "separate, base none": {"method": "separate", "base": "none"},
     "separate, base paper": {"method": "separate", "base": "paper"},
     "separate, joint": {"method": "separate", "coupling": "joint"},
     "empirical, paper ladder": {"method": "empirical", "ladder": "paper"},
+    "standard": {"method": "standard"},
+    "piecewise": {"method": "piecewise"},
+    "polish": {"method": "polish"},
+    "memm, c2 = 1e-5": {"method": "memm", "settings": {"c2": 1e-5, "iterations": 1000}},
+    "memm, c2 = 0.01, its own": {"method": "memm"},
+    "memm, c2 = 10": {"method": "memm", "settings": {"c2": 10.0}},
+    "memm, c2 = 100": {"method": "memm", "settings": {"c2": 100.0}},
 }
-PAPER = {"separate": "paper: SP2 95.9, MEMM 66.6", "empirical": "paper: SP1 95.8"}
+JUDGED_AS_BIASED = "memm, c2 = 1e-5"
+PAPER = {
+    "separate": "; paper: SP2 95.9",
+    "empirical": "; paper: SP1 95.8",
+    "standard": "; paper: CRF++ 95.9",
+    "piecewise": "; paper: PW 96.0",
+    "memm": "; paper: MEMM 66.6",
+}
 
 
-def accuracies(number: int) -> dict[str, float]:
-    """One round: percent right of the rule and of every method, on the same sample."""
+def accuracies(number: int, names: Sequence[str]) -> dict[str, float]:
+    """One round: percent right of the rule and of some methods, on the same sample."""
     import corate
 
     train, test = sample(number)
     corpus, gold = corate.Corpus.from_sentences(train), corate.Corpus.from_sentences(test)
     found = {"rule": optimal(test)}
-    for name, options in METHODS.items():
-        tagger = corate.train(corpus, features=["word[0]"], seed=number, **options)
+    for name in names:
+        tagger = corate.train(corpus, features=["word[0]"], seed=number, **METHODS[name])
         found[name] = 100 * corate.evaluate(tagger, gold).accuracy
     return found
 
@@ -41,19 +61,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Draw, train, compare with the rule."""
     options = parser("label_bias", "The paper's simulated data against the optimal decision rule.")
     options.add_argument("--rounds", type=int, default=10)
+    options.add_argument("--only", default="", help="only the methods whose name contains this text")
     given = options.parse_args(arguments)
-    rounds = [accuracies(number) for number in range(given.rounds)]
+    names = [name for name in METHODS if given.only in name]
+    rounds = [accuracies(number, names) for number in range(given.rounds)]
     rule = statistics.mean(one["rule"] for one in rounds)
     table = Table("label_bias", f"Label bias: the paper's simulated data, mean of {given.rounds} rounds")
     command = "python -m benchmarks.label_bias"
     table.add(Row("optimal decision rule", rule, "%", note="expected 95.83", command=command))
-    for name, chosen in METHODS.items():
+    for name in names:
         values = [one[name] for one in rounds]
         differences = [one[name] - one["rule"] for one in rounds]
         spread = f"rounds from {min(values):.2f} to {max(values):.2f}"
-        note = f"{statistics.mean(differences):+.2f} points; {spread}; {PAPER[chosen['method']]}"
-        target = rule - WITHIN if chosen["method"] == "separate" else None
-        table.add(Row(name, statistics.mean(values), "%", at_least=target, note=note, command=command))
+        method = METHODS[name]["method"]
+        note = f"{statistics.mean(differences):+.2f} points; {spread}{PAPER.get(method, '')}"
+        least = rule - WITHIN if method in FREE else None
+        most = BIASED if name == JUDGED_AS_BIASED else None
+        table.add(Row(name, statistics.mean(values), "%", at_least=least, at_most=most, note=note, command=command))
     table.finish()
 
 

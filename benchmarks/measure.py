@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks import ONE_THREAD
 from benchmarks.corpora import ROOT
 
 # Linux carries the peak memory of the parent into a child started by fork and exec, so that a large parent would be
@@ -32,7 +33,6 @@ with open(sys.argv[1], "w") as file:
     json.dump({"wall": wall, "cpu": usage.ru_utime + usage.ru_stime, "peak_bytes": peak}, file)
 sys.exit(os.waitstatus_to_exitcode(status) & 255)
 """
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,58 @@ def chunking(sentence: Sentence) -> Attributes:
     ]
 
 
-FEATURES: dict[str, Callable[[Sentence], Attributes]] = {"simple": simple, "rich": rich, "chunking": chunking}
+def long_shape(word: str) -> str:
+    """X for capitals, x for small letters, a for other letters, d for digits, nothing shortened."""
+    return "".join(
+        "X" if c.isupper() else "x" if c.islower() else "d" if c.isdigit() else "a" if c.isalpha() else c for c in word
+    )
+
+
+def ner(sentence: Sentence) -> Attributes:
+    """What Corate's preset `ner` looks at, written as one writes features for python-crfsuite: template by template."""
+    words = ["<2", "<1", *(row[0] for row in sentence), ">1", ">2"]
+    tags = ["<2", "<1", *(row[1] for row in sentence), ">1", ">2"]
+    shapes = [long_shape(word) for word in words]
+    found = []
+    for i in range(2, len(words) - 2):
+        word = words[i]
+        features = [
+            "bias",
+            f"w-2={words[i - 2]}",
+            f"w-1={words[i - 1]}",
+            f"w={word}",
+            f"w+1={words[i + 1]}",
+            f"w+2={words[i + 2]}",
+            f"w-1w={words[i - 1]}|{word}",
+            f"ww+1={word}|{words[i + 1]}",
+            f"lower={word.lower()}",
+            f"shape-1={shapes[i - 1]}",
+            f"shape={shapes[i]}",
+            f"shape+1={shapes[i + 1]}",
+            f"t-1={tags[i - 1]}",
+            f"t={tags[i]}",
+            f"t+1={tags[i + 1]}",
+        ]
+        for n in range(1, min(4, len(word)) + 1):
+            features += [f"p{n}={word[:n]}", f"s{n}={word[-n:]}"]
+        if word[0].isupper():
+            features.append("upper")
+        if word.isupper():
+            features.append("all upper")
+        if any(c.isdigit() for c in word):
+            features.append("digit")
+        if "-" in word:
+            features.append("hyphen")
+        found.append(features)
+    return found
+
+
+FEATURES: dict[str, Callable[[Sentence], Attributes]] = {
+    "simple": simple,
+    "rich": rich,
+    "chunking": chunking,
+    "ner": ner,
+}
 
 
 @dataclass(frozen=True)

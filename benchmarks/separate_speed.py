@@ -88,17 +88,17 @@ def timed(function: Any, *arguments: Any, **options: Any) -> Timed:
     return Timed(time.perf_counter() - wall, time.process_time() - cpu, result)
 
 
-def item_sequences(ids: Any, offsets: Sequence[int]) -> list[Any]:
+def item_sequences(ids: Any, offsets: Sequence[int], *, bias: bool = False) -> list[Any]:
     """CRFsuite's items with Corate's features: template and number within it; unknown ones left out."""
     import pycrfsuite
 
-    rows = ids.T.tolist()
-    named = [[f"{t}:{value}" for t, value in enumerate(row) if value >= 0] for row in rows]
+    rows, always = ids.T.tolist(), ["bias"] * bias
+    named = [[*always, *(f"{t}:{value}" for t, value in enumerate(row) if value >= 0)] for row in rows]
     return [pycrfsuite.ItemSequence(named[begin:end]) for begin, end in pairwise(offsets)]
 
 
-def attributes(features: str, train: Any, *others: Any) -> list[list[Any]]:
-    """The items of a training corpus and of others with the features of a preset."""
+def attributes(features: str, train: Any, *others: Any, bias: bool = False) -> list[list[Any]]:
+    """The items of a training corpus and of others with the features of a preset, and one that all have."""
     from corate.features import resolve
     from corate.features.vocabulary import Vocabulary
 
@@ -107,7 +107,7 @@ def attributes(features: str, train: Any, *others: Any) -> list[list[Any]]:
     fitted, _ = vocabulary.fit(train)
     known = [vocabulary.transform(other)[0] for other in others]
     return [
-        item_sequences(ids, corpus.offsets.tolist())
+        item_sequences(ids, corpus.offsets.tolist(), bias=bias)
         for ids, corpus in zip([fitted, *known], [train, *others], strict=True)
     ]
 

@@ -6,18 +6,23 @@ import argparse
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks import corpora, measure
 
+WITHIN_ERROR = "within one standard error"
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One measured value; `at_least` or `at_most` is its target, `peer` the same value of the peer in the same run."""
+    """One measured value; `at_least` or `at_most` is its target, `peer` the same value of the peer in the same run.
+
+    `error` is the standard error of a value that is a mean; a value within it of its target counts as met, and the
+    table says so.
+    """
 
     measure: str
     value: float
@@ -29,14 +34,20 @@ class Row:
     note: str = ""
     command: str = ""
     digits: int = 2
+    error: float = 0.0
 
     @property
     def passed(self) -> bool | None:
         """None where there is no target."""
         if self.at_least is None and self.at_most is None:
             return None
-        enough = self.at_least is None or self.value >= self.at_least
-        return enough and (self.at_most is None or self.value <= self.at_most)
+        enough = self.at_least is None or self.value + self.error >= self.at_least
+        return enough and (self.at_most is None or self.value - self.error <= self.at_most)
+
+    @property
+    def narrowly(self) -> bool:
+        """Whether only the standard error makes it pass."""
+        return bool(self.passed) and not replace(self, error=0.0).passed
 
     @property
     def ratio(self) -> float | None:
@@ -57,7 +68,7 @@ class Table:
     def add(self, row: Row) -> None:
         """Add a row and say so at once: some take minutes."""
         self.rows.append(row)
-        print(f"  {row.measure}: {number(row.value, row.digits)} {row.unit}{verdict(row.passed)}", flush=True)
+        print(f"  {row.measure}: {number(row.value, row.digits)} {row.unit}{verdict(row)}", flush=True)
 
     def finish(self) -> None:
         """Print the table and write benchmarks/results/NAME.json."""
@@ -67,7 +78,8 @@ class Table:
 
     def as_json(self) -> dict[str, Any]:
         """Everything, the verdicts and ratios spelled out."""
-        rows = [asdict(row) | {"passed": row.passed, "ratio": row.ratio} for row in self.rows]
+        found = ("passed", "narrowly", "ratio")
+        rows = [asdict(row) | {name: getattr(row, name) for name in found} for row in self.rows]
         return {
             "name": self.name,
             "question": self.question,
@@ -82,9 +94,11 @@ def number(value: float | None, digits: int = 2) -> str:
     return "" if value is None else f"{value:,.{digits}f}"
 
 
-def verdict(passed: bool | None) -> str:
+def verdict(row: Row) -> str:
     """For a line of progress."""
-    return "" if passed is None else (" (met)" if passed else " (MISSED)")
+    if row.passed is None:
+        return ""
+    return f" (met{', ' + WITHIN_ERROR if row.narrowly else ''})" if row.passed else " (MISSED)"
 
 
 def target(row: dict[str, Any]) -> str:
@@ -100,6 +114,8 @@ def cells(row: dict[str, Any]) -> list[str]:
     peer = f"{number(row['peer'], row['digits'])} ({row['peer_name']})" if row["peer"] is not None else ""
     ratio = f"{row['ratio']:.3g}" if row["ratio"] is not None else ""
     met = {None: "", True: "yes", False: "**no**"}[row["passed"]]
+    if row.get("narrowly"):
+        met = WITHIN_ERROR
     return [row["measure"], value, target(row), met, peer, ratio, row["note"]]
 
 

@@ -1,6 +1,6 @@
 """How many tokens a second does `corate tag` label, file to file, on one thread?
 
-`python -m benchmarks.tag_speed [--tokens 2000000] [--runs 3] [--sample 50000]`
+`python -m benchmarks.tag_speed [--tokens 2000000] [--runs 3] [--sample 50000] [--only TEXT]`
 
 The text: every sentence of Brown, ned and conll2000 once, in random order (seed 7); what is missing to two million
 tokens is spliced, the beginning of one random sentence up to a random place and the end of another, so that the file
@@ -33,6 +33,7 @@ class Model:
     options: tuple[str, ...]
     at_least: float | None
     peer: str
+    method: str = "empirical"
 
 
 MODELS = [
@@ -50,6 +51,16 @@ MODELS = [
         ("--features", "ner", "--ladder", "pooled"),
         None,
         "",
+    ),
+    Model(
+        "brown 32k, --method polish --features pos",
+        "brown-32k-1000.train",
+        "brown",
+        1,
+        ("--features", "pos"),
+        150_000,
+        "",
+        "polish",
     ),
 ]
 
@@ -87,7 +98,9 @@ def write_text(sentences: Sequence[Sentence], columns: int, path: Path) -> None:
 
 def train_command(model: Model, data: Path) -> list[str]:
     """The model is named after its training file and options."""
-    path = data / "models" / f"tag-{model.train}-{'-'.join(model.options).replace('--', '') or 'plain'}.corate"
+    named = [] if model.method == "empirical" else [model.method]
+    suffix = "-".join([*named, *model.options]).replace("--", "") or "plain"
+    path = data / "models" / f"tag-{model.train}-{suffix}.corate"
     always = ["--columns", COLUMNS[model.corpus], "--threads", "1", "--json"]
     return [
         "corate",
@@ -96,7 +109,7 @@ def train_command(model: Model, data: Path) -> list[str]:
         "-o",
         str(path),
         "--method",
-        "empirical",
+        model.method,
         *model.options,
         *always,
     ]
@@ -113,9 +126,8 @@ def corate_row(model: Model, data: Path, tokens: int, runs: int, peer: peers.Rat
     trained = measure.run(train_command(model, data))
     path = Path(train_command(model, data)[4])
     output = data / "tagged.txt"
-    start = statistics.median(
-        one.wall for one in tag(path, data / f"one-token-{model.columns}.txt", output, max(runs, 5))
-    )
+    started = tag(path, data / f"one-token-{model.columns}.txt", output, max(runs, 5))
+    start, start_cpu = (statistics.median(getattr(one, key) for one in started) for key in ("wall", "cpu"))
     done = tag(path, data / f"mixed-{model.columns}.txt", output, runs)
     lines = (corpora.ROOT / output).read_bytes().split(b"\n")
     labelled = sum(line.count(b"\t") == model.columns for line in lines)
@@ -124,7 +136,9 @@ def corate_row(model: Model, data: Path, tokens: int, runs: int, peer: peers.Rat
     walls = [one.wall - start for one in done]
     rate = tokens / statistics.median(walls)
     peak = max(one.peak_mb for one in done)
-    note = f"best {tokens / min(walls):,.0f}; start-up {start:.2f} s subtracted; peak {peak:.0f} MB"
+    by_processor = tokens / (statistics.median(one.cpu for one in done) - start_cpu)
+    note = f"best {tokens / min(walls):,.0f}; by processor seconds {by_processor:,.0f}; "
+    note += f"start-up {start:.2f} s subtracted; peak {peak:.0f} MB"
     if peer:
         note += f"; CRFsuite with features built in Python {peer.built:,.0f}, from item sequences {peer.sequences:,.0f}"
     shown = joined([trained.command, done[0].command])
@@ -158,7 +172,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.add_argument("--runs", type=int, default=3)
     options.add_argument("--sample", type=int, default=50_000, help="tokens for CRFsuite; 0 leaves it out")
     options.add_argument("--seed", type=int, default=7)
+    options.add_argument("--only", default="", help="only the models whose name contains this text")
     given = options.parse_args(arguments)
+    models = [model for model in MODELS if given.only in model.name]
     data = data_folder(given.data)
     everything = all_sentences(corpora.source_folder(), data)
     text = list(mixed(everything, given.tokens, given.seed))
@@ -167,9 +183,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_text([[("The", "at")]], columns, data / f"one-token-{columns}.txt")
     table = Table("tag_speed", f"How fast is tagging {given.tokens:,} tokens of mixed text, file to file, one thread?")
     sample = list(mixed(everything, given.sample, given.seed))
-    rates = {name: peer_rate(name, data, sample) for name in ("brown-32k", "ned")} if sample else {}
+    wanted = {model.peer: None for model in models if model.peer and sample}
+    rates = {name: peer_rate(name, data, sample) for name in wanted}
     del everything, text
-    for model in MODELS:
+    for model in models:
         table.add(corate_row(model, data, given.tokens, given.runs, rates.get(model.peer)))
     table.finish()
 

@@ -59,7 +59,7 @@ CORATE_INLINE double exponentiate(float* values, const size_t* at, size_t count)
 //     P(y_j-1 = k, y_j = l) = alpha_j-1(k) edge_j(k, l) b_j(l)
 CORATE_INLINE double expectations(size_t n, const size_t* width, const size_t* node_at, const size_t* block_at, float* node,
                                   float* block, float* alpha, float* beta, float* scale) {
-    constexpr float kLeast = 1e-25f;
+    constexpr float kLeast = 1e-25f, kMost = 1e25f;
     double log_z = 0.0;
     for (size_t j = 0; j < n; ++j) {
         const size_t m = width[j];
@@ -100,11 +100,15 @@ CORATE_INLINE double expectations(size_t n, const size_t* width, const size_t* n
         const size_t m = width[j];
         float* p = node + node_at[j];
         const float* a = alpha + node_at[j];
+        // Where what follows speaks for a label so loudly, it may be one that forward had already given up as zero.
+        float loudest = 0.0f;
         for (size_t l = 0; l < m; ++l) {
+            loudest = beta[l] > loudest ? beta[l] : loudest;
             const float b = p[l] * beta[l] * scale[j];
             p[l] = a[l] * beta[l];
             beta[l] = b;
         }
+        if (!(loudest < kMost)) return std::numeric_limits<double>::quiet_NaN();
         float* e = block + block_at[j];
         if (j == 0) {
             for (size_t l = 0; l < m; ++l) e[l] *= beta[l];

@@ -331,7 +331,7 @@ class Chains {
             Real* e = c.edges(j);
             for (size_t k = 0; k < m; ++k) {
                 const Weight* row = weights + Stride * static_cast<size_t>(from[k]) * size;
-                if (n == K_)
+                if (n == K_ && j < c.n)
                     for (size_t l = 0; l < n; ++l) e[k * n + l] = static_cast<Real>(row[Stride * l]);
                 else
                     for (size_t l = 0; l < n; ++l) e[k * n + l] = static_cast<Real>(row[Stride * static_cast<size_t>(to[l])]);

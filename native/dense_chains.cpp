@@ -141,8 +141,10 @@ void DenseGroup::backward(const DensePairs& pairs) {
             for (size_t y = 0; y < stride_; ++y) here[y] = pairs.end[y] * ends_[active];
             out_.push_back(here);
         }
+        // Where what follows speaks for a label so loudly, it may be one that forward had already given up as zero.
+        constexpr float kMost = 1e25f;
         for (size_t s = 0; s < active; ++s)
-            meet_rows(row(s, j), out_[s], alpha_.data() + (at_[s] + j) * stride_, scale_[at_[s] + j], stride_);
+            if (!(meet_rows(row(s, j), out_[s], forward_row(s, j), scale_[at_[s] + j], stride_) < kMost)) bad_[s] = 1;
     }
 }
 

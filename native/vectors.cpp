@@ -110,12 +110,15 @@ void scale_row(float* a, float factor, size_t n) {
 }
 
 CORATE_FOR_EACH_PROCESSOR
-void meet_rows(float* node, float* beta, const float* alpha, float scale, size_t n) {
+float meet_rows(float* node, float* beta, const float* alpha, float scale, size_t n) {
+    float largest = 0.0f;
     for (size_t l = 0; l < n; ++l) {
         const float b = beta[l];
+        largest = b > largest ? b : largest;
         beta[l] = node[l] * b * scale;
         node[l] = alpha[l] * b;
     }
+    return largest;
 }
 
 CORATE_FOR_EACH_PROCESSOR

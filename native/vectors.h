@@ -45,8 +45,8 @@ double exponentiate_rows(float* values, size_t rows, size_t width, size_t stride
 // a *= b; returns the sum of a.
 float multiply_rows(float* a, const float* b, size_t n);
 void scale_row(float* a, float factor, size_t n);
-// Forward and backward meet: node becomes alpha beta, and beta becomes node beta scale.
-void meet_rows(float* node, float* beta, const float* alpha, float scale, size_t n);
+// Forward and backward meet: node becomes alpha beta, and beta becomes node beta scale. Returns the largest beta.
+float meet_rows(float* node, float* beta, const float* alpha, float scale, size_t n);
 // out += the sum over i of values(i) row(ids(i)) of a table.
 void add_rows(float* out, const float* table, const int32_t* ids, const float* values, size_t count, size_t stride);
 // The first n of row(ids(i)) of sums += values(i) r for each i.

@@ -57,11 +57,11 @@ def taggers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Tagger]:
     lexicon.write_text("dog\tpet\ncats\tpet\nthe\tword\n", encoding="utf-8")
     templates = [t.format(f'"{lexicon.as_posix()}"') for t in CONTEXTS]
     made = {
-        "default": corate.train(corpus_of(LABELLED), ladder="default"),
-        "paper": corate.train(corpus_of(LABELLED), ladder="paper"),
-        "pooled": corate.train(with_pos(LABELLED), ladder="pooled", features=templates),
-        "ready": corate.train(with_features(LABELLED)),
-        "function": corate.train(corpus_of(LABELLED), ladder="pooled", features=features_of),
+        "default": corate.train(corpus_of(LABELLED), "empirical", ladder="default"),
+        "paper": corate.train(corpus_of(LABELLED), "empirical", ladder="paper"),
+        "pooled": corate.train(with_pos(LABELLED), "empirical", ladder="pooled", features=templates),
+        "ready": corate.train(with_features(LABELLED), "empirical"),
+        "function": corate.train(corpus_of(LABELLED), "empirical", ladder="pooled", features=features_of),
     }
     lexicon.unlink()
     return made

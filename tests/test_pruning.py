@@ -12,7 +12,7 @@ from small_corpora import corpus_of, random_sentences
 
 def test_pruning_drops_rare_pairs_and_keeps_what_is_derived_for_unseen_words() -> None:
     once = [[("the", "D"), (f"thing{i}", "N"), (".", "P")] for i in range(30)]
-    tagger = corate.train(corpus_of([*random_sentences(120, seed=3), *once]), ladder="default")
+    tagger = corate.train(corpus_of([*random_sentences(120, seed=3), *once]), "empirical", ladder="default")
     pruned = tagger.pruned(3)
     before, after = (dict(zip(t.features, np.diff(t.vocabulary.bases), strict=True)) for t in (tagger, pruned))
     for template, size in before.items():

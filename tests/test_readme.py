@@ -18,7 +18,7 @@ DOCUMENTS = ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs
 LEFT_OUT = re.compile(r"(make|pip|git)\b|\.venv/|python3? -m (pip|pytest|benchmarks)\b")
 BLOCK = re.compile(r"^```(sh|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 #: What differs from run to run; the unit must be the one shown.
-TIMES = re.compile(r"\b\d[\d,.]*(?= (?:s|tokens a second)\b)")
+TIMES = re.compile(r"\b\d[\d,.]*(?=(?: (?:s|tokens a second)|x)\b)")
 #: What may differ a little from machine to machine, and by how much.
 SIZES, SHARE = re.compile(r"\b\d[\d,.]*(?= (?:kB|MB|bytes a token)\b)"), 0.1
 SCORES, POINTS = re.compile(r"(?<![\d.])\d+\.\d\d(?=%)"), 0.5

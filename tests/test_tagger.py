@@ -32,11 +32,13 @@ def taggers() -> dict[str, Tagger]:
         [[(*pair, y) for pair, (_, y) in zip(with_pos([w for w, _ in s]), s, strict=True)] for s in labelled]
     )
     return {
-        "default": corate.train(corpus_of(labelled), ladder="default"),
-        "paper": corate.train(corpus_of(labelled), ladder="paper"),
-        "all labels": corate.train(corpus_of(labelled), ladder="default", all_labels=True),
-        "pooled": corate.train(corpus_of(labelled), ladder="pooled", features=["word[0]", "word[-1]|word[0]"]),
-        "columns": corate.train(two, ladder="pooled", features=CONTEXTS),
+        "default": corate.train(corpus_of(labelled), "empirical", ladder="default"),
+        "paper": corate.train(corpus_of(labelled), "empirical", ladder="paper"),
+        "all labels": corate.train(corpus_of(labelled), "empirical", ladder="default", all_labels=True),
+        "pooled": corate.train(
+            corpus_of(labelled), "empirical", ladder="pooled", features=["word[0]", "word[-1]|word[0]"]
+        ),
+        "columns": corate.train(two, "empirical", ladder="pooled", features=CONTEXTS),
     }
 
 
@@ -260,7 +262,7 @@ def test_any_number_of_threads_will_do(tagger: Tagger, threads: int) -> None:
 
 def test_rates_list_the_label_pairs_that_attract_and_repel() -> None:
     corpus = Corpus.from_sentences([[("a", "A"), ("b", "B")]] * 9 + [[("b", "B"), ("a", "A"), ("b", "B")]])
-    tagger = corate.train(corpus, ladder="default")
+    tagger = corate.train(corpus, "empirical", ladder="default")
     attractive, repulsive = tagger.rates(2)
     assert ("A", "B") in [pair[:2] for pair in attractive]
     assert ("B", "A") in [pair[:2] for pair in repulsive]

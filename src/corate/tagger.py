@@ -34,7 +34,7 @@ class Tagger:
     >>> tagger.tag(["the", "cat", "barks"])
     ['DET', 'NOUN', 'VERB']
     >>> tagger
-    Tagger(empirical, 3 labels, 5 words, trained on 2 sentences)
+    Tagger(polish, 3 labels, 5 words, trained on 2 sentences)
     """
 
     vocabulary: Vocabulary
@@ -192,7 +192,7 @@ class Tagger:
         """log P(labels | tokens), of the best labelling if none is given; minus infinity where it is impossible.
 
         >>> import corate
-        >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
+        >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("c", "Z"), ("b", "Y")]]))
         >>> tagger.score(["a", "b"]) >= tagger.score(["a", "b"], ["Y", "Y"])
         True
         """
@@ -257,10 +257,11 @@ class Tagger:
     def update(self, corpus: Corpus) -> Tagger:
         """A tagger that has also learned from another corpus; settings that were tuned stay as they are.
 
-        Raises ModelError where the model was saved without its counts.
+        For models of the method ``"empirical"``. Raises ModelError where there are no counts: those of other methods
+        are trained further with ``corate.train(corpus, init=tagger)``.
 
         >>> import corate
-        >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]]))
+        >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]]), "empirical")
         >>> tagger.update(Corpus.from_sentences([[("an", "DET"), ("emu", "NOUN")]]))
         Tagger(empirical, 2 labels, 4 words, trained on 2 sentences)
         """

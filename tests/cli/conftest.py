@@ -54,8 +54,8 @@ def data(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def model(tmp_path_factory, data):
-    """A model trained by the command on the small corpus."""
+    """An empirical model trained by the command on the small corpus."""
     path = tmp_path_factory.mktemp("model") / "address.corate"
-    result = run("train", data / "train.tsv", "-o", path, "--quiet")
+    result = run("train", data / "train.tsv", "-o", path, "--method", "empirical", "--quiet")
     assert (result.code, result.out, result.err) == (0, b"", "")
     return path

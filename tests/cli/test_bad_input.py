@@ -56,7 +56,7 @@ def small(tmp_path_factory):
     """A folder with a small text and its model."""
     folder = tmp_path_factory.mktemp("small")
     (folder / "train.tsv").write_bytes(TEXT * 20)
-    library.train(library.read(folder / "train.tsv")).save(folder / "m.corate")
+    library.train(library.read(folder / "train.tsv"), "empirical").save(folder / "m.corate")
     return folder
 
 
@@ -139,7 +139,7 @@ def test_a_sentence_of_200_000_tokens(corate, tmp_path):
 @pytest.mark.parametrize("ladder", ["default", "paper", "pooled"])
 def test_one_word_sentences(corate, tmp_path, ladder):
     (tmp_path / "t.tsv").write_bytes(b"yes\tX\n\nno\tY\n\n" * 30)
-    options = ["--ladder", ladder, "--features", "word[0], word[-1]|word[1]", "-q"]
+    options = ["--method", "empirical", "--ladder", ladder, "--features", "word[0], word[-1]|word[1]", "-q"]
     assert corate("train", tmp_path / "t.tsv", "-o", tmp_path / "m", *options).code == 0
     assert (
         corate("tag", tmp_path / "m", "-f", "columns", stdin=b"no\n\nyes\n\nmaybe\n").text[:13] == "no\tY\n\nyes\tX\n\n"
@@ -149,7 +149,7 @@ def test_one_word_sentences(corate, tmp_path, ladder):
 @pytest.mark.parametrize("ladder", ["default", "paper", "pooled"])
 def test_one_label(corate, tmp_path, ladder):
     (tmp_path / "t.tsv").write_bytes(b"a\tX\nb\tX\n\nc\tX\n\n" * 30)
-    options = ["--ladder", ladder, "--features", "word[0], word[-1]", "-q"]
+    options = ["--method", "empirical", "--ladder", ladder, "--features", "word[0], word[-1]", "-q"]
     assert corate("train", tmp_path / "t.tsv", "-o", tmp_path / "m", *options).code == 0
     assert corate("tag", tmp_path / "m", "-f", "columns", stdin=b"a\nnew\n\n").text == "a\tX\nnew\tX\n\n"
     assert library.load(tmp_path / "m").score(["a", "new"], ["X", "X"]) == pytest.approx(0, abs=1e-5)
@@ -160,7 +160,8 @@ def test_one_label(corate, tmp_path, ladder):
 def test_5000_labels(corate, tmp_path):
     rows = [f"w{i}\tL{i % 5000}\n" + "\n" * (i % 7 == 6) for i in range(10_000)]
     (tmp_path / "t.tsv").write_text("".join(rows) + "\n")
-    result = corate("train", tmp_path / "t.tsv", "-o", tmp_path / "m", "--json", "--ladder", "paper")
+    options = ["--method", "empirical", "--ladder", "paper"]
+    result = corate("train", tmp_path / "t.tsv", "-o", tmp_path / "m", "--json", *options)
     assert json.loads(result.text)["labels"] == 5000
     tagged = corate("tag", tmp_path / "m", "-f", "columns", stdin=b"w1\nw4999\nw7001\nnew\n\n").text.split()
     assert tagged[:6] == ["w1", "L1", "w4999", "L4999", "w7001", "L2001"]
@@ -189,7 +190,7 @@ def test_a_missing_column(corate, tmp_path):
     train = ["train", tmp_path / "t", "-o", tmp_path / "m", "--features"]
     assert one_line(corate(*train, "word[0], lemma[0]"), "unknown column 'lemma'", "word, pos")
     assert one_line(corate(*train, tmp_path / "crfpp"), "column number 2", "word, pos")
-    assert corate(*train, "word[0], pos[0]", "-q", "--ladder", "pooled").code == 0
+    assert corate(*train, "word[0], pos[0]", "-q").code == 0
     (tmp_path / "new").write_bytes(b"the\ndog\n\n")
     assert one_line(corate("tag", tmp_path / "m", tmp_path / "new"), "new: line 1", "--columns")
     (tmp_path / "new").write_bytes(b"the\tB\ndog\tI\n\n")
@@ -201,7 +202,7 @@ def test_a_missing_column(corate, tmp_path):
 
 def test_a_missing_column_in_python():
     corpus = Corpus.from_sentences([[("the", "D", "B"), ("dog", "N", "I")]] * 30)
-    tagger = library.train(corpus, features=["word[0]", "pos[0]"], ladder="pooled")
+    tagger = library.train(corpus, "empirical", features=["word[0]", "pos[0]"], ladder="pooled")
     for sentence in (["the", "dog"], [{"word": "the"}], [("the", "D", "B", "x")], [("the", "D"), ("dog",)]):
         with pytest.raises(DataError, match=r"column|no 'pos'"):
             tagger.tag(sentence)
@@ -241,13 +242,16 @@ def test_features_that_are_no_numbers(value):
         (lambda: library.train(Corpus.from_sentences([[("X",)]], columns=["label"])), DataError),
         (lambda: library.train(library.read(TEXT), seed=-1), DataError),
         (lambda: library.train(library.read(TEXT), "magic"), DataError),
-        (lambda: library.train(library.read(TEXT), ladder="magic"), DataError),
+        (lambda: library.train(library.read(TEXT), "empirical", ladder="magic"), DataError),
+        (lambda: library.train(library.read(TEXT), ladder="default"), DataError),
+        (lambda: library.train(library.read(TEXT), lattice="magic"), DataError),
+        (lambda: library.train(library.read(TEXT), init="no-such-model"), ModelError),
         (lambda: library.train(library.read(TEXT), features=7), FeatureError),
         (lambda: library.train(library.read(TEXT), features=lambda words, i: 1 / 0), FeatureError),
         (lambda: library.train(library.read(TEXT), features=lambda words, i: "word"), FeatureError),
         (lambda: library.train(library.read(TEXT, columns="my word,label")), FeatureError),
-        (lambda: library.train(library.read(TEXT)).update(["a"]), DataError),
-        (lambda: library.train(library.read(TEXT)).update(Corpus.from_sentences([["a"]])), DataError),
+        (lambda: library.train(library.read(TEXT), "empirical").update(["a"]), DataError),
+        (lambda: library.train(library.read(TEXT), "empirical").update(Corpus.from_sentences([["a"]])), DataError),
         (lambda: library.evaluate(library.train(library.read(TEXT)), [[("a", "X")]]), DataError),
     ],
 )
@@ -311,7 +315,7 @@ def test_a_model_works_wherever_it_is_moved(corate, tmp_path, monkeypatch):
     (tmp_path / "here" / "animals.txt").write_text("dog\ncat\n")
     (tmp_path / "here" / "templates").write_text("word[0]\nin(word[0], animals.txt)\n")
     (tmp_path / "here" / "t.tsv").write_bytes(TEXT * 20)
-    assert corate("train", "t.tsv", "-o", "m", "--features", "templates", "--ladder", "pooled", "-q").code == 0
+    assert corate("train", "t.tsv", "-o", "m", "--features", "templates", "--method", "empirical", "-q").code == 0
     os.rename("m", tmp_path / "there" / "m")
     for name in ("animals.txt", "templates", "t.tsv"):
         os.remove(name)
@@ -395,7 +399,7 @@ def test_columns_with_something_else_between_them(corate, tmp_path):
 
 def test_items_and_columns_are_not_mistaken_for_each_other(corate, small, tmp_path):
     (tmp_path / "t.items").write_bytes(b"X\tw=a\nY\tw=b\tn:2.5\n\n" * 30)
-    assert corate("train", tmp_path / "t.items", "-o", tmp_path / "m", "-q").code == 0
+    assert corate("train", tmp_path / "t.items", "-o", tmp_path / "m", "-q", "--method", "empirical").code == 0
     assert corate("tag", tmp_path / "m", "-f", "items", stdin=b"\tw=b\n\tw=a\n").text == "Y\tw=b\nX\tw=a\n\n"
     assert json.loads(corate("eval", tmp_path / "m", tmp_path / "t.items", "--json").text)["accuracy"] == 1
     assert corate("update", tmp_path / "m", tmp_path / "t.items", "-q").code == 0
@@ -455,16 +459,23 @@ from corate.cli import main, terminal
 terminal.Progress.__call__ = lambda self, stage, done=None: print(stage, flush=True)
 main()
 """
-STAGES = ["reading", "counting", "tuning the default ladder", "weighing the experts", "fitting the edges",
-          "building the model", "saving"]  # fmt: skip
+COUNTING = ["reading", "counting", "tuning the default ladder", "weighing the experts", "fitting the edges",
+            "building the model", "saving"]  # fmt: skip
+POLISHING = ["reading", "counting", "tuning the default ladder", "polish", "building the model", "saving"]
 
 
 @posix
-@pytest.mark.parametrize("stage", STAGES)
-def test_ctrl_c_at_any_stage_of_training(small, tmp_path, stage):
+@pytest.mark.parametrize(
+    ("options", "stage"),
+    [
+        *((["--method", "empirical", "--ladder", "pooled"], stage) for stage in COUNTING),
+        *(([], stage) for stage in POLISHING),
+    ],
+)
+def test_ctrl_c_at_any_stage_of_training(small, tmp_path, options, stage):
     model = tmp_path / "m"
     model.write_bytes(b"the old model")
-    command = ["train", small / "train.tsv", "-o", model, "--ladder", "pooled", "--features", "word[0]"]
+    command = ["train", small / "train.tsv", "-o", model, *options, "--features", "word[0]"]
     run = subprocess.run([sys.executable, "-c", INTERRUPTED.format(stage=stage), *command], capture_output=True)
     assert (run.returncode, run.stdout, run.stderr) == (130, b"", b"corate: interrupted\n")
     assert [path.name for path in tmp_path.iterdir()] == ["m"]

@@ -57,7 +57,7 @@ def test_every_choice_of_the_library_is_an_option(corate, small, tmp_path, optio
 def test_settings_are_set_by_name(corate, small, tmp_path):
     settings = told(corate, small, tmp_path / "m", "--set", "passes=2", "--set", "sigma2 = 0.25")["settings"]
     assert (settings["passes"], settings["sigma2"]) == (2, 0.25)
-    empirical = corate("train", small, "-o", tmp_path / "m", "--ladder", "default", "--set", "oov=0.5", "--json")
+    empirical = corate("train", small, "-o", tmp_path / "m", "--method", "empirical", "--set", "oov=0.5", "--json")
     assert json.loads(empirical.text)["settings"]["oov"] == 0.5
 
 
@@ -83,12 +83,15 @@ def test_all_that_is_given_reaches_the_library(corate, small, tmp_path, monkeypa
     ("args", "said"),
     [
         (["--method", "separate", "--ladder", "paper"], "--ladder: it is for --method empirical"),
-        (["--base", "none"], "--base: it is for --method separate, not for empirical"),
-        (["--coupling", "joint"], "--coupling: it is for --method separate"),
-        (["--optimizer", "lbfgs"], "--optimizer: it is for --method separate"),
-        (["--tune"], "--tune: it is for --method separate"),
-        (["--checkpoint", "c"], "--checkpoint: it is for --method separate"),
-        (["--set", "sigma2=1"], "unknown setting 'sigma2'; there are word_k,"),
+        (
+            ["--method", "empirical", "--base", "none"],
+            "--base: it is for --method polish or separate, not for empirical",
+        ),
+        (["--coupling", "joint"], "--coupling: it is for --method separate, not for polish"),
+        (["--method", "empirical", "--optimizer", "lbfgs"], "--optimizer: it is for --method separate or polish or"),
+        (["--method", "empirical", "--tune"], "--tune: it is for --method separate or polish or"),
+        (["--method", "empirical", "--checkpoint", "c"], "--checkpoint: it is for --method separate or polish or"),
+        (["--method", "empirical", "--set", "sigma2=1"], "unknown setting 'sigma2'; there are word_k,"),
         (["--method", "separate", "--set", "word_k=1"], "unknown setting 'word_k'; there are sigma2,"),
         (["--method", "separate", "--set", "sigma2"], "no NAME=VALUE"),
         (["--method", "separate", "--set", "sigma2=much"], "no NAME=VALUE"),
@@ -96,7 +99,8 @@ def test_all_that_is_given_reaches_the_library(corate, small, tmp_path, monkeypa
         (["--method", "separate", "--set", "sigma2=nan"], "'sigma2' must be"),
         (["--method", "separate", "--set", "passes=2.5"], "passes is a whole number"),
         (["--method", "separate", "--set", "passes=inf"], "passes is a whole number"),
-        (["--method", "separate", "--base", "pooled"], "'pooled' is none of default, paper, none"),
+        (["--method", "separate", "--base", "pooled"], "'pooled' is none of default, paper, none, separate"),
+        (["--method", "separate", "--base", "separate"], "a separate model is what polish starts from"),
         (["--method", "separate", "--coupling", "loose"], "'loose' is none of"),
         (["--method", "separate", "--optimizer", "newton"], "'newton' is none of"),
         (["--method", "separate", "--checkpoint", "m"], "m is the model file itself"),
@@ -207,11 +211,3 @@ def test_info_tells_how_it_was_trained_and_what_weighs_most(corate, small, tmp_p
     for words in ("base", "paper", "coupling", "given-nodes", "sigma2 1,", "speak for", "speak against", "attract"):
         assert words in shown
     assert facts["strongest"][0]["feature"] in shown
-
-
-def test_help_shows_the_options_by_method(corate):
-    text = corate("train", "--help").text
-    places = [text.index(title) for title in ("Options:", "Empirical training:", "Separate training:", "Reading:")]
-    assert places == sorted(places)
-    assert places[1] < text.index("--ladder <") < places[2] < text.index("--base <") < text.index("--tune ") < places[3]
-    assert f"<{'|'.join(METHODS)}>" in text

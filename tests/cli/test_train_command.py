@@ -5,6 +5,8 @@ import shutil
 
 import pytest
 
+from corate.training import METHODS
+
 
 def sentence_count(path):
     return path.read_text(encoding="utf-8").count("\n\n")
@@ -15,7 +17,7 @@ def test_json_tells_what_was_trained_how_long_it_took_and_how_large_it_is(corate
     result = corate("train", data / "train.tsv", "-o", model, "--test", data / "test.tsv", "--json")
     assert (result.code, result.err) == (0, "")
     told = json.loads(result.text)
-    assert told["method"] == "empirical"
+    assert told["method"] == METHODS[0] == "polish"
     assert told["sentences"] == sentence_count(data / "train.tsv")
     assert told["tokens"] == len(list(filter(None, (data / "train.tsv").read_text("utf-8").split("\n"))))
     assert told["labels"] == 17
@@ -37,7 +39,7 @@ def test_people_get_a_few_lines_and_quiet_none(corate, data, tmp_path):
 
 def test_standard_input_trains_the_same_model_as_the_file(corate, data, model, tmp_path):
     text = (data / "train.tsv").read_bytes()
-    assert corate("train", "-", "-o", tmp_path / "m", "-q", stdin=text).code == 0
+    assert corate("train", "-", "-o", tmp_path / "m", "-q", "--method", "empirical", stdin=text).code == 0
     tagged = [corate("tag", m, data / "test.tsv").out for m in (model, tmp_path / "m")]
     assert tagged[0] == tagged[1]
 
@@ -144,13 +146,13 @@ def test_ctrl_c_leaves_the_old_model_and_nothing_else(corate, data, tmp_path, mo
 
 
 def test_smaller_models_tag_alike(corate, data, tmp_path):
-    sizes = {}
+    sizes, method = {}, ["--method", "empirical"]
     for name, options in (
         ("whole", []),
         ("pruned", ["--drop-rare", "2"]),
         ("least", ["--drop-rare", "2", "--half", "--no-counts"]),
     ):
-        told = corate("train", data / "train.tsv", "-o", tmp_path / name, "--json", *options)
+        told = corate("train", data / "train.tsv", "-o", tmp_path / name, "--json", *method, *options)
         assert told.code == 0
         sizes[name] = json.loads(told.text)["bytes"]
         measured = json.loads(corate("eval", tmp_path / name, data / "test.tsv", "--json").text)

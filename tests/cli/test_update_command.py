@@ -16,7 +16,7 @@ def halves(data, tmp_path):
 
 
 def test_two_halves_one_after_the_other_teach_what_the_whole_teaches(corate, data, model, halves):
-    assert corate("train", halves / "a.tsv", "-o", halves / "m", "--ladder", "default", "-q").code == 0
+    assert corate("train", halves / "a.tsv", "-o", halves / "m", "--method", "empirical", "-q").code == 0
     before = json.loads(corate("eval", halves / "m", data / "test.tsv", "--json").text)
     result = corate("update", halves / "m", halves / "b.tsv", "--json")
     assert (result.code, result.err) == (0, "")
@@ -51,7 +51,8 @@ def test_new_words_and_labels_are_learned(corate, model, tmp_path):
 
 
 def test_a_model_without_counts_says_why_it_cannot_learn(corate, data, halves):
-    assert corate("train", halves / "a.tsv", "-o", halves / "m", "--no-counts", "-q").code == 0
+    options = ["--method", "empirical", "--no-counts", "-q"]
+    assert corate("train", halves / "a.tsv", "-o", halves / "m", *options).code == 0
     old = (halves / "m").read_bytes()
     result = corate("update", halves / "m", halves / "b.tsv")
     assert result.code == 1

@@ -25,6 +25,16 @@ for _method in METHODS:
             features = TEMPLATES if _ladder == "pooled" else None
             WAYS[f"{_method}, {_ladder}"] = {"method": _method, "ladder": _ladder, "features": features}
         WAYS[f"{_method}, all labels"] = {"method": _method, "ladder": "default", "all_labels": True}
+    if _method == "standard":
+        WAYS[f"{_method}, AdaGrad"] = {"method": _method, "features": TEMPLATES, "optimizer": "adagrad"}
+        WAYS[f"{_method}, L1"] = {"method": _method, "features": TEMPLATES, "settings": {"c1": 0.1}}
+        WAYS[f"{_method}, as CRFsuite"] = {
+            "method": _method, "features": TEMPLATES, "transitions": "seen", "boundaries": False,
+        }  # fmt: skip
+        WAYS[f"{_method}, pruned"] = {"method": _method, "features": TEMPLATES, "lattice": "pruned"}
+    if _method == "polish":
+        WAYS[f"{_method}, from separate"] = {"method": _method, "features": TEMPLATES, "base": "separate"}
+        WAYS[f"{_method}, edges"] = {"method": _method, "features": [*TEMPLATES, "edge: word[0]"]}
     if _method == "separate":
         WAYS[f"{_method}, paper base"] = {"method": _method, "features": TEMPLATES, "base": "paper"}
         WAYS[f"{_method}, no base"] = {"method": _method, "features": TEMPLATES, "base": "none"}

@@ -66,6 +66,14 @@ def test_counts_of_large_labels_are_the_protocols() -> None:
     assert counted(splits) == expected("sblgnt")
     verses = [*splits["sblgnt.train"], *splits["sblgnt.test"]]
     assert (len(corpora.labels(verses)), sum(map(len, verses))) == (602, 137_554)
+    assert all(word[-1].isalpha() or word[-1] in "\u2019\u1fbd" for verse in verses for word, _ in verse)
+    assert all(len(label) == 11 and label[2] == "|" for verse in verses for _, label in verse)
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpora.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(corpora.CorporaMissingError, match="py-sblgnt"):
+        corpora.build("sblgnt", [])
 
 
 @pytest.mark.parametrize("split", corpora.BROWN_SPLITS)

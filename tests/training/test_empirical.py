@@ -89,7 +89,7 @@ def test_edge_scores_are_logarithms_of_smoothed_co_occurrence_rates(
 def test_the_record_says_what_was_trained_on_and_chosen() -> None:
     corpus = corpus_of(random_sentences(60))
     told: list[tuple[str, float]] = []
-    tagger = corate.train(corpus, seed=3, progress=lambda stage, done: told.append((stage, done)))
+    tagger = corate.train(corpus, "empirical", seed=3, progress=lambda stage, done: told.append((stage, done)))
     record = tagger.record
     assert record["method"] == "empirical"
     assert (record["sentences"], record["tokens"], record["labels"]) == (60, corpus.n_tokens, 4)
@@ -109,8 +109,8 @@ def test_the_record_says_what_was_trained_on_and_chosen() -> None:
 def test_the_ladder_that_is_asked_for_is_taken() -> None:
     corpus = corpus_of(random_sentences(40))
     for ladder in ("default", "paper"):
-        assert corate.train(corpus, ladder=ladder).record["ladder"] == ladder
-    pooled = corate.train(corpus, ladder="pooled", features="paper")
+        assert corate.train(corpus, "empirical", ladder=ladder).record["ladder"] == ladder
+    pooled = corate.train(corpus, "empirical", ladder="pooled", features="paper")
     assert pooled.record["ladder"] == "pooled"
     assert set(pooled.record["settings"]["weights"]) >= {"word[0]", "starts_upper(word[0])"}
 
@@ -118,7 +118,7 @@ def test_the_ladder_that_is_asked_for_is_taken() -> None:
 def test_held_out_sentences_are_looked_at_and_never_counted() -> None:
     corpus = corpus_of(random_sentences(40))
     held_out = corpus_of([[("onlythere", "N"), ("the", "NEW")], *random_sentences(20, 9)])
-    tagger = corate.train(corpus, held_out=held_out)
+    tagger = corate.train(corpus, "empirical", held_out=held_out)
     assert "onlythere" not in tagger.words.to_list()
     assert "NEW" not in tagger.labels
     assert tagger.record["held_out"]["tokens"] == held_out.n_tokens
@@ -127,7 +127,7 @@ def test_held_out_sentences_are_looked_at_and_never_counted() -> None:
 
 
 def test_few_sentences_are_all_counted_and_nothing_is_tuned() -> None:
-    tagger = corate.train(corpus_of(random_sentences(5)), ladder="default")
+    tagger = corate.train(corpus_of(random_sentences(5)), "empirical", ladder="default")
     assert tagger.record["held_out"] == {"tokens": 0, "ladders": {}}
     assert LadderParameters(**tagger.record["settings"]) == LadderParameters.of(DEFAULT)
 
@@ -146,13 +146,13 @@ def test_few_sentences_are_all_counted_and_nothing_is_tuned() -> None:
 )
 def test_what_cannot_be_trained_is_said(arguments: dict[str, Any], error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says):
-        corate.train(corpus_of(random_sentences(25)), **arguments)
+        corate.train(corpus_of(random_sentences(25)), **({"method": "empirical"} | arguments))
 
 
 def test_edge_templates_are_left_out_with_a_warning() -> None:
     corpus = corpus_of(random_sentences(5))
     with pytest.warns(UserWarning, match=r"edge: word\[0\]"):
-        corate.train(corpus, features=["word[0]", "edge", "edge: word[0]"])
+        corate.train(corpus, "empirical", features=["word[0]", "edge", "edge: word[0]"])
 
 
 # -- ready-made features ---------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def features_of(words: list[str], i: int) -> dict[str, Any]:
 def test_a_corpus_of_features_alone_trains_and_tags(n: int) -> None:
     labelled = random_sentences(n, noise=0.0)
     ready = [[features_of(s, i) for i in range(len(s))] for s in words_of(labelled)]
-    tagger = corate.train(Corpus.from_features(ready, [[y for _, y in s] for s in labelled]))
+    tagger = corate.train(Corpus.from_features(ready, [[y for _, y in s] for s in labelled]), "empirical")
     assert tagger.record["ladder"] == "pooled"
     found = tagger.tag_all(ready)
     assert [tagger.tag(sentence) for sentence in ready] == found
@@ -175,14 +175,14 @@ def test_a_corpus_of_features_alone_trains_and_tags(n: int) -> None:
         assert right > 0.95 * sum(map(len, labelled))
     assert len(tagger.tag([{"w": "never", "length": 99.0}, ["alone"], []])) == 3
     with pytest.raises(FeatureError, match="words"):
-        corate.train(Corpus.from_features(ready, [[y for _, y in s] for s in labelled]), ladder="default")
+        corate.train(Corpus.from_features(ready, [[y for _, y in s] for s in labelled]), "empirical", ladder="default")
 
 
 def test_numbers_are_binned_by_what_training_has_seen() -> None:
     rng = np.random.default_rng(0)
     numbers = rng.normal(size=400)
     ready = [[{"x": float(x)}] for x in numbers]
-    tagger = corate.train(Corpus.from_features(ready, [["HIGH" if x > 0 else "LOW"] for x in numbers]))
+    tagger = corate.train(Corpus.from_features(ready, [["HIGH" if x > 0 else "LOW"] for x in numbers]), "empirical")
     assert [tagger.tag([{"x": x}]) for x in (-50.0, -1.0, 1.0, 1e30)] == [["LOW"], ["LOW"], ["HIGH"], ["HIGH"]]
     assert tagger.bins is not None
     assert list(tagger.bins.edges) == ["x"]
@@ -190,13 +190,13 @@ def test_numbers_are_binned_by_what_training_has_seen() -> None:
 
 def test_an_attribute_named_like_a_bin_is_itself() -> None:
     ready = [[{"x": 2.0}, {"x": 3.0}, {"x": "bin 0"}, {"x": 5.0}, {"y": "z"}]]
-    tagger = corate.train(Corpus.from_features(ready, [["A", "B", "C", "A", "D"]]))
+    tagger = corate.train(Corpus.from_features(ready, [["A", "B", "C", "A", "D"]]), "empirical")
     assert tagger.tag([{"y": "z"}]) == ["D"]
 
 
 def test_a_function_gives_features_and_its_failures_name_the_token() -> None:
     corpus = corpus_of(random_sentences(30))
-    tagger = corate.train(corpus, features=features_of)
+    tagger = corate.train(corpus, "empirical", features=features_of)
     assert tagger.tag(["the", "dogs"]) == tagger.tag_all([["the", "dogs"]])[0]
     with pytest.raises(ModelError, match="columns"):
         tagger.tag_text(b"the\n")
@@ -205,10 +205,10 @@ def test_a_function_gives_features_and_its_failures_name_the_token() -> None:
         return [words[i], words[i + 1]]
 
     with pytest.raises(FeatureError, match=r"sentence 0, token \d+.*IndexError"):
-        corate.train(corpus, features=failing)
+        corate.train(corpus, "empirical", features=failing)
     for wrong in ("text", None, [1], 3, {"x": [1]}, {"x": float("nan")}, {"x": float("inf")}, {"x": 1e300}):
         with pytest.raises(FeatureError, match="token 0"):
-            corate.train(corpus, features=lambda words, i, wrong=wrong: wrong)
+            corate.train(corpus, "empirical", features=lambda words, i, wrong=wrong: wrong)
 
 
 # -- learning more ---------------------------------------------------------------------------------------------------
@@ -233,8 +233,12 @@ def test_an_update_is_training_on_all_the_data_with_the_same_settings(ladder: st
     first = random_sentences(10, seed)
     second = random_sentences(9, seed + 100, words=(*WORDS[5:], "new", "NEW-1", "Cats"))
     second.append([("the", "NEWLABEL"), ("dogs", "N")])
-    updated = corate.train(corpus_of(first), ladder=ladder).update(corpus_of(second[:4])).update(corpus_of(second[4:]))
-    whole = corate.train(corpus_of([*first, *second]), ladder=ladder)
+    updated = (
+        corate.train(corpus_of(first), "empirical", ladder=ladder)
+        .update(corpus_of(second[:4]))
+        .update(corpus_of(second[4:]))
+    )
+    whole = corate.train(corpus_of([*first, *second]), "empirical", ladder=ladder)
     assert updated.counts is not None
     assert whole.counts is not None
     assert stored(updated.counts) == stored(whole.counts)
@@ -254,7 +258,7 @@ def test_an_update_is_training_on_all_the_data_with_the_same_settings(ladder: st
 def test_an_update_of_a_pool_keeps_its_weights_and_learns_words_and_labels() -> None:
     first = random_sentences(40)
     tagger = corate.train(
-        corpus_of(first), ladder="pooled", features=["word[0]", "suffix(word[0], 2)", "word[-1]|word[0]"]
+        corpus_of(first), "empirical", ladder="pooled", features=["word[0]", "suffix(word[0], 2)", "word[-1]|word[0]"]
     )
     before = tagger.tag_all(words_of(first))
     more = [[("the", "D"), ("gnu", "BEAST"), ("the", "D"), ("gnu", "BEAST")]] * 30
@@ -274,7 +278,7 @@ def test_an_update_of_ready_made_features_bins_as_before() -> None:
     labelled = random_sentences(30)
     ready = [[features_of(s, i) for i in range(len(s))] for s in words_of(labelled)]
     labels = [[y for _, y in s] for s in labelled]
-    tagger = corate.train(Corpus.from_features(ready, labels))
+    tagger = corate.train(Corpus.from_features(ready, labels), "empirical")
     updated = tagger.update(Corpus.from_features([[{"w": "gnu", "length": 3.0}]] * 20, [["BEAST"]] * 20))
     assert updated.bins == tagger.bins
     assert updated.tag([{"w": "gnu"}]) == ["BEAST"]
@@ -283,7 +287,7 @@ def test_an_update_of_ready_made_features_bins_as_before() -> None:
 
 
 def test_updates_need_labels_and_counts() -> None:
-    tagger = corate.train(corpus_of(random_sentences(5)))
+    tagger = corate.train(corpus_of(random_sentences(5)), "empirical")
     with pytest.raises(DataError, match="labels"):
         tagger.update(Corpus.from_sentences([["a"]]))
     record = {**tagger.record, "settings": {"edge": "much"}}

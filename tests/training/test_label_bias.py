@@ -23,6 +23,9 @@ WAYS: dict[str, dict[str, Any]] = {
     "separate, paper base": {"method": "separate", "features": ["word[0]"], "base": "paper"},
     "separate, no base": {"method": "separate", "features": ["word[0]"], "base": "none"},
     "separate, joint": {"method": "separate", "features": ["word[0]"], "coupling": "joint"},
+    "standard": {"method": "standard", "features": ["word[0]"]},
+    "piecewise": {"method": "piecewise", "features": ["word[0]"]},
+    "polish": {"method": "polish", "features": ["word[0]"]},
 }
 every_way = pytest.mark.parametrize("way", list(WAYS.values()), ids=list(WAYS))
 
@@ -117,3 +120,15 @@ def test_the_observation_in_the_middle_decides(way: dict[str, Any]) -> None:
     assert tagger.tag(["r", "o", "b"]) == ["R2", "O", "B"]
     assert tagger.tag(["r", "i", "b"]) == ["R1", "I", "B"]
     assert tagger.tag(["r", "b", "b"]) in [list(s) for s in SEQUENCES]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_memm_has_label_bias_and_a_strong_prior_hides_some_of_it(seed: int) -> None:
+    """P(I | R1) and P(O | R2) are 1 whatever is observed, so the second symbol decides nothing."""
+    training, test = round_of(seed)
+    biased, held = (
+        accuracy(training, test, {"method": "memm", "features": ["word[0]"], "settings": {"c2": c2}}, seed)
+        for c2 in (1e-6, 30.0)
+    )
+    assert biased < 0.75
+    assert held > biased + 0.02

@@ -55,7 +55,7 @@ def test_weights_that_mean_nothing_are_refused(weights: dict[str, object]) -> No
 
 def test_merged_contexts_have_the_same_objective() -> None:
     separate = Separate(corpus_of(SENTENCES), [parse("word[0]"), parse("suffix(word[0], 2)")], base="none")
-    problem = separate.problem(separate.tokens, separate._tables(), training=True)
+    problem = separate.problem(separate.tokens, separate.ground.tables(), training=True)
     merged = separate._merged(problem)
     weights = np.random.default_rng(1).normal(size=merged.size)
     for a, b in zip(problem.nodes.objective(weights, 0.5, 1), merged.objective(weights, 0.5, 1), strict=True):

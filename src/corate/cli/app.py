@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from corate.cli import demo, derive, evaluate, info, rates, reproduce, tag, train, update
+from corate.cli import compare, demo, derive, evaluate, info, rates, reproduce, tag, train, update
 from corate.cli.exits import EXIT_CODES, exit_codes
 from corate.cli.help import GroupedCommand
 
@@ -38,6 +38,7 @@ Examples:
   corate train train.tsv -o model.corate             the label is the last column
   corate tag model.corate new.tsv -o tagged.tsv      appends the predicted label
   corate eval model.corate test.tsv --json
+  corate compare train.tsv --test test.tsv           accuracy and time of all methods, side by side
   zcat big.tsv.gz | corate tag model.corate | less
 
 {EXIT_CODES}
@@ -66,6 +67,7 @@ def _corate(
 app.command("train", cls=GroupedCommand, epilog=train.EXAMPLES)(train.train)
 app.command("tag", cls=GroupedCommand, epilog=tag.EXAMPLES)(tag.tag)
 app.command("eval", cls=GroupedCommand, epilog=evaluate.EXAMPLES)(evaluate.evaluate)
+app.command("compare", cls=GroupedCommand, epilog=compare.EXAMPLES)(compare.compare)
 app.command("update", cls=GroupedCommand, epilog=update.EXAMPLES)(update.update)
 app.command("info", cls=GroupedCommand, epilog=info.EXAMPLES)(info.info)
 app.command("rates", cls=GroupedCommand, epilog=rates.EXAMPLES)(rates.rates)

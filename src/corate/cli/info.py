@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from corate.cli import options
-from corate.cli.terminal import count, print_json, show_table, size
+from corate.cli.terminal import count, print_json, show_table, size, told
 
 if TYPE_CHECKING:
     from corate import Tagger
@@ -36,8 +36,9 @@ def info(
 
     That is its labels, templates, chosen values and how it was trained. The features with the strongest weights speak
     for a label (above 0) or against it (below 0). Pairs of labels are shown with their co-occurrence rate: how many
-    times more often they stand side by side than they would by chance, or than their words let expect. Above 1 they
-    attract each other, below 1 they avoid each other.
+    times more often they stand side by side than they would by chance, or than their words let expect; in a model that
+    was trained on whole sentences it is the factor that the pair brings. Above 1 they attract each other, below 1 they
+    avoid each other.
     """
     import corate
 
@@ -59,6 +60,7 @@ def _facts(tagger: Tagger, path: str) -> dict[str, Any]:
         "templates": list(tagger.features),
         "labels": list(tagger.labels),
         "words": len(tagger.words),
+        "locally_normalised": tagger.model.locally_normalised,
         "record": tagger.record,
         "strongest": [{"feature": f, "label": y, "weight": weight} for f, y, weight in tagger.strongest(_WEIGHTS)],
         "attractive": [{"left": a, "right": b, "rate": rate} for a, b, rate in attractive],
@@ -72,11 +74,12 @@ def _show(facts: dict[str, Any]) -> None:
     rows = [
         ["model", f"{facts['model']}, {size(facts['bytes'])}"],
         ["method", facts["method"]],
+        *([["normalised", "at every position: P(label | label before, words)"]] if facts["locally_normalised"] else []),
         ["columns", " ".join(facts["columns"])],
         ["words", count(facts["words"])],
         ["labels", f"{count(len(labels))}: {' '.join(labels[:_LABELS_SHOWN])}{more}"],
         ["templates", "\n".join(facts["templates"])],
-        *([key, _told(value)] for key, value in facts["record"].items() if key not in facts),
+        *([key, told(value)] for key, value in facts["record"].items() if key not in facts),
     ]
     show_table(rows)
     for title, sign in (("for", 1), ("against", -1)):
@@ -90,16 +93,3 @@ def _show(facts: dict[str, Any]) -> None:
             print()
             cells = [[pair["left"], pair["right"], f"{pair['rate']:.3g}"] for pair in pairs]
             show_table(cells, ["label", "next label", "rate"], title=f"label pairs that {title} each other")
-
-
-def _told(value: Any) -> str:
-    """A value of the record as a person reads it."""
-    if value is None:
-        return "-"
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {_told(v)}" for key, v in value.items())
-    if isinstance(value, list | tuple):
-        return " ".join(map(_told, value))
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return count(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)

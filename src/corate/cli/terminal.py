@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
-__all__ = ["Progress", "count", "is_terminal", "percent", "print_json", "show_table", "size", "time_left"]
+__all__ = ["Progress", "count", "is_terminal", "percent", "print_json", "show_table", "size", "time_left", "told"]
 
 #: Work shorter than this shows no bar.
 _PATIENCE_SECONDS = 0.5
@@ -72,6 +72,23 @@ def size(n_bytes: float) -> str:
         if n_bytes >= factor:
             return f"{n_bytes / factor:.1f} {unit}"
     return f"{n_bytes:.0f} bytes"
+
+
+def told(value: Any) -> str:
+    """A value of a record as a person reads it.
+
+    >>> told({"c2": 0.5, "passes": 3, "of": [None, True, 12345]})
+    'c2 0.5, passes 3, of - True 12,345'
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {told(v)}" for key, v in value.items())
+    if isinstance(value, list | tuple):
+        return " ".join(map(told, value))
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return count(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 def show_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), *, title: str = "") -> None:

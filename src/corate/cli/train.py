@@ -14,14 +14,13 @@ from corate.cli import options
 from corate.cli.evaluate import measure, one_line
 from corate.cli.exits import hush
 from corate.cli.files import check_writable, named
+from corate.cli.methods import POLISHED_BASES, check_options, label_weights, panel_of, settings_of, told_for
 from corate.cli.options import Docstart, Format, Reading, one_of
-from corate.cli.terminal import Progress, count, print_json, size
-from corate.errors import DataError
+from corate.cli.terminal import Progress, count, percent, print_json, size, told
 from corate.training import METHODS
+from corate.training.chains import LATTICES, TRANSITIONS
 from corate.training.empirical import LADDERS
-from corate.training.ladder import LadderParameters
-from corate.training.separate import BASES, COUPLINGS, OPTIMIZERS, SeparateParameters
-from corate.training.tuning import named_settings
+from corate.training.separate import COUPLINGS, OPTIMIZERS
 
 if TYPE_CHECKING:
     from corate import Tagger
@@ -35,26 +34,50 @@ Examples:
   corate train train.tsv -o model.corate
   corate train train.tsv -o model.corate --test test.tsv --json > scores.json
   corate train ned.train.gz -o ned.corate --columns word,pos,label --features ner --docstart drop
-  corate train brown.txt -o brown.corate --format slashed --ladder paper
   corate train train.tsv -o model.corate --features 'word[0], word[-1]|word[0], suffix(word[0], 3)'
   cat part-*.tsv | corate train - -o model.corate --quiet
 
 \b
-  corate train train.tsv -o model.corate --method separate --threads 2
-  corate train train.tsv -o model.corate --method separate --held-out dev.tsv --tune
+  corate train train.tsv -o model.corate --held-out dev.tsv --tune --threads 2
+  corate train more.tsv -o model2.corate --init model.corate
+  corate train partly.tsv -o model.corate --unknown '?'
+  corate train large.tsv -o model.corate --checkpoint large.checkpoint
+
+\b
+  corate train brown.txt -o brown.corate --method empirical --ladder paper --format slashed
   corate train train.tsv -o model.corate --method separate --set passes=5 --set sigma2=0.5
   corate train train.tsv -o model.corate --method separate --features paper --base none --coupling joint
-  corate train large.tsv -o model.corate --method separate --checkpoint large.checkpoint
+  corate train train.tsv -o model.corate --method standard --set c2=0.1 --transitions seen --no-boundaries
+  corate train train.tsv -o small.corate --method standard --set c1=1 --half
+
+\b
+  corate compare train.tsv --test test.tsv          which method is for this text?
 """
 
-_EMPIRICAL, _SEPARATE, _FILE = "Empirical training", "Separate training", "Model file"
+_COUNTING = panel_of("Counting", "ladder")
+_FITTING = panel_of("Fitting weights", "optimizer")
+_SENTENCES = panel_of("Training on whole sentences", "lattice")
+_FILE = "Model file"
+
+
+def _choice(argument: str, names: Sequence[str], help: str, panel: str) -> Any:
+    return one_of(names, told_for(argument, help, panel), panel)
+
+
+def _text(argument: str, metavar: str, help: str, panel: str) -> Any:
+    return typer.Option(metavar=metavar, help=told_for(argument, help, panel), rich_help_panel=panel)
 
 
 def train(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Labelled text; - is standard input.")],
     output: Annotated[str, typer.Option("--output", "-o", metavar="MODEL", help="Where the model is written.")],
     method: Annotated[
-        str, one_of(METHODS, "empirical counts, in a second; separate fits maximum entropy factors, in seconds.")
+        str,
+        one_of(
+            METHODS,
+            "polish: counts, then a few passes over whole sentences. empirical: counts only. separate: fits each "
+            "factor by itself. standard: a CRF, trained to its optimum. piecewise, memm, perceptron: other losses.",
+        ),
     ] = METHODS[0],
     features: Annotated[
         str | None,
@@ -66,7 +89,7 @@ def train(
     ] = None,
     held_out: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Tune on this file, never train on it. Unset, parts of FILE are held out."),
+        typer.Option(metavar="FILE", help="Tune on this file and stop by it, never train on it."),
     ] = None,
     test: Annotated[
         str | None, typer.Option(metavar="FILE", help="Measure the new model on this file as corate eval does.")
@@ -85,46 +108,100 @@ def train(
     json: options.Json = False,
     quiet: options.Quiet = False,
     ladder: Annotated[
-        str | None, one_of(LADDERS, "What node scores are counted from. Unset, held-out data decides.", _EMPIRICAL)
+        str | None,
+        _choice("ladder", LADDERS, "What node scores are counted from. Unset, held-out data decides.", _COUNTING),
     ] = None,
     base: Annotated[
-        str | None, one_of(BASES, "The empirical ladder that node scores start from. Unset, default.", _SEPARATE)
+        str | None,
+        _choice(
+            "base",
+            POLISHED_BASES,
+            "What nodes start from: an empirical ladder, nothing, or (polish only) a separate model that is trained "
+            "first.",
+            _FITTING,
+        ),
     ] = None,
     coupling: Annotated[
         str | None,
-        one_of(COUPLINGS, "How pairs are fitted: given the nodes, or apart as in the paper.", _SEPARATE),
+        _choice("coupling", COUPLINGS, "How pairs are fitted: given the nodes, or apart as in the paper.", _FITTING),
     ] = None,
     optimizer: Annotated[
-        str | None, one_of(OPTIMIZERS, "Stochastic steps (adagrad, the default), or L-BFGS.", _SEPARATE)
+        str | None,
+        _choice(
+            "optimizer",
+            OPTIMIZERS,
+            "Stochastic steps or L-BFGS. Unset, the method's own; polish has adagrad only.",
+            _FITTING,
+        ),
     ] = None,
     tune: Annotated[
         bool,
         typer.Option(
-            "--tune", help="Search for sigma2, edge_sigma2, temper and cutoff, too.", rich_help_panel=_SEPARATE
+            "--tune",
+            help=told_for("tune", "Search for the priors, the weight of the base and the cut-off, too.", _FITTING),
+            rich_help_panel=_FITTING,
         ),
     ] = False,
     checkpoint: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write this file after every pass; go on from it if it is there.",
-            rich_help_panel=_SEPARATE,
+        _text(
+            "checkpoint", "FILE", "Write this file after every stochastic pass; go on from it if it is there.", _FITTING
         ),
     ] = None,
     label_weight: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="LABEL=WEIGHT",
-            help="How much tokens of a label count, 1 if not said; may be repeated.",
-            rich_help_panel=_SEPARATE,
+        _text(
+            "label_weights",
+            "LABEL=WEIGHT",
+            "How much tokens of a label count, 1 if not said; may be repeated.",
+            _FITTING,
         ),
     ] = None,
+    init: Annotated[
+        str | None,
+        _text(
+            "init",
+            "MODEL",
+            "Train this model further: its features are kept, its weights are where to start.",
+            _SENTENCES,
+        ),
+    ] = None,
+    unknown: Annotated[
+        str | None,
+        _text("unknown", "LABEL", "The label of tokens whose label is not known; they may then have any.", _SENTENCES),
+    ] = None,
+    lattice: Annotated[
+        str | None,
+        _choice(
+            "lattice",
+            LATTICES,
+            "Sum over every label everywhere, or over those likely for a word. Unset, the method's own.",
+            _SENTENCES,
+        ),
+    ] = None,
+    transitions: Annotated[
+        str | None,
+        _choice(
+            "transitions", TRANSITIONS, "Which label pairs have a weight: all, or those seen. Unset, all.", _SENTENCES
+        ),
+    ] = None,
+    no_boundaries: Annotated[
+        bool,
+        typer.Option(
+            "--no-boundaries",
+            help=told_for(
+                "boundaries", "Give the start and the end of a sentence no weights, as CRFsuite does.", _SENTENCES
+            ),
+            rich_help_panel=_SENTENCES,
+        ),
+    ] = False,
     drop_rare: Annotated[
         int,
         typer.Option(
             min=0,
             metavar="N",
-            help="Leave out word pairs and other conjunctions seen less than N times: smaller.",
+            help="Leave out word pairs and other conjunctions seen less than N times: smaller. For empirical; with the "
+            "others, --set cutoff=N.",
             rich_help_panel=_FILE,
         ),
     ] = 0,
@@ -145,20 +222,33 @@ def train(
 ) -> None:
     """Train on labelled text and write a model file.
 
-    Ctrl-C during separate training, once a pass is done, ends it early and writes the model reached so far.
+    Ctrl-C, once a pass or an iteration is done, ends training early and writes the model reached so far (polish,
+    separate and the other methods that fit weights).
     """
     own: dict[str, Any] = {
+        "features": features,
         "ladder": ladder,
         "base": base,
         "coupling": coupling,
         "optimizer": optimizer,
-        "settings": _settings(method, settings or []),
+        "settings": settings_of(method, settings or []),
         "tune": tune or None,
         "checkpoint": checkpoint,
-        "label_weights": _label_weights(label_weight or []),
+        "label_weights": label_weights(label_weight or []),
+        "init": init,
+        "unknown": unknown,
+        "lattice": lattice,
+        "transitions": transitions,
+        "boundaries": False if no_boundaries else None,
+        "all_labels": all_labels or None,
     }
     given = {name: value for name, value in own.items() if value is not None}
-    _check_usage(file, output, method, given)
+    check_options(method, given)
+    if drop_rare > 1 and method != "empirical":
+        raise typer.BadParameter(
+            f"it is for --method empirical, not for {method}; use --set cutoff={drop_rare}", param_hint="--drop-rare"
+        )
+    _check_files(file, output, given)
     for name, other in (("held-out", held_out), ("test", test)):
         if other is not None and _same(other, output):
             raise typer.BadParameter(f"{output} is the {name} file itself", param_hint="--output")
@@ -177,17 +267,14 @@ def train(
         held_out_corpus = None if held_out is None else reading.read(held_out, corpus.layout)
         test_corpus = None if test is None else reading.read(test, corpus.layout)
         read = time.perf_counter()
-        more: dict[str, Any] = {"all_labels": True} if all_labels else {}
         tagger = corate.train(
             corpus,
             method,
-            features=features,
             held_out=held_out_corpus,
             threads=threads,
             seed=seed,
             progress=progress,
             **given,
-            **more,
         )
         progress("saving")
         with named(output):
@@ -203,24 +290,18 @@ def train(
     if json:
         print_json(result)
     elif not quiet:
-        _show(result)
+        _show(result, chosen=tune or bool(settings), judged=held_out is not None)
 
 
-def _check_usage(file: str, output: str, method: str, given: dict[str, Any]) -> None:
-    """Refuse options of another method, and files that would overwrite each other."""
-    for name in given:
-        owner = "empirical" if name == "ladder" else "separate"
-        if method != owner and name != "settings":
-            option = "--label-weight" if name == "label_weights" else f"--{name}"
-            raise typer.BadParameter(f"it is for --method {owner}, not for {method}", param_hint=option)
+def _check_files(file: str, output: str, given: dict[str, Any]) -> None:
+    """Refuse files that would overwrite each other; a model may be trained further in its place."""
     if _same(file, output):
         raise typer.BadParameter(f"{output} is the training file itself", param_hint="--output")
     checkpoint = given.get("checkpoint")
     if checkpoint is None:
         return
-    if given.get("optimizer") == "lbfgs":
-        raise typer.BadParameter("it is for --optimizer adagrad, not for lbfgs", param_hint="--checkpoint")
-    for other, called in ((file, "training file"), (output, "model file")):
+    others = {"training file": file, "model file": output, "model to start from": given.get("init", "-")}
+    for called, other in others.items():
         if _same(checkpoint, other):
             raise typer.BadParameter(f"{checkpoint} is the {called} itself", param_hint="--checkpoint")
 
@@ -234,49 +315,6 @@ def _same(a: str, b: str) -> bool:
     return os.path.realpath(a) == os.path.realpath(b)
 
 
-def _settings(method: str, texts: Sequence[str]) -> dict[str, float] | None:
-    """The settings given with ``--set``, None without any.
-
-    >>> _settings("separate", ["sigma2=0.5", "passes = 5"])
-    {'sigma2': 0.5, 'passes': 5}
-    """
-    usual: Any = SeparateParameters() if method == "separate" else LadderParameters()
-    found: dict[str, float] = {}
-    for text in texts:
-        name, _, written = (part.strip() for part in text.partition("="))
-        try:
-            value = float(written)
-            whole = isinstance(getattr(usual, name, None), int)
-            if whole and not value.is_integer():
-                raise DataError(f"{name} is a whole number, not {written}")
-            found |= named_settings(usual, {name: value})
-        except DataError as error:
-            raise typer.BadParameter(str(error), param_hint="--set") from None
-        except ValueError:
-            raise typer.BadParameter(
-                f"{text!r} is no NAME=VALUE with a number, such as sigma2=0.5", param_hint="--set"
-            ) from None
-    return found or None
-
-
-def _label_weights(texts: Sequence[str]) -> dict[str, float] | None:
-    """The weights given with ``--label-weight``, None without any; a label may hold a "=" itself.
-
-    >>> _label_weights(["O=0.5", "B-X=2"])
-    {'O': 0.5, 'B-X': 2.0}
-    """
-    found: dict[str, float] = {}
-    for text in texts:
-        label, _, written = text.rpartition("=")
-        try:
-            found[label] = float(written)
-        except ValueError:
-            label = ""
-        if not label:
-            raise typer.BadParameter(f"{text!r} is no LABEL=WEIGHT, such as O=0.5", param_hint="--label-weight")
-    return found or None
-
-
 def described(tagger: Tagger, output: str) -> dict[str, Any]:
     """What ``--json`` prints of a tagger that was written to a file: its record, and the file's size."""
     result = dict(tagger.record)
@@ -284,12 +322,18 @@ def described(tagger: Tagger, output: str) -> dict[str, Any]:
     return {**result, "model": output, "bytes": n_bytes, "bytes_per_token": n_bytes / max(1, result["tokens"])}
 
 
-def _show(result: dict[str, Any]) -> None:
+def _show(result: dict[str, Any], *, chosen: bool, judged: bool) -> None:
+    """The few lines that people get: settings where some were chosen, held-out accuracy where a file was given."""
     print(
         f"{result['method']}: {count(result['sentences'])} sentences, {count(result['tokens'])} tokens, "
         f"{count(result['labels'])} labels, trained in {result['seconds']:.2f} s, "
         f"{result['seconds_total']:.2f} s in all"
     )
     print(f"model: {result['model']}, {size(result['bytes'])}, {result['bytes_per_token']:.1f} bytes a token")
+    if chosen:
+        print(f"settings: {told(result['settings'])}")
+    held_out = result["held_out"].get("accuracy")
+    if judged and held_out is not None:
+        print(f"held-out: accuracy {percent(held_out)}")
     if "test" in result:
         print(f"test: {one_line(result['test'])}")

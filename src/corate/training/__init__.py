@@ -10,14 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from corate.corpus import Corpus
-from corate.counts import Counts, label_ids
+from corate.counts import Counts, Table, label_ids
 from corate.errors import DataError, FeatureError, ModelError
 from corate.features import FeatureSource, resolve
 from corate.features.ready import Bins, FeatureFunction, with_features
 from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
-from corate.model import ChainModel
+from corate.model import ChainModel, SparseRows
 from corate.tagger import Tagger
 from corate.training.build import rebuild
 from corate.training.chains import RECIPES, ChainTraining
@@ -73,8 +75,9 @@ def train(
         held_out: sentences to tune on or to stop by, looked at and never trained on; without them empirical scores are
             tuned on parts of the corpus that are counted afterwards.
         ladder: ``"default"``, ``"paper"`` or ``"pooled"``; without one held-out sentences decide.
-        base: the empirical scores that nodes start from, ``"default"``, ``"paper"`` or ``"none"``; for ``"polish"``
-            also ``"separate"``: a separate model is trained and polished.
+        base: the empirical scores that nodes start from, ``"default"``, ``"pooled"``, ``"paper"`` or ``"none"``; for
+            ``"polish"`` also ``"separate"``: a separate model is trained and polished. Without one, ``"polish"`` takes
+            pooled scores where labels are few, and all others the default ladder.
         coupling: ``"given-nodes"`` (the default), or ``"joint"``, the paper's.
         optimizer: ``"adagrad"`` or ``"lbfgs"``.
         settings: values by name, as ``corate info`` shows them, in place of the usual ones; what is given is not tuned.
@@ -86,7 +89,7 @@ def train(
         boundaries: whether the start and the end of a sentence have weights.
         unknown: the label that says that a token's label is not known; all labels are then possible.
         label_weights: how much tokens of a label count, by label; 1 for those not named.
-        sentence_weights: how much each sentence of the corpus counts.
+        sentence_weights: how much each sentence of the corpus counts; one of weight 0 is as good as absent.
         threads: for methods that can share their work; ``"empirical"`` needs one. The result does not depend on it.
         seed: chooses what is held out, and the order of stochastic steps.
         all_labels: consider every label everywhere, not only those that a word's counts make likely.
@@ -95,7 +98,7 @@ def train(
     An argument that the method has no use for is refused; :data:`ARGUMENTS` says which are for which.
 
     >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET"), ("cat", "NOUN")]])
-    >>> train(corpus, ladder="default").tag(["the", "cat"])
+    >>> train(corpus).tag(["the", "cat"])
     ['DET', 'NOUN']
     """
     started = time.perf_counter()
@@ -105,6 +108,8 @@ def train(
     if method not in METHODS:
         raise DataError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
     _refuse_foreign(method, locals())
+    if sentence_weights is not None:
+        corpus, sentence_weights = _weighed(corpus, sentence_weights)
     told = progress or (lambda stage, done: None)
     started_from = _starting_model(init, base, corpus, features, threads, seed, told)
     if started_from is not None:
@@ -114,8 +119,11 @@ def train(
     elif features is None and method != "empirical" and corpus.columns:
         features = usual_preset(corpus)
     templates, function = resolve(features, [c.name for c in corpus.columns])
-    binned = method == "empirical"
-    ready, bins = _ready(corpus, function, binned=binned)
+    bins = None
+    if started_from is not None:
+        function, bins = started_from.function, started_from.bins
+    binned = method == "empirical" or bins is not None
+    ready, bins = _ready(corpus, function, bins, binned=binned)
     looked_at = None if held_out is None else _ready(held_out, function, bins, binned=binned)[0]
     chosen_templates = [t for t in templates if t.atoms]
     trained: dict[str, Any] = {
@@ -130,6 +138,7 @@ def train(
         "progress": told,
     }
     kept = None
+    table: Table | SparseRows
     if method == "empirical":
         model, counts, chosen = Empirical(
             ready,
@@ -141,7 +150,7 @@ def train(
             all_labels=all_labels,
             progress=told,
         ).train()
-        vocabulary, kept = counts.vocabulary, counts
+        vocabulary, kept, table = counts.vocabulary, counts, counts.table
     elif method == "separate":
         model, counts, chosen = Separate(
             ready,
@@ -152,32 +161,40 @@ def train(
             all_labels=all_labels,
             **trained,
         ).train()
-        vocabulary = counts.vocabulary
+        vocabulary, table = counts.vocabulary, counts.table
     else:
+        cutoff = (settings or {}).get("cutoff", 1) > 1
         ground = _ground(
-            method, started_from, ready, chosen_templates, base, looked_at, seed, all_labels, unknown, told
+            method, started_from, ready, chosen_templates, base, looked_at, seed, all_labels, unknown, cutoff, told
         )
         options: dict[str, Any] = {"lattice": lattice, "transitions": transitions, "boundaries": boundaries}
         model, chosen = ChainTraining(method, ground, **options, **trained).train()
         vocabulary = ground.vocabulary
         if chosen["settings"]["c1"] > 0 or chosen["settings"]["cutoff"] > 1:
             vocabulary, model = _without_idle(vocabulary, model)
-    if started_from is not None:
-        function = started_from.function
+        table = model.weights
     record: dict[str, Any] = {
         "method": method,
         "sentences": len(corpus),
         "tokens": corpus.n_tokens,
         "labels": len(model.labels),
-        "features": int((model.weights.offsets[1:] > model.weights.offsets[:-1]).sum()),
+        "features": int((table.offsets[1:] > table.offsets[:-1]).sum()),
         "layout": _layout(corpus),
         "seed": seed,
         "all_labels": all_labels,
         **chosen,
+        **_origin(started_from),
         "seconds": round(time.perf_counter() - started, 4),
     }
     columns = tuple(c.name for c in corpus.columns)
     return Tagger(vocabulary, model, record, columns, kept, bins, function)
+
+
+def _origin(tagger: Tagger | None) -> dict[str, Any]:
+    """What the record says of a model that was trained further."""
+    if tagger is None:
+        return {}
+    return {"init": {name: tagger.record[name] for name in ("method", "sentences", "tokens") if name in tagger.record}}
 
 
 _CHAINS = tuple(RECIPES)
@@ -206,6 +223,15 @@ def _refuse_foreign(method: str, given: Mapping[str, Any]) -> None:
     for name, methods in ARGUMENTS.items():
         if method not in methods and given[name] is not usual[name]:
             raise DataError(f"{name} is for the method {' or '.join(map(repr, methods))}, not for {method!r}")
+
+
+def _weighed(corpus: Corpus, weights: Sequence[float]) -> tuple[Corpus, Sequence[float]]:
+    """The sentences whose weight is not 0; those of weight 0 are absent, with their words and labels."""
+    given = np.asarray(weights, dtype=float)
+    if given.shape != (len(corpus),) or given.all() or not given.any():
+        return corpus, weights
+    kept = np.flatnonzero(given)
+    return corpus.take(kept), given[kept].tolist()
 
 
 def _starting_model(
@@ -239,13 +265,19 @@ def _ground(
     seed: int,
     all_labels: bool,
     unknown: str | None,
+    cutoff: bool,
     progress: Progress,
 ) -> Counted | Loaded:
     """What a method on whole sentences stands on."""
     if tagger is not None:
         return Loaded(tagger, corpus, held_out=held_out, unknown=unknown)
     recipe = RECIPES[method]
-    if method == "polish" and len(label_ids(corpus, unknown)[0]) <= FEW_LABELS:
+    names, ids = label_ids(corpus, unknown)
+    if method == "polish" and len(names) <= FEW_LABELS:
+        # Pooled scores are counted over all features: they take no numbers, and every label has to be known.
+        countable = (corpus.attributes is None or corpus.attributes.values is None) and not cutoff
+        if base is None and countable and (ids >= 0).all() and (templates or corpus.attributes is not None):
+            base = "pooled"
         templates = [*templates, *edge_templates(templates, corpus)]
     return Counted(
         corpus,
@@ -314,13 +346,15 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
 
     >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]])
     >>> more = Corpus.from_sentences([[("an", "DET"), ("emu", "NOUN")]])
-    >>> update(train(corpus), more).record["sentences"]
+    >>> update(train(corpus, "empirical"), more).record["sentences"]
     2
     """
     started = time.perf_counter()
     _check_corpus(corpus)
     if tagger.method != "empirical":
-        raise ModelError(f"a model of the method {tagger.method!r} cannot learn more; train it again on all the data")
+        further = "train it further on the new text: corate train --init, or train(..., init=)"
+        advice = "train it again on all the text" if tagger.model.locally_normalised else further
+        raise ModelError(f"a model of the method {tagger.method!r} has no counts to add to; {advice}")
     if tagger.counts is None:
         raise ModelError(
             "this model was saved without its counts, so it cannot learn more; train it again and keep them"

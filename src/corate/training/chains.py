@@ -12,6 +12,7 @@ The losses stand in ``native/chain.h``, sentences as training items in ``native/
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -31,6 +32,7 @@ from corate.training.ground import Counted, Judged, Loaded
 from corate.training.ladder import LadderTables
 from corate.training.optimize import AdaGrad, Perceptron, lbfgs
 from corate.training.pairs import edge_features, edge_slots
+from corate.training.pooling import Candidates
 from corate.training.problem import F32, Csr, Progress
 from corate.training.tuning import climb, named_settings
 
@@ -39,15 +41,17 @@ __all__ = ["LATTICES", "RECIPES", "TRANSITIONS", "ChainParameters", "ChainTraini
 LATTICES = ("full", "pruned")
 TRANSITIONS = ("all", "seen")
 
-#: The usual weight of each base.
-TEMPERS = {"default": 0.5, "paper": 0.7, "none": 0.0}
+#: The usual weight of each base, and polish's prior and passes on it.
+TEMPERS = {"default": 0.55, "pooled": 0.8, "paper": 0.7, "none": 0.0}
+POLISH_C2 = {"default": 0.5, "pooled": 1.0, "paper": 0.5, "none": 0.5}
+POLISH_PASSES = {"default": 2, "pooled": 3, "paper": 3, "none": 3}
 #: With fewer tokens more stochastic passes are made.
 FEW_TOKENS = 100_000
 #: Tokens that tuning learns from and judges by.
 TUNING_TOKENS = 40_000
-#: A pass whose loss is so many times that before it has gone too far.
-TOO_FAR = 1.5
-MOST_HALVINGS = 12
+#: A pass has gone too far where its loss is so many times that of the pass before, and that of knowing nothing.
+TOO_FAR = 10.0
+MOST_HALVINGS = 40
 #: Held-out accuracy may fail to rise for so many iterations of a batch optimiser.
 PATIENCE = 10
 
@@ -65,7 +69,7 @@ class Recipe:
 
 
 RECIPES = {
-    "polish": Recipe("likelihood", ("adagrad",), base="default", lattice="pruned", c2=0.5, passes=3),
+    "polish": Recipe("likelihood", ("adagrad",), base="default", lattice="pruned"),
     "standard": Recipe("likelihood", ("lbfgs", "adagrad")),
     "piecewise": Recipe("pieces", ("lbfgs", "adagrad")),
     "memm": Recipe("local", ("lbfgs", "adagrad"), c2=0.01),
@@ -79,7 +83,7 @@ class ChainParameters:
 
     c1: float = 0.0  # weight of the sum of absolute weights, which makes most of them zero
     c2: float = -1.0  # weight of the sum of squared weights: 1 / (2 sigma2)
-    rate: float = 0.1  # first step of AdaGrad
+    rate: float = 0.15  # first step of AdaGrad
     passes: int = 0  # of stochastic steps
     iterations: int = 100  # of L-BFGS
     batch: int = 16  # sentences whose gradients are of the same weights
@@ -89,11 +93,14 @@ class ChainParameters:
 
     def completed(self, recipe: Recipe, tokens: int, base: str) -> ChainParameters:
         """With what was not chosen: the method's own, and more passes where there are few tokens."""
-        more = int(np.clip(np.sqrt(FEW_TOKENS / max(1, tokens)), 1, 3)) if recipe.base != "none" else 1
+        c2, passes = recipe.c2, recipe.passes
+        if recipe.base != "none":
+            more = int(np.clip(np.sqrt(FEW_TOKENS / max(1, tokens)), 1, 3))
+            c2, passes = POLISH_C2[base], POLISH_PASSES[base] * more
         return replace(
             self,
-            c2=recipe.c2 if self.c2 < 0 else self.c2,
-            passes=self.passes or recipe.passes * more,
+            c2=c2 if self.c2 < 0 else self.c2,
+            passes=self.passes or passes,
             temper=TEMPERS[base] if self.temper < 0 or base == "none" else self.temper,
         )
 
@@ -189,7 +196,7 @@ class ChainTraining:
         if not training:
             gold = np.zeros(n, np.int32)
         elif self.label_weights is not None:
-            base = self._with_costs(candidates, base, tokens.labels, gold)
+            base = self._with_offsets(candidates, base, n)
         features, values = ground.features(tokens, self.p.cutoff)
         slots, edges, visits = (ground.slots.offsets, ground.slots.labels), None, None
         if len(self.edge_rows):
@@ -216,18 +223,16 @@ class ChainTraining:
         )
         return Items(chains, tokens, features, visits)
 
-    def _with_costs(self, candidates: Any, base: F32 | None, labels: NDArray[np.int32], gold: NDArray[np.int32]) -> F32:
-        """Weights of labels as costs of missing them: log of the weight, added to every other label's score."""
+    def _with_offsets(self, candidates: Candidates | None, base: F32 | None, tokens: int) -> F32:
+        """Weights of labels as offsets of their scores in training: minus the logarithm of the weight.
+
+        The weights of features then make up for them, and without the offsets a label is as probable as its weight
+        would make it: P(y | x) times its weight, normalised again.
+        """
         assert self.label_weights is not None
-        n, k = len(labels), self.ground.n_labels
-        costs = np.log(np.maximum(self.label_weights, 1e-12)).astype(np.float32)
-        own = np.where(labels < 0, np.float32(0), costs[labels])
-        widths = np.full(n, k) if candidates is None else np.diff(candidates.offsets)
-        scores = np.repeat(own, widths) if base is None else base + np.repeat(own, widths)
-        starts = np.concatenate([[0], np.cumsum(widths)])[:-1]
-        known = gold >= 0
-        scores[(starts + gold)[known]] -= own[known]
-        return np.asarray(scores, dtype=np.float32)
+        offsets = -np.log(np.maximum(self.label_weights, 1e-6)).astype(np.float32)
+        own = np.tile(offsets, tokens) if candidates is None else offsets[candidates.labels]
+        return np.asarray(own if base is None else base + own, dtype=np.float32)
 
     def _free_pairs(self) -> NDArray[np.uint8]:
         """Which label pairs have a weight to train."""
@@ -347,14 +352,13 @@ class ChainTraining:
             store = Checkpoint(self.checkpoint, self._fingerprint(items))
             top = store.restore(run, p.passes)
         best = run.weights
-        before = np.inf
         try:
             while run.passes < p.passes:
-                before = self._pass(run, before, p.passes, stage)
-                told = f"{stage}: loss {before:.4f}"
+                told = f"{stage}: loss {self._pass(run, p.passes, stage):.4f}"
+                if right is None or top < 0:
+                    best = run.weights
                 if right is None:
                     self.progress(told, run.passes / p.passes)
-                    best = run.weights
                 else:
                     accuracy = float(right(run.weights).mean())
                     self.progress(f"{told}, held-out accuracy {accuracy:.4f}", run.passes / p.passes)
@@ -369,15 +373,24 @@ class ChainTraining:
             self.stopped = True
         return best, top if right is not None else None
 
-    def _pass(self, run: AdaGrad | Perceptron, before: float, passes: int, stage: str) -> float:
+    def _pass(self, run: AdaGrad | Perceptron, passes: int, stage: str) -> float:
         """One pass; where it diverges it is taken back and made again with half the step."""
         done = run.passes
+
+        def progress(part: float) -> None:
+            self.progress(stage, (done + part) / passes)
+
+        if isinstance(run, Perceptron):
+            return run.pass_once(progress)
+        if done == 0:
+            run.latest = run.peek()
+        nothing = len(self.tokens.labels) / max(1, len(run.items)) * math.log(self.ground.n_labels + 1)
+        limit = TOO_FAR * max(nothing, run.latest)
         for _ in range(MOST_HALVINGS):
-            kept = run.state.copy()
-            loss = run.pass_once(lambda part: self.progress(stage, (done + part) / passes))
-            if isinstance(run, Perceptron):
-                return loss
-            if np.isfinite(loss) and loss <= TOO_FAR * min(before, max(run.opening, 1e-3)):
+            kept = run.kept()
+            loss = run.pass_once(progress)
+            if loss <= limit:
+                run.latest = loss
                 return loss
             run.take_back(kept)
             warnings.warn(
@@ -392,7 +405,7 @@ class ChainTraining:
             sums = np.add.reduceat(items.tokens.weights, items.tokens.offsets[:-1][sentences])
             sentences = sentences[sums > 0]
         if self.optimizer == "perceptron":
-            return Perceptron.of(items.chains, sentences, self._begin(), p.passes, self.seed)
+            return Perceptron.of(items.chains, sentences, self._begin(), self.seed)
         visits = np.maximum(np.bincount(items.features[1], minlength=len(self.ground.slots)), 1)
         node = 2.0 * p.c2 / visits
         of_edges: Any = [] if items.edge_visits is None else 2.0 * p.c2 / items.edge_visits
@@ -411,6 +424,7 @@ class ChainTraining:
             batch=p.batch,
             threads=self.threads,
             seed=self.seed,
+            averaging=True,
         )
 
     def _fingerprint(self, items: Items) -> dict[str, Any]:

@@ -13,6 +13,9 @@ from corate.training.optimize import AdaGrad, Perceptron
 
 __all__ = ["Checkpoint"]
 
+#: What later steps of AdaGrad depend on beside the state: the rate may have been halved on the way.
+STEPS = ("rate", "latest")
+
 
 class Checkpoint:
     """A file that holds a run's weights and passes; it belongs to one set of data and settings."""
@@ -22,8 +25,11 @@ class Checkpoint:
 
     def save(self, run: AdaGrad | Perceptron, accuracy: float) -> None:
         """Write the run's state and how it did on held-out sentences (-1 where nobody looked), all or nothing."""
-        header = {"kind": "checkpoint", "passes": run.passes, "accuracy": accuracy, "of": self.fingerprint}
-        storage.write(self.path, {"state": run.state}, header)
+        header: dict[str, Any] = {"kind": "checkpoint", "passes": run.passes, "accuracy": accuracy}
+        if isinstance(run, AdaGrad):
+            header |= {name: getattr(run, name) for name in STEPS if np.isfinite(getattr(run, name))}
+        header["of"] = self.fingerprint
+        storage.write(self.path, run.tensors, header)
 
     def restore(self, run: AdaGrad | Perceptron, passes: int) -> float:
         """Take up the run where the file left it, and return its accuracy; -1 without a file.
@@ -37,14 +43,14 @@ class Checkpoint:
             raise ModelError(
                 f"{os.fspath(self.path)}: the checkpoint is of other data or settings; name another file or remove it"
             )
-        state = tensors["state"]
-        if state.shape != run.state.shape:
+        if tensors["state"].shape != run.state.shape:
             raise ModelError(f"{os.fspath(self.path)}: the checkpoint does not fit this run; remove it")
         if int(header["passes"]) > passes:
             raise ModelError(
                 f"{os.fspath(self.path)}: it has made {header['passes']} passes, and only {passes} are asked for; "
                 "name another file or remove it"
             )
-        run.state[:] = np.asarray(state, dtype=np.float32)
-        run.passes = int(header["passes"])
+        run.resume(tensors, int(header["passes"]))
+        for name in STEPS if isinstance(run, AdaGrad) else ():
+            setattr(run, name, float(header.get(name, getattr(run, name))))
         return float(header["accuracy"])

@@ -206,7 +206,7 @@ class Empirical:
             return found.spread(self.n_labels, FLOOR) if self.n_labels <= FEW_LABELS else found
 
         self.progress("weighing the experts", 0.0)
-        sample = self._sample(WEIGHT_TOKENS)
+        sample = self.sample(WEIGHT_TOKENS)
         features = Features.of(sample, bases)
         pool = fit_weights(
             counts.table,
@@ -219,7 +219,7 @@ class Empirical:
             progress=lambda done: self.progress("weighing the experts", done),
         )
         self.progress("fitting the edges", 0.0)
-        sample = self._sample(EDGE_TOKENS)
+        sample = self.sample(EDGE_TOKENS)
         features = Features.of(sample, bases)
         possible = candidates(sample, full, sample.labels)
         scores = pool.scores(counts.table, prior, features, expert_of, possible, sample.labels)
@@ -251,7 +251,7 @@ class Empirical:
         log_loss = float(np.concatenate(losses).mean()) if losses else None
         return Choice("pooled", settings, accuracy, log_loss, build)
 
-    def _sample(self, tokens: int) -> Tokens:
+    def sample(self, tokens: int) -> Tokens:
         """Whole sentences in blocks spread over the corpus, about so many tokens."""
         sentences = len(self.tokens.offsets) - 1
         want = tokens / max(1, int(self.tokens.offsets[-1])) * sentences

@@ -2,9 +2,9 @@
 
     node_j(y) = base_j(y) + W f_j        edge(y, y') = T(y, y') + U g(y, y')
 
-A :class:`Counted` ground is fresh: the base is a tempered empirical ladder, each training token left out of its own
-counts, or nothing. A :class:`Loaded` one is a saved model that is trained further: the base are its counted rows, and
-weights start at its own.
+A :class:`Counted` ground is fresh: the base are tempered empirical scores, of a ladder or pooled over all features, or
+nothing; each training token is left out of its own counts. A :class:`Loaded` one is a saved model that is trained
+further: the base are its counted rows, and weights start at its own.
 """
 
 from __future__ import annotations
@@ -24,23 +24,24 @@ from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
 from corate.model import ChainModel, EdgeScores, SparseRows
 from corate.tagger import Tagger
-from corate.training.build import FLOOR, ladder_model
-from corate.training.empirical import Empirical
+from corate.training.build import FLOOR, experts, label_prior, ladder_model
+from corate.training.empirical import WEIGHT_TOKENS, Empirical
 from corate.training.folds import held_out_tokens
 from corate.training.ladder import DEFAULT, PAPER, LadderTables
-from corate.training.pooling import Candidates, Features
-from corate.training.problem import F32, Csr, Progress
+from corate.training.pooling import Candidates, Features, Pool, fit_weights
+from corate.training.problem import F32, Csr, Ids, Progress
 from corate.training.rates import edge_scores
 
 __all__ = ["BASES", "FEW_LABELS", "Counted", "Ground", "Judged", "Loaded", "Start"]
 
-BASES = ("default", "paper", "none")
+BASES = ("default", "pooled", "paper", "none")
 
 #: The candidate labels of a token: those its ladder finds within a threshold of the best, and at most so many. With the
 #: paper's ladder as base, rare words may also take labels that their spelling makes likely; without a base the support
 #: is what was seen, as the paper says.
 SUPPORTS: dict[str, dict[str, float]] = {
     "default": {"threshold": 1e-4, "cap": 12},
+    "pooled": {"threshold": 1e-4, "cap": 12},
     "paper": {"threshold": 1e-3, "cap": 12, "word_k": 0.2},
     "none": {},
 }
@@ -159,7 +160,7 @@ class Counted(Ground):
         if base not in BASES:
             raise DataError(f"unknown base {base!r}; there are {', '.join(BASES)}")
         self.base, self.given = base, held_out is not None
-        self.preset = DEFAULT if base == "default" else PAPER
+        self.preset = DEFAULT if base in ("default", "pooled") else PAPER
         self.counted = Empirical(
             corpus,
             templates,
@@ -172,7 +173,7 @@ class Counted(Ground):
         )
         self.counts, self.tokens, self.word = self.counted.counts, self.counted.tokens, self.counted.word
         self.labels, self.vocabulary, self.pairs = self.counts.labels, self.counts.vocabulary, self.counts.pairs
-        self.few = self.n_labels <= FEW_LABELS and (base == "default" or self.word is None)
+        self.few = self.n_labels <= FEW_LABELS and (self.preset is DEFAULT or self.word is None)
         self.full = self.few or all_labels
         self.slots = _with_bias(self.counts.table, self.n_labels)
         self.totals = self.counts.table.totals()
@@ -185,6 +186,29 @@ class Counted(Ground):
             tuned, _ = self.counted.tune(self.preset)
             support = FEW_SUPPORT if self.few else SUPPORTS[base]
             self.ladder = replace(tuned, **support)  # type: ignore[arg-type]
+        self.pool = self._fit_pool(progress) if base == "pooled" else None
+
+    def _fit_pool(self, progress: Progress) -> Pool:
+        """How far to believe what was counted of each template, as pooled empirical training weighs it."""
+        sample = self.counted.sample(WEIGHT_TOKENS)
+        self.expert_of, names = experts(self.vocabulary)
+        pool = fit_weights(
+            self.counts.table,
+            label_prior(self.counts),
+            self._node_features(sample),
+            self.expert_of,
+            self._possible(sample, self.tables(), sample.labels, full=False),
+            sample.labels,
+            has_ladder=self.word is not None,
+            progress=lambda done: progress("weighing the experts", done),
+        )
+        believed = pool.experts.copy()
+        believed[len(names) - len(self.edge_templates) :][self.edge_templates[: len(believed)]] = 0.0
+        return replace(pool, experts=believed)
+
+    def _node_features(self, tokens: Tokens) -> Features:
+        here = replace(tokens, features=np.where(self.edge_templates[:, None], -1, tokens.features))
+        return Features.of(here, self.vocabulary.bases)
 
     def tables(self) -> LadderTables | None:
         """What the base reads of the counts."""
@@ -206,14 +230,25 @@ class Counted(Ground):
         self, tokens: Tokens, tables: LadderTables | None, temper: float, *, training: bool, full: bool = False
     ) -> Candidates:
         """The labels a token may take, with the tempered base; in training its own count is forgotten."""
+        left_out = tokens.labels if training else None
+        found = self._possible(tokens, tables, left_out, full=full)
+        scores = found.ladder
+        if self.pool is not None:
+            features = self._node_features(tokens)
+            scores = self.pool.scores(
+                self.counts.table, label_prior(self.counts), features, self.expert_of, found, left_out
+            )
+        return Candidates(found.offsets, found.labels, np.float32(temper) * scores)
+
+    def _possible(self, tokens: Tokens, tables: LadderTables | None, left_out: Ids | None, *, full: bool) -> Candidates:
+        """The labels a token may take, and what the ladder says of them."""
         if tables is None:
             return Candidates.all_labels(len(tokens.labels), self.n_labels)
-        left_out = tokens.labels if training else None
         parts = tables.parts(self.ladder, tokens, left_out)
-        found = Candidates(parts.offsets, parts.labels, np.float32(temper) * parts.scores(self.ladder))
+        found = Candidates(parts.offsets, parts.labels, parts.scores(self.ladder))
         if self.full or full:
-            return found.spread(self.n_labels, temper * FLOOR)
-        return found if left_out is None else found.including(left_out, temper * FLOOR)
+            return found.spread(self.n_labels, FLOOR)
+        return found if left_out is None else found.including(left_out, FLOOR)
 
     def start(self, temper: float, edge: float = 0.75) -> Start:
         """Nothing but the tempered co-occurrence rates of labels."""
@@ -227,6 +262,12 @@ class Counted(Ground):
         bias = weights[len(table.labels) :]
         scored = EdgeScores.of_dense(edges)
         every = full or self.full
+        ladder_temper = temper
+        if self.pool is not None:
+            pooled = self.pool.compiled(table, label_prior(self.counts), self.expert_of).scaled(temper)
+            node = replace(node, scores=node.scores + pooled.scores)
+            bias = bias + (temper * self.pool.bias).astype(np.float32)
+            ladder_temper = temper * self.pool.ladder
         if self.word is None or (every and temper == 0):
             return ChainModel(self.labels, scored, node, bias, all_labels=True, edge_weights=extra)
         ladder = ladder_model(self.counts, self.preset, self.ladder, self.word, every)
@@ -235,9 +276,9 @@ class Counted(Ground):
             ladder,
             edges=scored,
             bias=bias,
-            weights=node.padded(rows).plus(ladder.weights.scaled(temper), self.n_labels),
-            rows=ladder.rows.scaled(temper),
-            floor=FLOOR * temper,
+            weights=node.padded(rows).plus(ladder.weights.scaled(ladder_temper), self.n_labels),
+            rows=ladder.rows.scaled(ladder_temper),
+            floor=FLOOR * ladder_temper,
             edge_weights=extra.padded(rows) if len(extra) else extra,
         )
 
@@ -326,6 +367,13 @@ class Loaded(Ground):
         """The candidates of the model, and what its counted rows say of them."""
         corpus = self.corpus if training else self.held_out
         assert corpus is not None
+        found = self._thought_of(corpus)
+        if self.full or full:
+            return found.spread(self.n_labels, float(self.old.model.floor) if len(self.old.model.rows) else 0.0)
+        return found.including(tokens.labels, float(self.old.model.floor)) if training else found
+
+    def _thought_of(self, corpus: Corpus) -> Candidates:
+        """What the model's rows make possible."""
         rows_only = replace(
             self.old.model,
             weights=SparseRows.empty(len(self.old.model.weights)),
@@ -333,10 +381,7 @@ class Loaded(Ground):
             edge_weights=SparseRows(),
         )
         lattice = replace(self.old, model=rows_only).lattice(corpus)
-        found = Candidates(lattice.offsets, lattice.labels, lattice.scores)
-        if self.full or full:
-            return found.spread(self.n_labels, float(self.old.model.floor) if len(self.old.model.rows) else 0.0)
-        return found.including(tokens.labels, float(self.old.model.floor)) if training else found
+        return Candidates(lattice.offsets, lattice.labels, lattice.scores)
 
     def start(self, temper: float, edge: float = 0.75) -> Start:
         """The model's own weights."""
@@ -350,7 +395,8 @@ class Loaded(Ground):
         if len(rows):
             words = len(self.vocabulary.strings(self.vocabulary.columns[old.word_column]))
             known, rest = np.arange(bases[0]), np.arange(bases[0], len(rows))
-            rows = SparseRows.joined([rows.take(known).padded(words), rows.take(rest)])
+            own = rows.take(known).padded(words)
+            rows = SparseRows.joined([own if full or self.full else self._with_seen(own), rows.take(rest)])
             bases = bases + (words - bases[0])
         return replace(
             old,
@@ -363,6 +409,25 @@ class Loaded(Ground):
             all_labels=full or self.full,
             edge_weights=extra if len(extra.labels) else SparseRows(),
         )
+
+    def _with_seen(self, rows: SparseRows) -> SparseRows:
+        """Rows of words, with the labels that the corpus has for them and the model did not think of."""
+        assert self.tokens.words is not None
+        before = self._thought_of(self.corpus)
+        found = before.including(self.tokens.labels, float(self.old.model.floor))
+        grown = np.diff(found.offsets) > np.diff(before.offsets)
+        words = np.unique(self.tokens.words[grown])
+        # All tokens of a word have the same candidates but for their own labels.
+        every = np.isin(self.tokens.words, words)
+        owner = np.repeat(self.tokens.words, np.diff(found.offsets))
+        here = np.repeat(every, np.diff(found.offsets))
+        keys, places = np.unique(owner[here].astype(np.int64) * self.n_labels + found.labels[here], return_index=True)
+        offsets = np.searchsorted(keys, np.arange(len(rows) + 1, dtype=np.int64) * self.n_labels).astype(np.int64)
+        met = SparseRows(offsets, (keys % self.n_labels).astype(np.int32), found.ladder[here][places])
+        both = SparseRows.joined([rows, met])
+        source = np.arange(len(rows))
+        source[words] += len(rows)
+        return both.take(source)
 
 
 def _counted(ground: Ground) -> tuple[Table, PairCounts]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,9 +84,9 @@ def _search(
     """A step along the direction that gains enough: where it arrives, with value and gradient; None if none does."""
     orthant = None if c1 == 0 else np.where(x != 0, np.sign(x), -np.sign(slope))
     steepness = _native.dot(slope, direction)
-    low, high = 0.0, math.inf
+    low, high = (0.0, value, steepness), None  # (scale, value, slope): the step sought lies between
     best: tuple[F64, float, F64] | None = None
-    for _ in range(40):
+    for _ in range(30):
         moved = x + scale * direction
         if orthant is not None:
             moved[moved * orthant <= 0] = 0.0
@@ -95,17 +95,43 @@ def _search(
         if c1 > 0:
             reached += c1 * float(np.abs(moved).sum())
             gained = _native.dot(slope, moved - x)
-        if not reached <= value + 1e-4 * gained:
-            high = scale  # too far
-        else:
+        enough = math.isfinite(reached) and reached <= value + 1e-4 * gained
+        if enough and (best is None or reached < best[1]):
             best = moved, reached, there
-            if c1 > 0 or _native.dot(there, direction) >= 0.9 * steepness:
+        if c1 > 0:
+            if enough:
                 break
-            low = scale  # it still goes down steeply: not far enough
-        if best is not None and math.isfinite(high):
+            scale /= 2
+            continue
+        here = scale, reached, _native.dot(there, direction)
+        if not enough or reached > low[1]:
+            high = here
+        elif here[2] < 0.9 * steepness:
+            low = here  # it still goes down steeply: not far enough
+        elif here[2] > -0.9 * steepness:
+            high = here  # it goes up again steeply: too far
+        else:
             break
-        scale = 2.0 * low if math.isinf(high) else 0.5 * (low + high)
+        scale = 4.0 * low[0] if high is None else _between(low, high)
+        if high is not None and abs(high[0] - low[0]) < 1e-3 * high[0] and best is not None:
+            break
     return best
+
+
+def _between(low: tuple[float, float, float], high: tuple[float, float, float]) -> float:
+    """Where the cubic through two points with their slopes is lowest, kept away from both."""
+    (a, at_a, slope_a), (b, at_b, slope_b) = low, high
+    width = b - a
+    middle = a + 0.5 * width
+    bend = slope_a + slope_b - 3.0 * (at_b - at_a) / width
+    root = bend * bend - slope_a * slope_b
+    if not math.isfinite(root) or root < 0.0:
+        return middle
+    bottom = slope_b - slope_a + 2.0 * math.sqrt(root)
+    if bottom == 0.0:
+        return middle
+    found = b - width * (slope_b + math.sqrt(root) - bend) / bottom
+    return min(max(found, a + 0.1 * width), b - 0.1 * width) if math.isfinite(found) else middle
 
 
 def _pseudo_gradient(x: F64, gradient: F64, c1: float) -> F64:
@@ -182,7 +208,9 @@ class AdaGrad:
 
     A batch is a fixed share of the items, at most 256 of them, whose gradients are of the same weights. ``state`` holds
     (weight, sum of squared gradients) side by side. A pass visits all items once in an order that depends on the seed
-    and the pass only, so that a run can be taken up again where it was left.
+    and the pass only, so that a run can be taken up again where it was left. With ``averaging`` the weights are the
+    mean of those at four moments of each pass; the first pass, in which they still move far, counts only until the
+    second is made.
     """
 
     steps: Steps
@@ -194,10 +222,15 @@ class AdaGrad:
     threads: int = 1
     seed: int = 0
     passes: int = 0
-    opening: float = np.inf  # mean loss of the first items of the first pass
+    latest: float = np.inf  # mean loss met in the last pass
+    averaging: bool = False
+    total: F32 = field(default_factory=lambda: np.zeros(0, np.float32))  # of the weights at these moments
+    moments: int = 0
 
     #: A pass is made in so many parts, so that progress shows and Ctrl-C is heard.
     PARTS = 20
+    #: Items that tell the loss of weights.
+    SOME = 1000
 
     @classmethod
     def of(
@@ -214,8 +247,21 @@ class AdaGrad:
 
     @property
     def weights(self) -> F32:
-        """The weights as they are now."""
+        """The weights as they are now, or their average."""
+        if self.moments > 0:
+            return np.asarray(self.total / np.float32(self.moments))
         return np.ascontiguousarray(self.state[::2])
+
+    @property
+    def tensors(self) -> dict[str, F32]:
+        """All that a checkpoint needs."""
+        return {"state": self.state, "total": self.total, "moments": np.array([self.moments], np.float32)}
+
+    def resume(self, tensors: Mapping[str, NDArray[Any]], passes: int) -> None:
+        """Take up a run that had made so many passes."""
+        self.state[:] = tensors["state"]
+        self.total = np.array(tensors["total"], dtype=np.float32)
+        self.moments, self.passes = int(tensors["moments"][0]), passes
 
     def pass_once(self, progress: Callable[[float], None] = lambda done: None) -> float:
         """One pass; returns the mean loss met on the way. Interrupted, it leaves the state between two steps."""
@@ -223,15 +269,32 @@ class AdaGrad:
         loss = 0.0
         for k, part in enumerate(np.array_split(order, min(self.PARTS, max(1, len(order))))):
             loss += self.steps.pass_over(self.state, part, self.decay, self.rate, self.batch, self.threads)
-            if self.passes == 0 and k == 0:
-                self.opening = loss / max(1, len(part))
+            if self.averaging and (k + 1) % (self.PARTS // 4) == 0:
+                self._remember(afresh=self.passes < 2 and k + 1 == self.PARTS // 4)
             progress((k + 1) / self.PARTS)
         self.passes += 1
         return loss / max(1, len(order))
 
-    def take_back(self, state: F32) -> None:
+    def _remember(self, *, afresh: bool) -> None:
+        if afresh or not self.moments:
+            self.total, self.moments = np.ascontiguousarray(self.state[::2]), 1
+        else:
+            self.total += self.state[::2]
+            self.moments += 1
+
+    def peek(self) -> float:
+        """The mean loss of some items with the weights as they are."""
+        some = np.random.default_rng(self.seed).permutation(self.items)[: self.SOME]
+        loss = self.steps.pass_over(self.state.copy(), some, self.decay, 0.0, self.batch, self.threads)
+        return loss / max(1, len(some))
+
+    def kept(self) -> tuple[F32, F32, int]:
+        """What :meth:`take_back` needs to undo the next pass."""
+        return self.state.copy(), self.total.copy(), self.moments
+
+    def take_back(self, kept: tuple[F32, F32, int]) -> None:
         """Undo a pass that went too far, and halve the steps."""
-        self.state[:] = state
+        self.state[:], self.total, self.moments = kept
         self.passes -= 1
         self.rate /= 2
 
@@ -248,39 +311,46 @@ class Mistakes(Protocol):
 class Perceptron:
     """The averaged perceptron. ``state`` holds (weight, sum of its changes times when they were made) side by side.
 
-    Times are shares of the whole run, so that a sentence of the last pass counts as much as one of the first.
+    Times are counted in passes, so that a run can be taken up again and go on for longer.
     """
 
     steps: Mistakes
     items: NDArray[np.int64]
     state: F32
-    wanted: int
     seed: int = 0
     passes: int = 0
 
     PARTS = AdaGrad.PARTS
 
     @classmethod
-    def of(cls, steps: Mistakes, items: NDArray[np.int64], start: F32, passes: int, seed: int) -> Perceptron:
-        """From weights ``start``, for so many passes."""
+    def of(cls, steps: Mistakes, items: NDArray[np.int64], start: F32, seed: int) -> Perceptron:
+        """From weights ``start``."""
         state = np.zeros((len(start), 2), np.float32)
         state[:, 0] = start
-        return cls(steps, items, state.ravel(), passes, seed)
+        return cls(steps, items, state.ravel(), seed)
 
     @property
     def weights(self) -> F32:
-        """The average of the weights after every sentence so far."""
-        time = max(1, self.passes) / max(1, self.wanted)
-        return np.ascontiguousarray(self.state[::2] - self.state[1::2] / np.float32(time))
+        """The average of the weights after every sentence of all passes so far."""
+        return np.ascontiguousarray(self.state[::2] - self.state[1::2] / np.float32(max(1, self.passes)))
+
+    @property
+    def tensors(self) -> dict[str, F32]:
+        """All that a checkpoint needs."""
+        return {"state": self.state}
+
+    def resume(self, tensors: Mapping[str, NDArray[Any]], passes: int) -> None:
+        """Take up a run that had made so many passes."""
+        self.state[:], self.passes = tensors["state"], passes
 
     def pass_once(self, progress: Callable[[float], None] = lambda done: None) -> float:
         """One pass; returns the mean number of tokens mislabelled in a sentence."""
         order = self.items[np.random.default_rng([self.seed, self.passes]).permutation(len(self.items))]
-        step = 1.0 / max(1, self.wanted * len(order))
-        time, wrong = self.passes / max(1, self.wanted), 0.0
+        wrong, done = 0.0, 0
+        step = 1.0 / max(1, len(order))
         for k, part in enumerate(np.array_split(order, min(self.PARTS, max(1, len(order))))):
-            wrong += self.steps.perceptron(self.state, part, time, step)
-            time += step * len(part)
+            wrong += self.steps.perceptron(self.state, part, self.passes + step * done, step)
+            done += len(part)
             progress((k + 1) / self.PARTS)
         self.passes += 1
         return wrong / max(1, len(order))

@@ -102,8 +102,8 @@ class Candidates:
         )
 
     def including(self, labels: Ids, floor: float) -> Candidates:
-        """With each token's own label among its candidates; one that was not gets the score ``floor``."""
-        missing = np.flatnonzero(self.find(labels) < 0)
+        """With each token's own label, where it is known, among its candidates; one that was not scores ``floor``."""
+        missing = np.flatnonzero((self.find(labels) < 0) & (labels >= 0))
         if not len(missing):
             return self
         owner = np.concatenate([np.repeat(np.arange(len(labels)), np.diff(self.offsets)), missing])

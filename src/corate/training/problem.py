@@ -15,7 +15,7 @@ from corate.training.pooling import Candidates
 __all__ = ["Problem", "SeparateParameters"]
 
 #: The usual weight of each base.
-TEMPERS = {"default": 0.4, "paper": 0.7, "none": 0.0}
+TEMPERS = {"default": 0.4, "pooled": 0.7, "paper": 0.7, "none": 0.0}
 #: With fewer tokens more passes are made.
 FEW_TOKENS = 100_000
 

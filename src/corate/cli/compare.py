@@ -1,0 +1,256 @@
+"""``corate compare``: which method is for a text? Accuracy and time of several, side by side."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from corate.cli import options
+from corate.cli.exits import hush
+from corate.cli.files import check_writable, open_output
+from corate.cli.options import Docstart, Format, Reading
+from corate.cli.plot import Point, in_characters, page, svg
+from corate.cli.terminal import Progress, count, percent, print_json, size
+from corate.errors import CorateError
+from corate.training import METHODS
+
+if TYPE_CHECKING:
+    from corate.comparison import Row
+    from corate.corpus import Corpus
+
+__all__ = ["EXAMPLES", "compare"]
+
+EXAMPLES = """\
+Examples:
+
+\b
+  corate compare train.tsv --test test.tsv
+  corate compare train.tsv --test test.tsv --methods empirical,polish,separate --seeds 5
+  corate compare train.tsv --test test.tsv --features ner --held-out dev.tsv --threads 2
+  corate compare train.tsv --test test.tsv --plot methods.svg --json > methods.json
+"""
+
+_PICTURES = (".svg", ".html")
+_WIDTHS = (10, 15, 8, 8, 15, 9, 7, 9)
+
+
+def _methods(text: str) -> str:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in METHODS:
+            raise typer.BadParameter(f"{name!r} is none of {', '.join(METHODS)}")
+    if not names:
+        raise typer.BadParameter(f"name some of {', '.join(METHODS)}")
+    return ",".join(names)
+
+
+def _picture(path: str | None) -> str | None:
+    if path is not None and not path.endswith(_PICTURES):
+        raise typer.BadParameter(f"{path!r} ends neither in .svg nor in .html")
+    return path
+
+
+def compare(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Labelled text to train on; - is standard input.")],
+    test: Annotated[str, typer.Option("--test", metavar="FILE", help="Labelled text to measure on.")],
+    methods: Annotated[
+        str,
+        typer.Option(metavar="NAMES", help="Which methods, with commas between.", callback=_methods),
+    ] = ",".join(METHODS),
+    features: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PRESET|FILE|TEMPLATES",
+            help="The same for all, as corate train takes them. Unset, each has its own.",
+        ),
+    ] = None,
+    held_out: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Tune on this file and stop by it, never train on it.")
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Train each method N times; show means and standard deviations.")
+    ] = 1,
+    plot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw accuracy against time: a picture (.svg), or a page with the table (.html).",
+            callback=_picture,
+        ),
+    ] = None,
+    threads: options.Threads = 1,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    format: options.FormatOption = Format.auto,
+    columns: options.Columns = None,
+    encoding: options.Encoding = "utf-8",
+    separator: options.Separator = None,
+    comment: options.Comment = None,
+    docstart: options.DocstartOption = Docstart.keep,
+    skip_bad: options.SkipBad = False,
+) -> None:
+    """Train several methods on the same text and show how accurate they are and how long they take.
+
+    The quick ones come first, and each is shown as soon as it is finished. Ctrl-C ends the comparison and keeps those.
+    Training time is from text in memory to a tagger; the size is that of the model file.
+    """
+    _check_files(file, test, held_out, plot)
+    if quiet:
+        hush()
+    reading = Reading(format, columns, encoding, separator, comment, docstart, skip_bad)
+    with Progress(quiet) as progress:
+        progress("reading")
+        corpus = reading.read(file)
+        test_corpus = reading.read(test, corpus.layout)
+        held_out_corpus = None if held_out is None else reading.read(held_out, corpus.layout)
+    table = _Table(seeds, printed=not (json or quiet))
+    stopped: BaseException | None = None
+    try:
+        _run(table, corpus, test_corpus, methods.split(","), features, held_out_corpus, seeds, threads, quiet)
+    except (KeyboardInterrupt, CorateError) as error:
+        stopped = error
+    if table.rows:
+        _finish(table, corpus, test_corpus, plot, stopped, json=json)
+    if stopped is not None:
+        raise stopped
+
+
+def _check_files(file: str, test: str, held_out: str | None, plot: str | None) -> None:
+    named = {"FILE": file, "--test": test, "--held-out": held_out}
+    if sum(name == "-" for name in named.values()) > 1:
+        raise typer.BadParameter("only one file can be standard input", param_hint="--test")
+    for name in named.values():
+        if plot is not None and name not in (None, "-") and os.path.realpath(str(name)) == os.path.realpath(plot):
+            raise typer.BadParameter(f"{plot} is a text to read", param_hint="--plot")
+    if plot is not None:
+        check_writable(plot)
+
+
+def _run(
+    table: _Table,
+    corpus: Corpus,
+    test: Corpus,
+    methods: Sequence[str],
+    features: str | None,
+    held_out: Corpus | None,
+    seeds: int,
+    threads: int,
+    quiet: bool,
+) -> None:
+    """Fill the table; a bar shows between its lines and never among them."""
+    from corate.comparison import compare as compared
+
+    bar: list[Progress] = []
+
+    def progress(stage: str, done: float) -> None:
+        if not bar:
+            bar.append(Progress(quiet))
+        bar[0](stage, done)
+
+    rows = compared(
+        corpus, test, methods, features=features, held_out=held_out, seeds=seeds, threads=threads, progress=progress
+    )
+    try:
+        for row in rows:
+            _close(bar)
+            table.add(row)
+    finally:
+        _close(bar)
+
+
+def _close(bar: list[Progress]) -> None:
+    while bar:
+        bar.pop().__exit__(None, None, None)
+
+
+class _Table:
+    """Lines that are printed as their methods finish, columns of fixed width."""
+
+    def __init__(self, seeds: int, *, printed: bool) -> None:
+        self.rows: list[Row] = []
+        self.seeds, self.printed, self.shown_against = seeds, printed, 0.0
+
+    @property
+    def fastest(self) -> float:
+        return min(row.seconds for row in self.rows)
+
+    @property
+    def header(self) -> list[str]:
+        return ["method", "accuracy", "known", "OOV", "F1", "training", "ratio", "size"]
+
+    def add(self, row: Row) -> None:
+        """Note a method, and print its line."""
+        self.rows.append(row)
+        if not self.printed:
+            return
+        if len(self.rows) == 1:
+            self.shown_against = row.seconds
+            print(self._line(self.header))
+        print(self._line(self.cells(row)))
+        sys.stdout.flush()
+
+    def cells(self, row: Row) -> list[str]:
+        """A method's line."""
+        return [
+            row.method,
+            _with_spread(row, "accuracy"),
+            percent(row.mean("accuracy_known")),
+            percent(row.mean("accuracy_oov")),
+            _with_spread(row, "f1"),
+            f"{row.seconds:.2f} s",
+            f"{row.seconds / max(self.fastest, 1e-9):.1f}x",
+            size(row.bytes),
+        ]
+
+    def finish(self) -> None:
+        """Print the lines again where a later method turned out to be the fastest: the ratios are to another one."""
+        if self.printed and self.fastest != self.shown_against:
+            print("\nratios to the fastest:\n" + self._line(self.header))
+            for row in self.rows:
+                print(self._line(self.cells(row)))
+
+    def _line(self, cells: Sequence[str]) -> str:
+        widths = [w if self.seeds > 1 or k not in (1, 4) else 8 for k, w in enumerate(_WIDTHS)]
+        first = cells[0].ljust(widths[0])
+        return "  ".join([first, *(c.rjust(w) for c, w in zip(cells[1:], widths[1:], strict=True))])
+
+
+def _with_spread(row: Row, score: str) -> str:
+    spread = row.spread(score)
+    return percent(row.mean(score)) + ("" if spread is None else f" ±{100 * spread:.2f}")
+
+
+def _finish(
+    table: _Table, corpus: Corpus, test: Corpus, plot: str | None, stopped: BaseException | None, *, json: bool
+) -> None:
+    """What comes after the last method: the plot, the picture, the JSON."""
+    rows = table.rows
+    points = [Point(r.method, r.seconds, r.mean("accuracy") or 0.0, r.spread("accuracy")) for r in rows]
+    if plot is not None:
+        told = (
+            f"{count(len(corpus))} sentences ({count(corpus.n_tokens)} tokens) to train on, {count(len(test))} to test"
+        )
+        text = svg(points)
+        if plot.endswith(".html"):
+            text = page(points, table.header, [table.cells(r) for r in rows], "Methods compared", told)
+        with open_output(plot) as stream:
+            stream.write(text.encode())
+    if json:
+        result: dict[str, Any] = {
+            "sentences": len(corpus),
+            "tokens": corpus.n_tokens,
+            "test_sentences": len(test),
+            "test_tokens": test.n_tokens,
+            "seeds": table.seeds,
+            "methods": [{**r.to_dict(), "ratio": r.seconds / max(table.fastest, 1e-9)} for r in rows],
+            "interrupted": isinstance(stopped, KeyboardInterrupt),
+        }
+        print_json(result)
+    elif table.printed:
+        table.finish()
+        if len(points) > 1:
+            print("\n" + "\n".join(in_characters(points)))

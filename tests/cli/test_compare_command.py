@@ -1,0 +1,263 @@
+"""corate compare: a row for each method as it finishes, quick ones first, and a plot of accuracy against time."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from corate import Corpus, DataError
+from corate.cli import terminal
+from corate.cli.plot import Point, in_characters, page, svg
+from corate.comparison import ORDER, compare
+from corate.training import METHODS
+
+FEATURES = ["--features", "word[0], suffix(word[0], 2)"]
+QUICK = ["--methods", "polish,empirical,perceptron"]
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory, data):
+    """A short text to train on and one to test on."""
+    folder = tmp_path_factory.mktemp("compared")
+    sentences = (data / "train.tsv").read_text("utf-8").split("\n\n")
+    (folder / "a.tsv").write_text("\n\n".join(sentences[:60]) + "\n\n", "utf-8")
+    (folder / "b.tsv").write_text("\n\n".join(sentences[60:90]) + "\n\n", "utf-8")
+    return folder / "a.tsv", folder / "b.tsv"
+
+
+@pytest.fixture(scope="session")
+def corpora():
+    train = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET"), ("cat", "NOUN")]] * 5)
+    return train, Corpus.from_sentences([[("the", "DET"), ("emu", "NOUN")]])
+
+
+# -- the library -----------------------------------------------------------------------------------------------------
+
+
+def test_every_method_has_its_place_in_the_order():
+    assert sorted(ORDER) == sorted(METHODS)
+
+
+def test_rows_come_one_by_one_quick_methods_first(corpora):
+    rows = compare(*corpora, ["standard", "polish", "empirical"])
+    assert next(rows).method == "empirical"
+    assert [row.method for row in rows] == ["polish", "standard"]
+
+
+def test_means_and_spread_are_over_the_seeds(corpora):
+    (row,) = compare(*corpora, ["polish"], seeds=3)
+    assert [run.seed for run in row.runs] == [0, 1, 2]
+    accuracies = [run.report.accuracy for run in row.runs]
+    assert row.mean("accuracy") == pytest.approx(sum(accuracies) / 3)
+    assert row.spread("accuracy") == pytest.approx(0.0, abs=0.6)
+    assert row.mean("f1") is None
+    assert next(compare(*corpora, ["empirical"])).spread("accuracy") is None
+
+
+def test_features_are_the_same_for_all_and_options_are_by_method(corpora):
+    options = {"standard": {"settings": {"iterations": 1}}}
+    rows = list(compare(*corpora, ["standard", "perceptron"], features=["word[0]"], options=options))
+    assert {row.features for row in rows} == {("word[0]",)}
+    with pytest.raises(DataError, match="ladder is for"):
+        list(compare(*corpora, ["standard"], options={"standard": {"ladder": "paper"}}))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"methods": ["magic"]}, "unknown method 'magic'"),
+        ({"methods": []}, "no method"),
+        ({"seeds": 0}, "at least one seed"),
+        ({"test": Corpus.from_sentences([["a"]])}, "label"),
+        ({"test": Corpus.from_sentences([])}, "label|no tokens"),
+    ],
+)
+def test_what_cannot_be_compared(corpora, change, said):
+    arguments = {"corpus": corpora[0], "test": corpora[1], **change}
+    with pytest.raises(DataError, match=said):
+        list(compare(**arguments))
+
+
+def test_ctrl_c_keeps_the_seeds_that_are_finished(corpora):
+    def progress(stage, done):
+        if stage.startswith("polish, seed 1"):
+            raise KeyboardInterrupt
+
+    rows = compare(*corpora, ["polish", "empirical"], seeds=2, progress=progress)
+    assert [len(next(rows).runs), len(next(rows).runs)] == [2, 1]
+    with pytest.raises(KeyboardInterrupt):
+        next(rows)
+
+
+# -- the command -----------------------------------------------------------------------------------------------------
+
+
+def test_people_get_a_table_and_a_plot(corate, files):
+    result = corate("compare", files[0], "--test", files[1], *QUICK, *FEATURES)
+    assert (result.code, result.err) == (0, "")
+    lines = result.text.splitlines()
+    assert lines[0].split() == ["method", "accuracy", "known", "OOV", "F1", "training", "ratio", "size"]
+    assert [line.split()[0] for line in lines[1:4]] == ["empirical", "perceptron", "polish"]
+    assert len({len(line) for line in lines[:4]}) == 1
+    assert "training time, logarithmic" in result.text
+    assert all(name in "".join(lines[lines.index("accuracy") :]) for name in ("empirical", "perceptron", "polish"))
+    assert "\x1b" not in result.text
+
+
+def test_scripts_get_json(corate, files):
+    result = corate("compare", files[0], "--test", files[1], *QUICK, *FEATURES, "--seeds", 2, "--json")
+    told = json.loads(result.text)
+    assert (told["sentences"], told["test_sentences"], told["seeds"], told["interrupted"]) == (60, 30, 2, False)
+    rows = told["methods"]
+    assert [row["method"] for row in rows] == ["empirical", "perceptron", "polish"]
+    assert min(row["ratio"] for row in rows) == 1
+    for row in rows:
+        assert 0.5 < row["accuracy"] <= 1
+        assert 0 < row["f1"] <= 1
+        assert row["seconds"] > 0
+        assert row["bytes"] > 0
+        assert [run["seed"] for run in row["runs"]] == [0, 1]
+        assert row["spread"]["accuracy"] >= 0
+
+
+def test_seeds_show_their_spread_and_quiet_shows_nothing(corate, files):
+    args = [files[0], "--test", files[1], "--methods", "polish", *FEATURES]
+    assert "±" in corate("compare", *args, "--seeds", 2).text
+    quiet = corate("compare", *args, "--quiet")
+    assert (quiet.code, quiet.out, quiet.err) == (0, b"", "")
+
+
+def test_labels_that_are_no_spans_have_no_f1(corate, tmp_path):
+    (tmp_path / "t").write_text("the\tDET\ndog\tNOUN\n\n" * 5)
+    result = corate("compare", tmp_path / "t", "--test", tmp_path / "t", "--methods", "empirical", "--json")
+    assert json.loads(result.text)["methods"][0]["f1"] is None
+
+
+@pytest.mark.parametrize("ending", ["svg", "html"])
+def test_a_picture_is_one_file_that_needs_no_other(corate, files, tmp_path, ending):
+    picture = tmp_path / f"p.{ending}"
+    assert corate("compare", files[0], "--test", files[1], *QUICK, *FEATURES, "-q", "--plot", picture).code == 0
+    text = picture.read_text("utf-8")
+    assert all(name in text for name in ("empirical", "perceptron", "polish"))
+    assert "prefers-color-scheme:dark" in text
+    assert not any(
+        word in text.replace("http://www.w3.org/2000/svg", "") for word in ("http", "<script", "url(", "@import")
+    )
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ([], "--test"),
+        (["--test", "b", "--methods", "magic"], "'magic' is none of polish"),
+        (["--test", "b", "--methods", ","], "name some of"),
+        (["--test", "b", "--seeds", "0"], "seeds"),
+        (["--test", "b", "--plot", "p.png"], "neither in .svg nor in .html"),
+        (["--test", "b.svg", "--plot", "b.svg"], "b.svg is a text to read"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(corate, tmp_path, monkeypatch, args, said):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b", "b.svg"):
+        (tmp_path / name).write_text("the\tDET\n")
+    result = corate("compare", "a", *args)
+    assert (result.code, result.out) == (2, b"")
+    assert said in " ".join(result.err.split())
+
+
+def test_only_one_file_is_standard_input(corate):
+    assert "only one file" in corate("compare", "-", "--test", "-").err
+
+
+@pytest.mark.parametrize(("text", "said"), [("", "empty"), ("the\ndog\n", "label"), ("a\tX\nb\n", "line 2")])
+def test_a_test_file_that_cannot_be_used_is_found_out_before_training(corate, files, tmp_path, monkeypatch, text, said):
+    def no_training(*args, **options):
+        raise AssertionError("trained in vain")
+
+    monkeypatch.setattr("corate.comparison.train", no_training)
+    (tmp_path / "t").write_text(text)
+    result = corate("compare", files[0], "--test", tmp_path / "t", "-f", "columns")
+    assert (result.code, result.out) == (1, b"")
+    assert said in result.err
+
+
+def test_a_picture_that_cannot_be_written_is_found_out_before_training(corate, files, tmp_path):
+    result = corate("compare", files[0], "--test", files[1], "--plot", tmp_path / "none" / "p.svg")
+    assert (result.code, result.out) == (1, b"")
+    assert "no directory" in result.err
+
+
+def interrupt_at(monkeypatch, stage):
+    """Ctrl-C at a stage, once."""
+    hit = []
+
+    def progress(self, name, done=None):
+        if not hit and name.startswith(stage) and (done or 0) >= 0.5:
+            hit.append(name)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(terminal.Progress, "__call__", progress)
+
+
+@pytest.mark.parametrize("how", ["shown", "json"])
+def test_ctrl_c_keeps_and_prints_what_is_finished(corate, files, tmp_path, monkeypatch, how):
+    interrupt_at(monkeypatch, "polish")
+    args = ["--plot", tmp_path / "p.svg", *(["--json"] if how == "json" else [])]
+    result = corate("compare", files[0], "--test", files[1], *QUICK, *FEATURES, *args)
+    assert (result.code, result.err) == (130, "corate: interrupted\n")
+    if how == "json":
+        told = json.loads(result.text)
+        assert ([row["method"] for row in told["methods"]], told["interrupted"]) == (["empirical", "perceptron"], True)
+    else:
+        assert [line.split()[0] for line in result.text.splitlines()[1:3]] == ["empirical", "perceptron"]
+        assert "training time" in result.text
+    picture = (tmp_path / "p.svg").read_text("utf-8")
+    assert "perceptron" in picture
+    assert "polish" not in picture
+
+
+def test_an_error_of_one_method_keeps_those_before_it(corate, files, tmp_path):
+    (tmp_path / "t").write_text("edge: word[0]\nword[0]\n")
+    args = ["--methods", "perceptron,polish", "--features", "word[0], nonsense(word[0])"]
+    result = corate("compare", files[0], "--test", files[1], *args)
+    assert result.code == 1
+    assert "nonsense" in result.err
+
+
+# -- the plots -------------------------------------------------------------------------------------------------------
+
+POINTS = [Point("quick", 0.1, 0.90), Point("same", 0.1, 0.90), Point("slow <&>", 120.0, 0.97, 0.002)]
+
+
+def test_every_point_has_its_name_also_where_two_are_in_one_place():
+    lines = in_characters(POINTS)
+    assert sum(line.count("o") for line in lines[1:15] if "|" in line) == 3 + "slow <&>".count("o")
+    assert all(any(p.name in line for line in lines) for p in POINTS)
+    assert max(map(len, lines)) <= 80
+
+
+def test_better_is_higher_and_slower_is_further_right():
+    lines = in_characters(POINTS)
+    rows = {p.name: next(i for i, line in enumerate(lines) if p.name in line) for p in POINTS}
+    assert rows["slow <&>"] < rows["quick"]
+    assert lines[rows["slow <&>"]].rindex("o") > lines[rows["quick"]].index("o")
+
+
+@pytest.mark.parametrize("points", [POINTS, POINTS[:1], [Point("a", 0.0, 1.0), Point("b", 1e5, 0.0)]])
+def test_pictures_are_well_formed_and_all_is_inside(points):
+    root = ElementTree.fromstring(svg(points))
+    width, height = map(float, root.get("viewBox").split()[2:])
+    circles = [element for element in root.iter() if element.tag.endswith("circle")]
+    assert len(circles) == len(points)
+    for circle in circles:
+        assert 0 < float(circle.get("cx")) < width
+        assert 0 < float(circle.get("cy")) < height
+    assert [t.text for t in root.iter() if t.tag.endswith("text")][-1] in {p.name for p in points}
+    assert len(in_characters(points)) > 10
+
+
+def test_names_are_escaped_in_pages():
+    text = page(POINTS, ["method"], [["slow <&>"]], "a < b", "told")
+    assert "slow &lt;&amp;&gt;" in text
+    assert "slow <&>" not in text
+    assert "<td>slow" in text

@@ -1,0 +1,299 @@
+"""corate train by the methods on whole sentences: their options, what is refused, and what other commands then say."""
+
+import json
+
+import pytest
+
+import corate as library
+from corate.cli import terminal
+from corate.cli.methods import option_of
+from corate.training import ARGUMENTS, METHODS
+from corate.training.chains import LATTICES, RECIPES, TRANSITIONS
+
+#: Little to wait for: a template or two, few passes and iterations.
+FEW = ["--features", "word[0], suffix(word[0], 2)", "--set", "iterations=15", "--set", "passes=2"]
+
+
+@pytest.fixture(scope="session")
+def few(tmp_path_factory, data):
+    """The first sentences of the small corpus."""
+    path = tmp_path_factory.mktemp("few") / "few.tsv"
+    text = (data / "train.tsv").read_text("utf-8")
+    path.write_text("\n\n".join(text.split("\n\n")[:80]) + "\n\n", "utf-8")
+    return path
+
+
+def told(corate, file, model, *args):
+    result = corate("train", file, "-o", model, "--json", *args)
+    assert (result.code, result.err) == (0, "")
+    return json.loads(result.text)
+
+
+# -- the options -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", RECIPES)
+def test_every_method_trains_a_model_that_tags(corate, few, data, tmp_path, method):
+    result = told(corate, few, tmp_path / "m", "--method", method, *FEW, "--test", data / "test.tsv")
+    assert (result["method"], result["interrupted"]) == (method, False)
+    assert (result["settings"]["passes"], result["settings"]["iterations"]) == (2, 15)
+    assert result["test"]["accuracy"] > 0.5
+    assert json.loads(corate("eval", tmp_path / "m", data / "test.tsv", "--json").text)["f1"] == result["test"]["f1"]
+
+
+@pytest.mark.parametrize(
+    ("args", "key", "value"),
+    [
+        *((["--lattice", name], "lattice", name) for name in LATTICES),
+        *((["--transitions", name], "transitions", name) for name in TRANSITIONS),
+        (["--no-boundaries"], "boundaries", False),
+        ([], "boundaries", True),
+        (["--optimizer", "adagrad"], "optimizer", "adagrad"),
+        (["--optimizer", "lbfgs"], "optimizer", "lbfgs"),
+    ],
+)
+def test_options_are_those_of_the_library(corate, few, tmp_path, args, key, value):
+    # a pruned lattice is one where labels are more than a few, so that pruning is wanted: here it may be full
+    found = told(corate, few, tmp_path / "m", "--method", "standard", *FEW, *args)[key]
+    assert found == value or (key == "lattice" and found in LATTICES)
+
+
+@pytest.mark.parametrize("base", ["default", "paper", "none", "separate"])
+def test_polish_starts_from_any_base(corate, few, tmp_path, base):
+    result = told(corate, few, tmp_path / "m", "--base", base, *FEW)
+    assert result["base"] == ("model" if base == "separate" else base)
+    if base == "separate":
+        assert result["init"]["method"] == "separate"
+
+
+def test_all_that_is_given_reaches_the_library(corate, few, tmp_path, monkeypatch):
+    seen = {}
+    train = library.train
+
+    def spied(corpus, method, **options):
+        seen.update(options, method=method)
+        return train(corpus, "empirical")
+
+    monkeypatch.setattr("corate.train", spied)
+    args = ["--unknown", "?", "--lattice", "full", "--transitions", "seen", "--no-boundaries", "--label-weight", "O=2"]
+    assert corate("train", few, "-o", tmp_path / "m", *args, "--set", "c2=0.1", "-q").code == 0
+    wanted = {"method": "polish", "unknown": "?", "lattice": "full", "transitions": "seen", "boundaries": False}
+    assert wanted.items() <= seen.items()
+    assert (seen["label_weights"], seen["settings"]) == ({"O": 2.0}, {"c2": 0.1})
+    assert not {"base", "coupling", "optimizer", "ladder", "init", "tune", "checkpoint", "features"} & seen.keys()
+
+
+def test_fewer_weights_with_c1_and_with_a_cutoff(corate, few, tmp_path):
+    whole = told(corate, few, tmp_path / "m", "--method", "standard", *FEW)
+    sparse = told(corate, few, tmp_path / "m", "--method", "standard", *FEW, "--set", "c1=1")
+    common = told(corate, few, tmp_path / "m", *FEW, "--set", "cutoff=3")
+    assert sparse["bytes"] < whole["bytes"]
+    assert common["bytes"] < told(corate, few, tmp_path / "m", *FEW)["bytes"]
+
+
+def test_labels_are_weighed_as_costs(corate, data, tmp_path):
+    found = {}
+    for weight in ("0.01", "1", "100"):
+        assert (
+            corate("train", data / "train.tsv", "-o", tmp_path / "m", "-q", "--label-weight", f"O={weight}").code == 0
+        )
+        tagged = corate("tag", tmp_path / "m", data / "test.tsv").text
+        found[weight] = sum(line.endswith("\tO") for line in tagged.splitlines())
+    assert found["0.01"] <= found["1"] <= found["100"]
+    assert found["0.01"] < found["100"]
+
+
+def test_labels_that_are_not_known_are_no_labels(corate, data, tmp_path):
+    rows = (data / "train.tsv").read_text("utf-8").split("\n")
+    partly = [f"{row.split(chr(9))[0]}\t?" if row and i % 3 == 0 else row for i, row in enumerate(rows)]
+    (tmp_path / "partly.tsv").write_text("\n".join(partly), "utf-8")
+    model, test = tmp_path / "m", data / "test.tsv"
+    result = told(corate, tmp_path / "partly.tsv", model, "--unknown", "?", "--test", test)
+    assert result["labels"] == 17
+    assert result["test"]["accuracy"] > 0.9
+    assert "?" not in library.load(model).labels
+    refused = corate("train", tmp_path / "partly.tsv", "-o", model, "--method", "memm", "--unknown", "?")
+    assert refused.code == 2
+
+
+# -- what is refused -------------------------------------------------------------------------------------------------
+
+VALUES = {
+    "ladder": ["paper"],
+    "base": ["none"],
+    "coupling": ["joint"],
+    "optimizer": ["adagrad"],
+    "tune": [],
+    "checkpoint": ["c"],
+    "init": ["i"],
+    "lattice": ["full"],
+    "transitions": ["seen"],
+    "boundaries": [],
+    "unknown": ["?"],
+    "label_weights": ["O=2"],
+}
+
+
+@pytest.mark.parametrize("argument", [name for name in ARGUMENTS if name != "sentence_weights"])
+def test_an_option_of_other_methods_is_wrong_usage_and_names_them(corate, tmp_path, argument):
+    (tmp_path / "t").write_text("a\tX\n")
+    option = [option_of(argument), *VALUES[argument]]
+    for method in METHODS:
+        if method not in ARGUMENTS[argument]:
+            result = corate("train", tmp_path / "t", "-o", tmp_path / "m", "--method", method, *option)
+            assert result.code == 2
+            assert f"{option[0]}: it is for --method" in " ".join(result.err.split())
+            assert all(owner in result.err for owner in ARGUMENTS[argument])
+            assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--set", "sigma2=1"], "unknown setting 'sigma2'; there are c1, c2,"),
+        (["--set", "passes=1.5"], "passes is a whole number"),
+        (["--set", "c2=-1"], "'c2' must be a number that is not negative"),
+        (["--set", "c1=1"], "c1 is for --optimizer lbfgs, not for adagrad; use --set cutoff=N"),
+        (["--method", "standard", "--optimizer", "adagrad", "--set", "c1=1"], "add --optimizer lbfgs"),
+        (["--optimizer", "lbfgs"], "polish is trained by adagrad"),
+        (["--method", "perceptron", "--optimizer", "adagrad"], "perceptron is trained by perceptron"),
+        (["--method", "standard", "--checkpoint", "c"], "it is for --optimizer adagrad, not for lbfgs"),
+        (["--lattice", "thin"], "'thin' is none of full, pruned"),
+        (["--transitions", "some"], "'some' is none of all, seen"),
+        (["--init", "i", "--features", "ner"], "keeps its features"),
+        (["--init", "i", "--base", "paper"], "is its own base"),
+        (["--init", "i", "--tune"], "is not tuned; use --set"),
+        (["--init", "i", "--all-labels"], "use --lattice full"),
+        (["--init", "i", "--checkpoint", "i"], "i is the model to start from itself"),
+        (["--drop-rare", "2"], "use --set cutoff=2"),
+    ],
+)
+def test_what_does_not_go_together_is_wrong_usage(corate, tmp_path, monkeypatch, args, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "FILE").write_text("a\tX\n")
+    result = corate("train", "FILE", "-o", "m", *args)
+    assert (result.code, result.out) == (2, b"")
+    assert said in " ".join(result.err.split())
+    assert [path.name for path in tmp_path.iterdir()] == ["FILE"]
+
+
+def test_a_model_to_start_from_must_be_one(corate, few, data, tmp_path):
+    for start, said in ((tmp_path / "none", "no such file"), (data / "train.tsv", "train.tsv")):
+        result = corate("train", few, "-o", tmp_path / "m", "--init", start)
+        assert result.code == 1
+        assert said in result.err
+        assert not (tmp_path / "m").exists()
+
+
+# -- training further ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["empirical", "separate", "polish", "standard", "perceptron"])
+def test_any_chain_model_can_be_trained_further(corate, few, data, tmp_path, method):
+    args = FEW if method in RECIPES else []
+    first = told(corate, few, tmp_path / "m", "--method", method, *args, "--test", data / "test.tsv")
+    more = told(corate, data / "train.tsv", tmp_path / "m", "--init", tmp_path / "m", "--test", data / "test.tsv")
+    assert more["init"] == {"method": method, "sentences": 80, "tokens": first["tokens"]}
+    assert more["test"]["accuracy"] > first["test"]["accuracy"]
+    assert "init" in corate("info", tmp_path / "m").text
+
+
+def test_update_says_how_to_go_on(corate, few, tmp_path):
+    for method, said in (("polish", "corate train --init"), ("memm", "train it again on all the text")):
+        told(corate, few, tmp_path / "m", "--method", method, *FEW)
+        result = corate("update", tmp_path / "m", few)
+        assert (result.code, result.err.count("\n")) == (1, 1)
+        assert f"method '{method}' has no counts" in result.err
+        assert said in result.err
+
+
+def test_a_memm_cannot_be_a_start(corate, few, tmp_path):
+    told(corate, few, tmp_path / "m", "--method", "memm", *FEW)
+    result = corate("train", few, "-o", tmp_path / "n", "--init", tmp_path / "m")
+    assert result.code == 1
+    assert "normalises locally" in result.err
+
+
+# -- what is shown ---------------------------------------------------------------------------------------------------
+
+
+def test_people_see_the_settings_they_chose_and_the_held_out_accuracy(corate, few, data, tmp_path):
+    plain = corate("train", few, "-o", tmp_path / "m")
+    assert plain.text.startswith("polish: 80 sentences")
+    assert "settings:" not in plain.text
+    assert "held-out" not in plain.text
+    judged = corate("train", few, "-o", tmp_path / "m", "--held-out", data / "test.tsv", "--set", "passes=2")
+    assert "settings: c1 0, c2 0.5, rate 0.1, passes 2," in judged.text
+    accuracy = json.loads(corate("info", tmp_path / "m", "--json").text)["record"]["held_out"]["accuracy"]
+    assert f"held-out: accuracy {100 * accuracy:.2f}%" in judged.text
+
+
+def test_info_tells_what_was_trained_and_how(corate, few, tmp_path):
+    told(corate, few, tmp_path / "m", "--method", "memm", *FEW, "--set", "c2=0.25")
+    facts = json.loads(corate("info", tmp_path / "m", "--json").text)
+    assert facts["locally_normalised"] is True
+    assert facts["record"]["settings"]["c2"] == 0.25
+    shown = corate("info", tmp_path / "m").text
+    for words in ("memm", "normalised", "at every position", "c2 0.25", "lattice", "transitions", "lbfgs"):
+        assert words in shown
+    told(corate, few, tmp_path / "m", *FEW)
+    assert json.loads(corate("info", tmp_path / "m", "--json").text)["locally_normalised"] is False
+    assert "at every position" not in corate("info", tmp_path / "m").text
+
+
+def test_help_groups_options_by_what_they_are_for(corate):
+    text = corate("train", "--help").text
+    titles = (
+        "Options:",
+        "Counting (empirical):",
+        "Fitting weights (all but",
+        "Training on whole sentences (",
+        "Reading:",
+    )
+    places = [text.index(title) for title in titles]
+    assert places == sorted(places)
+    first = (
+        places[1] < text.index("--ladder <") < places[2] < text.index("--base <") < text.index("--tune ") < places[3]
+    )
+    assert first
+    assert places[3] < text.index("--init MODEL") < text.index("--no-boundaries") < places[4]
+    assert f"<{'|'.join(METHODS)}>" in text
+    assert all(option_of(name) in text for name in ARGUMENTS if name != "sentence_weights")
+
+
+# -- Ctrl-C and checkpoints ------------------------------------------------------------------------------------------
+
+
+def interrupt_at(monkeypatch, stage, done):
+    """Ctrl-C when a stage has got so far, once."""
+    hit = []
+
+    def progress(self, name, share=None):
+        if not hit and name.startswith(stage) and (share or 0.0) >= done:
+            hit.append(name)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(terminal.Progress, "__call__", progress)
+
+
+@pytest.mark.parametrize(("method", "done"), [("polish", 0.6), ("standard", 0.1), ("perceptron", 0.6)])
+def test_ctrl_c_writes_the_model_reached_so_far_and_says_so(corate, few, data, tmp_path, monkeypatch, method, done):
+    interrupt_at(monkeypatch, method, done)
+    model = tmp_path / "m"
+    result = corate("train", few, "-o", model, "--method", method, "--set", "passes=4", "--json")
+    assert result.code == 0
+    assert result.err == f"corate: warning: interrupted: {model} holds the model reached so far\n"
+    assert json.loads(result.text)["interrupted"] is True
+    monkeypatch.undo()
+    assert json.loads(corate("eval", model, data / "test.tsv", "--json").text)["accuracy"] > 0.6
+
+
+def test_a_checkpoint_is_taken_up_and_ends_where_one_run_would(corate, few, data, tmp_path):
+    once, twice, checkpoint = tmp_path / "once", tmp_path / "twice", tmp_path / "c"
+    told(corate, few, once, "--set", "passes=3")
+    told(corate, few, twice, "--set", "passes=1", "--checkpoint", checkpoint)
+    told(corate, few, twice, "--set", "passes=3", "--checkpoint", checkpoint)
+    assert library.load(twice).strongest(50) == library.load(once).strongest(50)
+    result = corate("train", data / "test.tsv", "-o", twice, "--checkpoint", checkpoint)
+    assert result.code == 1
+    assert "checkpoint is of other data" in result.err

@@ -1,0 +1,143 @@
+"""Losses of whole sentences with plain NumPy in float64: the oracle of native/chain.cpp and native/chains.cpp.
+
+    score(y) = T(start, y_1) + sum_j node_j(y_j) + sum_j edge_j(y_j-1, y_j) + T(y_n, end)
+    node_j(y) = base_j(y) + sum of value * W(f, y)        edge_j(y, y') = T(y, y') + sum of U(g, y, y')
+
+Weights are dense arrays here, zero where there is no slot: T is (K + 1, K + 1), U (edge features, K + 1, K + 1), W
+(features, K). The boundary is label K.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass
+class Token:
+    """Candidate labels with their base, the gold one (None: not known), features with values, features of its edge."""
+
+    base: dict[int, float]
+    gold: int | None
+    features: list[tuple[int, float]] = field(default_factory=list)
+    edge: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Weights:
+    """T, U and W."""
+
+    table: NDArray
+    extra: NDArray
+    node: NDArray
+
+
+def nodes(sentence: Sequence[Token], w: Weights) -> list[NDArray]:
+    """The scores of each token's candidates."""
+    return [np.array([b + sum(v * w.node[f, y] for f, v in t.features) for y, b in t.base.items()]) for t in sentence]
+
+
+def blocks(sentence: Sequence[Token], w: Weights) -> list[NDArray]:
+    """The scores of the edges that lead to each token, and of those that lead to the end."""
+    boundary = [len(w.table) - 1]
+    labels = [boundary, *(list(t.base) for t in sentence), boundary]
+    found = []
+    for j, (before, after) in enumerate(itertools.pairwise(labels)):
+        table = w.table[np.ix_(before, after)]
+        for g in sentence[j].edge if j < len(sentence) else ():
+            table = table + w.extra[g][np.ix_(before, after)]
+        found.append(table)
+    return found
+
+
+def all_scores(sentence: Sequence[Token], w: Weights) -> dict[tuple[int, ...], float]:
+    """The score of every labelling, by enumeration."""
+    own, between = nodes(sentence, w), blocks(sentence, w)
+    labels = [list(t.base) for t in sentence]
+    found = {}
+    for places in itertools.product(*(range(len(ys)) for ys in labels)):
+        around = [0, *places, 0]
+        score = sum(scores[k] for scores, k in zip(own, places, strict=True))
+        score += sum(e[k, m] for e, (k, m) in zip(between, itertools.pairwise(around), strict=True))
+        found[tuple(ys[k] for ys, k in zip(labels, places, strict=True))] = float(score)
+    return found
+
+
+def agrees(path: Sequence[int], sentence: Sequence[Token]) -> bool:
+    """Whether a labelling has the labels that are known."""
+    return all(t.gold in (None, y) for t, y in zip(sentence, path, strict=True))
+
+
+def log_z(own: Sequence[NDArray], between: Sequence[NDArray]) -> float:
+    """log sum exp over all labellings: alpha_j(y') = node_j(y') + log sum_y exp(alpha_j-1(y) + edge_j(y, y'))."""
+    alpha = np.zeros(1)
+    for node, edge in zip([*own, np.zeros(1)], between, strict=True):
+        alpha = node + np.logaddexp.reduce(alpha[:, None] + edge, axis=0)
+    return float(alpha[0])
+
+
+def likelihood(sentence: Sequence[Token], w: Weights) -> float:
+    """log Z of all labellings minus log Z of those that agree with what is known."""
+    own, between = nodes(sentence, w), blocks(sentence, w)
+    known = [
+        np.where([t.gold in (None, y) for y in t.base], scores, -np.inf)
+        for t, scores in zip(sentence, own, strict=True)
+    ]
+    return log_z(own, between) - log_z(known, between)
+
+
+def enumerated_likelihood(sentence: Sequence[Token], w: Weights) -> float:
+    """The same as sums over all labellings."""
+    scores = all_scores(sentence, w)
+    agreeing = [score for path, score in scores.items() if agrees(path, sentence)]
+    return float(np.logaddexp.reduce(list(scores.values())) - np.logaddexp.reduce(agreeing))
+
+
+def _around(sentence: Sequence[Token]) -> list[int]:
+    """Places of the gold labels among the candidates, the boundaries' around them."""
+    return [0, *(list(t.base).index(t.gold) for t in sentence), 0]  # type: ignore[arg-type]
+
+
+def pieces(sentence: Sequence[Token], w: Weights) -> float:
+    """Each edge by itself, with the nodes at its ends: -log P(y, y')."""
+    own, gold, loss = [np.zeros(1), *nodes(sentence, w), np.zeros(1)], _around(sentence), 0.0
+    for j, edge in enumerate(blocks(sentence, w)):
+        scores = own[j][:, None] + edge + own[j + 1]
+        loss += np.logaddexp.reduce(scores.ravel()) - scores[gold[j], gold[j + 1]]
+    return float(loss)
+
+
+def local(sentence: Sequence[Token], w: Weights) -> float:
+    """-log P(y_j | y_j-1, x) at each position; the end is not asked."""
+    gold, loss = _around(sentence), 0.0
+    for j, (own, edge) in enumerate(zip(nodes(sentence, w), blocks(sentence, w), strict=False)):
+        scores = own + edge[gold[j]]
+        loss += np.logaddexp.reduce(scores) - scores[gold[j + 1]]
+    return float(loss)
+
+
+def local_scores(sentence: Sequence[Token], w: Weights) -> dict[tuple[int, ...], float]:
+    """log of the product of P(y_j | y_j-1, x), of every labelling."""
+    own, between = nodes(sentence, w), blocks(sentence, w)
+    labels = [list(t.base) for t in sentence]
+    found = {}
+    for places in itertools.product(*(range(len(ys)) for ys in labels)):
+        score, before = 0.0, 0
+        for node, edge, k in zip(own, between, places, strict=False):
+            row = node + edge[before]
+            score, before = score + row[k] - np.logaddexp.reduce(row), k
+        found[tuple(ys[k] for ys, k in zip(labels, places, strict=True))] = float(score)
+    return found
+
+
+def path(sentence: Sequence[Token], w: Weights) -> float:
+    """How much the best labelling scores above the gold one."""
+    scores = all_scores(sentence, w)
+    return max(scores.values()) - scores[tuple(t.gold for t in sentence)]  # type: ignore[arg-type]
+
+
+LOSSES = {"likelihood": likelihood, "pieces": pieces, "local": local, "path": path}
