@@ -7,9 +7,14 @@ it says, one JSON object a line behind a mark: that training begins, how many it
 from __future__ import annotations
 
 import json
+import os
+import queue
+import signal
 import sys
+import threading
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -111,9 +116,8 @@ def _outcome(report: Any, seconds: float, sizes: dict[str, Any], iterations: lis
 
 
 def main(folder: str) -> None:
-    """Measure what standard input asks for, until it ends."""
-    import warnings
-
+    """Measure what standard input asks for, until it ends, be it amid a cell: then no one waits for that any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a cell cut short by Ctrl-C must not count as measured
     warnings.simplefilter("ignore", UserWarning)
     output = sys.stdout
 
@@ -122,13 +126,27 @@ def main(folder: str) -> None:
         output.flush()
 
     sys.stdout = sys.stderr  # what a library prints is no message of ours
-    for line in sys.stdin:
+    for line in _asked():
         try:
             outcome = measured(Cell(**json.loads(line)), Path(folder), say)
         except Exception as error:  # a cell that fails is a row of the table; the others go on
             say(event="failed", message=f"{type(error).__name__}: {error}")
         else:
             say(event="done", outcome=asdict(outcome))
+
+
+def _asked() -> Iterator[str]:
+    """The lines of standard input, read beside the work: its end ends the process at once."""
+    lines: queue.Queue[str] = queue.Queue()
+
+    def listen() -> None:
+        for line in sys.stdin:
+            lines.put(line)
+        os._exit(0)
+
+    threading.Thread(target=listen, daemon=True).start()
+    while True:
+        yield lines.get()
 
 
 if __name__ == "__main__":
