@@ -80,8 +80,13 @@ pos[0]
 pos[1]
 """
 
-#: The window usual for CoNLL-2000: words and their pairs, parts of speech and their pairs and triples.
+#: The window usual for CoNLL-2000 (words and their pairs, parts of speech and their pairs and triples), and spelling.
 _CHUNKING = """
+lower(word[0])
+prefix(word[0], 3)
+suffix(word[0], 2)
+suffix(word[0], 3)
+short_shape(word[0])
 word[-2]
 word[-1]
 word[0]

@@ -35,6 +35,9 @@ METHODS = ("polish", "empirical", "separate", "standard", "piecewise", "memm", "
 
 Progress = Callable[[str, float], None]
 
+#: With more than a few labels, edges depend on the observation where there are so many tokens for each label.
+EDGE_TOKENS = 1500
+
 
 def train(
     corpus: Corpus,
@@ -273,12 +276,14 @@ def _ground(
         return Loaded(tagger, corpus, held_out=held_out, unknown=unknown)
     recipe = RECIPES[method]
     names, ids = label_ids(corpus, unknown)
-    if method == "polish" and len(names) <= FEW_LABELS:
+    few = len(names) <= FEW_LABELS
+    if method == "polish" and (few or corpus.n_tokens > EDGE_TOKENS * len(names)):
+        templates = [*templates, *edge_templates(templates, corpus)]
+    if method == "polish" and few:
         # Pooled scores are counted over all features: they take no numbers, and every label has to be known.
         countable = (corpus.attributes is None or corpus.attributes.values is None) and not cutoff
         if base is None and countable and (ids >= 0).all() and (templates or corpus.attributes is not None):
             base = "pooled"
-        templates = [*templates, *edge_templates(templates, corpus)]
     return Counted(
         corpus,
         templates,

@@ -41,16 +41,18 @@ __all__ = ["LATTICES", "RECIPES", "TRANSITIONS", "ChainParameters", "ChainTraini
 LATTICES = ("full", "pruned")
 TRANSITIONS = ("all", "seen")
 
-#: The usual weight of each base, and polish's prior and passes on it.
+#: The usual weight of each base, and polish's prior on it.
 TEMPERS = {"default": 0.55, "pooled": 0.8, "paper": 0.7, "none": 0.0}
 POLISH_C2 = {"default": 0.5, "pooled": 1.0, "paper": 0.5, "none": 0.5}
-POLISH_PASSES = {"default": 2, "pooled": 3, "paper": 3, "none": 3}
+POLISH_PASSES = 3
 #: With fewer tokens more stochastic passes are made.
 FEW_TOKENS = 100_000
+#: And with more, one pass less.
+MANY_TOKENS = 400_000
 #: Tokens that tuning learns from and judges by.
 TUNING_TOKENS = 40_000
-#: A pass has gone too far where its loss is so many times that of the pass before, and that of knowing nothing.
-TOO_FAR = 10.0
+#: A pass has gone too far where the loss after it is so many times that before, and so much more for each token.
+TOO_FAR, SLACK = 1.5, 0.5
 MOST_HALVINGS = 40
 #: Held-out accuracy may fail to rise for so many iterations of a batch optimiser.
 PATIENCE = 10
@@ -96,7 +98,7 @@ class ChainParameters:
         c2, passes = recipe.c2, recipe.passes
         if recipe.base != "none":
             more = int(np.clip(np.sqrt(FEW_TOKENS / max(1, tokens)), 1, 3))
-            c2, passes = POLISH_C2[base], POLISH_PASSES[base] * more
+            c2, passes = POLISH_C2[base], POLISH_PASSES * more - (tokens > MANY_TOKENS)
         return replace(
             self,
             c2=c2 if self.c2 < 0 else self.c2,
@@ -384,11 +386,12 @@ class ChainTraining:
             return run.pass_once(progress)
         if done == 0:
             run.latest = run.peek()
-        nothing = len(self.tokens.labels) / max(1, len(run.items)) * math.log(self.ground.n_labels + 1)
-        limit = TOO_FAR * max(nothing, run.latest)
+        limit = TOO_FAR * run.latest + SLACK * len(self.tokens.labels) / max(1, len(run.items))
         for _ in range(MOST_HALVINGS):
             kept = run.kept()
-            loss = run.pass_once(progress)
+            met = run.pass_once(progress)
+            # The loss met on the way says little: it may have ended much worse than it was on average.
+            loss = run.peek() if math.isfinite(met) else met
             if loss <= limit:
                 run.latest = loss
                 return loss

@@ -208,9 +208,8 @@ class AdaGrad:
 
     A batch is a fixed share of the items, at most 256 of them, whose gradients are of the same weights. ``state`` holds
     (weight, sum of squared gradients) side by side. A pass visits all items once in an order that depends on the seed
-    and the pass only, so that a run can be taken up again where it was left. With ``averaging`` the weights are the
-    mean of those at four moments of each pass; the first pass, in which they still move far, counts only until the
-    second is made.
+    and the pass only, so that a run can be taken up again where it was left. With ``averaging`` the weights are a
+    mean of those at four moments of each pass, the k-th of which counts k squared times: the last ones most.
     """
 
     steps: Steps
@@ -249,7 +248,8 @@ class AdaGrad:
     def weights(self) -> F32:
         """The weights as they are now, or their average."""
         if self.moments > 0:
-            return np.asarray(self.total / np.float32(self.moments))
+            k = self.moments
+            return np.asarray(self.total / np.float32(k * (k + 1) * (2 * k + 1) / 6))
         return np.ascontiguousarray(self.state[::2])
 
     @property
@@ -270,17 +270,16 @@ class AdaGrad:
         for k, part in enumerate(np.array_split(order, min(self.PARTS, max(1, len(order))))):
             loss += self.steps.pass_over(self.state, part, self.decay, self.rate, self.batch, self.threads)
             if self.averaging and (k + 1) % (self.PARTS // 4) == 0:
-                self._remember(afresh=self.passes < 2 and k + 1 == self.PARTS // 4)
+                self._remember()
             progress((k + 1) / self.PARTS)
         self.passes += 1
         return loss / max(1, len(order))
 
-    def _remember(self, *, afresh: bool) -> None:
-        if afresh or not self.moments:
-            self.total, self.moments = np.ascontiguousarray(self.state[::2]), 1
-        else:
-            self.total += self.state[::2]
-            self.moments += 1
+    def _remember(self) -> None:
+        self.moments += 1
+        if self.moments == 1:
+            self.total = np.zeros(len(self.state) // 2, np.float32)
+        self.total += np.float32(self.moments**2) * self.state[::2]
 
     def peek(self) -> float:
         """The mean loss of some items with the weights as they are."""
