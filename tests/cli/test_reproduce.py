@@ -178,3 +178,12 @@ def test_help_names_experiments_and_how_to_get_the_data(corate):
     text = corate("reproduce", "--help").text
     for name in (*experiments.EXPERIMENTS, "nltk.downloader", "--peers", "--budget"):
         assert name in text
+
+
+def test_without_any_peer_it_says_how_to_get_one(corate, monkeypatch):
+    from corate.reproduction import peers
+
+    monkeypatch.setattr(peers, "installed", list)
+    result = corate("reproduce", "label-bias", "--peers", "--methods", "empirical")
+    assert result.code == 0
+    assert "corate: warning: no peer is installed" in result.err

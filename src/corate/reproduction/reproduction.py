@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,7 +82,10 @@ def _in_order(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _peers() -> list[str]:
-    return peers.installed()
+    found = peers.installed()
+    if not found:
+        warnings.warn("no peer is installed; python-crfsuite comes with pip install 'corate[reproduce]'", stacklevel=3)
+    return found
 
 
 def _splits(
