@@ -226,3 +226,11 @@ def test_every_method_has_a_name_and_a_colour():
     from corate.reproduction.report.summary import NAMES
 
     assert set(METHODS) | set(PEERS) == set(NAMES) == set(COLOURS)
+
+
+def test_a_stopped_training_lies_on_the_axis_and_moves_no_other_point():
+    done = Series("polish", [(1.0, 90.0, "a"), (10.0, 92.0, "b")])
+    stopped = Series("standard", [(5.0, 0.0, "c")], "stopped")
+    alone, both = (chart("t", Axis("s", log=True), Axis("%"), series) for series in ([done], [done, stopped]))
+    assert re.findall(r"<circle[^>]*>", alone) == re.findall(r"<circle[^>]*>", both)
+    assert both.count("<path") == alone.count("<path") + 1

@@ -49,7 +49,10 @@ def standalone(svg: str) -> str:
 
 @dataclass(frozen=True)
 class Series:
-    """Points of one method: (x, y, what the point says). ``mark`` is full, hollow, square or stopped."""
+    """Points of one method: (x, y, what the point says).
+
+    ``mark`` is full, hollow, square or stopped; a stopped one has no height, and lies on the axis.
+    """
 
     method: str
     points: Sequence[tuple[float, float, str]]
@@ -115,8 +118,8 @@ def chart(title: str, across: Axis, up: Axis, series: Sequence[Series]) -> str:
     (True, 2, True)
     """
     xs = [x for one in series for x, _, _ in one.points]
-    ys = [y for one in series for _, y, _ in one.points]
-    if not xs:
+    ys = [y for one in series if one.mark != "stopped" for _, y, _ in one.points]
+    if not ys:
         return "<p>Nothing was measured that could be drawn here.</p>"
     (x0, x1), (y0, y1) = across.range(xs), up.range(ys)
 
@@ -133,7 +136,8 @@ def chart(title: str, across: Axis, up: Axis, series: Sequence[Series]) -> str:
     ]
     parts += _axes(across, up, (x0, x1), (y0, y1), place)
     for one in series:
-        drawn = [(*place(x, y), text) for x, y, text in one.points]
+        level = y0 if one.mark == "stopped" else None
+        drawn = [(*place(x, y if level is None else level), text) for x, y, text in one.points]
         inside = []
         if one.line and len(drawn) > 1:
             path = " ".join(f"{x},{y}" for x, y, _ in drawn)
@@ -169,7 +173,7 @@ def _mark(mark: str, x: float, y: float, text: str) -> str:
     if mark == "square":
         return f'<rect class="full" x="{x - 4.5}" y="{y - 4.5}" width="9" height="9">{title}</rect>'
     if mark == "stopped":
-        return f'<path class="hollow" d="M{x - 6} {y - 5}H{x + 6}L{x} {y + 5}Z">{title}</path>'
+        return f'<path class="hollow" d="M{x - 6} {y - 10}H{x + 6}L{x} {y}Z">{title}</path>'
     kind = "hollow dim" if mark == "hollow" else "full"
     return f'<circle class="{kind}" cx="{x}" cy="{y}" r="5">{title}</circle>'
 
@@ -181,7 +185,8 @@ def legend(methods: Sequence[tuple[str, str]], marks: Sequence[tuple[str, str]] 
     for method, name in methods:
         drawn = f'<g class="s-{method}">{_mark(_shape(method), 7, 6, name)}</g>'
         found.append(f"<li>{swatch.format(drawn)} {escape(name)}</li>")
-    found += [f"<li>{swatch.format(_mark(mark, 7, 6, name))} {escape(name)}</li>" for mark, name in marks]
+    for mark, name in marks:
+        found.append(f"<li>{swatch.format(_mark(mark, 7, 11 if mark == 'stopped' else 6, name))} {escape(name)}</li>")
     return f'<ul class="legend">{"".join(found)}</ul>'
 
 

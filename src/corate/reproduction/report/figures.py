@@ -44,9 +44,8 @@ def accuracy_over_time(tables: Tables) -> list[Block]:
             continue
         key = "f1" if experiment == "chunking" else "accuracy"
         series = [_point(cell, key) for cell in cells.values() if cell[key] is not None]
-        low = min((point[1] for one in series for point in one.points), default=90.0)
         series += [
-            Series(m, [(c["seconds"], low, _stopped(m, c))], "stopped")
+            Series(m, [(c["seconds"], 0.0, _stopped(m, c))], "stopped")
             for m, c in cells.items()
             if c["estimated"] and c["seconds"]
         ]

@@ -54,6 +54,7 @@ pre{background:var(--band);padding:.75rem 1rem;overflow-x:auto;border-radius:6px
 caption{text-align:left;font-weight:600;padding:.3rem 0}
 th,td{padding:.4rem .55rem;border-bottom:1px solid var(--line);text-align:right;vertical-align:top;white-space:nowrap}
 thead th{background:var(--band);vertical-align:bottom}th:first-child{text-align:left;font-weight:600}
+tbody th{position:sticky;left:0;background:var(--ground)}
 td small,th small{display:block;color:var(--soft);font-size:.8rem;font-weight:400}
 .figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(26rem,100%),1fr));gap:1.5rem;margin:1rem 0}
 figure{margin:0;min-width:0}figcaption{margin-bottom:.4rem}.drawn{overflow-x:auto}

@@ -130,9 +130,10 @@ def blocks(found: Worked) -> list[Block]:
         ),
         local,
         Paragraph(
-            "Co-occurrence rates leave the evidence in: every factor is a probability of labels given symbols only, or "
-            "a rate of two labels. All label pairs share one probability space, so the pair that the symbols speak for "
-            "wins."
+            "Co-occurrence rates leave the evidence in: every factor is a probability of labels given symbols only, "
+            "or a rate of two labels. All label pairs share one probability space, so the pair that the symbols speak "
+            "for wins. (The product of counted factors is a score and no probability: the counted rate does not look "
+            "at the symbols, and so it may exceed 1.)"
         ),
         joint,
         Paragraph(
