@@ -134,6 +134,9 @@ class Chains {
         return loss + 0.5 * precision * norm;
     }
 
+    // Stochastic steps pass over tokens whose labels are as good as certain: residuals at most this.
+    static constexpr float kQuiet = 1e-4f;
+
     // AdaGrad over sentences in the given order, as in maxent.cpp; `decay` holds the prior's share of T for each sentence
     // (where all labels are candidates), then of each edge feature and each node feature for each visit.
     double pass(InOut<float> state, In<int64_t> order, In<float> decay, float rate, size_t batch, size_t threads) const {
@@ -155,7 +158,7 @@ class Chains {
             const size_t count = std::min(batch, order.shape(0) - start);
             loss += residuals_of<2>(order.data() + start, count, w, work, team);
             team.run([&](size_t part, size_t parts) {
-                each_node_weight(work, part, parts, [&](size_t at, int32_t f, float r) {
+                each_node_weight(work, kQuiet, part, parts, [&](size_t at, int32_t f, float r) {
                     step(at, decay(1 + edge_features() + static_cast<size_t>(f)), r);
                 });
                 each_edge_weight(work, part, parts, [&](size_t at, int32_t g, float r) { step(at, decay(1 + static_cast<size_t>(g)), r); });
@@ -198,7 +201,7 @@ class Chains {
                 w[2 * at] -= r;
                 w[2 * at + 1] -= t * r;
             };
-            each_node_weight(work, 0, 1, [&](size_t at, int32_t, float r) {
+            each_node_weight(work, 0.0f, 0, 1, [&](size_t at, int32_t, float r) {
                 if (r != 0.0f) move(at, r);
             });
             each_edge_weight(work, 0, 1, [&](size_t at, int32_t, float r) {
@@ -563,27 +566,28 @@ class Chains {
         }
     }
 
-    // Calls use(weight, feature, gradient) for each node weight of a batch that belongs to this part.
+    // Calls use(weight, feature, gradient) for each node weight of a batch that belongs to this part, but for those of
+    // tokens whose residuals are all `quiet`.
     template <typename Real, typename Use>
-    void each_node_weight(Work<Real>& work, size_t part, size_t parts, Use use) const {
+    void each_node_weight(Work<Real>& work, Real quiet, size_t part, size_t parts, Use use) const {
         if constexpr (std::is_same_v<Real, float>)
             for (size_t g = 0; g < work.n_groups; ++g)
                 for (size_t i = 0; i < work.members[g].size(); ++i) {
                     const size_t s = work.members[g][i];
                     for (size_t j = 0; j < length(s); ++j)
-                        node_weights_of(sentences_.data()[s] + static_cast<int64_t>(j), work.groups[g].row(i, j), part, parts, use);
+                        node_weights_of(sentences_.data()[s] + static_cast<int64_t>(j), work.groups[g].row(i, j), quiet, part, parts, use);
                 }
         for (size_t i = 0; work.n_groups == 0 && !(dense() && std::is_same_v<Real, float>) && i < work.sentences.size(); ++i) {
             Chain<Real>& c = work.chains[i];
             for (size_t j = 0; j < c.n; ++j)
-                node_weights_of(sentences_.data()[work.sentences[i]] + static_cast<int64_t>(j), c.nodes(j), part, parts, use);
+                node_weights_of(sentences_.data()[work.sentences[i]] + static_cast<int64_t>(j), c.nodes(j), quiet, part, parts, use);
         }
     }
 
     template <typename Real, typename Use>
-    void node_weights_of(int64_t t, const Real* r, size_t part, size_t parts, Use use) const {
+    void node_weights_of(int64_t t, const Real* r, Real quiet, size_t part, size_t parts, Use use) const {
         const size_t m = width(t), base = n_pairs() + edge_size();
-        if (std::all_of(r, r + m, [](Real x) { return x == Real(0); })) return;
+        if (std::all_of(r, r + m, [=](Real x) { return std::abs(x) <= quiet; })) return;
         const int32_t* own = labels(t);
         nodes_->each(t, [&](int32_t f, float v) {
             if (parts > 1 && static_cast<size_t>(f) % parts != part) return;
@@ -669,7 +673,7 @@ class Chains {
                 if (work.n_groups > 0)
                     stream_gradient(work, gradient, part, parts);
                 else
-                    each_node_weight(work, part, parts, add);
+                    each_node_weight(work, Real(0), part, parts, add);
                 each_edge_weight(work, part, parts, add);
                 each_pair(work, part, parts, [&](size_t at, Real r) { gradient[at] += static_cast<double>(r); });
             });

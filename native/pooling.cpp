@@ -18,6 +18,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "slots.h"
 
 namespace {
 
@@ -31,6 +32,29 @@ struct Evidence {
     const int32_t* counts;
     const double* prior;
     double k;
+    std::vector<float> whole;  // of each entry of the table, nothing left out
+    std::vector<float> less;   // of small counts, by label: what is left where one is taken off
+    static constexpr int32_t kSmall = 256;
+
+    Evidence(const Table& table, const In<double>& p, double smoothing)
+        : offsets(std::get<0>(table).data()), labels(std::get<1>(table).data()), counts(std::get<2>(table).data()), prior(p.data()), k(smoothing) {
+        const size_t n = std::get<1>(table).shape(0);
+        whole.resize(n);
+        for (size_t i = 0; i < n; ++i) {
+            if (labels[i] < 0 || static_cast<size_t>(labels[i]) >= p.shape(0)) throw nb::value_error("label id out of range");
+            whole[i] = of_count(labels[i], counts[i]);
+        }
+        less.resize(p.shape(0) * kSmall);
+        for (size_t y = 0; y < p.shape(0); ++y)
+            for (int32_t c = 0; c < kSmall; ++c) less[y * kSmall + static_cast<size_t>(c)] = of_count(static_cast<int32_t>(y), c);
+    }
+
+    float of_count(int32_t y, int32_t n) const { return n <= 0 ? 0.0f : static_cast<float>(std::log1p(n / (k * prior[y]))); }
+
+    void prefetch_row(int32_t f) const {
+        prefetch(labels + offsets[f]);
+        prefetch(whole.data() + offsets[f]);
+    }
 
     // Calls add(position among the candidates, evidence) for each candidate the feature was seen with.
     template <typename Add>
@@ -38,11 +62,15 @@ struct Evidence {
         size_t j = 0;
         for (int64_t i = offsets[f]; i < offsets[f + 1]; ++i) {
             const int32_t y = labels[i];
-            const int32_t n = counts[i] - (y == left_out ? 1 : 0);
-            if (n <= 0) continue;
             while (j < width && own[j] < y) ++j;
             if (j == width) return;
-            if (own[j] == y) add(j, static_cast<float>(std::log1p(n / (k * prior[y]))));
+            if (own[j] != y) continue;
+            if (y != left_out) {
+                add(j, whole[static_cast<size_t>(i)]);
+            } else {
+                const int32_t n = counts[i] - 1;
+                add(j, n < kSmall ? less[static_cast<size_t>(y) * kSmall + static_cast<size_t>(std::max(n, 0))] : of_count(y, n));
+            }
         }
     }
 };
@@ -78,7 +106,7 @@ void bind_pooling(nb::module_& m) {
             std::vector<float> out(labels.shape(0) * n_experts, 0.0f);
             {
                 nb::gil_scoped_release release;
-                const Evidence evidence{std::get<0>(table).data(), std::get<1>(table).data(), std::get<2>(table).data(), prior.data(), k};
+                const Evidence evidence(table, prior, k);
                 for (size_t t = 0; t + 1 < offsets.shape(0); ++t) {
                     const auto width = static_cast<size_t>(places(t + 1) - places(t));
                     float* block = out.data() + static_cast<size_t>(places(t)) * n_experts;
@@ -107,10 +135,12 @@ void bind_pooling(nb::module_& m) {
             std::vector<float> out(labels.shape(0), 0.0f);
             {
                 nb::gil_scoped_release release;
-                const Evidence evidence{std::get<0>(table).data(), std::get<1>(table).data(), std::get<2>(table).data(), prior.data(), k};
+                const Evidence evidence(table, prior, k);
                 for (size_t t = 0; t + 1 < offsets.shape(0); ++t) {
                     const auto width = static_cast<size_t>(places(t + 1) - places(t));
                     float* block = out.data() + places(t);
+                    if (t + 2 < offsets.shape(0))
+                        for (int64_t i = offsets(t + 1); i < offsets(t + 2); ++i) evidence.prefetch_row(ids(i));
                     for (int64_t i = offsets(t); i < offsets(t + 1); ++i) {
                         const float w = feature_weight(ids(i));
                         if (w != 0.0f)

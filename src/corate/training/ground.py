@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -25,9 +26,9 @@ from corate.features.vocabulary import Vocabulary
 from corate.model import ChainModel, EdgeScores, SparseRows
 from corate.tagger import Tagger
 from corate.training.build import FLOOR, experts, label_prior, ladder_model
-from corate.training.empirical import WEIGHT_TOKENS, Empirical
+from corate.training.empirical import Empirical
 from corate.training.folds import held_out_tokens
-from corate.training.ladder import DEFAULT, PAPER, LadderTables
+from corate.training.ladder import DEFAULT, PAPER, LadderParameters, LadderTables
 from corate.training.pooling import Candidates, Features, Pool, fit_weights
 from corate.training.problem import F32, Csr, Ids, Progress
 from corate.training.rates import edge_scores
@@ -45,6 +46,8 @@ SUPPORTS: dict[str, dict[str, float]] = {
     "paper": {"threshold": 1e-3, "cap": 12, "word_k": 0.2},
     "none": {},
 }
+#: Tokens that the pool is weighed on.
+POOL_TOKENS = 8_000
 #: With at most so many labels all are candidates everywhere; the cost of a pair grows with their square.
 FEW_LABELS = 24
 FEW_SUPPORT: dict[str, float] = {"threshold": 1e-6, "cap": FEW_LABELS}
@@ -182,15 +185,18 @@ class Counted(Ground):
         edges = np.array([t.edge for t in counted], dtype=bool)
         asked = np.array([t in wanted for t in counted], dtype=bool)
         self.node_templates, self.edge_templates = asked & ~edges, asked & edges
-        if self.word is not None:
-            tuned, _ = self.counted.tune(self.preset)
-            support = FEW_SUPPORT if self.few else SUPPORTS[base]
-            self.ladder = replace(tuned, **support)  # type: ignore[arg-type]
         self.pool = self._fit_pool(progress) if base == "pooled" else None
+
+    @cached_property
+    def ladder(self) -> LadderParameters:
+        """The ladder behind the base, tuned when it is first needed."""
+        tuned, _ = self.counted.tune(self.preset)
+        support = FEW_SUPPORT if self.few else SUPPORTS[self.base]
+        return replace(tuned, **support)  # type: ignore[arg-type]
 
     def _fit_pool(self, progress: Progress) -> Pool:
         """How far to believe what was counted of each template, as pooled empirical training weighs it."""
-        sample = self.counted.sample(WEIGHT_TOKENS)
+        sample = self.counted.sample(POOL_TOKENS)
         self.expert_of, names = experts(self.vocabulary)
         pool = fit_weights(
             self.counts.table,

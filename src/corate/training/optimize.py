@@ -229,7 +229,7 @@ class AdaGrad:
     #: A pass is made in so many parts, so that progress shows and Ctrl-C is heard.
     PARTS = 20
     #: Items that tell the loss of weights.
-    SOME = 1000
+    SOME = 300
 
     @classmethod
     def of(
@@ -310,7 +310,8 @@ class Mistakes(Protocol):
 class Perceptron:
     """The averaged perceptron. ``state`` holds (weight, sum of its changes times when they were made) side by side.
 
-    Times are counted in passes, so that a run can be taken up again and go on for longer.
+    Times are counted in passes, so that a run can be taken up again and go on for longer. The first pass, in which
+    weights still move far, counts in the average only until the second begins.
     """
 
     steps: Mistakes
@@ -330,8 +331,8 @@ class Perceptron:
 
     @property
     def weights(self) -> F32:
-        """The average of the weights after every sentence of all passes so far."""
-        return np.ascontiguousarray(self.state[::2] - self.state[1::2] / np.float32(max(1, self.passes)))
+        """The average of the weights after every sentence of the passes so far, the first left out."""
+        return np.ascontiguousarray(self.state[::2] - self.state[1::2] / np.float32(max(1, self.passes - 1)))
 
     @property
     def tensors(self) -> dict[str, F32]:
@@ -347,8 +348,11 @@ class Perceptron:
         order = self.items[np.random.default_rng([self.seed, self.passes]).permutation(len(self.items))]
         wrong, done = 0.0, 0
         step = 1.0 / max(1, len(order))
+        begun = max(0, self.passes - 1)
+        if self.passes == 1:
+            self.state[1::2] = 0.0
         for k, part in enumerate(np.array_split(order, min(self.PARTS, max(1, len(order))))):
-            wrong += self.steps.perceptron(self.state, part, self.passes + step * done, step)
+            wrong += self.steps.perceptron(self.state, part, begun + step * done, step)
             done += len(part)
             progress((k + 1) / self.PARTS)
         self.passes += 1
