@@ -2,7 +2,7 @@
 
 They are given ready features (an attribute for each template and value, as Corate's own vocabulary finds them), and are
 timed from there: building the features in Python is not counted for them, and is counted for us. L-BFGS has our c2 and
-at most 100 iterations; the averaged perceptron makes 10 passes.
+at most 500 iterations; the averaged perceptron makes 10 passes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["PEERS", "Told", "attributes", "fit", "installed"]
 #: Is told how many iterations are done, and of how many.
 Told = Callable[[int, int], None]
 
-_LBFGS = {"algorithm": "lbfgs", "c2": 0.1, "max_iterations": 100}
+_LBFGS = {"algorithm": "lbfgs", "c2": 0.1, "max_iterations": 500}
 _AP = {"algorithm": "ap", "max_iterations": 10}
 #: By method: the package, and its settings.
 PEERS: dict[str, tuple[str, dict[str, Any]]] = {

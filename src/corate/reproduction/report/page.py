@@ -379,14 +379,14 @@ def _measured(records: Sequence[Record], budget: float, seed: int) -> list[Block
         "of features; peers are given ready features, and are timed from there. Tagging is not included.",
         "**Stopped.** A training that does not end within the budget is stopped; also one of which, after a third of "
         "the budget, not even a third of the iterations would fit. Its time is marked `~ est.`: what an iteration "
-        "took, times the limit of iterations. It has no accuracy.",
+        "took, times the limit of iterations, so it is an upper bound. It has no accuracy.",
         "**Features** are the paper's word and spelling features (`paper`) unless a section says otherwise; `default` "
         "is what `corate.train` does when nothing is chosen, with features of its own.",
         "**empirical** has the paper's ladder (the word, else words of the same spelling). mu_oov is a weight and is "
         "tuned on the held-out sentences, and so is the weight of the edges.",
         '**separate** starts from that ladder and fits its pairs given the nodes (`base="paper"`); the paper\'s own '
         'SP2 is `base="none", coupling="joint"`, which `docs/paper.md` compares.',
-        "**standard** and **piecewise** have c2 = 0.1, **memm** 0.01, all at most 100 iterations of L-BFGS, every "
+        "**standard** and **piecewise** have c2 = 0.1, **memm** 0.01, all at most 500 iterations of L-BFGS, every "
         "label everywhere; peers have the same c2 and limit, or 10 passes of the averaged perceptron. **polish** "
         "makes a few stochastic passes of a conditional random field from the paper's ladder.",
         "**OOV** words are those that the training part does not have. F1 counts whole spans as conlleval does.",
