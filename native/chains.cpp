@@ -21,61 +21,12 @@
 #include "bindings.h"
 #include "chain.h"
 #include "dense_chains.h"
+#include "feature_stream.h"
 #include "lattice.h"
 #include "parallel.h"
-#include "slots.h"
-#include "vectors.h"
+#include "sparse_features.h"
 
 namespace {
-
-using Csr = std::tuple<In<int64_t>, In<int32_t>>;
-
-// Features of tokens and the slots of their weights, checked.
-struct SparseFeatures {
-    Csr slot_arrays, features;
-    std::optional<In<float>> values;
-    Slots slots;
-
-    SparseFeatures(Csr slots_of, Csr features_of, std::optional<In<float>> v, size_t n_tokens, size_t n_labels)
-        : slot_arrays(slots_of), features(features_of), values(v), slots(checked(slots_of, n_labels)) {
-        const auto& [places, ids] = features;
-        if (places.shape(0) != n_tokens + 1 || (values && values->shape(0) != ids.shape(0)))
-            throw nb::value_error("features and tokens disagree");
-        check_offsets(places, ids.shape(0), "features and tokens disagree");
-        for (size_t i = 0; i < ids.shape(0); ++i)
-            if (ids(i) < 0 || static_cast<size_t>(ids(i)) >= slots.n_features()) throw nb::value_error("feature id out of range");
-    }
-
-    static Slots checked(const Csr& arrays, size_t n_labels) {
-        const auto& [offsets, labels] = arrays;
-        check_offsets(offsets, labels.shape(0), "slots disagree");
-        for (size_t f = 0; f + 1 < offsets.shape(0); ++f)
-            for (int64_t s = offsets(f); s < offsets(f + 1); ++s)
-                if (labels(s) < 0 || static_cast<size_t>(labels(s)) >= n_labels || (s > offsets(f) && labels(s) <= labels(s - 1)))
-                    throw nb::value_error("labels of slots are out of range or out of order");
-        return Slots(offsets.data(), labels.data(), offsets.shape(0) - 1, n_labels);
-    }
-
-    size_t size() const { return static_cast<size_t>(slots.size()); }
-    int64_t begin(int64_t token) const { return std::get<0>(features).data()[token]; }
-    int32_t id(int64_t i) const { return std::get<1>(features).data()[i]; }
-    float value(int64_t i) const { return values ? values->data()[i] : 1.0f; }
-    int32_t label(int64_t slot) const { return std::get<1>(slot_arrays).data()[slot]; }
-
-    // Calls use(feature, value) for each feature of a token.
-    template <typename Use>
-    void each(int64_t token, Use use) const {
-        const int64_t last = begin(token + 1);
-        for (int64_t i = begin(token); i < last; ++i) use(id(i), value(i));
-    }
-    void prefetch_places(int64_t token) const {
-        each(token, [&](int32_t f, float) { slots.prefetch_place(f); });
-    }
-    template <typename Weight>
-    void prefetch_slots(int64_t token, const Weight* weights, size_t stride) const {
-        each(token, [&](int32_t f, float) { slots.prefetch_slots(f, weights, stride); });
-    }
-};
 
 Loss loss_named(const std::string& name) {
     if (name == "likelihood") return Loss::likelihood;
@@ -374,21 +325,6 @@ class Chains {
         return static_cast<double>(weight) * loss;
     }
 
-    // What batch optimisers read again and again of a full lattice, laid out in the order it is read. Features seen with many
-    // of the labels, of which a few make most of the work, have whole rows of weights and of sums of gradients, which
-    // vectors are quick at; of the others each token has its slots with their labels.
-    struct Stream {
-        std::vector<int32_t> long_of;  // by feature: its row, -1 where its slots are few
-        size_t n_long = 0;
-        std::vector<int64_t> long_offsets{0}, short_offsets{0};
-        std::vector<int32_t> long_rows, short_slots, short_labels;
-        std::vector<float> long_values, short_values;
-    };
-    struct LongRows {
-        std::vector<float> weights;  // empty where they are not used
-        std::vector<double> sums;
-    };
-
     // Residuals of a batch of sentences: by chains, or where the lattice is full and edges are the same everywhere, by groups.
     template <typename Real>
     struct Work {
@@ -399,81 +335,15 @@ class Chains {
         std::vector<DenseGroup> groups;
         std::vector<std::vector<size_t>> members;
         size_t n_groups = 0;
-        LongRows long_rows;
+        FeatureStream::Rows rows;
     };
     // Sentences of a group: more are quicker, fewer let the threads share a small batch.
     static constexpr size_t kGroup = 8, kLargeGroup = 16;
 
-    const Stream& stream() const {
-        std::call_once(streamed_, [this] { make_stream(stream_); });
-        return stream_;
-    }
-    void make_stream(Stream& made) const {
-        const Slots& slots = nodes_->slots;
-        const auto many = static_cast<int64_t>(std::max<size_t>(5, K_ / 8));
-        made.long_of.assign(slots.n_features(), -1);
-        for (int32_t f = 0; static_cast<size_t>(f) < slots.n_features(); ++f)
-            if (slots.end(f) - slots.begin(f) >= many) made.long_of[static_cast<size_t>(f)] = static_cast<int32_t>(made.n_long++);
-        for (int64_t t = 0; t < static_cast<int64_t>(n_tokens_); ++t) {
-            nodes_->each(t, [&](int32_t f, float v) {
-                const int32_t row = made.long_of[static_cast<size_t>(f)];
-                if (row >= 0) {
-                    made.long_rows.push_back(row);
-                    made.long_values.push_back(v);
-                    return;
-                }
-                for (int64_t s = slots.begin(f); s < slots.end(f); ++s) {
-                    made.short_slots.push_back(static_cast<int32_t>(s));
-                    made.short_labels.push_back(nodes_->label(s));
-                    if (nodes_->values) made.short_values.push_back(v);
-                }
-            });
-            made.long_offsets.push_back(static_cast<int64_t>(made.long_rows.size()));
-            made.short_offsets.push_back(static_cast<int64_t>(made.short_slots.size()));
-        }
-    }
-
-    // Calls use(row, slot, label) for every slot of a long row.
-    template <typename Use>
-    void each_long_slot(Use use) const {
-        for (size_t f = 0; f < stream_.long_of.size(); ++f) {
-            if (stream_.long_of[f] < 0) continue;
-            const auto id = static_cast<int32_t>(f);
-            for (int64_t s = nodes_->slots.begin(id); s < nodes_->slots.end(id); ++s)
-                use(static_cast<size_t>(stream_.long_of[f]), static_cast<size_t>(s), static_cast<size_t>(nodes_->label(s)));
-        }
-    }
-
-    void streamed_scores(int64_t t, const float* weights, const LongRows& rows, size_t stride, float* out) const {
-        const float* w = weights + n_pairs();
+    void streamed_scores(int64_t t, const float* weights, const FeatureStream::Rows& rows, float* out) const {
         const float* fixed = base_ ? base_->data() + first(t) : nullptr;
-        for (size_t y = 0; y < stride; ++y) out[y] = fixed && y < K_ ? fixed[y] : 0.0f;
-        const int64_t a = stream_.short_offsets[static_cast<size_t>(t)], b = stream_.short_offsets[static_cast<size_t>(t) + 1];
-        for (int64_t i = a; i < b; ++i) {
-            const auto at = static_cast<size_t>(i);
-            const float v = stream_.short_values.empty() ? 1.0f : stream_.short_values[at];
-            out[stream_.short_labels[at]] += v * w[stream_.short_slots[at]];
-        }
-        const auto long_at = static_cast<size_t>(stream_.long_offsets[static_cast<size_t>(t)]);
-        add_rows(out, rows.weights.data(), stream_.long_rows.data() + long_at, stream_.long_values.data() + long_at,
-                 static_cast<size_t>(stream_.long_offsets[static_cast<size_t>(t) + 1]) - long_at, stride);
-    }
-
-    // Adds to the gradient what belongs to this part: of the slots every so manyth, of the long rows those of its columns.
-    void streamed_gradient(int64_t t, const float* r, LongRows& rows, size_t stride, double* gradient, size_t part, size_t parts) const {
-        double* g = gradient + n_pairs();
-        const int64_t a = stream_.short_offsets[static_cast<size_t>(t)], b = stream_.short_offsets[static_cast<size_t>(t) + 1];
-        for (int64_t i = a; i < b; ++i) {
-            const auto at = static_cast<size_t>(i);
-            const auto slot = static_cast<size_t>(stream_.short_slots[at]);
-            if (parts > 1 && slot % parts != part) continue;
-            const float v = stream_.short_values.empty() ? 1.0f : stream_.short_values[at];
-            g[slot] += static_cast<double>(v * r[stream_.short_labels[at]]);
-        }
-        const auto long_at = static_cast<size_t>(stream_.long_offsets[static_cast<size_t>(t)]);
-        const size_t begin = stride / 16 * part / parts * 16, end = stride / 16 * (part + 1) / parts * 16;
-        spread_row(rows.sums.data() + begin, stream_.long_rows.data() + long_at, stream_.long_values.data() + long_at,
-                   static_cast<size_t>(stream_.long_offsets[static_cast<size_t>(t) + 1]) - long_at, r + begin, stride, end - begin);
+        for (size_t y = 0; y < rows.stride; ++y) out[y] = fixed && y < K_ ? fixed[y] : 0.0f;
+        stream_->add_scores(t, weights + n_pairs(), rows, out);
     }
 
     bool dense() const { return all_labels() && !edges_ && (loss_ == Loss::likelihood || loss_ == Loss::pieces); }
@@ -534,7 +404,7 @@ class Chains {
         for (size_t i = 0; i < members.size(); ++i)
             if (Stride == 1)
                 for (size_t j = 0; j < lengths[i]; ++j)
-                    streamed_scores(sentences_.data()[members[i]] + static_cast<int64_t>(j), weights, work.long_rows, work.pairs.stride, group.row(i, j));
+                    streamed_scores(sentences_.data()[members[i]] + static_cast<int64_t>(j), weights, work.rows, group.row(i, j));
             else
                 each_token_ahead<Stride>(members[i], weights, [&](int64_t t, size_t j) { node_scores<Stride>(t, weights, group.row(i, j)); });
         group.run(work.pairs, gold, of_sentences, loss_ == Loss::pieces);
@@ -645,8 +515,8 @@ class Chains {
         for (size_t g = 0; g < work.n_groups; ++g)
             for (size_t i = 0; i < work.members[g].size(); ++i)
                 for (size_t j = 0; j < length(work.members[g][i]); ++j)
-                    streamed_gradient(sentences_.data()[work.members[g][i]] + static_cast<int64_t>(j), work.groups[g].row(i, j), work.long_rows,
-                                      work.pairs.stride, gradient, part, parts);
+                    stream_->add_gradient(sentences_.data()[work.members[g][i]] + static_cast<int64_t>(j), work.groups[g].row(i, j), work.rows,
+                                          gradient + n_pairs(), part, parts);
     }
 
     template <typename Real>
@@ -659,10 +529,8 @@ class Chains {
             if (dense()) {
                 std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return length(static_cast<size_t>(a)) > length(static_cast<size_t>(b)); });
                 work.pairs.set(weights, K_, 1);
-                work.long_rows.weights.assign(stream().n_long * work.pairs.stride, 0.0f);
-                work.long_rows.sums.assign(stream().n_long * work.pairs.stride, 0.0);
-                const float* w = weights + n_pairs() + edge_size();
-                each_long_slot([&](size_t row, size_t slot, size_t y) { work.long_rows.weights[row * work.pairs.stride + y] = w[slot]; });
+                std::call_once(streamed_, [this] { stream_ = std::make_unique<FeatureStream>(*nodes_, n_tokens_, K_); });
+                stream_->open(work.rows, weights + n_pairs(), work.pairs.stride);
             }
         }
         double loss = 0.0;
@@ -678,10 +546,7 @@ class Chains {
                 each_pair(work, part, parts, [&](size_t at, Real r) { gradient[at] += static_cast<double>(r); });
             });
         }
-        if (!work.long_rows.sums.empty())
-            each_long_slot([&](size_t row, size_t slot, size_t y) {
-                gradient[n_pairs() + edge_size() + slot] += work.long_rows.sums[row * work.pairs.stride + y];
-            });
+        if (work.rows.stride > 0) stream_->close(work.rows, gradient + n_pairs());
         return loss;
     }
 
@@ -726,7 +591,7 @@ class Chains {
     std::unique_ptr<SparseFeatures> nodes_, edges_;
     std::vector<int32_t> edge_place_, iota_;
     mutable std::once_flag streamed_;
-    mutable Stream stream_;  // made when first needed
+    mutable std::unique_ptr<FeatureStream> stream_;  // made when first needed
 };
 
 }  // namespace

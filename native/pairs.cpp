@@ -16,11 +16,9 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "parallel.h"
-#include "slots.h"
+#include "sparse_features.h"
 
 namespace {
-
-using Csr = std::tuple<In<int64_t>, In<int32_t>>;
 
 class Pairs {
    public:
@@ -38,8 +36,8 @@ class Pairs {
     }
 
     size_t pair_count() const { return (K_ + 1) * (K_ + 1); }
-    size_t edge_size() const { return edge_ ? static_cast<size_t>(edge_->slots->size()) : 0; }
-    size_t node_size() const { return node_ ? static_cast<size_t>(node_->slots->size()) : 0; }
+    size_t edge_size() const { return edge_ ? static_cast<size_t>(edge_->slots.size()) : 0; }
+    size_t node_size() const { return node_ ? static_cast<size_t>(node_->slots.size()) : 0; }
     size_t size() const { return pair_count() + edge_size() + 2 * node_size(); }
     size_t n_edges() const { return edges_.size(); }
 
@@ -92,10 +90,6 @@ class Pairs {
     }
 
    private:
-    struct Sparse {
-        Csr slot_arrays, features;
-        std::unique_ptr<Slots> slots;
-    };
     struct Edge {
         int64_t left, right;  // tokens, -1 the boundary
     };
@@ -106,24 +100,12 @@ class Pairs {
         size_t m = 0, n = 0;
     };
 
-    std::unique_ptr<Sparse> make(const std::tuple<Csr, Csr>& arrays, size_t n_labels) const {
-        auto sparse = std::make_unique<Sparse>(Sparse{std::get<0>(arrays), std::get<1>(arrays), nullptr});
-        const auto& [offsets, labels] = sparse->slot_arrays;
-        const auto rows = static_cast<int64_t>(offsets.shape(0)) - 1;
-        if (rows < 0 || static_cast<size_t>(offsets(rows)) != labels.shape(0)) throw nb::value_error("slots disagree");
-        for (size_t i = 0; i < labels.shape(0); ++i)
-            if (labels(i) < 0 || static_cast<size_t>(labels(i)) >= n_labels) throw nb::value_error("label id out of range");
-        const auto& [places, ids] = sparse->features;
-        if (places.shape(0) != n_tokens_ + 1 || static_cast<size_t>(places(n_tokens_)) != ids.shape(0))
-            throw nb::value_error("features and tokens disagree");
-        for (size_t i = 0; i < ids.shape(0); ++i)
-            if (ids(i) < 0 || ids(i) >= rows) throw nb::value_error("feature id out of range");
-        sparse->slots = std::make_unique<Slots>(offsets.data(), labels.data(), static_cast<size_t>(rows), n_labels);
-        return sparse;
+    std::unique_ptr<SparseFeatures> make(const std::tuple<Csr, Csr>& arrays, size_t n_labels) const {
+        return std::make_unique<SparseFeatures>(std::get<0>(arrays), std::get<1>(arrays), std::nullopt, n_tokens_, n_labels);
     }
 
-    size_t edge_features() const { return edge_ ? edge_->slots->n_features() : 0; }
-    size_t node_features() const { return node_ ? node_->slots->n_features() : 0; }
+    size_t edge_features() const { return edge_ ? edge_->slots.n_features() : 0; }
+    size_t node_features() const { return node_ ? node_->slots.n_features() : 0; }
     size_t width(int64_t token) const {
         return token < 0 ? 1 : static_cast<size_t>(std::get<0>(candidates_)(token + 1) - std::get<0>(candidates_)(token));
     }
@@ -131,12 +113,6 @@ class Pairs {
         return token < 0 ? &boundary_ : std::get<1>(candidates_).data() + std::get<0>(candidates_)(token);
     }
     int32_t gold(int64_t token) const { return token < 0 ? 0 : gold_(token); }
-
-    template <typename W, typename Use>
-    static void each_feature(const Sparse& sparse, int64_t token, Use use) {
-        const auto& [places, ids] = sparse.features;
-        for (int64_t i = places(token); i < places(token + 1); ++i) use(ids(i));
-    }
 
     // Scores, softmax and residuals P - observed of an edge; returns its loss. Weights stand `Stride` apart.
     template <size_t Stride, typename W>
@@ -153,8 +129,8 @@ class Pairs {
                 work.r[k * n + l] = work.a[k] + work.b[l] + weights[Stride * (static_cast<size_t>(from[k]) * size + static_cast<size_t>(to[l]))];
         if (edge_ && edge.right >= 0) {
             list_pairs(edge, work);
-            each_feature<W>(*edge_, edge.right, [&](int32_t g) {
-                edge_->slots->each(g, work.pairs.data(), m * n, [&](size_t j, int64_t s) {
+            edge_->each(edge.right, [&](int32_t g, float) {
+                edge_->slots.each(g, work.pairs.data(), m * n, [&](size_t j, int64_t s) {
                     work.r[j] += weights[Stride * (pair_count() + static_cast<size_t>(s))];
                 });
             });
@@ -179,8 +155,8 @@ class Pairs {
         if (token < 0) return;
         for (size_t j = 0; j < m; ++j) out[j] = static_cast<W>(fixed(static_cast<size_t>(std::get<0>(candidates_)(token)) + j));
         if (!node_) return;
-        each_feature<W>(*node_, token, [&](int32_t f) {
-            node_->slots->each(f, labels(token), m, [&](size_t j, int64_t s) { out[j] += weights[Stride * (base + static_cast<size_t>(s))]; });
+        node_->each(token, [&](int32_t f, float) {
+            node_->slots.each(f, labels(token), m, [&](size_t j, int64_t s) { out[j] += weights[Stride * (base + static_cast<size_t>(s))]; });
         });
     }
 
@@ -205,9 +181,9 @@ class Pairs {
                 use(static_cast<size_t>(from[k]) * size + static_cast<size_t>(to[l]), 0, work.r[k * n + l]);
         }
         if (edge_ && edge.right >= 0)
-            each_feature<W>(*edge_, edge.right, [&](int32_t g) {
+            edge_->each(edge.right, [&](int32_t g, float) {
                 if (parts > 1 && static_cast<size_t>(g) % parts != part) return;
-                edge_->slots->each(g, work.pairs.data(), m * n, [&](size_t j, int64_t s) {
+                edge_->slots.each(g, work.pairs.data(), m * n, [&](size_t j, int64_t s) {
                     use(pair_count() + static_cast<size_t>(s), 1 + static_cast<size_t>(g), work.r[j]);
                 });
             });
@@ -218,9 +194,9 @@ class Pairs {
             sums.assign(width, W(0));
             for (size_t k = 0; k < m; ++k)
                 for (size_t l = 0; l < n; ++l) sums[sum(k, l)] += work.r[k * n + l];
-            each_feature<W>(*node_, token, [&](int32_t f) {
+            node_->each(token, [&](int32_t f, float) {
                 if (parts > 1 && static_cast<size_t>(f) % parts != part) return;
-                node_->slots->each(f, labels(token), width, [&](size_t j, int64_t s) {
+                node_->slots.each(f, labels(token), width, [&](size_t j, int64_t s) {
                     use(base + static_cast<size_t>(s), 1 + edge_features() + static_cast<size_t>(f), sums[j]);
                 });
             });
@@ -252,7 +228,7 @@ class Pairs {
     In<float> left_, right_;
     In<int32_t> gold_;
     std::optional<In<float>> weights_;  // of each token, 1 where there are none; an edge counts as much as the token it leads to
-    std::unique_ptr<Sparse> node_, edge_;
+    std::unique_ptr<SparseFeatures> node_, edge_;
     std::vector<Edge> edges_;
     int32_t boundary_ = static_cast<int32_t>(K_);
 };

@@ -82,10 +82,15 @@ double exponentiate_rows(float* values, size_t rows, size_t width, size_t stride
     double shift = 0.0;
     for (size_t i = 0; i < rows; ++i) {
         float* row = values + i * stride;
-        float top = row[0];
-        for (size_t l = 1; l < width; ++l) top = row[l] > top ? row[l] : top;
+        for (size_t l = width; l < stride; ++l) row[l] = row[0];
+        float tops[kTile];
+        for (size_t l = 0; l < kTile; ++l) tops[l] = row[l];
+        for (size_t l = kTile; l < stride; l += kTile)
+            for (size_t k = 0; k < kTile; ++k) tops[k] = row[l + k] > tops[k] ? row[l + k] : tops[k];
+        float top = tops[0];
+        for (const float one : tops) top = one > top ? one : top;
         shift += static_cast<double>(top);
-        for (size_t l = 0; l < width; ++l) row[l] = fast_exp(row[l] - top);
+        for (size_t l = 0; l < stride; ++l) row[l] = fast_exp(row[l] - top);
         for (size_t l = width; l < stride; ++l) row[l] = 0.0f;
     }
     return shift;

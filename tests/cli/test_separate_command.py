@@ -99,7 +99,7 @@ def test_all_that_is_given_reaches_the_library(corate, small, tmp_path, monkeypa
         (["--method", "separate", "--set", "sigma2=nan"], "'sigma2' must be"),
         (["--method", "separate", "--set", "passes=2.5"], "passes is a whole number"),
         (["--method", "separate", "--set", "passes=inf"], "passes is a whole number"),
-        (["--method", "separate", "--base", "pooled"], "'pooled' is none of default, paper, none, separate"),
+        (["--method", "separate", "--base", "acid"], "'acid' is none of default, pooled, paper, none, separate"),
         (["--method", "separate", "--base", "separate"], "a separate model is what polish starts from"),
         (["--method", "separate", "--coupling", "loose"], "'loose' is none of"),
         (["--method", "separate", "--optimizer", "newton"], "'newton' is none of"),

@@ -38,7 +38,7 @@ def test_ner_uses_parts_of_speech_where_there_are_any():
 
 
 def test_chunking_needs_parts_of_speech():
-    assert len(texts("chunking", "word", "pos")) == 19
+    assert len(texts("chunking", "word", "pos")) == 24
     with pytest.raises(FeatureError, match=r"'chunking' needs parts of speech .* columns word, lemma;"):
         preset("chunking", ["word", "lemma"])
     with pytest.raises(FeatureError, match="needs parts of speech"):

@@ -66,7 +66,7 @@ class Recipe:
     optimizers: tuple[str, ...]  # the first is the usual one
     base: str = "none"
     lattice: str = "full"
-    c2: float = 1.0
+    c2: float = 0.5
     passes: int = 10
 
 
