@@ -2,10 +2,7 @@
 
 `python -m benchmarks.label_bias [--rounds 10] [--only TEXT]`
 
-Two label sequences, R1 I B and R2 O B; each label emits its own symbol (R1 and R2: r, I: i, O: o, B: b) with a
-probability of 29/32 and each of the other three with 1/32. A round draws 1,000 training and 250 test sentences of each
-sequence. The optimal decision rule looks at the second symbol alone: i means the first sequence, o the second, and
-anything else is a tie, of which half is counted right. Its expected accuracy is (1 + 2 * 30/32) / 3 = 95.83 %.
+`corate.reproduction.label_bias` draws the data and has the optimal decision rule, which every method is compared with.
 
 The maximum entropy Markov model normalises at every position, so that what follows R1 is I whatever is seen: it has to
 fall for the bias. A strong penalty keeps its conditional probabilities away from 0 and 1 and hides some of that, so
@@ -14,17 +11,13 @@ it is judged with next to none, as in the paper, and shown with much.
 
 from __future__ import annotations
 
-import random
 import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.corpora import Sentence
 from benchmarks.tables import Row, Table, parser
+from corate.reproduction.label_bias import optimal, sample
 
-SEQUENCES = (("R1", "I", "B"), ("R2", "O", "B"))
-SYMBOLS = {"R1": "r", "R2": "r", "I": "i", "O": "o", "B": "b"}
-TRAIN, TEST = 1000, 250  # sentences of each sequence
 WITHIN = 0.3  # points below the optimal rule
 BIASED = 75.0  # percent that the biased method stays under
 FREE = ("separate", "standard", "piecewise", "polish")
@@ -51,32 +44,11 @@ PAPER = {
 }
 
 
-def emitted(label: str, chance: random.Random) -> str:
-    """The label's symbol, or one of the other three."""
-    own = SYMBOLS[label]
-    return own if chance.random() < 29 / 32 else chance.choice([symbol for symbol in "riob" if symbol != own])
-
-
-def drawn(each: int, chance: random.Random) -> list[Sentence]:
-    """So many sentences of each sequence."""
-    return [[(emitted(label, chance), label) for label in labels] for labels in SEQUENCES for _ in range(each)]
-
-
-def optimal(sentences: Sequence[Sentence]) -> float:
-    """Labels that the best decision rule gets right, in percent; half of them where both sequences are as likely."""
-    right = 0.0
-    for sentence in sentences:
-        symbol, label = sentence[1][0], sentence[1][1]
-        right += 1.0 + 2.0 * (1.0 if symbol == SYMBOLS[label] else 0.0 if symbol in "io" else 0.5)
-    return 100 * right / sum(map(len, sentences))
-
-
 def accuracies(number: int, names: Sequence[str]) -> dict[str, float]:
     """One round: percent right of the rule and of some methods, on the same sample."""
     import corate
 
-    chance = random.Random(number)
-    train, test = drawn(TRAIN, chance), drawn(TEST, chance)
+    train, test = sample(number)
     corpus, gold = corate.Corpus.from_sentences(train), corate.Corpus.from_sentences(test)
     found = {"rule": optimal(test)}
     for name in names:

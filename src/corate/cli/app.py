@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from corate.cli import compare, demo, derive, evaluate, info, rates, tag, train, update
+from corate.cli import compare, demo, derive, evaluate, info, rates, reproduce, tag, train, update
 from corate.cli.exits import EXIT_CODES, exit_codes
 from corate.cli.help import GroupedCommand
 
@@ -73,3 +73,4 @@ app.command("info", cls=GroupedCommand, epilog=info.EXAMPLES)(info.info)
 app.command("rates", cls=GroupedCommand, epilog=rates.EXAMPLES)(rates.rates)
 app.command("derive", cls=GroupedCommand, epilog=derive.EXAMPLES)(derive.derive)
 app.command("demo", cls=GroupedCommand, epilog=demo.EXAMPLES)(demo.demo)
+app.command("reproduce", cls=GroupedCommand, epilog=reproduce.EXAMPLES)(reproduce.reproduce)

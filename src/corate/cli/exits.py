@@ -10,14 +10,16 @@ from contextlib import contextmanager
 
 from corate.errors import CorateError
 
-__all__ = ["EXIT_CODES", "INTERRUPTED", "UNUSABLE", "complain", "exit_codes", "hush"]
+__all__ = ["EXIT_CODES", "INTERRUPTED", "MISSING", "UNUSABLE", "complain", "exit_codes", "hush"]
 
 UNUSABLE = 1
+MISSING = 3
 INTERRUPTED = 130
 
 EXIT_CODES = """\
 Exit codes: 0 all is well, also where the reader of a pipe closed it early; 1 the data, the model or a file cannot be
-used (one line on standard error says why); 2 wrong usage; 130 interrupted with Ctrl-C."""
+used (one line on standard error says why); 2 wrong usage; 3 corpora that corate reproduce needs are not here, and what
+needs none was run; 130 interrupted with Ctrl-C."""
 
 
 def complain(message: str) -> None:

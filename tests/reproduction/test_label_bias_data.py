@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import random
-import sys
 from itertools import product
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from benchmarks import label_bias  # noqa: E402 - the benchmarks are not installed, they stand beside the tests
+from corate.reproduction import label_bias
 
 
 def probability(symbols: tuple[str, ...], labels: tuple[str, ...]) -> float:

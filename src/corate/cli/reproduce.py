@@ -1,0 +1,133 @@
+"""``corate reproduce``: the paper's experiments again, beside its own figures and living toolkits."""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from corate.cli import options
+from corate.cli.exits import MISSING, UNUSABLE, complain
+from corate.cli.terminal import Progress, percent, show_table, time_left
+
+if TYPE_CHECKING:
+    from corate.reproduction.running import News
+
+__all__ = ["EXAMPLES", "reproduce"]
+
+#: As in the library, where importing them would cost start-up time.
+_EXPERIMENTS = ("label-bias", "pos", "ner", "chunking", "large-labels", "all")
+
+EXAMPLES = """\
+Examples:
+
+\b
+  corate reproduce label-bias                        needs no data
+  corate reproduce all --quick --data ~/nltk_data    some minutes
+  corate reproduce all --data ~/nltk_data --peers    everything; stop it and go on as you like
+  corate reproduce pos --methods empirical,separate --json > cells.json
+
+\b
+The corpora, by NLTK's downloader and by pip:
+  python -m nltk.downloader brown conll2000 conll2002
+  pip install 'corate[reproduce]'
+"""
+
+
+def reproduce(
+    experiment: Annotated[
+        str, typer.Argument(metavar="EXPERIMENT", help=f"{', '.join(_EXPERIMENTS[:-1])}, or all of them.")
+    ],
+    data: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER", help="Where the corpora lie. Unset, CORATE_DATA, else NLTK's folders."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="The label bias, the smallest split of Brown, and NER by two methods.")
+    ] = False,
+    peers: Annotated[
+        bool, typer.Option("--peers", help="Also run python-crfsuite, sklearn-crfsuite and chaine, if installed.")
+    ] = False,
+    budget: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.001, help="Most training time of a cell; estimated beyond.")
+    ] = 300.0,
+    methods: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Only these methods, such as empirical,separate.")
+    ] = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FOLDER", help="Where cells are kept and the report is written.")
+    ] = "reproduction",
+    fresh: Annotated[bool, typer.Option("--fresh", help="Measure again what the folder has already.")] = False,
+    seed: options.Seed = 0,
+    threads: options.Threads = 1,
+    json: Annotated[bool, typer.Option("--json", help="Print an array of cells and nothing else.")] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run the paper's experiments, and write a report.
+
+    Every cell, one method on one split, is kept as soon as it is measured: after Ctrl-C the same command goes on where
+    it stopped. The report is one page of HTML, and the same in Markdown.
+    """
+    from corate.reproduction import reproduction
+    from corate.reproduction.experiments import EXPERIMENTS, METHODS
+
+    if experiment not in _EXPERIMENTS:
+        raise typer.BadParameter(f"{experiment!r} is none of {', '.join(_EXPERIMENTS)}", param_hint="EXPERIMENT")
+    chosen = METHODS if methods is None else tuple(methods.replace(",", " ").split())
+    if unknown := [name for name in chosen if name not in METHODS]:
+        raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(METHODS)}", param_hint="--methods")
+    with Progress(quiet) as bar:
+        found = reproduction.reproduce(
+            EXPERIMENTS if experiment == "all" else (experiment,),
+            data=data,
+            methods=chosen,
+            peers=peers,
+            quick=quick,
+            budget=budget,
+            seed=seed,
+            threads=threads,
+            output=Path(output),
+            fresh=fresh,
+            told=lambda news: _tell(news, bar, quiet),
+        )
+    if json:
+        print(json_text.dumps(found.records, indent=1))
+    elif not quiet and found.records:
+        _show(found.records)
+        print(f"report: {found.html}, {found.markdown}")
+    for missing in found.missing:
+        complain(str(missing))
+    for failure in found.failures:
+        complain(failure)
+    if found.missing or found.failures:
+        raise typer.Exit(UNUSABLE if found.failures else MISSING)
+
+
+def _tell(news: News, bar: Progress, quiet: bool) -> None:
+    """A bar where a person looks, else a line for each cell that took a while."""
+    left = time_left(news.left)
+    bar(f"{news.cell.name}: {news.stage}" if news.stage else news.cell.name, news.share)
+    if quiet or sys.stderr.isatty() or news.outcome is None or news.kept or news.cell.experiment == "label-bias":
+        return
+    score = _score(vars(news.outcome))
+    print(f"[{news.done}/{news.of}{', ' + left if left else ''}] {news.cell.name}: {score}", file=sys.stderr)
+
+
+def _score(cell: dict[str, Any]) -> str:
+    if cell["seconds"] is None:
+        return "not one iteration within the budget"
+    if cell["estimated"]:
+        each = cell["seconds_per_iteration"]
+        return f"stopped; {each:.2f} s an iteration, an estimated {cell['seconds']:,.0f} s in all"
+    f1 = "" if cell["f1"] is None else f", F1 {percent(cell['f1'])}"
+    return f"{percent(cell['accuracy'])}{f1}, {cell['seconds']:.2f} s"
+
+
+def _show(records: list[dict[str, Any]]) -> None:
+    from corate.reproduction.report.summary import rows
+
+    header = ["experiment", "method", "all", "known", "OOV", "F1", "seconds", "paper: all", "seconds"]
+    show_table(rows(records), header)

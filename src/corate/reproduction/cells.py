@@ -1,0 +1,152 @@
+"""Cells: one method on one split, what was measured of it, and the folder that keeps what was measured."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from corate.reproduction import paper
+
+__all__ = ["Cell", "Outcome", "Store", "fingerprint", "record"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is to be measured. ``train``, ``test`` and ``held_out`` name splits, ``options`` are the method's own."""
+
+    experiment: str
+    split: str
+    method: str
+    train: str
+    test: str
+    held_out: str = ""
+    columns: str = "word,label"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    library: str = ""  # of a peer; empty for our own methods
+    seed: int = 0
+    threads: int = 1
+    most_seconds: float = float("inf")  # a budget of its own, where that is smaller
+
+    @property
+    def name(self) -> str:
+        """As progress shows it."""
+        return f"{self.experiment} {self.split} {self.method}"
+
+    @property
+    def files(self) -> list[str]:
+        """The splits it needs."""
+        return [name for name in (self.train, self.test, self.held_out) if name]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was measured: scores are fractions, seconds those of training alone.
+
+    Where ``estimated``, training did not end within the budget: there are no scores, and seconds are what it would have
+    taken to the limit of its iterations, or None where not even one of them ended.
+    """
+
+    seconds: float | None
+    estimated: bool = False
+    accuracy: float | None = None
+    accuracy_known: float | None = None
+    accuracy_oov: float | None = None
+    f1: float | None = None
+    iterations: int | None = None
+    seconds_per_iteration: float | None = None
+    sentences: int | None = None
+    tokens: int | None = None
+    labels: int | None = None
+    budget: float | None = None
+
+
+def fingerprint(cell: Cell, digests: Mapping[str, str], version: str) -> str:
+    """A text that is the same for the same cell on the same data by the same version, and for no other.
+
+    >>> cell = Cell("pos", "1000-4000", "standard", "a", "b")
+    >>> fingerprint(cell, {"a": "1", "b": "2"}, "0.1") == fingerprint(cell, {"a": "1", "b": "2"}, "0.1")
+    True
+    >>> fingerprint(cell, {"a": "1", "b": "2"}, "0.1") == fingerprint(cell, {"a": "1", "b": "3"}, "0.1")
+    False
+    """
+    told: dict[str, Any] = {key: value for key, value in asdict(cell).items() if key != "most_seconds"}
+    told |= {"version": version, "data": [digests[name] for name in cell.files]}
+    return hashlib.blake2b(json.dumps(told, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+def record(cell: Cell, outcome: Outcome) -> dict[str, Any]:
+    """A cell with its outcome and the paper's figures, ready for JSON; the paper's too as fractions and seconds."""
+    said = paper.figures(cell.experiment, cell.split, cell.method)
+    shown: dict[str, Any] = {"experiment": cell.experiment, "split": cell.split, "method": cell.method}
+    measured = asdict(outcome)
+    first = ("accuracy", "accuracy_known", "accuracy_oov", "f1", "seconds", "estimated")
+    shown |= {key: measured.pop(key) for key in first}
+    for key in ("accuracy", "accuracy_known", "accuracy_oov"):
+        value = getattr(said, key, None)
+        shown[f"paper_{key}"] = None if value is None else round(value / 100, 6)
+    shown["paper_seconds"] = getattr(said, "seconds", None)
+    more = {"library": cell.library, "options": dict(cell.options), "seed": cell.seed, "threads": cell.threads}
+    return shown | measured | more
+
+
+def _place(kept: Mapping[str, Any]) -> tuple[str, ...]:
+    return kept["experiment"], kept["split"], kept["method"]
+
+
+class Store:
+    """A folder with one JSON file a cell; each is written whole or not at all."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+
+    def path(self, cell: Cell, print_: str) -> Path:
+        """Where a cell is kept: its name for people, its fingerprint for us."""
+        name = re.sub(r"[^\w.-]+", "-", cell.name)
+        return self.folder / f"{name}-{print_[:12]}.json"
+
+    def find(self, cell: Cell, print_: str, budget: float) -> Outcome | None:
+        """What was measured before; None where nothing was, or where there is now more time to finish it."""
+        try:
+            kept = json.loads(self.path(cell, print_).read_text("utf-8"))
+            names = {one.name for one in fields(Outcome)}
+            outcome = Outcome(**{key: value for key, value in kept["outcome"].items() if key in names})
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None  # not there, or not a file of ours: measured again, and replaced
+        if kept.get("fingerprint") != print_:
+            return None
+        return None if outcome.estimated and budget > (outcome.budget or 0.0) else outcome
+
+    def others(self, records: Sequence[Mapping[str, Any]], version: str) -> list[dict[str, Any]]:
+        """Records of cells that this version measured before, the newest of each, without those that are given."""
+        paths = sorted(self.folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
+        found: dict[tuple[str, ...], dict[str, Any]] = {}
+        for path in paths:
+            try:
+                kept = json.loads(path.read_text("utf-8"))
+                if kept["version"] == version:
+                    found[_place(kept["cell"])] = kept["cell"]
+            except (OSError, ValueError, KeyError, TypeError):
+                continue
+        here = {_place(one) for one in records}
+        return [one for place, one in found.items() if place not in here]
+
+    def save(self, cell: Cell, print_: str, outcome: Outcome) -> None:
+        """Keep what was measured."""
+        from corate import __version__
+
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.path(cell, print_)
+        unfinished = path.with_name(path.name + ".part")
+        told = {"fingerprint": print_, "version": __version__, "outcome": asdict(outcome)}
+        text = json.dumps({**told, "cell": record(cell, outcome)}, indent=1)
+        with unfinished.open("w", encoding="utf-8") as file:
+            file.write(text + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)

@@ -1,0 +1,165 @@
+"""A document as blocks, written as HTML or as Markdown. Text may hold `code`, **bold** and *emphasis*."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+__all__ = ["Block", "Figure", "Figures", "Formula", "Heading", "Items", "Paragraph", "Table", "html", "markdown"]
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading of level 2 or 3; level 2 is listed at the top."""
+
+    text: str
+    level: int = 2
+
+    @property
+    def anchor(self) -> str:
+        """What links name it by, as GitHub makes them."""
+        return re.sub(r"[^\w -]", "", self.text.lower()).replace(" ", "-")
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Some sentences; a note stands out less."""
+
+    text: str
+    note: bool = False
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list."""
+
+    texts: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Formula:
+    """Lines of plain mathematics."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells of text; the lines of a cell after the first are remarks to it. The first column names the row."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture: the inside of an SVG element with its size, and what it says for those who cannot see it."""
+
+    name: str
+    title: str
+    svg: str
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Pictures beside each other where there is room."""
+
+    figures: Sequence[Figure]
+    legend: str = ""  # of HTML: names with their colours
+
+
+Block = Heading | Paragraph | Items | Formula | Table | Figure | Figures
+
+
+def _inline(text: str) -> str:
+    parts = re.split(r"(`[^`]+`)", text)
+    found = []
+    for part in parts:
+        if part.startswith("`") and part.endswith("`") and len(part) > 1:
+            found.append(f"<code>{escape(part[1:-1])}</code>")
+            continue
+        shown = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", escape(part))
+        found.append(re.sub(r"\*(.+?)\*", r"<em>\1</em>", shown))
+    return "".join(found)
+
+
+def html(blocks: Sequence[Block]) -> str:
+    """The inside of a page."""
+    return "\n".join(_as_html(block) for block in blocks)
+
+
+def _as_html(block: Block) -> str:
+    if isinstance(block, Heading):
+        return f'<h{block.level} id="{block.anchor}">{_inline(block.text)}</h{block.level}>'
+    if isinstance(block, Paragraph):
+        return f"<p{' class=note' if block.note else ''}>{_inline(block.text)}</p>"
+    if isinstance(block, Items):
+        return "<ul>" + "".join(f"<li>{_inline(text)}</li>" for text in block.texts) + "</ul>"
+    if isinstance(block, Formula):
+        return f"<pre>{escape(block.text)}</pre>"
+    if isinstance(block, Table):
+        return _table_html(block)
+    if isinstance(block, Figure):
+        return _figure_html(block)
+    inside = "".join(_figure_html(figure) for figure in block.figures)
+    return f'<div class="figures">{inside}</div>{block.legend}'
+
+
+def _figure_html(figure: Figure) -> str:
+    caption = f"<figcaption><strong>{_inline(figure.title)}</strong> {_inline(figure.caption)}</figcaption>"
+    return f"<figure>{caption}<div class=drawn>{figure.svg}</div></figure>"
+
+
+def _table_html(table: Table) -> str:
+    head = "".join(f"<th scope=col>{_cell(cell)}</th>" for cell in table.header)
+    body = []
+    for row in table.rows:
+        first, *rest = row
+        cells = [f"<th scope=row>{_cell(first)}</th>", *(f"<td>{_cell(cell)}</td>" for cell in rest)]
+        body.append(f"<tr>{''.join(cells)}</tr>")
+    caption = f"<caption>{_inline(table.caption)}</caption>" if table.caption else ""
+    return (
+        f"<div class=wide tabindex=0><table>{caption}<thead><tr>{head}</tr></thead>"
+        f"<tbody>{''.join(body)}</tbody></table></div>"
+    )
+
+
+def _cell(text: str) -> str:
+    first, *rest = text.split("\n")
+    return _inline(first) + "".join(f"<small>{_inline(line)}</small>" for line in rest)
+
+
+def markdown(blocks: Sequence[Block], folder: str) -> str:
+    """The same in Markdown, with pictures from a folder beside it."""
+    return "\n\n".join(_as_markdown(block, folder) for block in blocks) + "\n"
+
+
+def _as_markdown(block: Block, folder: str) -> str:
+    if isinstance(block, Heading):
+        return f"{'#' * block.level} {block.text}"
+    if isinstance(block, Paragraph):
+        return block.text
+    if isinstance(block, Items):
+        return "\n".join(f"- {text}" for text in block.texts)
+    if isinstance(block, Formula):
+        return "\n".join(f"    {line}".rstrip() for line in block.text.split("\n"))
+    if isinstance(block, Table):
+        return _table_markdown(block)
+    figures = [block] if isinstance(block, Figure) else block.figures
+    return "\n\n".join(
+        f"**{figure.title}** {figure.caption}".rstrip() + f"\n\n![{figure.title}]({folder}/{figure.name}.svg)"
+        for figure in figures
+    )
+
+
+def _table_markdown(table: Table) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", "<br>") for cell in cells) + " |"
+
+    rules = "|" + "|".join([" --- ", *[" ---: "] * (len(table.header) - 1)]) + "|"
+    caption = f"**{table.caption}**\n\n" if table.caption else ""
+    return caption + "\n".join([line(table.header), rules, *map(line, table.rows)])

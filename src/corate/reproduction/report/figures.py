@@ -1,0 +1,176 @@
+"""The pictures of the report, from records: accuracy over time, learning curves, growth, label rates."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from corate.reproduction import paper
+from corate.reproduction.corpora import Splits
+from corate.reproduction.report.blocks import Block, Figure, Figures
+from corate.reproduction.report.charts import Axis, Series, chart, legend
+from corate.reproduction.report.summary import NAMES, Record, number, seconds
+
+if TYPE_CHECKING:
+    from corate.rate.heatmap import HeatMap
+
+__all__ = ["accuracy_over_time", "growth", "keep_rates", "learning_curves", "rate_maps"]
+
+_RATES = "rates.json"
+_MAP_LABELS = 30
+_MAPS = {
+    "ned": ("ned.train", "Dutch entities"),
+    "brown": ("brown-32k-1000.train", "Brown, the most frequent labels"),
+    "conll2000": ("conll2000.train", "English chunks"),
+}
+Tables = Mapping[tuple[str, str], Mapping[str, Record]]
+
+
+def _mark(record: Record) -> str:
+    return "square" if record["library"] else "full"
+
+
+def _names(methods: Sequence[str]) -> list[tuple[str, str]]:
+    return [(method, NAMES[method]) for method in NAMES if method in methods]
+
+
+def accuracy_over_time(tables: Tables) -> list[Block]:
+    """A picture for each table: every method and peer a point, and the paper's figures as rings."""
+    figures, methods = [], []
+    for (experiment, split), cells in tables.items():
+        if experiment in ("label-bias", "label-growth"):
+            continue
+        key = "f1" if experiment == "chunking" else "accuracy"
+        series = [_point(cell, key) for cell in cells.values() if cell[key] is not None]
+        series += [
+            Series(m, [(c["seconds"], 0.0, _stopped(m, c))], "stopped")
+            for m, c in cells.items()
+            if c["estimated"] and c["seconds"]
+        ]
+        series += [
+            Series(m, [(f.seconds, f.accuracy, f"the paper's {m}: {f.accuracy}, {seconds(f.seconds)} s")], "hollow")
+            for m, f in paper.TABLES.get((experiment, split), {}).items()
+            if f.seconds is not None and m in cells
+        ]
+        methods += list(cells)
+        what = "F1" if key == "f1" else "accuracy"
+        title = f"{experiment} {split}"
+        svg = chart(
+            f"{what} against training time: {title}", Axis("training seconds", log=True), Axis(f"{what}, %"), series
+        )
+        figures.append(Figure(f"time-{experiment}-{split}", title, svg))
+    marks = [("hollow", "the paper's own figure"), ("stopped", "stopped: estimated time, no accuracy")]
+    return [Figures(figures, legend(_names(methods), marks))] if figures else []
+
+
+def _point(cell: Record, key: str) -> Series:
+    text = f"{NAMES[cell['method']]}: {number(cell[key])}, {seconds(cell['seconds'])} s"
+    return Series(cell["method"], [(max(cell["seconds"], 1e-3), 100 * cell[key], text)], _mark(cell))
+
+
+def _stopped(method: str, cell: Record) -> str:
+    return f"{NAMES[method]}: stopped, an estimated {seconds(cell['seconds'])} s"
+
+
+def _lines(cells: Sequence[Record], across: str, up: str, scale: float = 1.0, *, stopped: bool = False) -> list[Series]:
+    """A line for each method, over cells with both values."""
+    found: dict[str, list[tuple[float, float, str]]] = {}
+    for cell in cells:
+        if cell[up] is None or cell[across] is None or (cell["estimated"] and not stopped):
+            continue
+        text = f"{NAMES[cell['method']]}: {across} {cell[across]:,}, {scale * cell[up]:.4g}"
+        found.setdefault(cell["method"], []).append((cell[across], max(scale * cell[up], 1e-3), text))
+    by = {cell["method"]: _mark(cell) for cell in cells}
+    return [Series(method, sorted(points), by[method], line=True) for method, points in found.items()]
+
+
+def learning_curves(tables: Tables) -> list[Block]:
+    """Accuracy over the number of training sentences, on the splits of Brown."""
+    cells = [cell for (experiment, _), table in tables.items() if experiment == "pos" for cell in table.values()]
+    if len({cell["split"] for cell in cells}) < 2:
+        return []
+    across = Axis("training sentences", log=True)
+    figures = []
+    for key, title in (("accuracy", "all words"), ("accuracy_oov", "OOV words"), ("accuracy_known", "known words")):
+        svg = chart(f"learning curve, {title}", across, Axis("accuracy, %"), _lines(cells, "sentences", key, 100.0))
+        figures.append(Figure(f"learning-{key}", f"Learning curve, {title}", svg))
+    return [Figures(figures, legend(_names([cell["method"] for cell in cells])))]
+
+
+def growth(tables: Tables) -> list[Block]:
+    """Training time over sentences and over labels."""
+    pos = [cell for (experiment, _), table in tables.items() if experiment == "pos" for cell in table.values()]
+    grown = [c for (experiment, _), table in tables.items() if experiment == "label-growth" for c in table.values()]
+    sizes = {(cell["split"]): cell["labels"] for cell in grown if cell["labels"]}
+    grown = [{**cell, "labels": sizes.get(cell["split"])} for cell in grown]
+    counts = {(cell["split"]): cell["sentences"] for cell in pos if cell["sentences"]}
+    pos = [{**cell, "sentences": counts.get(cell["split"])} for cell in pos]
+    figures = []
+    for cells, across, title in ((pos, "sentences", "training sentences"), (grown, "labels", "labels")):
+        if len({cell["split"] for cell in cells}) < 2:
+            continue
+        series = _lines(cells, across, "seconds", stopped=True)
+        svg = chart(f"training time over {title}", Axis(title, log=True), Axis("training seconds", log=True), series)
+        figures.append(Figure(f"growth-{across}", f"Training time over {title}", svg))
+    methods = [cell["method"] for cell in pos + grown]
+    return [Figures(figures, legend(_names(methods)))] if figures else []
+
+
+def keep_rates(splits: Splits, folder: Path) -> None:
+    """Write the label rates of the corpora that are here: labels and numbers, no text."""
+    import corate
+
+    path = folder / _RATES
+    kept: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    for name, (split, _) in _MAPS.items():
+        if split in splits:
+            found = _rates(corate.Corpus.from_sentences(splits[split]))
+            kept[name] = {"rows": found.rows, "columns": found.columns, "logs": found.logs.round(4).tolist()}
+    if kept:
+        path.write_text(json.dumps(kept) + "\n", "utf-8")
+
+
+def _rates(corpus: Any) -> HeatMap:
+    """The rates of neighbouring labels, the most frequent labels first, smoothed as ``corate rates`` does."""
+    import numpy as np
+
+    from corate import _native
+    from corate.counts import PairCounts, label_ids
+    from corate.rate.heatmap import HeatMap
+    from corate.training.rates import edge_scores
+
+    table, ids = label_ids(corpus)
+    pairs = PairCounts(*_native.count_pairs(ids, corpus.offsets, len(table)))
+    logs = edge_scores(pairs, len(table), 0.5).dense()
+    often = np.argsort(-np.bincount(ids, minlength=len(table)), kind="stable")[: _MAP_LABELS - 1]
+    kept = [*often.tolist(), len(table)]
+    names = table.to_list()
+    shown = [names[k] for k in kept[:-1]]
+    return HeatMap((*shown, "<s>"), (*shown, "</s>"), logs[np.ix_(kept, kept)])
+
+
+def rate_maps(folder: Path) -> list[Block]:
+    """The heat maps of the rates that were kept."""
+    import numpy as np
+
+    from corate.rate.heatmap import HeatMap
+
+    path = folder / _RATES
+    if not path.is_file():
+        return []
+    kept = json.loads(path.read_text("utf-8"))
+    figures = []
+    for name, (_, title) in _MAPS.items():
+        if name in kept:
+            one = kept[name]
+            found = HeatMap(tuple(one["rows"]), tuple(one["columns"]), np.array(one["logs"]))
+            figures.append(Figure(f"rates-{name}", title, _plain(found.svg())))
+    return [Figures(figures)] if figures else []
+
+
+def _plain(svg: str) -> str:
+    """A heat map that takes its letters' colour from the page, and has no ground of its own."""
+    lines = [line for line in svg.strip().split("\n") if 'fill="#fff"/>' not in line]
+    return "\n".join(lines).replace("<svg ", '<svg class="chart" role="img" ', 1)

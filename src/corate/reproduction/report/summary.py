@@ -1,0 +1,111 @@
+"""Records put together for tables: rounds averaged, names for people, differences from the paper."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+__all__ = ["HEADERS", "NAMES", "PEER_COLUMNS", "Record", "averaged", "by_table", "number", "points", "rows", "seconds"]
+
+Record = dict[str, Any]
+
+#: What readers see of a method.
+NAMES = {
+    "empirical": "empirical (SP1)",
+    "separate": "separate (SP2)",
+    "standard": "standard (CRF++)",
+    "piecewise": "piecewise (PW)",
+    "memm": "memm (MEMMs)",
+    "polish": "polish",
+    "default": "default",
+    "crfsuite-lbfgs": "python-crfsuite, L-BFGS",
+    "crfsuite-ap": "python-crfsuite, perceptron",
+    "sklearn-crfsuite": "sklearn-crfsuite, L-BFGS",
+    "chaine": "chaine, perceptron",
+}
+#: The same over columns: what follows the first line is set smaller.
+HEADERS = {method: re.sub(r"(, | \()(.*?)\)?$", r"\n\2", name) for method, name in NAMES.items()}
+#: In which column of the paper a peer stands: what is trained by likelihood beside CRF++, the others apart.
+PEER_COLUMNS = {"crfsuite-lbfgs": "standard", "sklearn-crfsuite": "standard"}
+_SCORES = ("accuracy", "accuracy_known", "accuracy_oov", "f1", "seconds")
+
+
+def averaged(records: Sequence[Record]) -> list[Record]:
+    """The rounds of the label bias as one record a method; all others as they are.
+
+    >>> rounds = [{"experiment": "label-bias", "split": f"round {i}", "method": "memm", "accuracy": 0.6 + i / 10,
+    ...            "accuracy_known": None, "accuracy_oov": None, "f1": None, "seconds": 1.0} for i in (0, 1)]
+    >>> [(one["split"], round(one["accuracy"], 2)) for one in averaged(rounds)]
+    [('mean of 2 rounds', 0.65)]
+    """
+    rounds: dict[str, list[Record]] = {}
+    rest = []
+    for one in records:
+        if one["experiment"] == "label-bias":
+            rounds.setdefault(one["method"], []).append(one)
+        else:
+            rest.append(one)
+    means = []
+    for group in rounds.values():
+        mean = {key: _mean([one[key] for one in group]) for key in _SCORES}
+        means.append({**group[0], **mean, "split": f"mean of {len(group)} rounds"})
+    return [*means, *rest]
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    kept = [value for value in values if value is not None]
+    return statistics.mean(kept) if kept else None
+
+
+def by_table(records: Sequence[Record]) -> dict[tuple[str, str], dict[str, Record]]:
+    """By experiment and split, then by method, in the order given."""
+    found: dict[tuple[str, str], dict[str, Record]] = {}
+    for one in averaged(records):
+        found.setdefault((one["experiment"], one["split"]), {})[one["method"]] = one
+    return found
+
+
+def number(fraction: float | None, digits: int = 2) -> str:
+    """A fraction in percent, without the sign.
+
+    >>> number(0.86512), number(None)
+    ('86.51', '-')
+    """
+    return "-" if fraction is None else f"{100 * fraction:.{digits}f}"
+
+
+def seconds(value: float | None, *, estimated: bool = False) -> str:
+    """A time as people read it.
+
+    >>> seconds(0.0312), seconds(12.345), seconds(4571806.5), seconds(900.0, estimated=True), seconds(None)
+    ('0.03', '12.3', '4,571,806', '~900 est.', 'over budget')
+    """
+    if value is None:
+        return "over budget"
+    shown = f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
+    return f"~{shown} est." if estimated else shown
+
+
+def points(ours: float | None, paper: float | None) -> float | None:
+    """By how many points a figure differs from the paper's; both are fractions."""
+    return None if ours is None or paper is None else 100 * (ours - paper)
+
+
+def rows(records: Sequence[Record]) -> list[list[str]]:
+    """One line a cell, for a terminal."""
+    found = []
+    for one in averaged(records):
+        time = "over budget" if one["estimated"] and one["seconds"] is None else seconds(one["seconds"])
+        found.append(
+            [
+                f"{one['experiment']} {one['split']}",
+                one["method"],
+                *(number(one[key]) for key in ("accuracy", "accuracy_known", "accuracy_oov", "f1")),
+                f"~{time} estimated" if one["estimated"] else time,
+                number(one["paper_accuracy"]),
+                "-" if one["paper_seconds"] is None else seconds(one["paper_seconds"]),
+            ]
+        )
+    return found

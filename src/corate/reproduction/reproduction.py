@@ -1,0 +1,111 @@
+"""The whole of it: experiments in, cells and a report out."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from corate.reproduction import corpora, peers
+from corate.reproduction.cells import Cell, Store
+from corate.reproduction.corpora import CorporaMissingError, Splits
+from corate.reproduction.experiments import EXPERIMENTS, METHODS, corpora_of, generated, grown, plan
+from corate.reproduction.running import Data, News, run
+
+__all__ = ["Reproduction", "reproduce"]
+
+
+@dataclass
+class Reproduction:
+    """What came of it: a record for each cell, where the report is, which corpora are missing, which cells failed."""
+
+    html: Path
+    markdown: Path
+    records: list[dict[str, Any]] = field(default_factory=list)
+    missing: list[CorporaMissingError] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+
+def reproduce(
+    experiments: Sequence[str] = EXPERIMENTS,
+    *,
+    output: Path,
+    data: str | os.PathLike[str] | None = None,
+    methods: Sequence[str] = METHODS,
+    peers: bool = False,
+    quick: bool = False,
+    budget: float = 300.0,
+    seed: int = 0,
+    threads: int = 1,
+    fresh: bool = False,
+    told: Callable[[News], None] = lambda news: None,
+) -> Reproduction:
+    """Run experiments whose corpora are here; the report in ``output`` shows all cells that the folder has."""
+    from corate import __version__
+    from corate.reproduction.report import figures, page
+
+    if quick and tuple(experiments) == EXPERIMENTS:
+        experiments = EXPERIMENTS[:3]
+    splits, missing = _splits(experiments, data)
+    here = [name for name in experiments if not any(m.corpus in corpora_of(name) for m in missing)]
+    living = _peers() if peers else ()
+    cells = plan(here, methods=methods, peers=living, quick=quick, seed=seed, threads=threads)
+    store = Store(output / "cells")
+    found = Reproduction(output / "report.html", output / "report.md", missing=missing)
+
+    def noted(news: News) -> None:
+        if news.failure:
+            found.failures.append(news.failure)
+        told(news)
+
+    if cells:
+        output.mkdir(parents=True, exist_ok=True)
+        with Data.of(_needed(cells, splits)) as written:
+            found.records = run(cells, written, store, budget=budget, fresh=fresh, told=noted)
+        figures.keep_rates(splits, output)
+        (output / "cells.json").write_text(json.dumps(found.records, indent=1) + "\n", "utf-8")
+        page.write(
+            _in_order(found.records + store.others(found.records, __version__)), output, budget=budget, seed=seed
+        )
+    return found
+
+
+def _in_order(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """As a full run would measure them."""
+    full = plan(EXPERIMENTS, peers=list(peers.PEERS))
+    places = {(cell.experiment, cell.split, cell.method): i for i, cell in enumerate(full)}
+    return sorted(records, key=lambda one: places.get((one["experiment"], one["split"], one["method"]), len(places)))
+
+
+def _peers() -> list[str]:
+    found = peers.installed()
+    if not found:
+        warnings.warn("no peer is installed; python-crfsuite comes with pip install 'corate[reproduce]'", stacklevel=3)
+    return found
+
+
+def _splits(
+    experiments: Sequence[str], data: str | os.PathLike[str] | None
+) -> tuple[Splits, list[CorporaMissingError]]:
+    """The splits of all corpora that are here, and those that are not."""
+    places = corpora.folders(data)
+    splits: Splits = {}
+    missing = []
+    for corpus in dict.fromkeys(name for experiment in experiments for name in corpora_of(experiment)):
+        try:
+            splits |= corpora.build(corpus, places)
+        except CorporaMissingError as error:
+            missing.append(error)
+    return splits, missing
+
+
+def _needed(cells: Sequence[Cell], splits: Splits) -> Splits:
+    """The splits that some cells look at, made ones too."""
+    have = splits | generated(cells)
+    if any(cell.experiment == "label-growth" for cell in cells):
+        have |= grown(splits)
+    return {name: have[name] for cell in cells for name in cell.files}

@@ -1,0 +1,303 @@
+"""Cells measured one after the other, each within its budget, and kept as soon as it is done."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from corate.errors import CorateError
+from corate.reproduction.cells import Cell, Outcome, Store, fingerprint, record
+from corate.reproduction.corpora import Sentence, Splits, labels, write
+from corate.reproduction.experiments import cost
+from corate.reproduction.peers import version
+from corate.reproduction.worker import MARK
+
+__all__ = ["CellError", "Data", "News", "Worker", "estimate", "run"]
+
+#: A training of which not even a third of the iterations would fit is stopped after a third of its budget.
+_HOPELESS = 3
+
+
+class CellError(CorateError):
+    """A cell could not be measured."""
+
+
+@dataclass(frozen=True)
+class News:
+    """What is going on, for whoever looks: cells done of all, the share of the work that is done, seconds left."""
+
+    cell: Cell
+    done: int
+    of: int
+    share: float
+    left: float | None
+    stage: str = ""
+    outcome: Outcome | None = None
+    kept: bool = False  # it had been measured before
+    failure: str = ""
+
+
+Told = Callable[[News], None]
+
+
+class Data:
+    """Splits written to a folder for the workers; gone with it, so that no text of a corpus is left behind."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.digests: dict[str, str] = {}
+        self.tokens: dict[str, int] = {}
+        self.labels: dict[str, int] = {}
+
+    @classmethod
+    @contextmanager
+    def of(cls, splits: Splits) -> Iterator[Data]:
+        """A temporary folder with some splits."""
+        with tempfile.TemporaryDirectory(prefix="corate-") as folder:
+            data = cls(Path(folder))
+            for name, sentences in splits.items():
+                data.add(name, sentences)
+            yield data
+
+    def add(self, name: str, sentences: Sequence[Sentence]) -> None:
+        """Write one split."""
+        path = self.folder / name
+        write(sentences, path)
+        self.digests[name] = hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+        self.tokens[name] = sum(map(len, sentences))
+        self.labels[name] = len(labels(sentences))
+
+
+class Worker:
+    """A process of its own for cells; it is replaced when a cell had to be stopped."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._process: subprocess.Popen[str] | None = None
+        self._lines: queue.Queue[str | None] = queue.Queue()
+        self._errors: Any = None
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End the process, whatever it does."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            for stream in (self._process.stdin, self._process.stdout, self._errors):
+                if stream is not None:
+                    stream.close()
+        self._process = None
+
+    def _start(self) -> subprocess.Popen[str]:
+        environment = dict(os.environ)
+        environment |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by stop
+        self._lines = queue.Queue()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "corate.reproduction.worker", str(self.folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+            encoding="utf-8",
+            env=environment,
+            start_new_session=True,  # Ctrl-C is for us: a cell that was cut short must not count as measured
+        )
+        threading.Thread(target=_listen, args=(process, self._lines), daemon=True).start()
+        return process
+
+    def measure(self, cell: Cell, budget: float, told: Callable[[str], None] = lambda stage: None) -> Outcome:
+        """Train and test one cell; estimated where training does not end within the budget.
+
+        Raises CellError where it cannot be measured.
+        """
+        if self._process is None:
+            self._process = self._start()
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(asdict(cell)) + "\n")
+        self._process.stdin.flush()
+        budget = min(budget, cell.most_seconds)
+        watch = _Watch(budget)
+        try:
+            while True:
+                message = self._next(watch.left())
+                if message is None:
+                    raise CellError(f"{cell.name}: the process ended: {self._last_words()}")
+                if message["event"] == "done":
+                    return replace(Outcome(**message["outcome"]), budget=budget)
+                if message["event"] == "failed":
+                    raise CellError(f"{cell.name}: {message['message']}")
+                told(watch.see(message))
+                if watch.over() or watch.hopeless():
+                    break
+        except queue.Empty:
+            pass
+        except BaseException:
+            self.stop()
+            raise
+        self.stop()
+        return watch.estimate()
+
+    def _next(self, seconds: float | None) -> dict[str, Any] | None:
+        until = None if seconds is None else time.monotonic() + seconds
+        while True:
+            line = self._lines.get(timeout=None if until is None else max(0.0, until - time.monotonic()))
+            if line is None:
+                return None
+            if line.startswith(MARK):  # anything else was printed by a library
+                found: dict[str, Any] = json.loads(line[len(MARK) :])
+                return found
+
+    def _last_words(self) -> str:
+        assert self._process is not None
+        code = self._process.wait()
+        self._errors.seek(0)
+        text = self._errors.read().decode("utf-8", "replace").strip()
+        return text.rpartition("\n")[2] or f"exit code {code}"
+
+
+def _listen(process: subprocess.Popen[str], lines: queue.Queue[str | None]) -> None:
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            lines.put(line)
+    except ValueError:
+        pass  # closed while we read
+    lines.put(None)
+
+
+@dataclass
+class _Watch:
+    """The clock of one cell: it runs while the cell trains."""
+
+    budget: float
+    started: float | None = None
+    times: list[tuple[int, float]] = field(default_factory=list)  # iterations done, seconds
+    limit: int = 0
+
+    def left(self) -> float | None:
+        """Seconds left, None before training and after it."""
+        return None if self.started is None else max(0.0, self.budget - (time.monotonic() - self.started))
+
+    def see(self, message: Mapping[str, Any]) -> str:
+        """Take note of a message; what to show of it."""
+        if message["event"] == "training":
+            self.started = time.monotonic()
+            return "training"
+        if message["event"] == "trained":
+            self.started = None
+            return "testing"
+        if message["event"] == "iteration" and self.started is not None:
+            self.limit = message["of"]
+            self.times.append((message["done"], message["seconds"]))
+            return f"iteration {message['done']} of at most {self.limit}"
+        return str(message.get("stage", ""))
+
+    def over(self) -> bool:
+        """Whether the worker itself says that the time is up, however late we hear of it."""
+        return self.started is not None and bool(self.times) and self.times[-1][1] >= self.budget
+
+    def hopeless(self) -> bool:
+        """Whether a third of the budget is spent, and three times the budget would not do."""
+        if self.started is None or len(self.times) < 3:
+            return False
+        spent = self.times[-1][1] >= self.budget / _HOPELESS
+        total, _ = estimate(self.times, self.limit)
+        return spent and total > _HOPELESS * self.budget
+
+    def estimate(self) -> Outcome:
+        """What can be said of a training that was stopped."""
+        if not self.times:
+            return Outcome(None, estimated=True, budget=self.budget)
+        total, each = estimate(self.times, self.limit)
+        done = self.times[-1][0]
+        return Outcome(total, estimated=True, iterations=done, seconds_per_iteration=each, budget=self.budget)
+
+
+def estimate(times: Sequence[tuple[int, float]], limit: int) -> tuple[float, float]:
+    """Seconds to the limit of iterations, and of one of them, from (iterations done, seconds) so far.
+
+    >>> estimate([(1, 5.0), (2, 7.0), (3, 9.0)], limit=10)
+    (23.0, 2.0)
+    """
+    (first, begin), (last, end) = times[0], times[-1]
+    each = (end - begin) / (last - first) if last > first else end / max(1, last)
+    return end + each * max(0, limit - last), each
+
+
+def run(
+    cells: Sequence[Cell],
+    data: Data,
+    store: Store,
+    *,
+    budget: float,
+    fresh: bool = False,
+    told: Told = lambda news: None,
+) -> list[dict[str, Any]]:
+    """Measure cells that the store does not have; the records of all that could be measured, in their order."""
+    from corate import __version__
+
+    clock = _Progress([cost(c, data.tokens[c.train], data.labels[c.train], budget) for c in cells])
+    found = []
+    with Worker(data.folder) as worker:
+        for i, cell in enumerate(cells):
+            print_ = fingerprint(cell, data.digests, version(cell.library) if cell.library else __version__)
+            outcome = None if fresh else store.find(cell, print_, min(budget, cell.most_seconds))
+            kept, failure = outcome is not None, ""
+            clock.begin(i)
+            if outcome is None:
+                try:
+                    outcome = worker.measure(cell, budget, lambda stage: told(clock.news(cell, stage=stage)))  # noqa: B023
+                    store.save(cell, print_, outcome)
+                except CellError as error:
+                    failure = str(error)
+                if cell.experiment != "label-bias":
+                    worker.stop()  # each training from a fresh process; those of the label bias are too short for it
+            clock.end(i, kept)
+            told(clock.news(cell, outcome=outcome, kept=kept, failure=failure))
+            if outcome is not None:
+                found.append(record(cell, outcome))
+    return found
+
+
+class _Progress:
+    """How much of the work is done, by what was expected of each cell and the time it took."""
+
+    def __init__(self, costs: Sequence[float]) -> None:
+        self.costs = costs
+        self.done = self.spent = self.expected = 0.0
+        self.cells = 0
+        self.started = time.monotonic()
+
+    def begin(self, i: int) -> None:
+        self.started = time.monotonic()
+
+    def end(self, i: int, kept: bool) -> None:
+        self.cells = i + 1
+        self.done += self.costs[i]
+        if not kept:
+            self.spent += time.monotonic() - self.started
+            self.expected += self.costs[i]
+
+    def news(self, cell: Cell, **more: Any) -> News:
+        total = sum(self.costs)
+        pace = self.spent / self.expected if self.expected > 0 else None
+        left = None if pace is None else pace * (total - self.done)
+        return News(cell, self.cells, len(self.costs), self.done / total if total else 1.0, left, **more)

@@ -1,0 +1,153 @@
+"""The process that measures cells: ``python -m corate.reproduction.worker FOLDER`` reads one cell a line.
+
+It stands apart so that a training in native code, a peer's too, can be stopped when its time is up. On standard output
+it says, one JSON object a line behind a mark: that training begins, how many iterations are done, what was measured.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from corate.reproduction.cells import Cell, Outcome
+
+__all__ = ["MARK", "main", "measured"]
+
+#: Begins each of our lines.
+MARK = "@ "
+
+Say = Callable[..., None]
+
+
+def measured(cell: Cell, folder: Path, say: Say = lambda **told: None) -> Outcome:
+    """Train and test one cell on the splits in a folder."""
+    from corate.formats import read
+
+    columns = cell.columns.split(",")
+    train, test = (read(folder / name, format="columns", columns=columns, separator="\t") for name in cell.files[:2])
+    sizes: dict[str, Any] = {"sentences": len(train), "tokens": train.n_tokens}
+    sizes["labels"] = len(train.require_labels().strings)
+    iterations: list[int] = []
+    started = time.perf_counter()  # of training, once that begins
+
+    def begin() -> None:
+        nonlocal started
+        say(event="training")
+        started = time.perf_counter()
+
+    def iterated(done: int, of: int) -> None:
+        iterations.append(done)
+        say(event="iteration", done=done, of=of, seconds=time.perf_counter() - started)
+
+    if cell.library:
+        return _peer(cell, train, test, sizes, say, begin, iterated, iterations)
+    return _ours(cell, folder, train, test, sizes, say, begin, iterated, iterations)
+
+
+def _ours(
+    cell: Cell,
+    folder: Path,
+    train: Any,
+    test: Any,
+    sizes: dict[str, Any],
+    say: Say,
+    begin: Callable[[], None],
+    iterated: Callable[[int, int], None],
+    iterations: list[int],
+) -> Outcome:
+    import corate
+    from corate.formats import read
+
+    options = dict(cell.options)
+    if cell.held_out:
+        columns = cell.columns.split(",")
+        options["held_out"] = read(folder / cell.held_out, format="columns", columns=columns, separator="\t")
+    limit = dict(options.get("settings") or {}).get("iterations")
+
+    def progress(stage: str, done: float) -> None:
+        if limit and ": objective" in stage:
+            iterated(round(done * limit), int(limit))
+        else:
+            say(event="stage", stage=stage, done=done)
+
+    begin()
+    started = time.perf_counter()
+    tagger = corate.train(train, seed=cell.seed, threads=cell.threads, progress=progress, **options)
+    seconds = time.perf_counter() - started
+    say(event="trained", seconds=seconds)
+    report = corate.evaluate(tagger, test)
+    return _outcome(report, seconds, sizes, iterations)
+
+
+def _peer(
+    cell: Cell,
+    train: Any,
+    test: Any,
+    sizes: dict[str, Any],
+    say: Say,
+    begin: Callable[[], None],
+    iterated: Callable[[int, int], None],
+    iterations: list[int],
+) -> Outcome:
+    from corate.evaluation import evaluate
+    from corate.reproduction.peers import fit
+
+    options = cell.options
+    seconds, predicted = fit(cell.library, dict(options["settings"]), train, test, options["features"], begin, iterated)
+    say(event="trained", seconds=seconds)
+    return _outcome(evaluate(test, predicted, train.column("word").strings), seconds, sizes, iterations)
+
+
+def _outcome(report: Any, seconds: float, sizes: dict[str, Any], iterations: list[int]) -> Outcome:
+    scores = {name: getattr(report, name) for name in ("accuracy", "accuracy_known", "accuracy_oov", "f1")}
+    done = max(iterations, default=None)
+    each = seconds / done if done else None
+    return Outcome(round(seconds, 4), iterations=done, seconds_per_iteration=each, **scores, **sizes)
+
+
+def main(folder: str) -> None:
+    """Measure what standard input asks for, until it ends, be it amid a cell: then no one waits for that any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a cell cut short by Ctrl-C must not count as measured
+    warnings.simplefilter("ignore", UserWarning)
+    output = sys.stdout
+
+    def say(**told: Any) -> None:
+        output.write(f"{MARK}{json.dumps(told)}\n")
+        output.flush()
+
+    sys.stdout = sys.stderr  # what a library prints is no message of ours
+    for line in _asked():
+        try:
+            outcome = measured(Cell(**json.loads(line)), Path(folder), say)
+        except Exception as error:  # a cell that fails is a row of the table; the others go on
+            say(event="failed", message=f"{type(error).__name__}: {error}")
+        else:
+            say(event="done", outcome=asdict(outcome))
+
+
+def _asked() -> Iterator[str]:
+    """The lines of standard input, read beside the work: its end ends the process at once."""
+    lines: queue.Queue[str] = queue.Queue()
+
+    def listen() -> None:
+        for line in sys.stdin:
+            lines.put(line)
+        os._exit(0)
+
+    threading.Thread(target=listen, daemon=True).start()
+    while True:
+        yield lines.get()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

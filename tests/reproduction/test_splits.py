@@ -1,0 +1,144 @@
+"""The splits that every stated accuracy rests on."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from corate.errors import DataError
+from corate.reproduction import corpora
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def built(corpus: str) -> corpora.Splits:
+    folder = Path(os.environ.get("CORATE_DATA") or ROOT.parent / "shared" / "data")
+    try:
+        return corpora.build(corpus, [folder])
+    except corpora.CorporaMissingError as missing:
+        pytest.skip(f"SPLITS NOT CHECKED: {missing}")
+
+
+@pytest.fixture(scope="module")
+def brown() -> corpora.Splits:
+    return built("brown")
+
+
+@pytest.fixture(scope="module")
+def ned() -> corpora.Splits:
+    return built("ned")
+
+
+def counted(splits: corpora.Splits) -> dict[str, int]:
+    return {name: len(sentences) for name, sentences in splits.items()}
+
+
+def expected(corpus: str) -> dict[str, int]:
+    return {name: n for name, n in corpora.SENTENCES.items() if name.startswith(corpus)}
+
+
+def test_counts_of_brown_are_the_protocols(brown: corpora.Splits) -> None:
+    assert counted(brown) == expected("brown")
+    everything = [*brown["brown.held-out"], *brown["brown-32k-1000.train"], *brown["brown-32k-1000.test"]]
+    assert len(everything) == 34_536
+    assert len(corpora.labels(everything)) == 252
+    assert len(corpora.labels(brown["brown-32k-1000.train"])) == 235
+    assert len(corpora.labels(brown["brown-1000-4000.train"])) == 120
+
+
+def test_counts_of_ned_are_the_protocols(ned: corpora.Splits) -> None:
+    assert counted(ned) == expected("ned")
+    assert len(corpora.labels(ned["ned.train"])) == 9
+    assert all(len(sentence) > 1 for sentences in ned.values() for sentence in sentences)
+
+
+def test_counts_of_chunking_are_the_protocols() -> None:
+    splits = built("conll2000")
+    assert counted(splits) == expected("conll2000")
+    assert len(corpora.labels(splits["conll2000.train"])) == 22
+
+
+def test_counts_of_large_labels_are_the_protocols() -> None:
+    splits = built("sblgnt")
+    assert counted(splits) == expected("sblgnt")
+    verses = [*splits["sblgnt.train"], *splits["sblgnt.test"]]
+    assert (len(corpora.labels(verses)), sum(map(len, verses))) == (602, 137_554)
+    assert all(word[-1].isalpha() or word[-1] in "\u2019\u1fbd" for verse in verses for word, _ in verse)
+    assert all(len(label) == 11 and label[2] == "|" for verse in verses for _, label in verse)
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpora.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(corpora.CorporaMissingError, match="py-sblgnt"):
+        corpora.build("sblgnt", [])
+
+
+@pytest.mark.parametrize("split", corpora.BROWN_SPLITS)
+def test_training_test_and_held_out_share_no_sentence(brown: corpora.Splits, split: str) -> None:
+    parts = [brown[f"brown-{split}.train"], brown[f"brown-{split}.test"], brown["brown.held-out"]]
+    train, test, held_out = ({id(sentence) for sentence in part} for part in parts)
+    assert not train & test
+    assert not train & held_out
+    assert not test & held_out
+
+
+def test_a_written_split_reads_back_unchanged(ned: corpora.Splits, tmp_path: Path) -> None:
+    path = tmp_path / "ned.testa"  # holds words with U+0085 and U+00A0, which careless readers take for white space
+    corpora.write(ned["ned.testa"], path)
+    assert corpora.column_sentences(path.read_bytes().decode("utf-8"), "\t") == ned["ned.testa"]
+    assert path.read_bytes().count(b"\n") == sum(len(sentence) + 1 for sentence in ned["ned.testa"])
+
+
+def test_a_wrong_count_stops_the_run() -> None:
+    with pytest.raises(DataError, match="34,535 found, 34,536 expected"):
+        corpora.require("brown sentences kept", 34_535, 34_536)
+
+
+def test_a_missing_corpus_says_how_to_get_it(tmp_path: Path) -> None:
+    with pytest.raises(corpora.CorporaMissingError, match=r"brown.*nltk\.downloader brown"):
+        corpora.build("brown", [tmp_path])
+
+
+def test_the_folder_of_nltk_is_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "corpora").mkdir()
+    monkeypatch.delenv("CORATE_DATA", raising=False)
+    monkeypatch.setenv("NLTK_DATA", str(tmp_path))
+    assert tmp_path / "corpora" in corpora.folders()
+    assert corpora.folders(tmp_path / "elsewhere") == [tmp_path / "elsewhere"]
+
+
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_packed_and_unpacked_files_read_alike(tmp_path: Path, packed: bool, encoding: str) -> None:
+    texts = {"train.txt": "Éé NN B-NP\n. . O\n\n", "test.txt": "x NN O\n"}
+    if packed:
+        with zipfile.ZipFile(tmp_path / "conll2000.zip", "w") as archive:
+            for name, text in texts.items():
+                archive.writestr(f"conll2000/{name}", text.encode(encoding))
+    else:
+        (tmp_path / "conll2000").mkdir()
+        for name, text in texts.items():
+            (tmp_path / "conll2000" / name).write_bytes(text.encode(encoding))
+    with pytest.raises(DataError, match="conll2000 labels: 2 found, 22 expected"):
+        corpora.build("conll2000", [tmp_path])
+    read = corpora._Source("conll2000", [tmp_path]).read(texts)
+    assert read == list(texts.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("The/at end/nn ./.", True),
+        ("the/at end/nn ./.", False),
+        ("The/at end/nn ?/.", False),
+        ("The/at City/nn-tl ./.", False),
+        ("The/at end/nn-hl ./.-hl", False),
+        ("`/` The/at end/nn ./.", False),
+    ],
+)
+def test_which_brown_sentences_are_kept(text: str, kept: bool) -> None:
+    sentence = [(word, tag) for word, _, tag in (token.rpartition("/") for token in text.split())]
+    assert corpora.is_plain(sentence) is kept
