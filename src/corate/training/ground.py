@@ -189,8 +189,10 @@ class Counted(Ground):
 
     @cached_property
     def ladder(self) -> LadderParameters:
-        """The ladder behind the base, tuned when it is first needed."""
-        tuned, _ = self.counted.tune(self.preset)
+        """The ladder behind the base, tuned when it is first needed; a pool weighs it as it is."""
+        tuned = LadderParameters.of(self.preset)
+        if self.base != "pooled":
+            tuned, _ = self.counted.tune(self.preset)
         support = FEW_SUPPORT if self.few else SUPPORTS[self.base]
         return replace(tuned, **support)  # type: ignore[arg-type]
 
