@@ -18,6 +18,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "parallel.h"
 #include "slots.h"
 
 namespace {
@@ -127,7 +128,7 @@ void bind_pooling(nb::module_& m) {
     m.def(
         "pooled_scores",
         [](Table table, Features features, In<float> feature_weight, Candidates candidates, In<double> prior, double k,
-           std::optional<In<int32_t>> left_out) {
+           std::optional<In<int32_t>> left_out, size_t threads) {
             check(table, features, candidates, prior, left_out);
             if (feature_weight.shape(0) + 1 != std::get<0>(table).shape(0)) throw nb::value_error("one weight a feature is needed");
             const auto& [offsets, ids] = features;
@@ -136,23 +137,26 @@ void bind_pooling(nb::module_& m) {
             {
                 nb::gil_scoped_release release;
                 const Evidence evidence(table, prior, k);
-                for (size_t t = 0; t + 1 < offsets.shape(0); ++t) {
-                    const auto width = static_cast<size_t>(places(t + 1) - places(t));
-                    float* block = out.data() + places(t);
-                    if (t + 2 < offsets.shape(0))
-                        for (int64_t i = offsets(t + 1); i < offsets(t + 2); ++i) evidence.prefetch_row(ids(i));
-                    for (int64_t i = offsets(t); i < offsets(t + 1); ++i) {
-                        const float w = feature_weight(ids(i));
-                        if (w != 0.0f)
-                            evidence.of(ids(i), left_out ? (*left_out)(t) : -1, labels.data() + places(t), width,
-                                        [&](size_t j, float x) { block[j] += w * x; });
+                const size_t n = offsets.shape(0) - 1, parts = std::max<size_t>(1, threads);
+                in_parallel(parts, [&](size_t part) {
+                    for (size_t t = n * part / parts; t < n * (part + 1) / parts; ++t) {
+                        const auto width = static_cast<size_t>(places(t + 1) - places(t));
+                        float* block = out.data() + places(t);
+                        if (t + 1 < n)
+                            for (int64_t i = offsets(t + 1); i < offsets(t + 2); ++i) evidence.prefetch_row(ids(i));
+                        for (int64_t i = offsets(t); i < offsets(t + 1); ++i) {
+                            const float w = feature_weight(ids(i));
+                            if (w != 0.0f)
+                                evidence.of(ids(i), left_out ? (*left_out)(t) : -1, labels.data() + places(t), width,
+                                            [&](size_t j, float x) { block[j] += w * x; });
+                        }
                     }
-                }
+                });
             }
             return to_numpy(std::move(out));
         },
         nb::arg("table"), nb::arg("features"), nb::arg("feature_weight"), nb::arg("candidates"), nb::arg("prior"),
-        nb::arg("k"), nb::arg("left_out").none(), "Weighted evidence for each candidate label of each token.");
+        nb::arg("k"), nb::arg("left_out").none(), nb::arg("threads") = 1, "Weighted evidence for each candidate label of each token.");
     m.def(
         "conditional_logit",
         [](In2<float> x, Candidates candidates, In<int64_t> gold, In<double> theta, size_t n_labels) {

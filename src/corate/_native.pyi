@@ -179,6 +179,7 @@ def pooled_scores(
     prior: F64,
     k: float,
     left_out: I32 | None,
+    threads: int = 1,
 ) -> F32: ...
 def conditional_logit(
     x: F32, candidates: tuple[I64, I32], gold: I64, theta: F64, n_labels: int

@@ -64,10 +64,21 @@ class SparseRows:
         keys = [
             np.repeat(np.arange(len(part)), np.diff(part.offsets)) * n_labels + part.labels for part in (self, other)
         ]
-        distinct, where = np.unique(np.concatenate(keys), return_inverse=True)
-        sums = np.bincount(where, weights=np.concatenate([self.scores, other.scores]), minlength=len(distinct))
-        offsets = np.searchsorted(distinct, np.arange(len(self) + 1, dtype=np.int64) * n_labels)
-        return SparseRows(offsets.astype(np.int64), (distinct % n_labels).astype(np.int32), sums.astype(np.float32))
+        # Labels rise within a row, so both lists of keys rise, and one is put into the other.
+        mine, theirs = keys
+        places = np.searchsorted(mine, theirs)
+        shared = np.zeros(len(theirs), dtype=bool)
+        inside = places < len(mine)
+        shared[inside] = mine[places[inside]] == theirs[inside]
+        sums = self.scores.copy()
+        sums[places[shared]] += other.scores[shared]
+        every = np.insert(mine, places[~shared], theirs[~shared])
+        offsets = np.searchsorted(every, np.arange(len(self) + 1, dtype=np.int64) * n_labels)
+        return SparseRows(
+            offsets.astype(np.int64),
+            (every % n_labels).astype(np.int32),
+            np.insert(sums, places[~shared], other.scores[~shared]).astype(np.float32),
+        )
 
     def compacted(self) -> SparseRows:
         """Without the entries whose score is zero.

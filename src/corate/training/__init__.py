@@ -30,7 +30,7 @@ from corate.training.separate import Separate
 
 __all__ = ["ARGUMENTS", "METHODS", "train", "update"]
 
-#: From the quickest to the slowest; the first is the default.
+#: The first is the default.
 METHODS = ("polish", "empirical", "separate", "standard", "piecewise", "memm", "perceptron")
 
 Progress = Callable[[str, float], None]
@@ -168,7 +168,18 @@ def train(
     else:
         cutoff = (settings or {}).get("cutoff", 1) > 1
         ground = _ground(
-            method, started_from, ready, chosen_templates, base, looked_at, seed, all_labels, unknown, cutoff, told
+            method,
+            started_from,
+            ready,
+            chosen_templates,
+            base,
+            looked_at,
+            seed,
+            all_labels,
+            unknown,
+            cutoff,
+            threads,
+            told,
         )
         options: dict[str, Any] = {"lattice": lattice, "transitions": transitions, "boundaries": boundaries}
         model, chosen = ChainTraining(method, ground, **options, **trained).train()
@@ -269,6 +280,7 @@ def _ground(
     all_labels: bool,
     unknown: str | None,
     cutoff: bool,
+    threads: int,
     progress: Progress,
 ) -> Counted | Loaded:
     """What a method on whole sentences stands on."""
@@ -292,6 +304,7 @@ def _ground(
         seed=seed,
         all_labels=all_labels,
         unknown=unknown,
+        threads=threads,
         progress=progress,
     )
 

@@ -48,7 +48,7 @@ POLISH_PASSES = 3
 #: With fewer tokens more stochastic passes are made.
 FEW_TOKENS = 100_000
 #: And with more, one pass less.
-MANY_TOKENS = 400_000
+MANY_TOKENS = 150_000
 #: Tokens that tuning learns from and judges by.
 TUNING_TOKENS = 40_000
 #: A pass has gone too far where the loss after it is so many times that before, and so much more for each token.

@@ -81,6 +81,7 @@ class Ground:
     totals: NDArray[np.int64]  # how often each feature was seen
     node_templates: NDArray[np.bool_]
     edge_templates: NDArray[np.bool_]
+    _last: tuple[tuple[int, bytes], Ids, Features] | None = None
 
     @property
     def n_labels(self) -> int:
@@ -89,8 +90,7 @@ class Ground:
 
     def features(self, tokens: Tokens, cutoff: int = 1) -> tuple[Csr, F32 | None]:
         """Node features of tokens, those seen less than ``cutoff`` times left out, and the bias, which all have."""
-        here = replace(tokens, features=np.where(self.node_templates[:, None], tokens.features, -1))
-        features = Features.of(here, self.vocabulary.bases)
+        features = self._listed(tokens, self.node_templates)
         offsets, ids, values = features.offsets, features.ids, features.values
         bias = len(self.slots) - 1
         kept = ids < bias  # a held-out corpus may have features of its own
@@ -104,6 +104,15 @@ class Ground:
             values = np.insert(values, offsets[1:], 1.0).astype(np.float32)
         shifted = (offsets + np.arange(len(offsets))).astype(np.int64)
         return (shifted, np.insert(ids, offsets[1:], bias).astype(np.int32)), values
+
+    def _listed(self, tokens: Tokens, wanted: NDArray[np.bool_]) -> Features:
+        """The features of tokens by some of the templates; those listed last are kept, for they are asked for twice."""
+        key = (id(tokens.features), wanted.tobytes())
+        if self._last is None or self._last[0] != key:
+            here = replace(tokens, features=np.where(wanted[:, None], tokens.features, -1))
+            # The array is kept too, so that no other can take its place in memory, and its id.
+            self._last = key, tokens.features, Features.of(here, self.vocabulary.bases)
+        return self._last[2]
 
     def token_weights(
         self, label_weights: Mapping[str, float] | None, sentence_weights: Sequence[float] | None
@@ -158,11 +167,12 @@ class Counted(Ground):
         seed: int = 0,
         all_labels: bool = False,
         unknown: str | None = None,
+        threads: int = 1,
         progress: Progress = lambda stage, done: None,
     ) -> None:
         if base not in BASES:
             raise DataError(f"unknown base {base!r}; there are {', '.join(BASES)}")
-        self.base, self.given = base, held_out is not None
+        self.base, self.given, self.threads = base, held_out is not None, threads
         self.preset = DEFAULT if base in ("default", "pooled") else PAPER
         self.counted = Empirical(
             corpus,
@@ -215,8 +225,7 @@ class Counted(Ground):
         return replace(pool, experts=believed)
 
     def _node_features(self, tokens: Tokens) -> Features:
-        here = replace(tokens, features=np.where(self.edge_templates[:, None], -1, tokens.features))
-        return Features.of(here, self.vocabulary.bases)
+        return self._listed(tokens, ~self.edge_templates)
 
     def tables(self) -> LadderTables | None:
         """What the base reads of the counts."""
@@ -244,7 +253,7 @@ class Counted(Ground):
         if self.pool is not None:
             features = self._node_features(tokens)
             scores = self.pool.scores(
-                self.counts.table, label_prior(self.counts), features, self.expert_of, found, left_out
+                self.counts.table, label_prior(self.counts), features, self.expert_of, found, left_out, self.threads
             )
         return Candidates(found.offsets, found.labels, np.float32(temper) * scores)
 

@@ -142,12 +142,19 @@ class Pool:
     bias: F64
 
     def scores(
-        self, table: Table, prior: F64, features: Features, expert_of: Ids, candidates: Candidates, left_out: Ids | None
+        self,
+        table: Table,
+        prior: F64,
+        features: Features,
+        expert_of: Ids,
+        candidates: Candidates,
+        left_out: Ids | None,
+        threads: int = 1,
     ) -> F32:
         """Node scores of the candidates of some tokens."""
         weight = self.experts.astype(np.float32)[expert_of]
         pooled = _native.pooled_scores(
-            table.arrays(), features.arrays(), weight, candidates.arrays(), prior, SMOOTHING, left_out
+            table.arrays(), features.arrays(), weight, candidates.arrays(), prior, SMOOTHING, left_out, threads
         )
         scores = pooled + np.float32(self.ladder) * candidates.ladder + self.bias.astype(np.float32)[candidates.labels]
         return np.asarray(scores, dtype=np.float32)
