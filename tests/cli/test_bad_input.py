@@ -461,7 +461,7 @@ main()
 """
 COUNTING = ["reading", "counting", "tuning the default ladder", "weighing the experts", "fitting the edges",
             "building the model", "saving"]  # fmt: skip
-POLISHING = ["reading", "counting", "tuning the default ladder", "polish", "building the model", "saving"]
+POLISHING = ["reading", "counting", "weighing the experts", "polish", "building the model", "saving"]
 
 
 @posix
