@@ -67,7 +67,7 @@ MODELS = [
 
 def all_sentences(source: Path, data: Path) -> list[Sentence]:
     """Word and part of speech of everything there is: whole Brown, not only the sentences that the splits keep."""
-    found: list[Sentence] = list(corpora.brown_sentences(source))
+    found: list[Sentence] = list(corpora.brown_sentences([source]))
     for name in ("ned.train", "ned.testa", "ned.testb", "conll2000.train", "conll2000.test"):
         found += [[row[:2] for row in sentence] for sentence in corpora.load(corpora.ROOT / data / name)]
     return found
