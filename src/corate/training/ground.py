@@ -310,7 +310,10 @@ class Loaded(Ground):
             raise DataError("there are no tokens to train on")
         old = tagger.vocabulary
         if tagger.model.locally_normalised:
-            raise DataError("a model of the method 'memm' normalises locally and cannot be trained further")
+            raise DataError(
+                "a model of the method 'memm' normalises locally and cannot be trained further; train it again on all "
+                "the text, or start from a model of another method"
+            )
         if (old.attributes is None) != (corpus.attributes is None):
             raise FeatureError("the model and the corpus must both have ready-made features, or both none")
         self.word = tagger.record.get("word")
