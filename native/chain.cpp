@@ -5,9 +5,18 @@
 #include <cmath>
 #include <limits>
 
+#include "log_sum.h"
 #include "vectors.h"
 
 namespace {
+
+// The score of the gold labels three in a row that end at position j.
+template <typename Real>
+Real& gold_triple(Chain<Real>& c, size_t j) {
+    const auto at = [&](size_t i) { return static_cast<size_t>(c.gold[i]); };
+    const size_t y = j < 2 ? 0 : at(j - 2), z = j < 1 ? 0 : at(j - 1), w = j == c.n ? 0 : at(j);
+    return c.triples(j)[(y * c.rows(j) + z) * c.columns(j) + w];
+}
 
 template <typename Real>
 double gold_score(Chain<Real>& c) {
@@ -18,6 +27,7 @@ double gold_score(Chain<Real>& c) {
         score += static_cast<double>(c.nodes(j)[y]) + static_cast<double>(c.edges(j)[before * c.width[j] + y]);
         before = y;
     }
+    for (size_t j = 0; c.second && j <= c.n; ++j) score += static_cast<double>(gold_triple(c, j));
     return score + static_cast<double>(c.edges(c.n)[before]);
 }
 
@@ -32,6 +42,7 @@ void take_gold(Chain<Real>& c) {
         before = y;
     }
     c.edges(c.n)[before] -= Real(1);
+    for (size_t j = 0; c.second && j <= c.n; ++j) gold_triple(c, j) -= Real(1);
 }
 
 template <typename Real>
@@ -39,26 +50,13 @@ bool all_known(const Chain<Real>& c) {
     return std::all_of(c.gold.begin(), c.gold.begin() + static_cast<std::ptrdiff_t>(c.n), [](int32_t y) { return y >= 0; });
 }
 
-// Scores become potentials, each position's and each edge's divided by its largest; returns the logarithms taken off.
-CORATE_INLINE double exponentiate(float* values, const size_t* at, size_t count) {
-    double shift = 0.0;
-    for (size_t j = 0; j < count; ++j) {
-        float top = values[at[j]];
-        for (size_t i = at[j] + 1; i < at[j + 1]; ++i) top = values[i] > top ? values[i] : top;
-        shift += static_cast<double>(top);
-        for (size_t i = at[j]; i < at[j + 1]; ++i) values[i] -= top;
-    }
-    for (size_t i = at[0]; i < at[count]; ++i) values[i] = fast_exp(values[i]);
-    return shift;
-}
-
 // Potentials become expectations. Returns log Z of the potentials, NaN where they are too far apart.
 //
 //     alpha_j(l) = node_j(l) sum_k alpha_j-1(k) edge_j(k, l) / scale_j,  scale_j such that alpha_j sums to 1
 //     beta_j-1(k) = sum_l edge_j(k, l) b_j(l),  b_j(l) = node_j(l) beta_j(l) / scale_j
 //     P(y_j-1 = k, y_j = l) = alpha_j-1(k) edge_j(k, l) b_j(l)
-CORATE_INLINE double expectations(size_t n, const size_t* width, const size_t* node_at, const size_t* block_at, float* node,
-                                  float* block, float* alpha, float* beta, float* scale) {
+CORATE_INLINE double scaled_expectations(size_t n, const size_t* width, const size_t* node_at, const size_t* block_at, float* node,
+                                         float* block, float* alpha, float* beta, float* scale) {
     constexpr float kLeast = 1e-25f, kMost = 1e25f;
     double log_z = 0.0;
     for (size_t j = 0; j < n; ++j) {
@@ -135,8 +133,8 @@ CORATE_INLINE double expectations(size_t n, const size_t* width, const size_t* n
 CORATE_FOR_EACH_PROCESSOR
 double float_expectations(Chain<float>& c, double* shift) {
     *shift = exponentiate(c.node.data(), c.node_at.data(), c.n) + exponentiate(c.block.data(), c.block_at.data(), c.n + 1);
-    return expectations(c.n, c.width.data(), c.node_at.data(), c.block_at.data(), c.node.data(), c.block.data(), c.alpha.data(),
-                        c.beta.data(), c.scale.data());
+    return scaled_expectations(c.n, c.width.data(), c.node_at.data(), c.block_at.data(), c.node.data(), c.block.data(), c.alpha.data(),
+                               c.beta.data(), c.scale.data());
 }
 
 template <typename Real>
@@ -144,14 +142,6 @@ void make_room(Chain<Real>& c) {
     c.alpha.resize(c.node.size());
     c.beta.resize(c.node.size());
     c.scale.resize(c.n + 1);
-}
-
-double log_sum(const double* values, size_t n, size_t stride = 1) {
-    double top = -INFINITY, sum = 0.0;
-    for (size_t i = 0; i < n; ++i) top = std::max(top, values[i * stride]);
-    if (top == -INFINITY) return top;
-    for (size_t i = 0; i < n; ++i) sum += std::exp(values[i * stride] - top);
-    return top + std::log(sum);
 }
 
 // Scores become expectations, in log space; returns log Z.
@@ -199,41 +189,48 @@ void clamp(Chain<Real>& c, Real impossible) {
 }
 
 // Expectations of everything minus those that agree with the known labels.
-template <typename Real, typename Expect>
-double partly_known(Chain<Real>& c, Real impossible, Expect expect) {
+template <typename Real>
+double partly_known(Chain<Real>& c, Real impossible) {
     c.kept_node = c.node;
     c.kept_block = c.block;
+    c.kept_triple = c.triple;
     clamp(c, impossible);
-    const double agreed = expect();
+    const double agreed = expectations(c);
     c.kept_node.swap(c.node);
     c.kept_block.swap(c.block);
-    const double everything = expect();
+    c.kept_triple.swap(c.triple);
+    const double everything = expectations(c);
     for (size_t i = 0; i < c.node.size(); ++i) c.node[i] -= c.kept_node[i];
     for (size_t i = 0; i < c.block.size(); ++i) c.block[i] -= c.kept_block[i];
+    for (size_t i = 0; c.second && i < c.triple.size(); ++i) c.triple[i] -= c.kept_triple[i];
     return everything - agreed;
 }
 
 }  // namespace
 
-double likelihood(Chain<float>& c) {
+double expectations(Chain<float>& c) {
+    if (c.second) return second_expectations(c);
     make_room(c);
-    auto expect = [&c] {
-        double shift;
-        const double log_z = float_expectations(c, &shift);
-        return shift + log_z;
-    };
-    if (!all_known(c)) return partly_known(c, -1e30f, expect);
+    double shift;
+    const double log_z = float_expectations(c, &shift);
+    return shift + log_z;
+}
+
+double expectations(Chain<double>& c) { return c.second ? second_expectations(c) : log_expectations(c); }
+
+double likelihood(Chain<float>& c) {
+    if (!all_known(c)) return partly_known(c, -1e30f);
     const double gold = gold_score(c);
-    const double log_z = expect();
+    const double log_z = expectations(c);
     if (!std::isfinite(log_z)) return std::numeric_limits<double>::quiet_NaN();
     take_gold(c);
     return log_z - gold;
 }
 
 double likelihood(Chain<double>& c) {
-    if (!all_known(c)) return partly_known(c, -static_cast<double>(INFINITY), [&c] { return log_expectations(c); });
+    if (!all_known(c)) return partly_known(c, -static_cast<double>(INFINITY));
     const double gold = gold_score(c);
-    const double log_z = log_expectations(c);
+    const double log_z = expectations(c);
     take_gold(c);
     return log_z - gold;
 }

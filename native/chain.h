@@ -2,6 +2,8 @@
 //
 //     score(y) = start(y_1) + sum_j node_j(y_j) + sum_i edge_i(y_i, y_i+1) + end(y_n)
 //
+// and in a chain of the second order also a score of each three labels in a row, boundaries among them.
+//
 // A loss turns the scores of nodes and edges, in place, into residuals: how often the model expects each label (and each
 // pair) minus how often it was observed. That is the gradient by the scores, whatever the scores are made of.
 //
@@ -22,13 +24,19 @@ struct Chain {
     std::vector<size_t> width;     // candidates of each position
     std::vector<size_t> node_at;   // n + 1: where each position's scores stand in `node`
     std::vector<size_t> block_at;  // n + 2: block j leads to position j, (width of j - 1) x (width of j); j = n to the end
-    std::vector<Real> node, block;
+    std::vector<size_t> triple_at; // n + 2: (width of j - 2) x (width of j - 1) x (width of j), where the order is the second
+    std::vector<Real> node, block, triple;
     std::vector<int32_t> gold;     // position of the label among the candidates, -1 where it is not known
     bool narrow = false;           // blocks have one row only, of the gold label before: all that `local` asks for
+    bool second = false;           // of the second order
 
     size_t rows(size_t j) const { return j == 0 || narrow ? 1 : width[j - 1]; }
     Real* nodes(size_t j) { return node.data() + node_at[j]; }
     Real* edges(size_t j) { return block.data() + block_at[j]; }
+    Real* triples(size_t j) { return triple.data() + triple_at[j]; }
+    // Widths around position j: of the one before the last, the last, and itself; beyond the ends there is one symbol.
+    size_t two_back(size_t j) const { return j < 2 ? 1 : width[j - 2]; }
+    size_t columns(size_t j) const { return j == n ? 1 : width[j]; }
 
     // Makes room for n positions whose widths are set.
     void lay_out() {
@@ -46,9 +54,14 @@ struct Chain {
         block_at[n + 1] = pairs + (n == 0 ? 0 : rows(n));
         node.resize(nodes);
         block.resize(block_at[n + 1]);
+        if (!second) return;
+        triple_at.assign(n + 2, 0);
+        for (size_t j = 0; j <= n && n > 0; ++j) triple_at[j + 1] = triple_at[j] + two_back(j) * rows(j) * columns(j);
+        triple.resize(triple_at[n + 1]);
     }
 
-    std::vector<Real> alpha, beta, scale, kept_node, kept_block;  // work memory
+    std::vector<Real> alpha, beta, scale, kept_node, kept_block, kept_triple;  // work memory
+    std::vector<int32_t> triple_slot;                                          // where the score of each triple comes from
     std::vector<int32_t> back, best;
 };
 
@@ -57,6 +70,13 @@ struct Chain {
 double likelihood(Chain<float>& chain);
 // In log space with float64: the reference, and the way out.
 double likelihood(Chain<double>& chain);
+
+// Scores become expectations, those of second-order chains too; returns log Z. In float32 it is NaN, as above.
+double expectations(Chain<float>& chain);
+double expectations(Chain<double>& chain);
+// Those of chains of the second order (second_order.cpp).
+double second_expectations(Chain<float>& chain);
+double second_expectations(Chain<double>& chain);
 
 template <typename Real>
 double pieces(Chain<Real>& chain);

@@ -4,7 +4,7 @@
 //     edge_j(y, y') = T(y, y') + sum over edge features g of token j of U(g, y, y')
 //
 // Labels of a token are its candidates, or all K where none are given. Sentences begin and end with a boundary symbol
-// (label K). Weights are laid out as T, U, W. `Chains` gives value and gradient for batch optimisers, and stochastic
+// (label K). Where label triples are given, each has a weight too: S(y, y', y''). Weights are laid out as T, U, W, S. `Chains` gives value and gradient for batch optimisers, and stochastic
 // passes; both take residuals of a batch of sentences side by side on several threads, then have each thread sum or step
 // for its own features in the order of the sentences: the same bits for any number of threads.
 #include <nanobind/stl/optional.h>
@@ -25,6 +25,7 @@
 #include "lattice.h"
 #include "parallel.h"
 #include "sparse_features.h"
+#include "triples.h"
 
 namespace {
 
@@ -40,7 +41,8 @@ class Chains {
    public:
     Chains(const std::string& loss, size_t n_labels, In<int64_t> sentences, std::tuple<Csr, Csr> node_slots,
            std::optional<In<float>> values, std::optional<Csr> candidates, std::optional<In<float>> base, In<int32_t> gold,
-           std::optional<std::tuple<Csr, Csr>> edge_slots, std::optional<In<float>> sentence_weights, In<uint8_t> free_pairs)
+           std::optional<std::tuple<Csr, Csr>> edge_slots, std::optional<In<float>> sentence_weights, In<uint8_t> free_pairs,
+           std::optional<Csr> triples)
         : loss_(loss_named(loss)),
           K_(n_labels),
           sentences_(sentences),
@@ -58,12 +60,19 @@ class Chains {
                                                       (K_ + 1) * (K_ + 1));
             place_edge_slots();
         }
+        if (triples) {
+            const auto& [offsets, pairs] = *triples;
+            if (loss_ != Loss::likelihood) throw nb::value_error("label triples are for the likelihood");
+            check_triples(offsets, pairs, K_);
+            triples_ = Triples(offsets.data(), pairs.data(), K_);
+        }
         for (size_t y = 0; y < K_; ++y) iota_.push_back(static_cast<int32_t>(y));
     }
 
     size_t n_pairs() const { return (K_ + 1) * (K_ + 1); }
     size_t edge_size() const { return edges_ ? edges_->size() : 0; }
-    size_t size() const { return n_pairs() + edge_size() + nodes_->size(); }
+    size_t first_triple() const { return n_pairs() + edge_size() + nodes_->size(); }
+    size_t size() const { return first_triple() + triples_.size(); }
     size_t n_sentences() const { return sentences_.shape(0) - 1; }
 
     // The loss over all sentences plus precision / 2 of the squared norm, and its gradient.
@@ -89,10 +98,11 @@ class Chains {
     static constexpr float kQuiet = 1e-4f;
 
     // AdaGrad over sentences in the given order, as in maxent.cpp; `decay` holds the prior's share of T for each sentence
-    // (where all labels are candidates), then of each edge feature and each node feature for each visit.
+    // (where all labels are candidates), then of each edge feature, each node feature and any triple for each visit.
     double pass(InOut<float> state, In<int64_t> order, In<float> decay, float rate, size_t batch, size_t threads) const {
         check_pass(state, order, batch);
-        if (decay.shape(0) != 1 + edge_features() + nodes_->slots.n_features()) throw nb::value_error("decay and features disagree");
+        const size_t features = 1 + edge_features() + nodes_->slots.n_features();
+        if (decay.shape(0) != features + (triples_.empty() ? 0 : 1)) throw nb::value_error("decay and features disagree");
         nb::gil_scoped_release release;
         float* w = state.data();
         Work<float> work;
@@ -113,6 +123,7 @@ class Chains {
                     step(at, decay(1 + edge_features() + static_cast<size_t>(f)), r);
                 });
                 each_edge_weight(work, part, parts, [&](size_t at, int32_t g, float r) { step(at, decay(1 + static_cast<size_t>(g)), r); });
+                each_triple(work, kQuiet, part, parts, [&](size_t at, float r) { step(at, decay(features), r); });
                 if (!all_labels()) {
                     each_pair(work, part, parts, [&](size_t at, float r) {
                         if (free_(at)) step(at, 0.0f, r);
@@ -172,6 +183,8 @@ class Chains {
         edges.n_labels = static_cast<int32_t>(K_);
         edges.dense.assign(weights, weights + n_pairs());
         edges.local = loss_ == Loss::local;
+        edges.triples = triples_;
+        edges.triple_scores.assign(weights + first_triple(), weights + size());
         const size_t parts = std::max<size_t>(1, threads);
         in_parallel(parts, [&](size_t part) {
             Viterbi viterbi;
@@ -267,9 +280,29 @@ class Chains {
             c.gold[j] = gold_.data()[begin + static_cast<int64_t>(j)];
         }
         c.narrow = loss_ == Loss::local;
+        c.second = !triples_.empty();
         c.lay_out();
         each_token_ahead<Stride>(s, weights, [&](int64_t t, size_t j) { node_scores<Stride>(t, weights, c.nodes(j)); });
         fill_edges<Stride>(begin, weights, c);
+        if (c.second) fill_triples<Stride>(begin, weights, c);
+    }
+
+    template <size_t Stride, typename Weight, typename Real>
+    void fill_triples(int64_t begin, const Weight* weights, Chain<Real>& c) const {
+        const auto boundary = static_cast<int32_t>(K_);
+        const Weight* w = weights + Stride * first_triple();
+        c.triple.assign(c.triple.size(), Real(0));
+        c.triple_slot.assign(c.triple.size(), Triples::kAbsent);
+        for (size_t j = 0; j <= c.n; ++j) {
+            const int64_t t = begin + static_cast<int64_t>(j);
+            Real* x = c.triples(j);
+            int32_t* slots = c.triple_slot.data() + c.triple_at[j];
+            triples_.each(j < 2 ? &boundary : labels(t - 2), c.two_back(j), j < 1 ? &boundary : labels(t - 1), c.rows(j),
+                          j == c.n ? &boundary : labels(t), c.columns(j), [&](size_t i, int32_t slot) {
+                              slots[i] = slot;
+                              x[i] = static_cast<Real>(w[Stride * static_cast<size_t>(slot)]);
+                          });
+        }
     }
 
     template <size_t Stride, typename Weight, typename Real>
@@ -316,12 +349,14 @@ class Chains {
                 loss = residuals(loss_, exact);
                 std::copy(exact.node.begin(), exact.node.end(), c.node.begin());
                 std::copy(exact.block.begin(), exact.block.end(), c.block.begin());
+                std::copy(exact.triple.begin(), exact.triple.end(), c.triple.begin());
             }
         }
         if (!sentence_weights_) return loss;
         const float weight = sentence_weights_->data()[s];
         for (Real& r : c.node) r *= static_cast<Real>(weight);
         for (Real& r : c.block) r *= static_cast<Real>(weight);
+        for (Real& r : c.triple) r *= static_cast<Real>(weight);
         return static_cast<double>(weight) * loss;
     }
 
@@ -346,7 +381,7 @@ class Chains {
         stream_->add_scores(t, weights + n_pairs(), rows, out);
     }
 
-    bool dense() const { return all_labels() && !edges_ && (loss_ == Loss::likelihood || loss_ == Loss::pieces); }
+    bool dense() const { return all_labels() && !edges_ && triples_.empty() && (loss_ == Loss::likelihood || loss_ == Loss::pieces); }
 
     // Fills `work` with the residuals of sentences; returns their loss.
     template <size_t Stride, typename Real>
@@ -483,6 +518,20 @@ class Chains {
         }
     }
 
+    // Calls use(weight, gradient) for each label triple of a batch whose weight belongs to this part, but for `quiet` ones.
+    template <typename Real, typename Use>
+    void each_triple(Work<Real>& work, Real quiet, size_t part, size_t parts, Use use) const {
+        for (size_t i = 0; i < work.sentences.size() && !triples_.empty(); ++i) {
+            const Chain<Real>& c = work.chains[i];
+            if (c.n == 0) continue;
+            for (size_t at = 0; at < c.triple.size(); ++at) {
+                const int32_t slot = c.triple_slot[at];
+                if (slot == Triples::kAbsent || std::abs(c.triple[at]) <= quiet) continue;
+                if (static_cast<size_t>(slot) % parts == part) use(first_triple() + static_cast<size_t>(slot), c.triple[at]);
+            }
+        }
+    }
+
     // Calls use(weight, gradient) for each label pair of a batch whose first label belongs to this part.
     template <typename Real, typename Use>
     void each_pair(Work<Real>& work, size_t part, size_t parts, Use use) const {
@@ -543,7 +592,9 @@ class Chains {
                 else
                     each_node_weight(work, Real(0), part, parts, add);
                 each_edge_weight(work, part, parts, add);
-                each_pair(work, part, parts, [&](size_t at, Real r) { gradient[at] += static_cast<double>(r); });
+                const auto add_pair = [&](size_t at, Real r) { gradient[at] += static_cast<double>(r); };
+                each_pair(work, part, parts, add_pair);
+                each_triple(work, Real(0), part, parts, add_pair);
             });
         }
         if (work.rows.stride > 0) stream_->close(work.rows, gradient + n_pairs());
@@ -589,6 +640,7 @@ class Chains {
     std::optional<In<float>> sentence_weights_;
     In<uint8_t> free_;  // which label pairs have a weight to train
     std::unique_ptr<SparseFeatures> nodes_, edges_;
+    Triples triples_;
     std::vector<int32_t> edge_place_, iota_;
     mutable std::once_flag streamed_;
     mutable std::unique_ptr<FeatureStream> stream_;  // made when first needed
@@ -599,10 +651,11 @@ class Chains {
 void bind_chains(nb::module_& m) {
     nb::class_<Chains>(m, "Chains", "Sentences as training items of a chain model, over a table of label pairs and sparse weights.")
         .def(nb::init<const std::string&, size_t, In<int64_t>, std::tuple<Csr, Csr>, std::optional<In<float>>, std::optional<Csr>,
-                      std::optional<In<float>>, In<int32_t>, std::optional<std::tuple<Csr, Csr>>, std::optional<In<float>>, In<uint8_t>>(),
+                      std::optional<In<float>>, In<int32_t>, std::optional<std::tuple<Csr, Csr>>, std::optional<In<float>>, In<uint8_t>,
+                      std::optional<Csr>>(),
              nb::arg("loss"), nb::arg("n_labels"), nb::arg("sentences"), nb::arg("node_slots"), nb::arg("values").none(),
              nb::arg("candidates").none(), nb::arg("base").none(), nb::arg("gold"), nb::arg("edge_slots").none(),
-             nb::arg("sentence_weights").none(), nb::arg("free_pairs"))
+             nb::arg("sentence_weights").none(), nb::arg("free_pairs"), nb::arg("triples") = nb::none())
         .def_prop_ro("size", &Chains::size)
         .def_prop_ro("n_pairs", &Chains::n_pairs)
         .def(

@@ -8,6 +8,8 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "log_sum.h"
+#include "sparse_features.h"
 
 namespace {
 
@@ -68,6 +70,7 @@ void full_step(const Edges& edges, const float* alpha, const float* node, float*
 
 float Viterbi::decode(const SentenceLattice& s, const Edges& edges, int32_t* best) {
     if (s.n == 0) return 0.0f;
+    if (!edges.triples.empty()) return decode_second(s, edges, best);
     const int32_t K = edges.n_labels;
     const int64_t base = s.offsets[0];
     const bool dense = !edges.dense.empty();
@@ -113,21 +116,50 @@ float Viterbi::decode(const SentenceLattice& s, const Edges& edges, int32_t* bes
     return top;
 }
 
-namespace {
-
-double log_sum_exp(const double* values, size_t n) {
-    double top = -INFINITY;
-    for (size_t i = 0; i < n; ++i) top = std::max(top, values[i]);
-    if (top == -INFINITY) return top;
-    double sum = 0.0;
-    for (size_t i = 0; i < n; ++i) sum += std::exp(values[i] - top);
-    return top + std::log(sum);
+// alpha_j(k, l) = node_j(l) + edge_j(k, l) + max_h alpha_j-1(h, k) + triple_j(h, k, l); ties go to the first h.
+float Viterbi::decode_second(const SentenceLattice& s, const Edges& edges, int32_t* best) {
+    const auto width = [&](size_t j, size_t back) { return s.around(j, back, edges).second; };
+    places_.assign(1, 0);  // of the pairs that end at each position
+    for (size_t j = 0; j <= s.n; ++j) places_.push_back(places_.back() + width(j, 1) * width(j, 0));
+    back_.assign(places_.back(), 0);
+    alpha_.assign(1, 0.0f);
+    for (size_t j = 0; j <= s.n; ++j) {
+        const size_t H = width(j, 2), m = width(j, 1), n = width(j, 0);
+        if (j < s.n)
+            s.edge_block(j, edges, block_);
+        else
+            for (block_.clear(); block_.size() < m;) block_.push_back(edges.at(s.around(j, 1, edges).first[block_.size()], edges.n_labels));
+        triple_.resize(H * m * n);
+        s.triple_block(j, edges, triple_.data());
+        next_.assign(m * n, -INFINITY);
+        int32_t* back = back_.data() + places_[j];
+        for (size_t h = 0; h < H; ++h)
+            for (size_t i = 0; i < m * n; ++i) {
+                const float value = alpha_[h * m + i / n] + triple_[h * m * n + i];
+                if (value > next_[i]) {
+                    next_[i] = value;
+                    back[i] = static_cast<int32_t>(h);
+                }
+            }
+        for (size_t i = 0; i < m * n; ++i) next_[i] += block_[i] + (j < s.n ? s.scores[s.offsets[j] + static_cast<int64_t>(i % n)] : 0.0f);
+        alpha_.swap(next_);
+    }
+    // Now the pairs are of the last label and the end.
+    auto k = static_cast<size_t>(std::max_element(alpha_.begin(), alpha_.end()) - alpha_.begin());
+    const float top = alpha_[k];
+    size_t l = 0;
+    for (size_t j = s.n; j > 0; --j) {
+        best[j - 1] = s.labels[s.offsets[j - 1] + static_cast<int64_t>(k)];
+        const auto h = static_cast<size_t>(back_[places_[j] + k * width(j, 0) + l]);
+        l = k;
+        k = h;
+    }
+    return top;
 }
-
-}  // namespace
 
 double ForwardBackward::run(const SentenceLattice& s, const Edges& edges, float* marginals, std::vector<float>* pairs) {
     if (s.n == 0) return 0.0;
+    if (!edges.triples.empty()) return run_second(s, edges, marginals, pairs);
     const int32_t K = edges.n_labels;
     const int64_t base = s.offsets[0];
     const size_t total = static_cast<size_t>(s.offsets[s.n] - base);
@@ -144,13 +176,13 @@ double ForwardBackward::run(const SentenceLattice& s, const Edges& edges, float*
         s.edge_block(j, edges, block_);
         for (size_t l = 0; l < width_of(j); ++l) {
             for (size_t k = 0; k < m; ++k) terms[k] = alpha_[before + k] + block_[k * width_of(j) + l];
-            alpha_[here + l] = s.scores[base + here + l] + log_sum_exp(terms.data(), m);
+            alpha_[here + l] = s.scores[base + here + l] + log_sum(terms.data(), m);
         }
     }
     const size_t last = start_of(s.n - 1), m = width_of(s.n - 1);
     terms.resize(m);
     for (size_t k = 0; k < m; ++k) terms[k] = alpha_[last + k] + edges.at(s.labels[base + last + k], K);
-    const double log_z = log_sum_exp(terms.data(), m);
+    const double log_z = log_sum(terms.data(), m);
     if (marginals == nullptr) return log_z;
 
     beta_.resize(total);
@@ -162,7 +194,7 @@ double ForwardBackward::run(const SentenceLattice& s, const Edges& edges, float*
         for (size_t k = 0; k < width_of(j); ++k) {
             for (size_t l = 0; l < width; ++l)
                 terms[l] = static_cast<double>(block_[k * width + l]) + s.scores[base + after + l] + beta_[after + l];
-            beta_[here + k] = log_sum_exp(terms.data(), width);
+            beta_[here + k] = log_sum(terms.data(), width);
         }
     }
     for (size_t i = 0; i < total; ++i) marginals[i] = static_cast<float>(std::exp(alpha_[i] + beta_[i] - log_z));
@@ -174,6 +206,30 @@ double ForwardBackward::run(const SentenceLattice& s, const Edges& edges, float*
                 pairs->push_back(static_cast<float>(std::exp(alpha_[before + k] + block_[k * width + l] + s.scores[base + here + l] +
                                                              beta_[here + l] - log_z)));
     }
+    return log_z;
+}
+
+double ForwardBackward::run_second(const SentenceLattice& s, const Edges& edges, float* marginals, std::vector<float>* pairs) {
+    Chain<double>& c = chain_;
+    c.n = s.n;
+    c.second = true;
+    c.width.resize(s.n);
+    for (size_t j = 0; j < s.n; ++j) c.width[j] = s.around(j, 0, edges).second;
+    c.lay_out();
+    std::copy(s.scores + s.offsets[0], s.scores + s.offsets[s.n], c.node.begin());
+    for (size_t j = 0; j <= s.n; ++j) {
+        s.triple_block(j, edges, c.triples(j));
+        if (j < s.n) {
+            s.edge_block(j, edges, block_);
+            std::copy(block_.begin(), block_.end(), c.edges(j));
+        } else
+            for (size_t k = 0; k < c.rows(j); ++k) c.edges(j)[k] = edges.at(s.around(j, 1, edges).first[k], edges.n_labels);
+    }
+    const double log_z = expectations(c);
+    if (marginals == nullptr) return log_z;
+    std::transform(c.node.begin(), c.node.end(), marginals, [](double p) { return static_cast<float>(p); });
+    for (size_t j = 1; pairs != nullptr && j < s.n; ++j)
+        for (size_t i = 0; i < c.rows(j) * c.width[j]; ++i) pairs->push_back(static_cast<float>(c.edges(j)[i]));
     return log_z;
 }
 
@@ -222,25 +278,40 @@ struct CheckedLattice {
     size_t size() const { return sentences.shape(0) - 1; }
 };
 
+// Scores of three labels in a row: (row offsets by the label two back, pairs of those after it, scores).
+using TripleArrays = std::optional<std::tuple<In<int64_t>, In<int32_t>, In<float>>>;
+
+void use_triples(const TripleArrays& arrays, Edges& edges) {
+    if (!arrays) return;
+    const auto& [offsets, pairs, scores] = *arrays;
+    if (edges.local) throw nb::value_error("edges that are normalised locally have no scores of label triples");
+    if (pairs.shape(0) != scores.shape(0)) throw nb::value_error("label triples and their scores disagree");
+    check_triples(offsets, pairs, static_cast<size_t>(edges.n_labels));
+    edges.triples = Triples(offsets.data(), pairs.data(), static_cast<size_t>(edges.n_labels));
+    edges.triple_scores.assign(scores.data(), scores.data() + scores.size());
+}
+
 }  // namespace
 
 void bind_lattice(nb::module_& m) {
     nb::class_<Edges>(m, "Edges", "Edge scores of a chain, dense or sparse.")
         .def_static(
             "dense",
-            [](In2<float> scores, bool local) {
+            [](In2<float> scores, bool local, const TripleArrays& triples) {
                 if (scores.shape(0) != scores.shape(1) || scores.shape(0) < 1)
                     throw nb::value_error("dense edge scores are a (K + 1, K + 1) array");
                 Edges e;
                 e.n_labels = static_cast<int32_t>(scores.shape(0)) - 1;
                 e.dense.assign(scores.data(), scores.data() + scores.size());
                 e.local = local;
+                use_triples(triples, e);
                 return e;
             },
-            nb::arg("scores"), nb::arg("local") = false)
+            nb::arg("scores"), nb::arg("local") = false, nb::arg("triples") = nb::none())
         .def_static(
             "sparse",
-            [](In<int64_t> offsets, In<int32_t> to, In<float> scores, In<float> row, In<float> col, float weight, bool local) {
+            [](In<int64_t> offsets, In<int32_t> to, In<float> scores, In<float> row, In<float> col, float weight, bool local,
+               const TripleArrays& triples) {
                 const size_t size = row.shape(0);
                 if (size < 1 || offsets.shape(0) != size + 1 || col.shape(0) != size || to.shape(0) != scores.shape(0))
                     throw nb::value_error("sparse edge arrays disagree");
@@ -258,10 +329,11 @@ void bind_lattice(nb::module_& m) {
                 e.col.assign(col.data(), col.data() + size);
                 e.weight = weight;
                 e.local = local;
+                use_triples(triples, e);
                 return e;
             },
             nb::arg("offsets"), nb::arg("to"), nb::arg("scores"), nb::arg("row"), nb::arg("col"), nb::arg("weight"),
-            nb::arg("local") = false)
+            nb::arg("local") = false, nb::arg("triples") = nb::none())
         .def(
             "at",
             [](const Edges& edges, int32_t y, int32_t z) {
@@ -269,6 +341,13 @@ void bind_lattice(nb::module_& m) {
                 return edges.at(y, z);
             },
             nb::arg("y"), nb::arg("z"))
+        .def(
+            "triple",
+            [](const Edges& edges, int32_t y, int32_t z, int32_t w) {
+                if (std::min({y, z, w}) < 0 || std::max({y, z, w}) > edges.n_labels) throw nb::index_error("no such label");
+                return edges.at(y, z, w);
+            },
+            nb::arg("y"), nb::arg("z"), nb::arg("w"))
         .def_ro("n_labels", &Edges::n_labels)
         .def_ro("local", &Edges::local);
     m.def(

@@ -8,11 +8,15 @@
 //     edge(y, y') = -weight log(1 + row(y) col(y'))
 //
 // which is the log of a smoothed co-occurrence rate whose observed count is zero (row = col = 0 gives a plain zero).
+// Models of the second order add triple(y_i-1, y_i, y_i+1), the boundaries among them, where there is one stored.
 #pragma once
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
+
+#include "chain.h"
+#include "triples.h"
 
 struct Edges {
     int32_t n_labels = 0;
@@ -23,6 +27,8 @@ struct Edges {
     std::vector<float> row, col;    // (K + 1)
     float weight = 1.0f;
     bool local = false;  // locally normalised: see SentenceLattice::normalise
+    Triples triples;     // none where the order is the first
+    std::vector<float> triple_scores;
 
     float at(int32_t y, int32_t z) const {
         if (!dense.empty()) return dense[static_cast<size_t>(y) * (n_labels + 1) + z];
@@ -31,6 +37,10 @@ struct Edges {
         const int32_t* found = std::lower_bound(first, last, z);
         if (found != last && *found == z) return scores[found - to.data()];
         return -weight * std::log1p(row[y] * col[z]);
+    }
+    float at(int32_t y, int32_t z, int32_t w) const {
+        const int32_t slot = triples.empty() ? Triples::kAbsent : triples.find(y, z, w);
+        return slot == Triples::kAbsent ? 0.0f : triple_scores[static_cast<size_t>(slot)];
     }
 };
 
@@ -88,6 +98,22 @@ struct SentenceLattice {
         if (edges.local) normalise(block.data(), m, scores + offsets[j], width);
     }
 
+    // Candidates of the position `back` before j, which runs to n, the end; beyond the ends the boundary alone.
+    std::pair<const int32_t*, size_t> around(size_t j, size_t back, const Edges& edges) const {
+        if (j < back || j - back == n) return {&edges.n_labels, 1};
+        return {labels + offsets[j - back], static_cast<size_t>(offsets[j - back + 1] - offsets[j - back])};
+    }
+
+    // Scores of all three candidates in a row that end at position j, (h, m, n) into `block`.
+    template <typename Real>
+    void triple_block(size_t j, const Edges& edges, Real* block) const {
+        const auto [from, h] = around(j, 2, edges);
+        const auto [over, m] = around(j, 1, edges);
+        const auto [to, width] = around(j, 0, edges);
+        std::fill(block, block + h * m * width, Real(0));
+        edges.triples.each(from, h, over, m, to, width, [&](size_t i, int32_t slot) { block[i] = static_cast<Real>(edges.triple_scores[static_cast<size_t>(slot)]); });
+    }
+
     // block(k, l) -= log sum_l' exp(block(k, l') + node(l')): a maximum entropy Markov model's P(y' | y, x), less the node.
     static void normalise(float* block, size_t m, const float* node, size_t width) {
         for (size_t k = 0; k < m; ++k) {
@@ -109,8 +135,12 @@ class Viterbi {
     float decode(const SentenceLattice& s, const Edges& edges, int32_t* best);
 
    private:
-    std::vector<float> alpha_, next_, block_;
+    // Over pairs of neighbouring labels.
+    float decode_second(const SentenceLattice& s, const Edges& edges, int32_t* best);
+
+    std::vector<float> alpha_, next_, block_, triple_;
     std::vector<int32_t> back_;
+    std::vector<size_t> places_;
 };
 
 // Forward-backward in log space with float64 sums.
@@ -121,6 +151,9 @@ class ForwardBackward {
     double run(const SentenceLattice& s, const Edges& edges, float* marginals, std::vector<float>* pairs = nullptr);
 
    private:
+    double run_second(const SentenceLattice& s, const Edges& edges, float* marginals, std::vector<float>* pairs);
+
     std::vector<double> alpha_, beta_;
     std::vector<float> block_;
+    Chain<double> chain_;
 };

@@ -8,6 +8,17 @@
 
 using Csr = std::tuple<In<int64_t>, In<int32_t>>;  // offsets, ids
 
+// Label triples as rows by the label two back, of pairs of the labels after it: K + 1 rows, labels up to K, the boundary.
+inline void check_triples(const In<int64_t>& offsets, const In<int32_t>& pairs, size_t n_labels) {
+    const size_t size = n_labels + 1;
+    if (offsets.shape(0) != size + 1) throw nb::value_error("label triples disagree with the labels");
+    check_offsets(offsets, pairs.shape(0), "label triples disagree with the labels");
+    for (size_t y = 0; y < size; ++y)
+        for (int64_t s = offsets(y); s < offsets(y + 1); ++s)
+            if (pairs(s) < 0 || static_cast<size_t>(pairs(s)) >= size * size || (s > offsets(y) && pairs(s) <= pairs(s - 1)))
+                throw nb::value_error("label triples are out of range or out of order");
+}
+
 // Features of tokens and the slots of their weights, checked.
 struct SparseFeatures {
     Csr slot_arrays, features;

@@ -34,6 +34,19 @@ CORATE_INLINE float fast_exp(float x) {
     return x < -87.0f ? 0.0f : p * power;
 }
 
+// Scores become potentials, those from at[j] to at[j + 1] divided by their largest; returns the logarithms taken off.
+CORATE_INLINE double exponentiate(float* values, const size_t* at, size_t count) {
+    double shift = 0.0;
+    for (size_t j = 0; j < count; ++j) {
+        float top = values[at[j]];
+        for (size_t i = at[j] + 1; i < at[j + 1]; ++i) top = values[i] > top ? values[i] : top;
+        shift += static_cast<double>(top);
+        for (size_t i = at[j]; i < at[j + 1]; ++i) values[i] -= top;
+    }
+    for (size_t i = at[0]; i < at[count]; ++i) values[i] = fast_exp(values[i]);
+    return shift;
+}
+
 // Rows below are `stride` floats apart and as long, stride a multiple of 32, zero past what counts.
 
 // out(r) = in(r) matrix for each row; of `in` the first k_count entries count.

@@ -103,10 +103,20 @@ class Edges:
     n_labels: int
     local: bool
     @staticmethod
-    def dense(scores: F32, local: bool = False) -> Edges: ...
+    def dense(scores: F32, local: bool = False, triples: tuple[I64, I32, F32] | None = None) -> Edges: ...
     @staticmethod
-    def sparse(offsets: I64, to: I32, scores: F32, row: F32, col: F32, weight: float, local: bool = False) -> Edges: ...
+    def sparse(
+        offsets: I64,
+        to: I32,
+        scores: F32,
+        row: F32,
+        col: F32,
+        weight: float,
+        local: bool = False,
+        triples: tuple[I64, I32, F32] | None = None,
+    ) -> Edges: ...
     def at(self, y: int, z: int) -> float: ...
+    def triple(self, y: int, z: int, w: int) -> float: ...
 
 EdgeFeatureArrays = tuple[I64, I32, I64, I32, F32]
 
@@ -226,6 +236,7 @@ class Chains:
         edge_slots: tuple[Csr, Csr] | None,
         sentence_weights: F32 | None,
         free_pairs: U8,
+        triples: Csr | None = None,
     ) -> None: ...
     @property
     def size(self) -> int: ...

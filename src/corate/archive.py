@@ -195,6 +195,8 @@ def _put_model(tensors: Tensors, header: dict[str, Any], model: ChainModel, half
     _put_rows(tensors, "weights", model.weights, half)
     if len(model.edge_weights):
         _put_rows(tensors, "edge_weights", model.edge_weights, half)
+    if len(edges.triples):
+        _put_rows(tensors, "triples", edges.triples, half)
     tensors["bias"] = model.bias
 
 
@@ -207,7 +209,12 @@ def _get_model(tensors: Tensors, header: dict[str, Any]) -> ChainModel:
     return ChainModel(
         _get_distinct(tensors, "labels"),
         EdgeScores(
-            *edges.arrays(), row, col, float(about["edge_weight"]), bool(about.get("locally_normalised", False))
+            *edges.arrays(),
+            row,
+            col,
+            float(about["edge_weight"]),
+            bool(about.get("locally_normalised", False)),
+            _get_rows(tensors, "triples") if "triples.lengths" in tensors else SparseRows(),
         ),
         _get_rows(tensors, "weights"),
         _floats(tensors, "bias"),

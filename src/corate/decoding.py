@@ -67,16 +67,19 @@ class Lattice:
         """The score of one labelling of one sentence; minus infinity where a label is no candidate."""
         start = int(self.sentences[sentence])
         boundary = self.edges.n_labels
-        total, previous = 0.0, boundary
+        total, previous, earlier = 0.0, boundary, boundary
         for i, y in enumerate(labels.tolist()):
             a, b = int(self.offsets[start + i]), int(self.offsets[start + i + 1])
             place = a + int(np.searchsorted(self.labels[a:b], y))
             if place == b or self.labels[place] != y:
                 return float("-inf")
             total += float(self.scores[place]) + self.edges.at(previous, y) + self._extra(start + i, previous, y)
+            total += self.edges.triple(earlier, previous, y)
             total -= self._normaliser(start + i, previous) if self.edges.local else 0.0
-            previous = y
-        return total + (self.edges.at(previous, boundary) if len(labels) else 0.0)
+            previous, earlier = y, previous
+        if not len(labels):
+            return 0.0
+        return total + self.edges.at(previous, boundary) + self.edges.triple(earlier, previous, boundary)
 
     def _normaliser(self, token: int, previous: int) -> float:
         """log of the sum over a token's candidates of the exponential of the edge to each, and its node."""

@@ -2,6 +2,8 @@
 
     score(y | x) = start(y_1) + sum_j node_j(y_j) + sum_i edge(y_i, y_i+1) + end(y_n)
 
+and in models of the second order also scores of three labels in a row.
+
 Node scores are the sum of a counted row chosen by the word (its own, or that of the most specific rung of a back-off
 ladder), a bias per label, and sparse weights of features. Edge scores are sparse too. Methods differ in how they fill
 these in; decoding, storage and everything after are the same for all.
@@ -113,7 +115,9 @@ class EdgeScores:
     """Scores of label pairs, sparse; row K is the start symbol and column K the end symbol.
 
     A pair that is not stored scores ``-weight * log(1 + row[y] * col[y'])``, the logarithm of a smoothed co-occurrence
-    rate of which nothing was observed; with ``row`` and ``col`` zero it is a plain zero.
+    rate of which nothing was observed; with ``row`` and ``col`` zero it is a plain zero. In models of the second order
+    ``triples`` has a row for each label two back (and the boundary), whose labels are the pairs after it,
+    ``y' * (K + 1) + y''``; a triple that is not stored scores zero.
     """
 
     offsets: NDArray[np.int64]
@@ -123,6 +127,7 @@ class EdgeScores:
     col: F32
     weight: float = 1.0
     local: bool = False  # each edge normalises over the labels it may lead to, as in a maximum entropy Markov model
+    triples: SparseRows = field(default_factory=SparseRows)
 
     @classmethod
     def of_dense(cls, scores: F32, *, local: bool = False) -> EdgeScores:
@@ -152,9 +157,11 @@ class EdgeScores:
 
     def native(self) -> _native.Edges:
         """As the decoder takes it: one table where labels are few, else looked up pair by pair."""
+        triples = self.triples.arrays() if len(self.triples) else None
         if self.n_labels <= DENSE_LABELS:
-            return _native.Edges.dense(self.dense(), self.local)
-        return _native.Edges.sparse(self.offsets, self.to, self.scores, self.row, self.col, self.weight, self.local)
+            return _native.Edges.dense(self.dense(), self.local, triples)
+        arrays = (self.offsets, self.to, self.scores, self.row, self.col)
+        return _native.Edges.sparse(*arrays, self.weight, self.local, triples)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,6 +190,11 @@ class ChainModel:
         """Whether scores are those of a maximum entropy Markov model: log P(y' | y, x)."""
         return self.edges.local
 
+    @property
+    def order(self) -> int:
+        """How many labels before it the score of a label may depend on."""
+        return 2 if len(self.edges.triples) else 1
+
     def engine(self, vocabulary: Vocabulary) -> _native.Engine:
         """The model made ready to tag; raises ModelError where its parts do not fit together."""
         finite = (
@@ -191,6 +203,7 @@ class ChainModel:
             self.weights.scores,
             self.edge_weights.scores,
             self.edges.scores,
+            self.edges.triples.scores,
             self.edges.row,
             self.edges.col,
         )

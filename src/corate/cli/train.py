@@ -18,7 +18,7 @@ from corate.cli.methods import POLISHED_BASES, check_options, label_weights, pan
 from corate.cli.options import Docstart, Format, Reading, one_of
 from corate.cli.terminal import Progress, count, percent, print_json, size, told
 from corate.training import METHODS
-from corate.training.chains import LATTICES, TRANSITIONS
+from corate.training.chains import LATTICES, ORDERS, TRANSITIONS
 from corate.training.empirical import LADDERS
 from corate.training.separate import COUPLINGS, OPTIMIZERS
 
@@ -195,6 +195,20 @@ def train(
             rich_help_panel=_SENTENCES,
         ),
     ] = False,
+    order: Annotated[
+        int | None,
+        typer.Option(
+            min=min(ORDERS),
+            max=max(ORDERS),
+            metavar="N",
+            help=told_for(
+                "order",
+                "2: three labels in a row have a weight, too; 1: pairs alone. Unset, 2 for polish with many labels.",
+                _SENTENCES,
+            ),
+            rich_help_panel=_SENTENCES,
+        ),
+    ] = None,
     drop_rare: Annotated[
         int,
         typer.Option(
@@ -240,6 +254,7 @@ def train(
         "lattice": lattice,
         "transitions": transitions,
         "boundaries": False if no_boundaries else None,
+        "order": order,
         "all_labels": all_labels or None,
     }
     given = {name: value for name, value in own.items() if value is not None}

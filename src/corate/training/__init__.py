@@ -56,6 +56,7 @@ def train(
     lattice: str | None = None,
     transitions: str | None = None,
     boundaries: bool = True,
+    order: int | None = None,
     unknown: str | None = None,
     label_weights: Mapping[str, float] | None = None,
     sentence_weights: Sequence[float] | None = None,
@@ -90,6 +91,8 @@ def train(
         lattice: ``"full"``, every label everywhere, or ``"pruned"``, those that a word's counts make likely.
         transitions: ``"all"`` label pairs have a weight, or only those ``"seen"``.
         boundaries: whether the start and the end of a sentence have weights.
+        order: 2 gives weights to three labels in a row, too, and 1 to pairs alone. Without one, ``"polish"`` takes the
+            second where labels are many, and ``"standard"`` the first.
         unknown: the label that says that a token's label is not known; all labels are then possible.
         label_weights: how much tokens of a label count, by label; 1 for those not named.
         sentence_weights: how much each sentence of the corpus counts; one of weight 0 is as good as absent.
@@ -181,7 +184,12 @@ def train(
             threads,
             told,
         )
-        options: dict[str, Any] = {"lattice": lattice, "transitions": transitions, "boundaries": boundaries}
+        options: dict[str, Any] = {
+            "lattice": lattice,
+            "transitions": transitions,
+            "boundaries": boundaries,
+            "order": order,
+        }
         model, chosen = ChainTraining(method, ground, **options, **trained).train()
         vocabulary = ground.vocabulary
         if chosen["settings"]["c1"] > 0 or chosen["settings"]["cutoff"] > 1:
@@ -225,6 +233,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "lattice": _CHAINS,
     "transitions": _CHAINS,
     "boundaries": _CHAINS,
+    "order": ("polish", "standard"),
     "unknown": ("polish", "standard"),
     "label_weights": _FITTED,
     "sentence_weights": _FITTED,

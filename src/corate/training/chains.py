@@ -28,18 +28,25 @@ from corate.errors import DataError
 from corate.model import ChainModel, SparseRows
 from corate.training.checkpoint import Checkpoint
 from corate.training.folds import take
-from corate.training.ground import Counted, Judged, Loaded
+from corate.training.ground import Counted, Judged, Loaded, Start
 from corate.training.ladder import LadderTables
 from corate.training.optimize import AdaGrad, Perceptron, lbfgs
 from corate.training.pairs import edge_features, edge_slots
 from corate.training.pooling import Candidates
 from corate.training.problem import F32, Csr, Progress
+from corate.training.triples import seen_triples
 from corate.training.tuning import climb, named_settings
 
-__all__ = ["LATTICES", "RECIPES", "TRANSITIONS", "ChainParameters", "ChainTraining", "Recipe"]
+__all__ = ["LATTICES", "ORDERS", "RECIPES", "TRANSITIONS", "ChainParameters", "ChainTraining", "Recipe"]
 
 LATTICES = ("full", "pruned")
 TRANSITIONS = ("all", "seen")
+ORDERS = (1, 2)
+
+#: Label triples seen at least so often have a weight where the order is the second.
+LEAST_TRIPLES = 2
+#: Its share of the prior at each visit.
+TRIPLE_DECAY = 0.01
 
 #: The usual weight of each base, and polish's prior on it.
 TEMPERS = {"default": 0.55, "pooled": 0.8, "paper": 0.7, "none": 0.0}
@@ -130,6 +137,7 @@ class ChainTraining:
         lattice: str | None = None,
         transitions: str | None = None,
         boundaries: bool = True,
+        order: int | None = None,
         seed: int = 0,
         threads: int = 1,
         tune: bool = False,
@@ -168,7 +176,27 @@ class ChainTraining:
             raise DataError(f"the method {method!r} needs the label of every token; use standard or polish")
         self.full = self.lattice == "full" or ground.full
         start = ground.start(self.p.temper, self.p.edge)
-        self.edge_rows, self.start = self._edge_rows(start.extra), start
+        self.order = self._order(order, start)
+        self.edge_rows, self.triples, self.start = self._edge_rows(start.extra), self._triples(start.triples), start
+
+    def _order(self, asked: int | None, start: Start) -> int:
+        """The second pays where lattices are pruned; a model that is trained further keeps its own."""
+        if asked is not None and asked not in ORDERS:
+            raise DataError(f"unknown order {asked!r}; there are {', '.join(map(str, ORDERS))}")
+        if asked == 1 and len(start.triples):
+            raise DataError("the model to start from is of the second order, and remains so; leave order away")
+        if asked is not None:
+            return asked
+        fresh = isinstance(self.ground, Counted)
+        return 2 if len(start.triples) or (fresh and self.recipe.base != "none" and not self.full) else 1
+
+    def _triples(self, begun: SparseRows) -> SparseRows:
+        """The label triples that have a weight, and where it starts."""
+        if self.order == 1:
+            return SparseRows()
+        k = self.ground.n_labels
+        seen = seen_triples(self.ground.tokens, k, LEAST_TRIPLES, boundaries=self.boundaries)
+        return begun.plus(seen, (k + 1) ** 2) if len(begun) else seen
 
     # -- items ---------------------------------------------------------------------------------------------------
 
@@ -222,6 +250,7 @@ class ChainTraining:
             edges,
             self.sentence_weights if training and len(tokens.offsets) == len(self.tokens.offsets) else None,
             self._free_pairs(),
+            (self.triples.offsets, self.triples.labels) if len(self.triples.labels) else None,
         )
         return Items(chains, tokens, features, visits)
 
@@ -250,10 +279,11 @@ class ChainTraining:
         return free.ravel()
 
     def _begin(self) -> F32:
-        """The weights to start from: T, U, W."""
+        """The weights to start from: T, U, W, S."""
         free = self._free_pairs().reshape(self.start.edges.shape)
         edges = self.start.edges * free if isinstance(self.ground, Counted) else self.start.edges
-        return np.concatenate([edges.ravel(), self.edge_rows.scores, self.start.weights]).astype(np.float32)
+        parts = (edges.ravel(), self.edge_rows.scores, self.start.weights, self.triples.scores)
+        return np.concatenate(parts).astype(np.float32)
 
     # -- training ------------------------------------------------------------------------------------------------
 
@@ -274,6 +304,7 @@ class ChainTraining:
             "lattice": "full" if self.full else "pruned",
             "transitions": self.transitions,
             "boundaries": self.boundaries,
+            "order": self.order,
             "settings": asdict(self.p),
             "held_out": {"accuracy": accuracy},
             "interrupted": self.stopped,
@@ -283,11 +314,12 @@ class ChainTraining:
     def model(self, weights: F32) -> ChainModel:
         """The chain model of trained weights, without those that are zero."""
         k = self.ground.n_labels
-        cuts = np.cumsum([(k + 1) ** 2, len(self.edge_rows.scores)])
-        table, extra, node = np.split(weights, cuts)
+        cuts = np.cumsum([(k + 1) ** 2, len(self.edge_rows.scores), len(self.start.weights)])
+        table, extra, node, three = np.split(weights, cuts)
         rows = replace(self.edge_rows, scores=extra).compacted() if len(extra) else SparseRows()
         found = self.ground.model(self.p.temper, node, table.reshape(k + 1, k + 1), rows, full=self.full)
-        edges = replace(found.edges, local=self.recipe.loss == "local")
+        triples = replace(self.triples, scores=three).compacted() if len(three) else SparseRows()
+        edges = replace(found.edges, local=self.recipe.loss == "local", triples=triples)
         return replace(found, weights=found.weights.compacted(), edges=edges)
 
     def _judge(self, judged: Judged) -> Callable[[F32], NDArray[np.bool_]]:
@@ -417,7 +449,8 @@ class ChainTraining:
             node[-1] = 0.0  # the bias makes up for the base, and is free
         else:
             pairs = 2.0 * p.c2 / max(1, len(sentences))
-        decay = np.concatenate([[pairs], of_edges, node]).astype(np.float32)
+        of_triples = [TRIPLE_DECAY] if len(self.triples.labels) else []
+        decay = np.concatenate([[pairs], of_edges, node, of_triples]).astype(np.float32)
         return AdaGrad.of(
             items.chains,
             decay,
@@ -441,6 +474,7 @@ class ChainTraining:
             "lattice": "full" if self.full else "pruned",
             "transitions": self.transitions,
             "boundaries": self.boundaries,
+            "order": self.order,
             "seed": self.seed,
             "templates": [str(t) for t in self.ground.vocabulary.templates],
             "data": digest.hexdigest(),

@@ -10,7 +10,7 @@ further: the base are its counted rows, and weights start at its own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -32,6 +32,7 @@ from corate.training.ladder import DEFAULT, PAPER, LadderParameters, LadderTable
 from corate.training.pooling import Candidates, Features, Pool, fit_weights
 from corate.training.problem import F32, Csr, Ids, Progress
 from corate.training.rates import edge_scores
+from corate.training.triples import relabelled
 
 __all__ = ["BASES", "FEW_LABELS", "Counted", "Ground", "Judged", "Loaded", "Start"]
 
@@ -63,11 +64,12 @@ class Judged:
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Weights to begin with: T, (K + 1, K + 1); U, by edge feature and label pair; W, one for each slot."""
+    """Weights to begin with: T, (K + 1, K + 1); U, by edge feature and label pair; W, by slot; S, by label triple."""
 
     edges: F32
     extra: SparseRows
     weights: F32
+    triples: SparseRows = field(default_factory=SparseRows)
 
 
 class Ground:
@@ -355,7 +357,10 @@ class Loaded(Ground):
         if k != self.n_labels and len(extra.labels):
             origin, to = np.divmod(extra.labels, k + 1)
             extra = replace(extra, labels=(places[origin] * size + places[to]).astype(np.int32))
-        self._start = Start(edges, extra, np.concatenate([node.scores, bias]).astype(np.float32))
+        triples = model.edges.triples
+        if len(triples):
+            triples = relabelled(triples, places, self.n_labels)
+        self._start = Start(edges, extra, np.concatenate([node.scores, bias]).astype(np.float32), triples)
 
     def _placed(self, rows: SparseRows) -> SparseRows:
         """Rows of the model's features where the grown vocabulary numbers them."""

@@ -1,0 +1,67 @@
+// Labels three in a row that have a score of their own: a second order. Where the label two back is a row, and pairs of the
+// labels after it are its columns, that is a sparse matrix; entries are found by hashing, since most asked for are absent.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+class Triples {
+   public:
+    static constexpr int32_t kAbsent = -1;
+
+    Triples() = default;
+
+    // Row y holds the pairs z (K + 1) + w from offsets[y] to offsets[y + 1], rising; label K is the boundary.
+    Triples(const int64_t* offsets, const int32_t* pairs, size_t n_labels) : n_labels_(n_labels) {
+        const size_t rows = n_labels + 1, n = static_cast<size_t>(offsets[rows]);
+        if (n > static_cast<size_t>(INT32_MAX) / 2) throw std::length_error("too many label triples");
+        for (size_t room = 2 * n; n > 0 && (mask_ == 0 || mask_ < room);) mask_ = 2 * mask_ + 1;
+        if (n > 0) places_.assign(mask_ + 1, {0, kAbsent});
+        for (size_t y = 0; y < rows; ++y)
+            for (int64_t s = offsets[y]; s < offsets[y + 1]; ++s) {
+                const uint64_t key = key_of(y, static_cast<size_t>(pairs[s]));
+                size_t at = start(key);
+                while (places_[at].slot != kAbsent) at = (at + 1) & mask_;
+                places_[at] = {key, static_cast<int32_t>(s)};
+            }
+        size_ = n;
+    }
+
+    bool empty() const { return size_ == 0; }
+    size_t size() const { return size_; }
+
+    // Where the score of y, z, w stands, kAbsent where it has none.
+    int32_t find(int32_t y, int32_t z, int32_t w) const {
+        const uint64_t key = key_of(static_cast<size_t>(y), static_cast<size_t>(z) * (n_labels_ + 1) + static_cast<size_t>(w));
+        for (size_t at = start(key);; at = (at + 1) & mask_) {
+            const Place& place = places_[at];
+            if (place.slot == kAbsent || place.key == key) return place.slot;
+        }
+    }
+
+    // Calls use(i, slot) for each triple that has a score among the candidates of three positions, the i-th of them all in
+    // order: from[h], over[k], to[l].
+    template <typename Use>
+    void each(const int32_t* from, size_t n_from, const int32_t* over, size_t n_over, const int32_t* to, size_t n_to, Use use) const {
+        size_t i = 0;
+        for (size_t h = 0; h < n_from; ++h)
+            for (size_t k = 0; k < n_over; ++k)
+                for (size_t l = 0; l < n_to; ++l, ++i) {
+                    const int32_t slot = find(from[h], over[k], to[l]);
+                    if (slot != kAbsent) use(i, slot);
+                }
+    }
+
+   private:
+    struct Place {
+        uint64_t key;
+        int32_t slot;
+    };
+
+    uint64_t key_of(size_t y, size_t pair) const { return static_cast<uint64_t>(y) * (n_labels_ + 1) * (n_labels_ + 1) + pair; }
+    size_t start(uint64_t key) const { return static_cast<size_t>((key * 0x9E3779B97F4A7C15ull) >> 32) & mask_; }
+
+    size_t n_labels_ = 0, size_ = 0, mask_ = 0;
+    std::vector<Place> places_;
+};
