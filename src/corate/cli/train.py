@@ -42,6 +42,7 @@ Examples:
   corate train more.tsv -o model2.corate --init model.corate
   corate train partly.tsv -o model.corate --unknown '?'
   corate train large.tsv -o model.corate --checkpoint large.checkpoint
+  corate train train.tsv -o model.corate --order 2          three labels in a row have weights, too
 
 \b
   corate train brown.txt -o brown.corate --method empirical --ladder paper --format slashed
