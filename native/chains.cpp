@@ -4,9 +4,10 @@
 //     edge_j(y, y') = T(y, y') + sum over edge features g of token j of U(g, y, y')
 //
 // Labels of a token are its candidates, or all K where none are given. Sentences begin and end with a boundary symbol
-// (label K). Where label triples are given, each has a weight too: S(y, y', y''). Weights are laid out as T, U, W, S. `Chains` gives value and gradient for batch optimisers, and stochastic
-// passes; both take residuals of a batch of sentences side by side on several threads, then have each thread sum or step
-// for its own features in the order of the sentences: the same bits for any number of threads.
+// (label K). Where label triples are given, each has a weight too, S(y, y', y''). Weights are laid out as T, U, W, S.
+// `Chains` gives value and gradient for batch optimisers, and stochastic passes; both take residuals of a batch of sentences
+// side by side on several threads, then have each thread sum or step for its own features in the order of the sentences:
+// the same bits for any number of threads.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>

@@ -125,23 +125,26 @@ float Viterbi::decode_second(const SentenceLattice& s, const Edges& edges, int32
     alpha_.assign(1, 0.0f);
     for (size_t j = 0; j <= s.n; ++j) {
         const size_t H = width(j, 2), m = width(j, 1), n = width(j, 0);
-        if (j < s.n)
-            s.edge_block(j, edges, block_);
-        else
-            for (block_.clear(); block_.size() < m;) block_.push_back(edges.at(s.around(j, 1, edges).first[block_.size()], edges.n_labels));
+        s.edge_block(j, edges, block_);
         triple_.resize(H * m * n);
         s.triple_block(j, edges, triple_.data());
         next_.assign(m * n, -INFINITY);
-        int32_t* back = back_.data() + places_[j];
-        for (size_t h = 0; h < H; ++h)
-            for (size_t i = 0; i < m * n; ++i) {
-                const float value = alpha_[h * m + i / n] + triple_[h * m * n + i];
-                if (value > next_[i]) {
-                    next_[i] = value;
-                    back[i] = static_cast<int32_t>(h);
+        const float* x = triple_.data();
+        for (size_t h = 0; h < H; ++h) {
+            float* next = next_.data();
+            int32_t* back = back_.data() + places_[j];
+            for (size_t k = 0; k < m; ++k)
+                for (size_t l = 0; l < n; ++l, ++x, ++next, ++back) {
+                    const float value = alpha_[h * m + k] + *x;
+                    if (value > *next) {
+                        *next = value;
+                        *back = static_cast<int32_t>(h);
+                    }
                 }
-            }
-        for (size_t i = 0; i < m * n; ++i) next_[i] += block_[i] + (j < s.n ? s.scores[s.offsets[j] + static_cast<int64_t>(i % n)] : 0.0f);
+        }
+        const float* node = j < s.n ? s.scores + s.offsets[j] : nullptr;
+        for (size_t k = 0; k < m; ++k)
+            for (size_t l = 0; l < n; ++l) next_[k * n + l] += block_[k * n + l] + (node == nullptr ? 0.0f : node[l]);
         alpha_.swap(next_);
     }
     // Now the pairs are of the last label and the end.
@@ -219,11 +222,8 @@ double ForwardBackward::run_second(const SentenceLattice& s, const Edges& edges,
     std::copy(s.scores + s.offsets[0], s.scores + s.offsets[s.n], c.node.begin());
     for (size_t j = 0; j <= s.n; ++j) {
         s.triple_block(j, edges, c.triples(j));
-        if (j < s.n) {
-            s.edge_block(j, edges, block_);
-            std::copy(block_.begin(), block_.end(), c.edges(j));
-        } else
-            for (size_t k = 0; k < c.rows(j); ++k) c.edges(j)[k] = edges.at(s.around(j, 1, edges).first[k], edges.n_labels);
+        s.edge_block(j, edges, block_);
+        std::copy(block_.begin(), block_.end(), c.edges(j));
     }
     const double log_z = expectations(c);
     if (marginals == nullptr) return log_z;

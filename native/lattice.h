@@ -83,35 +83,34 @@ struct SentenceLattice {
     EdgeFeatures extra = {};
     int64_t first = 0;  // the sentence's first token among those of `extra`
 
-    // Scores of all pairs of candidates of positions j - 1 and j (j = 0: from the start symbol), (m, n) into `block`.
-    void edge_block(size_t j, const Edges& edges, std::vector<float>& block) const {
-        const int32_t start = edges.n_labels;
-        const int32_t* from = j == 0 ? &start : labels + offsets[j - 1];
-        const size_t m = j == 0 ? 1 : static_cast<size_t>(offsets[j] - offsets[j - 1]);
-        const int32_t* to = labels + offsets[j];
-        const auto width = static_cast<size_t>(offsets[j + 1] - offsets[j]);
-        block.resize(m * width);
-        for (size_t k = 0; k < m; ++k)
-            for (size_t l = 0; l < width; ++l) block[k * width + l] = edges.at(from[k], to[l]);
-        if (extra.any(first + static_cast<int64_t>(j)))
-            extra.add(first + static_cast<int64_t>(j), edges.n_labels, from, m, to, width, block.data());
-        if (edges.local) normalise(block.data(), m, scores + offsets[j], width);
-    }
-
     // Candidates of the position `back` before j, which runs to n, the end; beyond the ends the boundary alone.
     std::pair<const int32_t*, size_t> around(size_t j, size_t back, const Edges& edges) const {
         if (j < back || j - back == n) return {&edges.n_labels, 1};
         return {labels + offsets[j - back], static_cast<size_t>(offsets[j - back + 1] - offsets[j - back])};
     }
 
-    // Scores of all three candidates in a row that end at position j, (h, m, n) into `block`.
+    // Scores of all pairs of candidates of positions j - 1 and j (0: from the start, n: to the end), (m, width) into `block`.
+    void edge_block(size_t j, const Edges& edges, std::vector<float>& block) const {
+        const auto [from, m] = around(j, 1, edges);
+        const auto [to, width] = around(j, 0, edges);
+        block.resize(m * width);
+        for (size_t k = 0; k < m; ++k)
+            for (size_t l = 0; l < width; ++l) block[k * width + l] = edges.at(from[k], to[l]);
+        if (j == n) return;
+        if (extra.any(first + static_cast<int64_t>(j)))
+            extra.add(first + static_cast<int64_t>(j), edges.n_labels, from, m, to, width, block.data());
+        if (edges.local) normalise(block.data(), m, scores + offsets[j], width);
+    }
+
+    // Scores of all three candidates in a row that end at position j, (h, m, width) into `block`.
     template <typename Real>
     void triple_block(size_t j, const Edges& edges, Real* block) const {
         const auto [from, h] = around(j, 2, edges);
         const auto [over, m] = around(j, 1, edges);
         const auto [to, width] = around(j, 0, edges);
         std::fill(block, block + h * m * width, Real(0));
-        edges.triples.each(from, h, over, m, to, width, [&](size_t i, int32_t slot) { block[i] = static_cast<Real>(edges.triple_scores[static_cast<size_t>(slot)]); });
+        const float* stored = edges.triple_scores.data();
+        edges.triples.each(from, h, over, m, to, width, [=](size_t i, int32_t slot) { block[i] = static_cast<Real>(stored[slot]); });
     }
 
     // block(k, l) -= log sum_l' exp(block(k, l') + node(l')): a maximum entropy Markov model's P(y' | y, x), less the node.
