@@ -6,6 +6,7 @@ void bind_intern(nanobind::module_& m);
 void bind_reader(nanobind::module_& m);
 void bind_word_functions(nanobind::module_& m);
 void bind_feature_map(nanobind::module_& m);
+void bind_listing(nanobind::module_& m);
 void bind_counting(nanobind::module_& m);
 void bind_ladder(nanobind::module_& m);
 void bind_pooling(nanobind::module_& m);

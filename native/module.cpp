@@ -10,6 +10,7 @@ NB_MODULE(_native, m) {
     bind_reader(m);
     bind_word_functions(m);
     bind_feature_map(m);
+    bind_listing(m);
     bind_counting(m);
     bind_ladder(m);
     bind_pooling(m);

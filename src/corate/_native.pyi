@@ -56,6 +56,16 @@ class FeatureMap:
         self, strings: list[tuple[U8, I64]], values: list[tuple[U8, I64]], keys: list[tuple[U64, U64]]
     ) -> None: ...
 
+# listing.cpp
+def list_features(
+    local: I32,
+    bases: I64,
+    wanted: NDArray[np.bool_],
+    ready: tuple[I64, I32, F32 | None] | None,
+    kept: NDArray[np.bool_] | None,
+    last: int,
+) -> tuple[I64, I32, F32 | None]: ...
+
 # counting.cpp
 Table = tuple[I64, I32, I32]
 

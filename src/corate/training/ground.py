@@ -81,7 +81,6 @@ class Ground:
     totals: NDArray[np.int64]  # how often each feature was seen
     node_templates: NDArray[np.bool_]
     edge_templates: NDArray[np.bool_]
-    _last: tuple[tuple[int, bytes], Ids, Features] | None = None
 
     @property
     def n_labels(self) -> int:
@@ -90,29 +89,10 @@ class Ground:
 
     def features(self, tokens: Tokens, cutoff: int = 1) -> tuple[Csr, F32 | None]:
         """Node features of tokens, those seen less than ``cutoff`` times left out, and the bias, which all have."""
-        features = self._listed(tokens, self.node_templates)
-        offsets, ids, values = features.offsets, features.ids, features.values
+        kept = self.totals >= cutoff if cutoff > 1 else None
         bias = len(self.slots) - 1
-        kept = ids < bias  # a held-out corpus may have features of its own
-        if cutoff > 1:
-            kept &= self.totals[np.minimum(ids, bias - 1)] >= cutoff
-        if not kept.all():
-            owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[kept]
-            ids, values = ids[kept], None if values is None else values[kept]
-            offsets = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(offsets) - 1))])
-        if values is not None:
-            values = np.insert(values, offsets[1:], 1.0).astype(np.float32)
-        shifted = (offsets + np.arange(len(offsets))).astype(np.int64)
-        return (shifted, np.insert(ids, offsets[1:], bias).astype(np.int32)), values
-
-    def _listed(self, tokens: Tokens, wanted: NDArray[np.bool_]) -> Features:
-        """The features of tokens by some of the templates; those listed last are kept, for they are asked for twice."""
-        key = (id(tokens.features), wanted.tobytes())
-        if self._last is None or self._last[0] != key:
-            here = replace(tokens, features=np.where(wanted[:, None], tokens.features, -1))
-            # The array is kept too, so that no other can take its place in memory, and its id.
-            self._last = key, tokens.features, Features.of(here, self.vocabulary.bases)
-        return self._last[2]
+        found = Features.of(tokens, self.vocabulary.bases, self.node_templates, kept=kept, last=bias)
+        return found.arrays(), found.values
 
     def token_weights(
         self, label_weights: Mapping[str, float] | None, sentence_weights: Sequence[float] | None
@@ -225,7 +205,7 @@ class Counted(Ground):
         return replace(pool, experts=believed)
 
     def _node_features(self, tokens: Tokens) -> Features:
-        return self._listed(tokens, ~self.edge_templates)
+        return Features.of(tokens, self.vocabulary.bases, ~self.edge_templates)
 
     def tables(self) -> LadderTables | None:
         """What the base reads of the counts."""

@@ -118,8 +118,7 @@ class PairFactors:
 
 def edge_features(tokens: Tokens, bases: NDArray[np.int64], uses: NDArray[np.bool_]) -> Csr:
     """The edge features of tokens, by the templates that ``uses`` marks."""
-    here = replace(tokens, features=np.where(uses[:, None], tokens.features, -1), attributes=None)
-    return Features.of(here, bases).arrays()
+    return Features.of(replace(tokens, attributes=None), bases, uses).arrays()
 
 
 def edge_slots(
