@@ -148,3 +148,31 @@ void spread_row(double* sums, const int32_t* ids, const float* values, size_t co
         for (size_t l = 0; l < n; ++l) row[l] += static_cast<double>(v * r[l]);
     }
 }
+
+CORATE_FOR_EACH_PROCESSOR
+double dot(const double* a, const float* b, size_t n) {
+    double sums[8] = {};
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (size_t k = 0; k < 8; ++k) sums[k] += a[i + k] * static_cast<double>(b[i + k]);
+    double total = 0.0;
+    for (; i < n; ++i) total += a[i] * static_cast<double>(b[i]);
+    for (const double sum : sums) total += sum;
+    return total;
+}
+
+CORATE_FOR_EACH_PROCESSOR
+void add_scaled(double* sum, double factor, const float* a, size_t n) {
+    for (size_t i = 0; i < n; ++i) sum[i] += factor * static_cast<double>(a[i]);
+}
+
+CORATE_FOR_EACH_PROCESSOR
+void add_outer_product(double* sums, double factor, const double* row, size_t n) {
+    for (size_t i = 0; i < n; ++i) {
+        const double scaled = factor * row[i];
+        double* out = sums + i * n;
+        // Whole runs of eight: the first may reach to the left of the diagonal.
+        for (size_t j = i / 8 * 8; j < n; j += 8)
+            for (size_t k = 0; k < 8; ++k) out[j + k] += scaled * row[j + k];
+    }
+}
