@@ -31,31 +31,33 @@ class Listing {
             throw nb::value_error("attributes and tokens disagree");
     }
 
-    // Offsets by token, filled from how many features each has.
-    std::vector<int64_t> count() const {
-        std::vector<int64_t> offsets(n_ + 1, 0);
+    // Block by block: how many features each token has, then which.
+    void list() {
+        offsets.reserve(n_ + 1);
+        ids.reserve(n_ * (local_.shape(0) + 1));
         for (size_t start = 0; start < n_; start += kBlock) {
             const size_t end = std::min(n_, start + kBlock);
-            each(start, end, [&](size_t t, int32_t, float) { ++offsets[t + 1]; });
-        }
-        for (size_t t = 0; t < n_; ++t) offsets[t + 1] += offsets[t];
-        return offsets;
-    }
-
-    void fill(const std::vector<int64_t>& offsets, int32_t* ids, float* values) const {
-        int64_t cursor[kBlock];
-        for (size_t start = 0; start < n_; start += kBlock) {
-            const size_t end = std::min(n_, start + kBlock);
-            std::copy(offsets.begin() + static_cast<int64_t>(start), offsets.begin() + static_cast<int64_t>(end), cursor);
+            int64_t cursor[kBlock] = {};
+            each(start, end, [&](size_t t, int32_t, float) { ++cursor[t - start]; });
+            for (size_t t = start; t < end; ++t) {
+                offsets.push_back(offsets.back() + cursor[t - start]);
+                cursor[t - start] = offsets[t];
+            }
+            ids.resize(static_cast<size_t>(offsets.back()));
+            if (has_values()) values.resize(ids.size());
             each(start, end, [&](size_t t, int32_t id, float value) {
-                const int64_t at = cursor[t - start]++;
+                const auto at = static_cast<size_t>(cursor[t - start]++);
                 ids[at] = id;
-                if (values) values[at] = value;
+                if (has_values()) values[at] = value;
             });
         }
     }
 
     bool has_values() const { return ready_ && std::get<2>(*ready_); }
+
+    std::vector<int64_t> offsets{0};
+    std::vector<int32_t> ids;
+    std::vector<float> values;
 
    private:
     static constexpr size_t kBlock = 256;
@@ -100,20 +102,14 @@ void bind_listing(nb::module_& m) {
         "list_features",
         [](In2<int32_t> local, In<int64_t> bases, In<bool> wanted, std::optional<Attributes> ready, std::optional<In<bool>> kept,
            int32_t last) {
-            const Listing listing(local, bases, wanted, ready, kept, last);
-            std::vector<int64_t> offsets;
-            std::vector<int32_t> ids;
-            std::vector<float> values;
+            Listing listing(local, bases, wanted, ready, kept, last);
             {
                 nb::gil_scoped_release release;
-                offsets = listing.count();
-                ids.resize(static_cast<size_t>(offsets.back()));
-                if (listing.has_values()) values.resize(ids.size());
-                listing.fill(offsets, ids.data(), listing.has_values() ? values.data() : nullptr);
+                listing.list();
             }
-            nb::object of_values = nb::none();
-            if (listing.has_values()) of_values = nb::cast(to_numpy(std::move(values)));
-            return nb::make_tuple(to_numpy(std::move(offsets)), to_numpy(std::move(ids)), of_values);
+            nb::object values = nb::none();
+            if (listing.has_values()) values = nb::cast(to_numpy(std::move(listing.values)));
+            return nb::make_tuple(to_numpy(std::move(listing.offsets)), to_numpy(std::move(listing.ids)), values);
         },
         nb::arg("local"), nb::arg("bases"), nb::arg("wanted"), nb::arg("ready").none(), nb::arg("kept").none(), nb::arg("last"),
         "The features of each token: its attributes, those of the wanted templates ((T, n), below 0 or past the template's "

@@ -32,9 +32,10 @@ struct Evidence {
     struct Entry {
         int32_t label;
         float whole;  // nothing left out
+        float less;   // one taken off the count
+        float of(int32_t left_out) const { return label == left_out ? less : whole; }
     };
     const int64_t* offsets;
-    const int32_t* counts;
     const double* prior;
     size_t K;
     double k;
@@ -43,25 +44,21 @@ struct Evidence {
     static constexpr int32_t kSmall = 256;
 
     Evidence(const Table& table, const In<double>& p, double smoothing)
-        : offsets(std::get<0>(table).data()), counts(std::get<2>(table).data()), prior(p.data()), K(p.shape(0)), k(smoothing) {
+        : offsets(std::get<0>(table).data()), prior(p.data()), K(p.shape(0)), k(smoothing) {
         small.resize(K * kSmall);
         for (size_t y = 0; y < K; ++y)
             for (int32_t c = 0; c < kSmall; ++c) small[y * kSmall + static_cast<size_t>(c)] = computed(static_cast<int32_t>(y), c);
-        const int32_t* labels = std::get<1>(table).data();
+        const int32_t *labels = std::get<1>(table).data(), *counts = std::get<2>(table).data();
         entries.resize(std::get<1>(table).shape(0));
         for (size_t i = 0; i < entries.size(); ++i) {
             if (labels[i] < 0 || static_cast<size_t>(labels[i]) >= K) throw nb::value_error("label id out of range");
-            entries[i] = {labels[i], of_count(labels[i], counts[i])};
+            entries[i] = {labels[i], of_count(labels[i], counts[i]), of_count(labels[i], counts[i] - 1)};
         }
     }
 
     float computed(int32_t y, int32_t n) const { return n <= 0 ? 0.0f : static_cast<float>(std::log1p(n / (k * prior[y]))); }
     float of_count(int32_t y, int32_t n) const {
         return n < kSmall ? small[static_cast<size_t>(y) * kSmall + static_cast<size_t>(std::max(n, 0))] : computed(y, n);
-    }
-    float of_entry(int64_t i, int32_t left_out) const {
-        const Entry& entry = entries[static_cast<size_t>(i)];
-        return entry.label == left_out ? of_count(entry.label, counts[i] - 1) : entry.whole;
     }
 
     void prefetch_row(int32_t f) const { prefetch(entries.data() + offsets[f]); }
@@ -70,16 +67,18 @@ struct Evidence {
     template <typename Add>
     void of(int32_t f, int32_t left_out, const int32_t* own, size_t width, Add add) const {
         if (width == K) {  // all labels are candidates, in order
-            for (int64_t i = offsets[f]; i < offsets[f + 1]; ++i)
-                add(static_cast<size_t>(entries[static_cast<size_t>(i)].label), of_entry(i, left_out));
+            for (int64_t i = offsets[f]; i < offsets[f + 1]; ++i) {
+                const Entry& entry = entries.data()[i];
+                add(static_cast<size_t>(entry.label), entry.of(left_out));
+            }
             return;
         }
         size_t j = 0;
         for (int64_t i = offsets[f]; i < offsets[f + 1]; ++i) {
-            const int32_t y = entries[static_cast<size_t>(i)].label;
-            while (j < width && own[j] < y) ++j;
+            const Entry& entry = entries.data()[i];
+            while (j < width && own[j] < entry.label) ++j;
             if (j == width) return;
-            if (own[j] == y) add(j, of_entry(i, left_out));
+            if (own[j] == entry.label) add(j, entry.of(left_out));
         }
     }
 };
