@@ -53,10 +53,20 @@ def ladder_tables(
     return LadderTables(vocabulary or counts.vocabulary, preset, word, tables, len(counts.labels))
 
 
-def ladder_model(counts: Counts, preset: LadderPreset, p: LadderParameters, word: str, all_labels: bool) -> ChainModel:
-    """The chain model of a ladder with chosen settings; adds features of unseen words to the counts' vocabulary."""
+def ladder_model(
+    counts: Counts,
+    preset: LadderPreset,
+    p: LadderParameters,
+    word: str,
+    all_labels: bool,
+    tables: LadderTables | None = None,
+) -> ChainModel:
+    """The chain model of a ladder with chosen settings; adds features of unseen words to the counts' vocabulary.
+
+    ``tables`` are what the ladder reads of these counts, where they are there already.
+    """
     vocabulary = counts.vocabulary
-    tables = ladder_tables(counts, preset, word)
+    tables = tables or ladder_tables(counts, preset, word)
     rows, bases, weights = tables.compiled(p)
     parts = [SparseRows.empty(vocabulary.n_attributes)]
     parts += [weights.get(t, SparseRows.empty(size)) for t, size in enumerate(vocabulary.map.sizes().tolist())]

@@ -209,6 +209,10 @@ class Counted(Ground):
 
     def tables(self) -> LadderTables | None:
         """What the base reads of the counts."""
+        return self._tables
+
+    @cached_property
+    def _tables(self) -> LadderTables | None:
         if self.word is None:
             return None
         return self.counted.tables(self.preset, self.counts.vocabulary, self.counts.table)
@@ -267,7 +271,7 @@ class Counted(Ground):
             ladder_temper = temper * self.pool.ladder
         if self.word is None or (every and temper == 0):
             return ChainModel(self.labels, scored, node, bias, all_labels=True, edge_weights=extra)
-        ladder = ladder_model(self.counts, self.preset, self.ladder, self.word, every)
+        ladder = ladder_model(self.counts, self.preset, self.ladder, self.word, every, self.tables())
         rows = int(self.vocabulary.bases[-1])
         return replace(
             ladder,
