@@ -162,6 +162,7 @@ class Counted(Ground):
             all_labels=all_labels,
             presets=(self.preset,),
             unknown=unknown,
+            threads=threads,
             progress=progress,
         )
         self.counts, self.tokens, self.word = self.counted.counts, self.counted.tokens, self.counted.word

@@ -134,8 +134,7 @@ def edge_slots(
     offsets, ids = edge_features(tokens, bases, uses)
     pairs = np.repeat(_label_pairs(tokens, n_labels), np.diff(offsets))
     rows = int(bases[-1])
-    known = np.where(pairs >= 0, ids, -1).astype(np.int32)
-    starts, seen, _ = _native.count_table(known, np.maximum(pairs, 0), rows, size)
+    starts, seen, _ = _native.count_table(ids, pairs, rows, size)
     return (starts, seen), (offsets, ids), np.maximum(np.bincount(ids, minlength=rows), 1)
 
 
