@@ -10,6 +10,7 @@ void bind_listing(nanobind::module_& m);
 void bind_counting(nanobind::module_& m);
 void bind_ladder(nanobind::module_& m);
 void bind_pooling(nanobind::module_& m);
+void bind_rows(nanobind::module_& m);
 void bind_maxent(nanobind::module_& m);
 void bind_pairs(nanobind::module_& m);
 void bind_long_vectors(nanobind::module_& m);

@@ -14,6 +14,7 @@ NB_MODULE(_native, m) {
     bind_counting(m);
     bind_ladder(m);
     bind_pooling(m);
+    bind_rows(m);
     bind_maxent(m);
     bind_pairs(m);
     bind_long_vectors(m);

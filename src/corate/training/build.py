@@ -101,7 +101,7 @@ def pooled_model(
         ladder,
         edges=edges,
         bias=bias,
-        weights=weights.padded(int(counts.vocabulary.bases[-1])).plus(ladder.weights.scaled(pool.ladder), n_labels),
+        weights=weights.padded(int(counts.vocabulary.bases[-1])).plus(ladder.weights.scaled(pool.ladder)),
         rows=ladder.rows.scaled(pool.ladder),
         floor=FLOOR * pool.ladder,
     )

@@ -180,7 +180,7 @@ class ChainTraining:
             return SparseRows()
         (offsets, pairs), _, _ = found
         seen = SparseRows(offsets, pairs, np.zeros(len(pairs), np.float32))
-        return begun.plus(seen, (ground.n_labels + 1) ** 2) if len(begun.labels) else seen
+        return begun.plus(seen) if len(begun.labels) else seen
 
     def items(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Items:
         """Sentences as training items, or to be labelled where ``training`` is false."""

@@ -278,7 +278,7 @@ class Counted(Ground):
             ladder,
             edges=scored,
             bias=bias,
-            weights=node.padded(rows).plus(ladder.weights.scaled(ladder_temper), self.n_labels),
+            weights=node.padded(rows).plus(ladder.weights.scaled(ladder_temper)),
             rows=ladder.rows.scaled(ladder_temper),
             floor=FLOOR * ladder_temper,
             edge_weights=extra.padded(rows) if len(extra) else extra,
@@ -328,7 +328,7 @@ class Loaded(Ground):
         self.totals = counts.table.totals()
         model, bases = self.old.model, self.vocabulary.bases
         seen = SparseRows(counts.table.offsets, counts.table.labels, np.zeros(len(counts.table.labels), np.float32))
-        node = self._placed(model.weights).plus(seen, self.n_labels)
+        node = self._placed(model.weights).plus(seen)
         self.slots = _with_bias(Table(node.offsets, node.labels, np.zeros(0, np.int32)), self.n_labels)
         bias = np.zeros(self.n_labels, np.float32)
         bias[: len(model.bias)] = model.bias

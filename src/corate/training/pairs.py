@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.corpus import Corpus
+from corate.corpus import Corpus, StringTable
 from corate.counts import PairCounts, Table, Tokens
 from corate.errors import FeatureError
 from corate.features.templates import Template
+from corate.features.word_functions import WordFunction
 from corate.model import SparseRows
 from corate.training.optimize import AdaGrad
 from corate.training.pooling import Candidates, Features, fit_edges
@@ -30,6 +31,7 @@ __all__ = ["PairFactors", "edge_features", "edge_slots", "edge_templates"]
 #: Templates with so few values also make edge features, if there are so many tokens for each value.
 FEW_VALUES = 60
 VALUE_TOKENS = 200
+FIRST_WORDS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,10 +156,16 @@ def edge_templates(templates: Sequence[Template], corpus: Corpus) -> list[Templa
         if len(template.atoms) != 1 or template.atoms[0].offset != 0:
             continue
         atom = template.atoms[0]
-        values, _ = atom.function.apply(corpus.column(atom.column).strings)
-        if int(values.max(initial=-1)) < min(FEW_VALUES, corpus.n_tokens / VALUE_TOKENS):
+        if _has_few_values(atom.function, corpus.column(atom.column).strings, corpus.n_tokens):
             found += [Template((replace(atom, offset=offset),), edge=True) for offset in (0, -1)]
     return found
+
+
+def _has_few_values(function: WordFunction, words: StringTable, tokens: int) -> bool:
+    """Whether a function has few values, and there are many tokens for each."""
+    most = min(FEW_VALUES, tokens / VALUE_TOKENS)
+    # Of most functions the first words tell that they have more.
+    return all(int(function.apply(some)[0].max(initial=-1)) < most for some in (words.head(FIRST_WORDS), words))
 
 
 def _label_pairs(tokens: Tokens, n_labels: int) -> Ids:

@@ -103,15 +103,12 @@ class Candidates:
 
     def including(self, labels: Ids, floor: float) -> Candidates:
         """With each token's own label, where it is known, among its candidates; one that was not scores ``floor``."""
-        missing = np.flatnonzero((self.find(labels) < 0) & (labels >= 0))
-        if not len(missing):
+        missing = (self.find(labels) < 0) & (labels >= 0)
+        if not missing.any():
             return self
-        owner = np.concatenate([np.repeat(np.arange(len(labels)), np.diff(self.offsets)), missing])
-        every = np.concatenate([self.labels, labels[missing]])
-        scores = np.concatenate([self.ladder, np.full(len(missing), floor, np.float32)])
-        order = np.lexsort((every, owner))
-        offsets = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(labels)))])
-        return Candidates(offsets.astype(np.int64), every[order].astype(np.int32), scores[order])
+        ends = np.concatenate([[0], np.cumsum(missing)]).astype(np.int64)
+        own = SparseRows(ends, labels[missing], np.full(ends[-1], floor, np.float32))
+        return Candidates(*SparseRows(self.offsets, self.labels, self.ladder).plus(own).arrays())
 
     def arrays(self) -> tuple[NDArray[np.int64], Ids]:
         """As the native code takes them."""
@@ -119,11 +116,7 @@ class Candidates:
 
     def find(self, labels: Ids) -> NDArray[np.int64]:
         """Where each token's label stands among the candidates, -1 where it does not."""
-        token = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
-        hits = np.flatnonzero(self.labels == labels[token])
-        found = np.full(len(labels), -1, dtype=np.int64)
-        found[token[hits]] = hits
-        return found
+        return _native.find_in_rows(self.offsets, self.labels, labels)
 
     def softmax(self, scores: F64) -> F64:
         """P(label) at each token from scores of its candidates."""
