@@ -95,7 +95,8 @@ class ConditionalLogit {
           D_(experts + n_labels),
           padded_((experts + 7) / 8 * 8),
           squares_(padded_ * padded_, 0.0),
-          row_(padded_, 0.0),
+          rows_(kRows * padded_, 0.0),
+          with_labels_(n_labels * experts, 0.0),
           mean_(experts) {}
 
     double loss = 0.0;
@@ -115,14 +116,16 @@ class ConditionalLogit {
 
     // Puts the parts of the Hessian together.
     void finish() {
+        flush();
         for (size_t a = 0; a < E_; ++a)
-            for (size_t b = a; b < E_; ++b) hessian[a * D_ + b] = squares_[a * padded_ + b];
+            for (size_t b = a; b < D_; ++b) hessian[a * D_ + b] = b < E_ ? squares_[a * padded_ + b] : with_labels_[(b - E_) * E_ + a];
         for (size_t a = 0; a < E_; ++a)
             for (size_t b = a + 1; b < D_; ++b) hessian[b * D_ + a] = hessian[a * D_ + b];
     }
 
    private:
     static constexpr double kNegligible = 1e-6;
+    static constexpr size_t kRows = 64;  // their outer products are summed together
 
     size_t label(int32_t y) const { return E_ + static_cast<size_t>(y); }
 
@@ -138,16 +141,23 @@ class ConditionalLogit {
     }
 
     void add_curvature(const float* x, const int32_t* labels, size_t width, size_t c) {
-        for (size_t e = 0; e < E_; ++e) row_[e] = x[c * E_ + e] - mean_[e];
-        add_outer_product(squares_.data(), p_[c], row_.data(), padded_);
+        const double root = std::sqrt(p_[c]);
+        double* row = rows_.data() + n_rows_ * padded_;
         const size_t y = label(labels[c]);
-        for (size_t e = 0; e < E_; ++e) hessian[e * D_ + y] += p_[c] * row_[e];
+        for (size_t e = 0; e < E_; ++e) row[e] = root * (x[c * E_ + e] - mean_[e]);
+        for (size_t e = 0; e < E_; ++e) with_labels_[static_cast<size_t>(labels[c]) * E_ + e] += root * row[e];
+        if (++n_rows_ == kRows) flush();
         hessian[y * D_ + y] += p_[c];
         for (size_t d = 0; d < width; ++d) hessian[y * D_ + label(labels[d])] -= p_[c] * p_[d];
     }
 
-    size_t E_, D_, padded_;
-    std::vector<double> squares_, row_, mean_, p_;
+    void flush() {
+        add_outer_products(squares_.data(), rows_.data(), n_rows_, padded_);
+        n_rows_ = 0;
+    }
+
+    size_t E_, D_, padded_, n_rows_ = 0;
+    std::vector<double> squares_, rows_, with_labels_, mean_, p_;
 };
 
 void check(const Table& table, const Features& features, const Candidates& candidates, In<double> prior,

@@ -56,5 +56,6 @@ void spread_row(double* sums, const int32_t* ids, const float* values, size_t co
 double dot(const double* a, const float* b, size_t n);
 // sum += factor a, n numbers.
 void add_scaled(double* sum, double factor, const float* a, size_t n);
-// The upper triangle of sums += factor row row', n a multiple of 8 and the distance of rows; some of the lower may change.
-void add_outer_product(double* sums, double factor, const double* row, size_t n);
+// The upper triangle of sums += the sum over rows of row row', n a multiple of 8 and the distance of rows; some of the lower
+// triangle may change.
+void add_outer_products(double* sums, const double* rows, size_t count, size_t n);
