@@ -159,6 +159,21 @@ void bind_counting(nb::module_& m) {
         nb::arg("contexts"), nb::arg("labels"), nb::arg("sizes"), nb::arg("n_labels"), nb::arg("threads") = 1,
         "The tables of several kinds of contexts, (kinds, n), one below the other; kind i has so many rows as sizes says.");
     m.def(
+        "occurrences",
+        [](In<int32_t> ids, size_t n) {
+            std::vector<int64_t> counts(n, 0);
+            {
+                nb::gil_scoped_release release;
+                for (size_t i = 0; i < ids.shape(0); ++i) {
+                    const auto id = static_cast<size_t>(ids(i));
+                    if (ids(i) < 0 || id >= n) throw nb::value_error("id out of range");
+                    ++counts[id];
+                }
+            }
+            return to_numpy(std::move(counts));
+        },
+        nb::arg("ids"), nb::arg("n"), "How often each id below n occurs.");
+    m.def(
         "adjust_table",
         [](In<int64_t> offsets, In<int32_t> labels, InOut<int32_t> counts, In<int32_t> token_contexts,
            In<int32_t> token_labels, int32_t change) {

@@ -95,6 +95,12 @@ def test_many_kinds_of_contexts_are_counted_as_each_by_itself_by_any_number_of_t
     assert counts.tolist() == [expected[key] for key in in_order]
 
 
+@given(st.lists(st.integers(0, 6)))
+def test_ids_occur_as_often_as_a_dictionary_counts(ids: list[int]) -> None:
+    counted = Counter(ids)
+    assert _native.occurrences(np.array(ids, I32), 7).tolist() == [counted[i] for i in range(7)]
+
+
 @given(sentences, sentences, st.booleans())
 @settings(deadline=None)
 def test_counts_of_two_parts_add_up_to_the_counts_of_the_whole(
@@ -170,6 +176,8 @@ def test_rows_and_padding_keep_the_counts() -> None:
         ("count_tables", (np.zeros((1, 1), I32), np.array([0], I32), np.array([1, 1]), 1)),
         ("count_tables", (np.zeros((2, 1), I32), np.array([0], I32), np.array([1, 0]), 1)),
         ("count_tables", (np.zeros((1, 1), I32), np.array([1], I32), np.array([1]), 1)),
+        ("occurrences", (np.array([1], I32), 1)),
+        ("occurrences", (np.array([-1], I32), 1)),
         ("count_pairs", (np.array([0], I32), np.array([0, 2]), 1)),
         ("count_pairs", (np.array([0], I32), np.array([0, 9, 1]), 1)),
         ("count_pairs", (np.array([2], I32), np.array([0, 1]), 1)),

@@ -104,7 +104,7 @@ class PairFactors:
             None if observed is None else observed[:2],
             problem.tokens.weights,
         )
-        visits = np.maximum(np.bincount(problem.features[1], minlength=len(slots)), 1)
+        visits = np.maximum(_native.occurrences(problem.features[1], len(slots)), 1)
         shrink = 1.0 / (self.p.sigma2 * visits)
         shrink[-1] = 0.0
         of_edges: Any = [] if observed is None else 1.0 / (self.p.edge_sigma2 * observed[2])
@@ -137,7 +137,7 @@ def edge_slots(
     pairs = np.repeat(_label_pairs(tokens, n_labels), np.diff(offsets))
     rows = int(bases[-1])
     starts, seen, _ = _native.count_table(ids, pairs, rows, size)
-    return (starts, seen), (offsets, ids), np.maximum(np.bincount(ids, minlength=rows), 1)
+    return (starts, seen), (offsets, ids), np.maximum(_native.occurrences(ids, rows), 1)
 
 
 def edge_templates(templates: Sequence[Template], corpus: Corpus) -> list[Template]:
