@@ -8,6 +8,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "parallel.h"
 #include "strings.h"
 
 namespace {
@@ -18,16 +19,38 @@ struct Table {
     std::vector<int32_t> counts;
 };
 
+// Whether one counter for every context and label is quicker than sorting the tokens: they stay in the nearest caches.
+bool few_counters(size_t n_contexts, size_t n_labels) { return n_contexts * n_labels <= 1 << 15; }
+
+// A counter for each context and label.
+Table count_densely(const int32_t* contexts, const int32_t* labels, size_t n, size_t n_contexts, size_t n_labels) {
+    std::vector<int32_t> tally(n_contexts * n_labels, 0);
+    for (size_t t = 0; t < n; ++t)
+        if (contexts[t] >= 0 && labels[t] >= 0) ++tally[static_cast<size_t>(contexts[t]) * n_labels + static_cast<size_t>(labels[t])];
+    Table table;
+    table.offsets.assign(n_contexts + 1, 0);
+    for (size_t c = 0; c < n_contexts; ++c) {
+        for (size_t y = 0; y < n_labels; ++y)
+            if (tally[c * n_labels + y] > 0) {
+                table.labels.push_back(static_cast<int32_t>(y));
+                table.counts.push_back(tally[c * n_labels + y]);
+            }
+        table.offsets[c + 1] = static_cast<int64_t>(table.labels.size());
+    }
+    return table;
+}
+
 // Bucket the tokens by context, then tally each bucket on a scratch row of K counters.
 Table count_table(const int32_t* contexts, const int32_t* labels, size_t n, size_t n_contexts, size_t n_labels) {
+    if (few_counters(n_contexts, n_labels)) return count_densely(contexts, labels, n, n_contexts, n_labels);
     std::vector<int64_t> start(n_contexts + 1, 0);
     for (size_t t = 0; t < n; ++t)
-        if (contexts[t] >= 0) ++start[contexts[t] + 1];
+        if (contexts[t] >= 0 && labels[t] >= 0) ++start[contexts[t] + 1];
     for (size_t c = 0; c < n_contexts; ++c) start[c + 1] += start[c];
     std::vector<int32_t> bucketed(start[n_contexts]);
     std::vector<int64_t> cursor(start.begin(), start.end() - 1);
     for (size_t t = 0; t < n; ++t)
-        if (contexts[t] >= 0) bucketed[cursor[contexts[t]]++] = labels[t];
+        if (contexts[t] >= 0 && labels[t] >= 0) bucketed[cursor[contexts[t]]++] = labels[t];
 
     Table table;
     table.offsets.assign(n_contexts + 1, 0);
@@ -55,9 +78,40 @@ Table count_table(const int32_t* contexts, const int32_t* labels, size_t n, size
     return table;
 }
 
+void check_contexts(const int32_t* contexts, size_t n, size_t n_contexts) {
+    int32_t top = -1;
+    for (size_t t = 0; t < n; ++t) top = std::max(top, contexts[t]);
+    if (top >= 0 && static_cast<size_t>(top) >= n_contexts) throw nb::value_error("context id out of range");
+}
+
 void check_labels(In<int32_t> labels, size_t n_labels) {
     for (size_t t = 0; t < labels.shape(0); ++t)
-        if (labels(t) < 0 || static_cast<size_t>(labels(t)) >= n_labels) throw nb::value_error("label id out of range");
+        if (labels(t) >= 0 && static_cast<size_t>(labels(t)) >= n_labels) throw nb::value_error("label id out of range");
+}
+
+// Tables one below the other.
+Table joined(const std::vector<Table>& parts) {
+    size_t rows = 0, entries = 0;
+    for (const Table& part : parts) {
+        rows += part.offsets.size() - 1;
+        entries += part.labels.size();
+    }
+    Table all;
+    all.offsets.reserve(rows + 1);
+    all.labels.reserve(entries);
+    all.counts.reserve(entries);
+    all.offsets.push_back(0);
+    for (const Table& part : parts) {
+        const auto start = static_cast<int64_t>(all.labels.size());
+        for (size_t c = 1; c < part.offsets.size(); ++c) all.offsets.push_back(start + part.offsets[c]);
+        all.labels.insert(all.labels.end(), part.labels.begin(), part.labels.end());
+        all.counts.insert(all.counts.end(), part.counts.begin(), part.counts.end());
+    }
+    return all;
+}
+
+nb::tuple to_python(Table&& table) {
+    return nb::make_tuple(to_numpy(std::move(table.offsets)), to_numpy(std::move(table.labels)), to_numpy(std::move(table.counts)));
 }
 
 }  // namespace
@@ -71,17 +125,54 @@ void bind_counting(nb::module_& m) {
             Table table;
             {
                 nb::gil_scoped_release release;
-                for (size_t t = 0; t < n; ++t)
-                    if (contexts(t) >= 0 && static_cast<size_t>(contexts(t)) >= n_contexts)
-                        throw nb::value_error("context id out of range");
+                check_contexts(contexts.data(), n, n_contexts);
                 check_labels(labels, n_labels);
                 table = count_table(contexts.data(), labels.data(), n, n_contexts, n_labels);
             }
-            return nb::make_tuple(to_numpy(std::move(table.offsets)), to_numpy(std::move(table.labels)),
-                                  to_numpy(std::move(table.counts)));
+            return to_python(std::move(table));
         },
         nb::arg("contexts"), nb::arg("labels"), nb::arg("n_contexts"), nb::arg("n_labels"),
-        "Label counts of each context (contexts below 0 are skipped): CSR offsets, labels in rising order, counts.");
+        "Label counts of each context: CSR offsets, labels in rising order, counts. Contexts and labels below 0 are skipped.");
+    m.def(
+        "count_tables",
+        [](In2<int32_t> contexts, In<int32_t> labels, In<int64_t> sizes, size_t n_labels, size_t threads) {
+            const size_t kinds = contexts.shape(0), n = contexts.shape(1), parts = std::max<size_t>(1, threads);
+            if (labels.shape(0) != n || sizes.shape(0) != kinds)
+                throw nb::value_error("as many labels as contexts are needed, and a size for each kind");
+            check_labels(labels, n_labels);
+            Table table;
+            {
+                nb::gil_scoped_release release;
+                std::vector<Table> tables(kinds);
+                in_parallel(parts, [&](size_t part) {
+                    for (size_t i = part; i < kinds; i += parts) {
+                        const int32_t* row = contexts.data() + i * n;
+                        const auto size = static_cast<size_t>(sizes.data()[i]);
+                        check_contexts(row, n, size);
+                        tables[i] = count_table(row, labels.data(), n, size, n_labels);
+                    }
+                });
+                table = joined(tables);
+            }
+            return to_python(std::move(table));
+        },
+        nb::arg("contexts"), nb::arg("labels"), nb::arg("sizes"), nb::arg("n_labels"), nb::arg("threads") = 1,
+        "The tables of several kinds of contexts, (kinds, n), one below the other; kind i has so many rows as sizes says.");
+    m.def(
+        "occurrences",
+        [](In<int32_t> ids, size_t n) {
+            std::vector<int64_t> counts(n, 0);
+            {
+                nb::gil_scoped_release release;
+                for (size_t i = 0; i < ids.shape(0); ++i) {
+                    const auto id = static_cast<size_t>(ids(i));
+                    if (ids(i) < 0 || id >= n) throw nb::value_error("id out of range");
+                    ++counts[id];
+                }
+            }
+            return to_numpy(std::move(counts));
+        },
+        nb::arg("ids"), nb::arg("n"), "How often each id below n occurs.");
     m.def(
         "adjust_table",
         [](In<int64_t> offsets, In<int32_t> labels, InOut<int32_t> counts, In<int32_t> token_contexts,

@@ -9,6 +9,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "parallel.h"
 
 FeatureMap::FeatureMap(size_t n_columns, std::vector<Function> functions, std::vector<TemplateAtoms> templates)
     : strings_(n_columns),
@@ -149,33 +150,82 @@ void check_sentences(In<int64_t> sentences, const std::vector<ColumnArrays>& col
     }
 }
 
-// Features of every template at every token: (T, n), each within its template.
+// The value of each string of a function's column, boundaries added.
+std::vector<int32_t> value_table(const Lexicon& lexicon, size_t f) {
+    std::vector<int32_t> table(lexicon.size(static_cast<size_t>(lexicon.map().function(f).column)));
+    for (size_t i = 0; i < table.size(); ++i) {
+        const int32_t v = lexicon.value(f, static_cast<int32_t>(i));
+        table[i] = v < 0 ? kAbsent : kBoundaries + v;
+    }
+    return table;
+}
+
+// Features of every template at every token: (T, n), each within its template. Templates do not know of each other, so that
+// threads may share them.
 template <typename Feature>
-std::vector<int32_t> all_features(const Lexicon& lexicon, const std::vector<std::vector<int32_t>>& columns,
-                                  In<int64_t> sentences, Feature feature) {
-    const size_t templates = lexicon.map().n_templates();
-    const auto n = static_cast<size_t>(sentences(sentences.shape(0) - 1));
-    std::vector<int32_t> out(templates * n);
-    std::vector<const int32_t*> at(columns.size());
-    int32_t values[kMaxOffset + 1];
-    const auto place = [&](size_t s) {
-        for (size_t c = 0; c < columns.size(); ++c) at[c] = columns[c].data() + sentences(s);
-    };
-    for (size_t t = 0; t < templates; ++t) {
-        const bool pairs = lexicon.map().atoms(t).size() == 2;
-        for (size_t s = 0; s + 1 < sentences.shape(0); ++s) {
-            const int64_t first = sentences(s), length = sentences(s + 1) - first;
-            place(s);
-            // Pairs are looked up in a table that no cache holds: ask for a sentence's slots before they are needed.
-            for (int64_t i = 0; pairs && i < length; ++i)
-                if (lexicon.gather(t, at.data(), i, length, values)) lexicon.map().prefetch(t, values);
-            for (int64_t i = 0; i < length; ++i)
-                out[t * n + static_cast<size_t>(first + i)] =
-                    lexicon.gather(t, at.data(), i, length, values) ? feature(t, values) : kAbsent;
+class AllFeatures {
+   public:
+    AllFeatures(const Lexicon& lexicon, const std::vector<std::vector<int32_t>>& columns, In<int64_t> sentences, Feature feature)
+        : map_(lexicon.map()), columns_(columns), sentences_(sentences), feature_(feature) {
+        for (size_t f = 0; f < map_.n_functions(); ++f) tables_.push_back(value_table(lexicon, f));
+    }
+
+    std::vector<int32_t> list(size_t threads) const {
+        const auto n = static_cast<size_t>(sentences_(sentences_.shape(0) - 1));
+        std::vector<int32_t> out(map_.n_templates() * n);
+        in_parallel(std::max<size_t>(1, threads), [&](size_t part) {
+            for (size_t t = part; t < map_.n_templates(); t += std::max<size_t>(1, threads)) of_template(t, out.data() + t * n);
+        });
+        return out;
+    }
+
+   private:
+    void of_template(size_t t, int32_t* out) const {
+        const TemplateAtoms& atoms = map_.atoms(t);
+        std::vector<int32_t> values;  // of a sentence, atom by atom
+        for (size_t s = 0; s + 1 < sentences_.shape(0); ++s) {
+            const int64_t first = sentences_.data()[s], length = sentences_.data()[s + 1] - first;
+            if (atoms.size() == 1) {
+                read(atoms[0], first, length, out + first);
+                continue;
+            }
+            values.resize(atoms.size() * static_cast<size_t>(length));
+            for (size_t a = 0; a < atoms.size(); ++a) read(atoms[a], first, length, values.data() + a * static_cast<size_t>(length));
+            join(t, values.data(), length, out + first);
         }
     }
-    return out;
-}
+
+    // The values that an atom finds at the tokens of a sentence.
+    void read(const Atom& atom, int64_t first, int64_t length, int32_t* out) const {
+        const auto f = static_cast<size_t>(atom.function);
+        const int64_t begin = std::clamp<int64_t>(-atom.offset, 0, length), end = std::clamp<int64_t>(length - atom.offset, begin, length);
+        for (int64_t i = 0; i < begin; ++i) out[i] = static_cast<int32_t>(-(i + atom.offset) - 1);
+        const int32_t *table = tables_[f].data(), *ids = columns_[static_cast<size_t>(map_.function(f).column)].data() + first;
+        for (int64_t i = begin; i < end; ++i) out[i] = table[ids[i + atom.offset]];
+        for (int64_t i = end; i < length; ++i) out[i] = static_cast<int32_t>(kMaxOffset + i + atom.offset - length);
+    }
+
+    // The features of tuples of values.
+    void join(size_t t, const int32_t* values, int64_t length, int32_t* out) const {
+        const size_t m = map_.atoms(t).size();
+        int32_t tuple[kMaxOffset + 1];
+        const auto gather = [&](int64_t i) {
+            for (size_t a = 0; a < m; ++a)
+                if ((tuple[a] = values[static_cast<int64_t>(a) * length + i]) < 0) return false;
+            return true;
+        };
+        // Pairs are looked up in a table that no cache holds: ask for a sentence's slots before they are needed.
+        for (int64_t i = 0; m == 2 && i < length; ++i)
+            if (gather(i)) map_.prefetch(t, tuple);
+        for (int64_t i = 0; i < length; ++i) out[i] = gather(i) ? feature_(t, tuple) : kAbsent;
+    }
+
+    const FeatureMap& map_;
+    const std::vector<std::vector<int32_t>>& columns_;
+    In<int64_t> sentences_;
+    Feature feature_;
+    std::vector<std::vector<int32_t>> tables_;  // by function
+};
 
 nb::tuple table_of(const Interner& strings) {
     return nb::make_tuple(to_numpy(std::vector<uint8_t>(strings.blob().begin(), strings.blob().end())),
@@ -257,7 +307,7 @@ void bind_feature_map(nb::module_& m) {
                      })
         .def(
             "fit",
-            [](FeatureMap& map, const std::vector<ColumnArrays>& columns, In<int64_t> sentences) {
+            [](FeatureMap& map, const std::vector<ColumnArrays>& columns, In<int64_t> sentences, size_t threads) {
                 check_sentences(sentences, columns);
                 if (columns.size() != map.n_columns()) throw nb::value_error("wrong number of columns");
                 std::vector<int32_t> out;
@@ -266,15 +316,15 @@ void bind_feature_map(nb::module_& m) {
                     nb::gil_scoped_release release;
                     ids = translate(columns, [&](size_t c, std::string_view s) { return map.add_string(c, s); });
                     const Lexicon lexicon(map);
-                    out = all_features(lexicon, ids, sentences,
-                                       [&](size_t t, const int32_t* values) { return map.intern(t, values); });
+                    out = AllFeatures(lexicon, ids, sentences, [&](size_t t, const int32_t* values) { return map.intern(t, values); })
+                              .list(threads);
                 }
                 const auto n = static_cast<size_t>(sentences(sentences.shape(0) - 1));
                 nb::list placed;
                 for (auto& column : ids) placed.append(to_numpy(std::move(column)));
                 return nb::make_tuple(to_numpy(std::move(out), map.n_templates(), n), placed);
             },
-            nb::arg("columns"), nb::arg("sentences"),
+            nb::arg("columns"), nb::arg("sentences"), nb::arg("threads") = 1,
             "Number the strings and features of a corpus, adding new ones: ((T, n) features, string ids a column).")
         .def(
             "transform",
@@ -288,8 +338,7 @@ void bind_feature_map(nb::module_& m) {
                     nb::gil_scoped_release release;
                     Lexicon lexicon(map);
                     ids = translate(columns, [&](size_t c, std::string_view s) { return lexicon.id(c, s); });
-                    out = all_features(lexicon, ids, sentences,
-                                       [&](size_t t, const int32_t* values) { return map.find(t, values); });
+                    out = AllFeatures(lexicon, ids, sentences, [&](size_t t, const int32_t* values) { return map.find(t, values); }).list(1);
                     for (size_t c = 0; c < ids.size(); ++c)
                         for (int32_t& id : ids[c])
                             if (!lexicon.is_known(c, id)) id = -1;

@@ -92,6 +92,8 @@ class Lexicon {
         const int32_t known = map_.strings(column).find(s, hash);
         return known >= 0 ? known : extra_id(column, s, hash);
     }
+    // Strings of a column: those of the map and those met.
+    size_t size(size_t column) const { return map_.strings(column).size() + extra_[column].size(); }
     bool is_known(size_t column, int32_t id) const { return static_cast<size_t>(id) < map_.strings(column).size(); }
     std::string_view at(size_t column, int32_t id) const {
         const size_t known = map_.strings(column).size();

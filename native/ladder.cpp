@@ -79,7 +79,14 @@ class Ladder {
     size_t n_words() const { return offsets_.shape(0) - 1; }
     size_t n_rungs() const { return rungs_.size(); }
     size_t n_labels() const { return K_; }
+    size_t n_entries() const { return labels_.shape(0); }
     int64_t total(size_t w) const { return totals_[w]; }
+    // Where a label stands in the table of a word, -1 where it was not counted with it.
+    int64_t find(size_t w, int32_t label) const {
+        const int32_t *first = labels_.data() + offsets_(w), *last = labels_.data() + offsets_(w + 1);
+        const int32_t* found = std::lower_bound(first, last, label);
+        return found != last && *found == label ? found - labels_.data() : -1;
+    }
     size_t n_contexts(size_t r) const { return rungs_.at(r).totals.size(); }
     const std::vector<double>& prior() const { return prior_; }
 
@@ -233,54 +240,57 @@ class Ladder {
     mutable std::vector<double> coefficients_;  // work memory: a ladder is used by one thread at a time
 };
 
-// Candidate labels and probabilities of words, each computed once; with a token left out, computed anew.
+// Candidate labels and probabilities of words, whole or with a token of some label left out. Tokens of a word with the same
+// label have the same row, so each is computed once.
 class WordRows {
    public:
     struct Row {
         const int32_t* labels;
         const double* p;
+        const float* log_p;
         size_t width;
         bool known;
     };
 
-    WordRows(const Ladder& ladder, double threshold, size_t cap) : ladder_(ladder), threshold_(threshold), cap_(cap), slot_(ladder.n_words(), -1) {}
+    WordRows(const Ladder& ladder, double threshold, size_t cap)
+        : ladder_(ladder), threshold_(threshold), cap_(cap), whole_(ladder.n_words(), -1), less_(ladder.n_entries(), -1) {}
 
+    // Valid until the next call.
     Row get(size_t w, int32_t left_out) {
-        if (left_out != kNobody) {
-            alone_.known = ladder_.distribution(w, 0, true, left_out, dense_);
-            fill(w, alone_);
-            return view(alone_);
+        int32_t never = -1;  // a label that the word was not counted with
+        const int64_t entry = left_out == kNobody ? -1 : ladder_.find(w, left_out);
+        int32_t& place = left_out == kNobody ? whole_[w] : entry >= 0 ? less_[static_cast<size_t>(entry)] : never;
+        if (place < 0) {
+            place = static_cast<int32_t>(known_.size());
+            add(w, left_out);
         }
-        if (slot_[w] < 0) {
-            slot_[w] = static_cast<int32_t>(cached_.size());
-            cached_.emplace_back();
-            cached_.back().known = ladder_.distribution(w, 0, true, kNobody, dense_);
-            fill(w, cached_.back());
-        }
-        return view(cached_[slot_[w]]);
+        const auto r = static_cast<size_t>(place);
+        const size_t first = offsets_[r];
+        return {labels_.data() + first, p_.data() + first, log_p_.data() + first, offsets_[r + 1] - first, known_[r] != 0};
     }
 
    private:
-    struct Entry {
-        std::vector<int32_t> labels;
-        std::vector<double> p;
-        bool known = false;
-    };
-
-    void fill(size_t w, Entry& entry) {
-        ladder_.candidates(dense_, w, entry.known, threshold_, cap_, entry.labels);
-        entry.p.resize(entry.labels.size());
-        for (size_t j = 0; j < entry.p.size(); ++j) entry.p[j] = dense_[entry.labels[j]];
+    void add(size_t w, int32_t left_out) {
+        const bool known = ladder_.distribution(w, 0, true, left_out, dense_);
+        ladder_.candidates(dense_, w, known, threshold_, cap_, keep_);
+        for (const int32_t y : keep_) {
+            labels_.push_back(y);
+            p_.push_back(dense_[static_cast<size_t>(y)]);
+            log_p_.push_back(static_cast<float>(std::log(p_.back())));
+        }
+        offsets_.push_back(labels_.size());
+        known_.push_back(known);
     }
-    static Row view(const Entry& entry) { return {entry.labels.data(), entry.p.data(), entry.labels.size(), entry.known}; }
 
     const Ladder& ladder_;
     double threshold_;
     size_t cap_;
-    std::vector<int32_t> slot_;
-    std::vector<Entry> cached_;
-    Entry alone_;
-    std::vector<double> dense_;
+    std::vector<int32_t> whole_, less_;  // the row of each word, and of each (word, label) that was counted
+    std::vector<size_t> offsets_{0};
+    std::vector<int32_t> labels_, keep_;
+    std::vector<double> p_, dense_;
+    std::vector<float> log_p_;
+    std::vector<uint8_t> known_;
 };
 
 // A table of label counts, one row a context, labels rising.
@@ -448,7 +458,7 @@ void bind_ladder(nb::module_& m) {
                         is_known[t] = row.known;
                         const size_t at = rows.labels.size();
                         rows.labels.insert(rows.labels.end(), row.labels, row.labels + row.width);
-                        for (size_t j = 0; j < row.width; ++j) rows.scores.push_back(static_cast<float>(std::log(row.p[j])));
+                        rows.scores.insert(rows.scores.end(), row.log_p, row.log_p + row.width);
                         from_left.resize(rows.labels.size(), 0.0f);
                         from_right.resize(rows.labels.size(), 0.0f);
                         from_class.resize(rows.labels.size(), 0.0f);
@@ -500,18 +510,26 @@ void bind_ladder(nb::module_& m) {
                     context_of[i] = interner.intern(word_is_first ? cls << 32 | other : other << 32 | cls);
                 }
                 contexts = interner.keys();
-                std::vector<std::vector<int32_t>> members(contexts.size());
+                // The pairs of each context, side by side.
+                std::vector<size_t> ends(contexts.size() + 1, 0);
+                for (const int32_t c : context_of)
+                    if (c >= 0) ++ends[static_cast<size_t>(c) + 1];
+                for (size_t c = 0; c < contexts.size(); ++c) ends[c + 1] += ends[c];
+                std::vector<int32_t> members(ends.back());
+                std::vector<size_t> cursor(ends.begin(), ends.end() - 1);
                 for (size_t i = 0; i < context_of.size(); ++i)
-                    if (context_of[i] >= 0) members[context_of[i]].push_back(static_cast<int32_t>(i));
+                    if (context_of[i] >= 0) members[cursor[static_cast<size_t>(context_of[i])]++] = static_cast<int32_t>(i);
                 std::vector<int32_t> tally(n_labels, 0), touched;
-                for (const auto& group : members) {
+                for (size_t c = 0; c < contexts.size(); ++c) {
                     touched.clear();
-                    for (const int32_t i : group)
+                    for (size_t m = ends[c]; m < ends[c + 1]; ++m) {
+                        const int32_t i = members[m];
                         for (int64_t j = table.offsets[i]; j < table.offsets[i + 1]; ++j) {
                             if (table.counts[j] <= 0) continue;
                             if (tally[table.labels[j]] == 0) touched.push_back(table.labels[j]);
                             tally[table.labels[j]] += table.counts[j];
                         }
+                    }
                     std::sort(touched.begin(), touched.end());
                     for (const int32_t y : touched) {
                         labels.push_back(y);

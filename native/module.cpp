@@ -10,9 +10,11 @@ NB_MODULE(_native, m) {
     bind_reader(m);
     bind_word_functions(m);
     bind_feature_map(m);
+    bind_listing(m);
     bind_counting(m);
     bind_ladder(m);
     bind_pooling(m);
+    bind_rows(m);
     bind_maxent(m);
     bind_pairs(m);
     bind_long_vectors(m);

@@ -20,6 +20,7 @@
 #include "bindings.h"
 #include "parallel.h"
 #include "slots.h"
+#include "vectors.h"
 
 namespace {
 
@@ -28,52 +29,135 @@ using Features = std::tuple<In<int64_t>, In<int32_t>>;  // offsets by token, fea
 using Candidates = std::tuple<In<int64_t>, In<int32_t>>;  // offsets by token, labels rising
 
 struct Evidence {
+    struct Entry {
+        int32_t label;
+        float whole;  // nothing left out
+        float less;   // one taken off the count
+        float of(int32_t left_out) const { return label == left_out ? less : whole; }
+    };
     const int64_t* offsets;
-    const int32_t* labels;
-    const int32_t* counts;
     const double* prior;
+    size_t K;
     double k;
-    std::vector<float> whole;  // of each entry of the table, nothing left out
-    std::vector<float> less;   // of small counts, by label: what is left where one is taken off
+    std::vector<Entry> entries;  // of the table
+    std::vector<float> small;    // evidence of small counts, by label
     static constexpr int32_t kSmall = 256;
 
     Evidence(const Table& table, const In<double>& p, double smoothing)
-        : offsets(std::get<0>(table).data()), labels(std::get<1>(table).data()), counts(std::get<2>(table).data()), prior(p.data()), k(smoothing) {
-        const size_t n = std::get<1>(table).shape(0);
-        whole.resize(n);
-        for (size_t i = 0; i < n; ++i) {
-            if (labels[i] < 0 || static_cast<size_t>(labels[i]) >= p.shape(0)) throw nb::value_error("label id out of range");
-            whole[i] = of_count(labels[i], counts[i]);
+        : offsets(std::get<0>(table).data()), prior(p.data()), K(p.shape(0)), k(smoothing) {
+        small.resize(K * kSmall);
+        for (size_t y = 0; y < K; ++y)
+            for (int32_t c = 0; c < kSmall; ++c) small[y * kSmall + static_cast<size_t>(c)] = computed(static_cast<int32_t>(y), c);
+        const int32_t *labels = std::get<1>(table).data(), *counts = std::get<2>(table).data();
+        entries.resize(std::get<1>(table).shape(0));
+        for (size_t i = 0; i < entries.size(); ++i) {
+            if (labels[i] < 0 || static_cast<size_t>(labels[i]) >= K) throw nb::value_error("label id out of range");
+            entries[i] = {labels[i], of_count(labels[i], counts[i]), of_count(labels[i], counts[i] - 1)};
         }
-        less.resize(p.shape(0) * kSmall);
-        for (size_t y = 0; y < p.shape(0); ++y)
-            for (int32_t c = 0; c < kSmall; ++c) less[y * kSmall + static_cast<size_t>(c)] = of_count(static_cast<int32_t>(y), c);
     }
 
-    float of_count(int32_t y, int32_t n) const { return n <= 0 ? 0.0f : static_cast<float>(std::log1p(n / (k * prior[y]))); }
-
-    void prefetch_row(int32_t f) const {
-        prefetch(labels + offsets[f]);
-        prefetch(whole.data() + offsets[f]);
+    float computed(int32_t y, int32_t n) const { return n <= 0 ? 0.0f : static_cast<float>(std::log1p(n / (k * prior[y]))); }
+    float of_count(int32_t y, int32_t n) const {
+        return n < kSmall ? small[static_cast<size_t>(y) * kSmall + static_cast<size_t>(std::max(n, 0))] : computed(y, n);
     }
+
+    void prefetch_row(int32_t f) const { prefetch(entries.data() + offsets[f]); }
 
     // Calls add(position among the candidates, evidence) for each candidate the feature was seen with.
     template <typename Add>
     void of(int32_t f, int32_t left_out, const int32_t* own, size_t width, Add add) const {
+        if (width == K) {  // all labels are candidates, in order
+            for (int64_t i = offsets[f]; i < offsets[f + 1]; ++i) {
+                const Entry& entry = entries.data()[i];
+                add(static_cast<size_t>(entry.label), entry.of(left_out));
+            }
+            return;
+        }
         size_t j = 0;
         for (int64_t i = offsets[f]; i < offsets[f + 1]; ++i) {
-            const int32_t y = labels[i];
-            while (j < width && own[j] < y) ++j;
+            const Entry& entry = entries.data()[i];
+            while (j < width && own[j] < entry.label) ++j;
             if (j == width) return;
-            if (own[j] != y) continue;
-            if (y != left_out) {
-                add(j, whole[static_cast<size_t>(i)]);
-            } else {
-                const int32_t n = counts[i] - 1;
-                add(j, n < kSmall ? less[static_cast<size_t>(y) * kSmall + static_cast<size_t>(std::max(n, 0))] : of_count(y, n));
-            }
+            if (own[j] == entry.label) add(j, entry.of(left_out));
         }
     }
+};
+
+// The conditional logit of tokens: labels are chosen with probability softmax(x w + b) among the candidates.
+//
+//     loss = -sum log P(gold),   gradient = sum E[z] - z(gold),   Hessian = sum E[(z - E z)(z - E z)'],   z = (x, label)
+class ConditionalLogit {
+   public:
+    ConditionalLogit(size_t experts, size_t n_labels)
+        : gradient(experts + n_labels, 0.0),
+          hessian((experts + n_labels) * (experts + n_labels), 0.0),
+          E_(experts),
+          D_(experts + n_labels),
+          padded_((experts + 7) / 8 * 8),
+          squares_(padded_ * padded_, 0.0),
+          rows_(kRows * padded_, 0.0),
+          with_labels_(n_labels * experts, 0.0),
+          mean_(experts) {}
+
+    double loss = 0.0;
+    std::vector<double> gradient, hessian;
+
+    // Adds one token: evidence of its candidates, their labels, which of them is right.
+    void add(const float* x, const int32_t* labels, size_t width, size_t right, const double* theta) {
+        loss += probabilities(x, labels, width, right, theta);
+        std::fill(mean_.begin(), mean_.end(), 0.0);
+        for (size_t c = 0; c < width; ++c) add_scaled(mean_.data(), p_[c], x + c * E_, E_);
+        const float* gold = x + right * E_;
+        for (size_t e = 0; e < E_; ++e) gradient[e] += mean_[e] - gold[e];
+        for (size_t c = 0; c < width; ++c) gradient[label(labels[c])] += p_[c] - (c == right ? 1.0 : 0.0);
+        for (size_t c = 0; c < width; ++c)
+            if (p_[c] >= kNegligible) add_curvature(x, labels, width, c);
+    }
+
+    // Puts the parts of the Hessian together.
+    void finish() {
+        flush();
+        for (size_t a = 0; a < E_; ++a)
+            for (size_t b = a; b < D_; ++b) hessian[a * D_ + b] = b < E_ ? squares_[a * padded_ + b] : with_labels_[(b - E_) * E_ + a];
+        for (size_t a = 0; a < E_; ++a)
+            for (size_t b = a + 1; b < D_; ++b) hessian[b * D_ + a] = hessian[a * D_ + b];
+    }
+
+   private:
+    static constexpr double kNegligible = 1e-6;
+    static constexpr size_t kRows = 64;  // their outer products are summed together
+
+    size_t label(int32_t y) const { return E_ + static_cast<size_t>(y); }
+
+    // Fills p_ with the candidates' probabilities; returns -log P(right).
+    double probabilities(const float* x, const int32_t* labels, size_t width, size_t right, const double* theta) {
+        p_.resize(width);
+        for (size_t c = 0; c < width; ++c) p_[c] = theta[label(labels[c])] + dot(theta, x + c * E_, E_);
+        const double top = *std::max_element(p_.begin(), p_.end()), score = p_[right] - top;
+        double z = 0.0;
+        for (double& value : p_) z += value = std::exp(value - top);
+        for (double& value : p_) value /= z;
+        return std::log(z) - score;
+    }
+
+    void add_curvature(const float* x, const int32_t* labels, size_t width, size_t c) {
+        const double root = std::sqrt(p_[c]);
+        double* row = rows_.data() + n_rows_ * padded_;
+        const size_t y = label(labels[c]);
+        for (size_t e = 0; e < E_; ++e) row[e] = root * (x[c * E_ + e] - mean_[e]);
+        for (size_t e = 0; e < E_; ++e) with_labels_[static_cast<size_t>(labels[c]) * E_ + e] += root * row[e];
+        if (++n_rows_ == kRows) flush();
+        hessian[y * D_ + y] += p_[c];
+        for (size_t d = 0; d < width; ++d) hessian[y * D_ + label(labels[d])] -= p_[c] * p_[d];
+    }
+
+    void flush() {
+        add_outer_products(squares_.data(), rows_.data(), n_rows_, padded_);
+        n_rows_ = 0;
+    }
+
+    size_t E_, D_, padded_, n_rows_ = 0;
+    std::vector<double> squares_, rows_, with_labels_, mean_, p_;
 };
 
 void check(const Table& table, const Features& features, const Candidates& candidates, In<double> prior,
@@ -170,58 +254,17 @@ void bind_pooling(nb::module_& m) {
             for (size_t t = 0; t < n; ++t)
                 if (gold(t) >= 0 && (gold(t) < places(t) || gold(t) >= places(t + 1)))
                     throw nb::value_error("a token's label is no candidate of its own");
-            double loss = 0.0;
-            std::vector<double> gradient(D, 0.0), hessian(D * D, 0.0);
+            ConditionalLogit sums(E, n_labels);
             {
                 nb::gil_scoped_release release;
-                std::vector<double> p, mean(E), row(E);
-                const double* w = theta.data();
                 for (size_t t = 0; t < n; ++t) {
                     if (gold(t) < 0) continue;
                     const auto first = static_cast<size_t>(places(t)), width = static_cast<size_t>(places(t + 1)) - first;
-                    p.assign(width, 0.0);
-                    double top = -INFINITY, z = 0.0;
-                    for (size_t c = 0; c < width; ++c) {
-                        const float* xc = x.data() + (first + c) * E;
-                        p[c] = w[E + static_cast<size_t>(labels(first + c))];
-                        for (size_t e = 0; e < E; ++e) p[c] += w[e] * xc[e];
-                        top = std::max(top, p[c]);
-                    }
-                    const size_t right = static_cast<size_t>(gold(t)) - first;
-                    loss -= p[right] - top;
-                    for (double& value : p) z += value = std::exp(value - top);
-                    loss += std::log(z);
-                    std::fill(mean.begin(), mean.end(), 0.0);
-                    for (size_t c = 0; c < width; ++c) {
-                        p[c] /= z;
-                        const float* xc = x.data() + (first + c) * E;
-                        for (size_t e = 0; e < E; ++e) mean[e] += p[c] * xc[e];
-                    }
-                    // Gradient: E[z] - z(gold). Hessian: E[(z - E z)(z - E z)'], upper blocks; z = (x, label).
-                    const float* xg = x.data() + (first + right) * E;
-                    for (size_t e = 0; e < E; ++e) gradient[e] += mean[e] - xg[e];
-                    for (size_t c = 0; c < width; ++c) gradient[E + static_cast<size_t>(labels(first + c))] += p[c] - (c == right ? 1.0 : 0.0);
-                    for (size_t c = 0; c < width; ++c) {
-                        if (p[c] < 1e-6) continue;
-                        const float* xc = x.data() + (first + c) * E;
-                        for (size_t e = 0; e < E; ++e) row[e] = xc[e] - mean[e];
-                        const size_t y = E + static_cast<size_t>(labels(first + c));
-                        for (size_t e = 0; e < E; ++e) {
-                            const double scaled = p[c] * row[e];
-                            double* h = hessian.data() + e * D;
-                            for (size_t f = e; f < E; ++f) h[f] += scaled * row[f];
-                            h[y] += scaled;
-                        }
-                        hessian[y * D + y] += p[c];
-                        for (size_t d = 0; d < width; ++d)
-                            hessian[y * D + E + static_cast<size_t>(labels(first + d))] -= p[c] * p[d];
-                    }
+                    sums.add(x.data() + first * E, labels.data() + first, width, static_cast<size_t>(gold(t)) - first, theta.data());
                 }
-                for (size_t a = 0; a < D; ++a)
-                    for (size_t b = a + 1; b < D; ++b)
-                        if (a < E) hessian[b * D + a] = hessian[a * D + b];
+                sums.finish();
             }
-            return nb::make_tuple(loss, to_numpy(std::move(gradient)), to_numpy(std::move(hessian), D, D));
+            return nb::make_tuple(sums.loss, to_numpy(std::move(sums.gradient)), to_numpy(std::move(sums.hessian), D, D));
         },
         nb::arg("x"), nb::arg("candidates"), nb::arg("gold"), nb::arg("theta"), nb::arg("n_labels"),
         "-sum log softmax(x w + b)(gold) over candidates, its gradient and Hessian in (w, b); tokens with gold -1 are skipped.");

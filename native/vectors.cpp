@@ -8,21 +8,25 @@ namespace {
 constexpr size_t kTile = 16;
 
 #if defined(__GNUC__)
-// Sixteen floats at any address; compilers turn them into whatever vectors the processor has.
+// Sixteen floats, or eight doubles, at any address; compilers turn them into whatever vectors the processor has.
 typedef float Tile __attribute__((vector_size(64), aligned(4)));
+typedef double Eight __attribute__((vector_size(64), aligned(8)));
 #else
-struct Tile {
-    float x[kTile];
-    Tile& operator+=(const Tile& other) {
-        for (size_t i = 0; i < kTile; ++i) x[i] += other.x[i];
+template <typename Real, size_t N>
+struct Lanes {
+    Real x[N];
+    Lanes& operator+=(const Lanes& other) {
+        for (size_t i = 0; i < N; ++i) x[i] += other.x[i];
         return *this;
     }
-    friend Tile operator*(float a, const Tile& b) {
-        Tile out;
-        for (size_t i = 0; i < kTile; ++i) out.x[i] = a * b.x[i];
+    friend Lanes operator*(Real a, const Lanes& b) {
+        Lanes out;
+        for (size_t i = 0; i < N; ++i) out.x[i] = a * b.x[i];
         return out;
     }
 };
+using Tile = Lanes<float, kTile>;
+using Eight = Lanes<double, 8>;
 #endif
 
 CORATE_INLINE Tile& tile(float* at) { return *reinterpret_cast<Tile*>(at); }
@@ -147,4 +151,35 @@ void spread_row(double* sums, const int32_t* ids, const float* values, size_t co
         const float v = values[i];
         for (size_t l = 0; l < n; ++l) row[l] += static_cast<double>(v * r[l]);
     }
+}
+
+CORATE_FOR_EACH_PROCESSOR
+double dot(const double* a, const float* b, size_t n) {
+    double sums[8] = {};
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (size_t k = 0; k < 8; ++k) sums[k] += a[i + k] * static_cast<double>(b[i + k]);
+    double total = 0.0;
+    for (; i < n; ++i) total += a[i] * static_cast<double>(b[i]);
+    for (const double sum : sums) total += sum;
+    return total;
+}
+
+CORATE_FOR_EACH_PROCESSOR
+void add_scaled(double* sum, double factor, const float* a, size_t n) {
+    for (size_t i = 0; i < n; ++i) sum[i] += factor * static_cast<double>(a[i]);
+}
+
+CORATE_FOR_EACH_PROCESSOR
+void add_outer_products(double* sums, const double* rows, size_t count, size_t n) {
+    for (size_t i = 0; i < n; i += 8)
+        for (size_t j = i; j < n; j += 8) {  // a square of eight by eight stays in registers
+            Eight square[8] = {};
+            for (size_t r = 0; r < count; ++r) {
+                const double* left = rows + r * n + i;
+                const Eight& right = *reinterpret_cast<const Eight*>(rows + r * n + j);
+                for (size_t k = 0; k < 8; ++k) square[k] += left[k] * right;
+            }
+            for (size_t k = 0; k < 8; ++k) *reinterpret_cast<Eight*>(sums + (i + k) * n + j) += square[k];
+        }
 }

@@ -24,6 +24,7 @@ TEMPLATES = [
 ]
 RUNGS = [parse("ending(word[0], 2)").atoms[0]]
 BOUNDARY = "#"
+I32 = np.int32
 
 
 def count(labelled: Labelled, attributes: bool = False) -> Counts:
@@ -65,6 +66,39 @@ def test_counts_are_what_a_dictionary_counts(labelled: Labelled) -> None:
     assert by_name(counts) == expected
     assert pairs_by_name(counts) == pair_counts([[y for _, y in s] for s in labelled], BOUNDARY)
     assert (counts.sentences, counts.tokens) == (len(labelled), sum(map(len, labelled)))
+
+
+@given(
+    st.integers(0, 50),
+    st.lists(st.sampled_from([1, 3, 20_000]), max_size=4),
+    st.integers(1, 4),
+    st.integers(1, 3),
+    st.integers(0, 99),
+)
+@settings(deadline=None, max_examples=50)
+def test_many_kinds_of_contexts_are_counted_as_each_by_itself_by_any_number_of_threads(
+    n: int, sizes: list[int], n_labels: int, threads: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    contexts = np.array([rng.integers(-1, size, size=n) for size in sizes], I32).reshape(len(sizes), n)
+    labels = rng.integers(-1, n_labels, size=n).astype(I32)
+    offsets, found, counts = _native.count_tables(contexts, labels, np.array(sizes, np.int64), n_labels, threads)
+    known = labels >= 0
+    bases = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
+    expected: Counter[tuple[int, int]] = Counter()
+    for base, row in zip(bases, contexts, strict=False):
+        ids = [None if c < 0 else int(base + c) for c in row[known]]
+        expected += label_counts(ids, labels[known].tolist())
+    rows = np.repeat(np.arange(bases[-1]), np.diff(offsets)).tolist()
+    in_order = list(zip(rows, found.tolist(), strict=True))
+    assert in_order == sorted(expected)
+    assert counts.tolist() == [expected[key] for key in in_order]
+
+
+@given(st.lists(st.integers(0, 6)))
+def test_ids_occur_as_often_as_a_dictionary_counts(ids: list[int]) -> None:
+    counted = Counter(ids)
+    assert _native.occurrences(np.array(ids, I32), 7).tolist() == [counted[i] for i in range(7)]
 
 
 @given(sentences, sentences, st.booleans())
@@ -132,16 +166,18 @@ def test_rows_and_padding_keep_the_counts() -> None:
     assert (len(padded), padded.totals().tolist()[16:]) == (20, [2, 1, 0, 0])
 
 
-I32 = np.int32
-
-
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [
         ("count_table", (np.array([0], I32), np.array([0, 0], I32), 1, 1)),
         ("count_table", (np.array([1], I32), np.array([0], I32), 1, 1)),
         ("count_table", (np.array([0], I32), np.array([1], I32), 1, 1)),
-        ("count_table", (np.array([0], I32), np.array([-1], I32), 1, 1)),
+        ("count_tables", (np.zeros((1, 2), I32), np.array([0], I32), np.array([1]), 1)),
+        ("count_tables", (np.zeros((1, 1), I32), np.array([0], I32), np.array([1, 1]), 1)),
+        ("count_tables", (np.zeros((2, 1), I32), np.array([0], I32), np.array([1, 0]), 1)),
+        ("count_tables", (np.zeros((1, 1), I32), np.array([1], I32), np.array([1]), 1)),
+        ("occurrences", (np.array([1], I32), 1)),
+        ("occurrences", (np.array([-1], I32), 1)),
         ("count_pairs", (np.array([0], I32), np.array([0, 2]), 1)),
         ("count_pairs", (np.array([0], I32), np.array([0, 9, 1]), 1)),
         ("count_pairs", (np.array([2], I32), np.array([0, 1]), 1)),

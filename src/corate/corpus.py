@@ -63,6 +63,11 @@ class StringTable:
         ends = self.offsets.tolist()
         return [blob[a:b].decode() for a, b in itertools.pairwise(ends)]
 
+    def head(self, n: int) -> StringTable:
+        """The first ``n`` strings, or all where there are fewer."""
+        offsets = self.offsets[: n + 1]
+        return StringTable(self.data[: offsets[-1]], offsets)
+
     def find(self, other: StringTable) -> IntArray:
         """Ids in this table of the strings of another, -1 where a string is not here."""
         return _native.match_strings(self.data, self.offsets, other.data, other.offsets)

@@ -98,20 +98,20 @@ class Counts:
 
     @classmethod
     def of(
-        cls, corpus: Corpus, vocabulary: Vocabulary, word: str | None, unknown: str | None = None
+        cls, corpus: Corpus, vocabulary: Vocabulary, word: str | None, unknown: str | None = None, threads: int = 1
     ) -> tuple[Counts, Tokens]:
         """Count a labelled corpus, filling the (empty) vocabulary; also returns the tokens as they were numbered.
 
         Tokens whose label is ``unknown`` have the label -1 and are not counted.
         """
         labels, ids = label_ids(corpus, unknown)
-        features, strings = vocabulary.fit(corpus)
+        features, strings = vocabulary.fit(corpus, threads)
         ready = corpus.attributes
         if ready is not None:
             vocabulary = replace(vocabulary, attributes=ready.names)
         words = None if word is None or word not in strings else strings[word]
         tokens = Tokens(features, words, ids, corpus.offsets, ready)
-        table = count_features(tokens, vocabulary, len(labels))
+        table = count_features(tokens, vocabulary, len(labels), threads)
         pairs = PairCounts(*_native.count_pairs(ids, corpus.offsets, len(labels)))
         counts = cls(vocabulary, labels, table, pairs, len(corpus), corpus.n_tokens)
         return counts, tokens
@@ -185,25 +185,18 @@ def label_ids(corpus: Corpus, unknown: str | None = None) -> tuple[StringTable, 
     return table, np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)[column.ids]
 
 
-def count_features(tokens: Tokens, vocabulary: Vocabulary, n_labels: int) -> Table:
+def count_features(tokens: Tokens, vocabulary: Vocabulary, n_labels: int, threads: int = 1) -> Table:
     """How often each feature of a vocabulary was seen with each label; tokens without a known label are left out."""
-    known = tokens.labels >= 0
-    labels = np.maximum(tokens.labels, 0)
-    parts = []
-    if tokens.attributes is not None:
-        ready = tokens.attributes
-        owner = np.repeat(np.arange(len(labels)), np.diff(ready.offsets))
-        ids = np.where(known[owner], ready.ids, -1).astype(np.int32)
-        parts.append(_native.count_table(ids, labels[owner], len(ready.names), n_labels))
-    for row, size in zip(tokens.features, vocabulary.map.sizes().tolist(), strict=True):
-        ids = row if known.all() else np.where(known, row, -1).astype(np.int32)
-        parts.append(_native.count_table(ids, labels, int(size), n_labels))
-    starts = np.cumsum([0, *(len(p[1]) for p in parts)])
-    offsets = np.concatenate([[0], *(p[0][1:] + start for p, start in zip(parts, starts, strict=False))])
+    of_templates = _native.count_tables(tokens.features, tokens.labels, vocabulary.map.sizes(), n_labels, threads)
+    if tokens.attributes is None:
+        return Table(*of_templates)
+    ready = tokens.attributes
+    owners = np.repeat(tokens.labels, np.diff(ready.offsets))
+    offsets, labels, counts = _native.count_table(ready.ids, owners, len(ready.names), n_labels)
     return Table(
-        offsets.astype(np.int64),
-        np.concatenate([p[1] for p in parts]) if parts else np.zeros(0, np.int32),
-        np.concatenate([p[2] for p in parts]) if parts else np.zeros(0, np.int32),
+        np.concatenate([offsets, offsets[-1] + of_templates[0][1:]]),
+        np.concatenate([labels, of_templates[1]]),
+        np.concatenate([counts, of_templates[2]]),
     )
 
 

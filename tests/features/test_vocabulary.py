@@ -64,11 +64,11 @@ def words_in(made: list[list[dict[str, str]]]) -> set[str]:
     return {row["word"] for sentence in made for row in sentence}
 
 
-@given(sentences, templates)
+@given(sentences, templates, st.integers(1, 3))
 @settings(deadline=None)
-def test_features_are_named_as_their_strings_say(made: Any, chosen: list[Template]) -> None:
+def test_features_are_named_as_their_strings_say(made: Any, chosen: list[Template], threads: int) -> None:
     vocabulary = Vocabulary.of(chosen)
-    features, strings = vocabulary.fit(corpus_of(made))
+    features, strings = vocabulary.fit(corpus_of(made), threads)
     assert names_of(vocabulary, features) == expected(made, chosen, words_in(made))
     for column, ids in strings.items():
         known = vocabulary.strings(column).to_list()

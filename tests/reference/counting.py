@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TypeVar
+
+Context = TypeVar("Context", bound=Hashable)
+Label = TypeVar("Label", bound=Hashable)
 
 
-def label_counts(contexts: Iterable[str | None], labels: Iterable[str]) -> Counter[tuple[str, str]]:
+def label_counts(contexts: Iterable[Context | None], labels: Iterable[Label]) -> Counter[tuple[Context, Label]]:
     """How often each label was seen in each context; None is no context."""
     return Counter((c, y) for c, y in zip(contexts, labels, strict=True) if c is not None)
 

@@ -67,9 +67,9 @@ class Vocabulary:
 
     # -- corpora -------------------------------------------------------------------------------------------------
 
-    def fit(self, corpus: Corpus) -> tuple[Ids, dict[str, Ids]]:
+    def fit(self, corpus: Corpus, threads: int = 1) -> tuple[Ids, dict[str, Ids]]:
         """Number what a corpus holds, adding what is new: (T, n) features within their templates, and string ids."""
-        features, strings = self.map.fit(column_arrays(corpus, self.columns), corpus.offsets)
+        features, strings = self.map.fit(column_arrays(corpus, self.columns), corpus.offsets, threads)
         return features, dict(zip(self.columns, strings, strict=True))
 
     def transform(self, corpus: Corpus) -> tuple[Ids, dict[str, Ids]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 
 from corate.errors import DataError
@@ -75,7 +74,7 @@ def _is_jsonl(rows: list[str]) -> bool:
 def _is_slashed(rows: list[str]) -> bool:
     """Nine tokens in ten have a slash inside: let the parser name those that have none."""
     tokens = [token for row in rows for token in row.split()]
-    slashed = sum(bool(re.fullmatch(r".+/[^/]+", token, re.DOTALL)) for token in tokens)
+    slashed = sum(0 < token.rfind("/") < len(token) - 1 for token in tokens)
     return 10 * slashed >= 9 * len(tokens)
 
 

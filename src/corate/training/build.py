@@ -53,10 +53,20 @@ def ladder_tables(
     return LadderTables(vocabulary or counts.vocabulary, preset, word, tables, len(counts.labels))
 
 
-def ladder_model(counts: Counts, preset: LadderPreset, p: LadderParameters, word: str, all_labels: bool) -> ChainModel:
-    """The chain model of a ladder with chosen settings; adds features of unseen words to the counts' vocabulary."""
+def ladder_model(
+    counts: Counts,
+    preset: LadderPreset,
+    p: LadderParameters,
+    word: str,
+    all_labels: bool,
+    tables: LadderTables | None = None,
+) -> ChainModel:
+    """The chain model of a ladder with chosen settings; adds features of unseen words to the counts' vocabulary.
+
+    ``tables`` are what the ladder reads of these counts, where they are there already.
+    """
     vocabulary = counts.vocabulary
-    tables = ladder_tables(counts, preset, word)
+    tables = tables or ladder_tables(counts, preset, word)
     rows, bases, weights = tables.compiled(p)
     parts = [SparseRows.empty(vocabulary.n_attributes)]
     parts += [weights.get(t, SparseRows.empty(size)) for t, size in enumerate(vocabulary.map.sizes().tolist())]
@@ -91,7 +101,7 @@ def pooled_model(
         ladder,
         edges=edges,
         bias=bias,
-        weights=weights.padded(int(counts.vocabulary.bases[-1])).plus(ladder.weights.scaled(pool.ladder), n_labels),
+        weights=weights.padded(int(counts.vocabulary.bases[-1])).plus(ladder.weights.scaled(pool.ladder)),
         rows=ladder.rows.scaled(pool.ladder),
         floor=FLOOR * pool.ladder,
     )

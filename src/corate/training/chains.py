@@ -208,7 +208,7 @@ class ChainTraining:
             return SparseRows()
         (offsets, pairs), _, _ = found
         seen = SparseRows(offsets, pairs, np.zeros(len(pairs), np.float32))
-        return begun.plus(seen, (ground.n_labels + 1) ** 2) if len(begun.labels) else seen
+        return begun.plus(seen) if len(begun.labels) else seen
 
     def items(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Items:
         """Sentences as training items, or to be labelled where ``training`` is false."""
@@ -237,7 +237,7 @@ class ChainTraining:
                 ends = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n))]).astype(np.int64)
                 places = ends, places[1][kept]
             edges = (self.edge_rows.offsets, self.edge_rows.labels), places
-            visits = np.maximum(np.bincount(places[1], minlength=len(self.edge_rows)), 1)
+            visits = np.maximum(_native.occurrences(places[1], len(self.edge_rows)), 1)
         chains = _native.Chains(
             self.recipe.loss,
             ground.n_labels,
@@ -441,7 +441,7 @@ class ChainTraining:
             sentences = sentences[sums > 0]
         if self.optimizer == "perceptron":
             return Perceptron.of(items.chains, sentences, self._begin(), self.seed)
-        visits = np.maximum(np.bincount(items.features[1], minlength=len(self.ground.slots)), 1)
+        visits = np.maximum(_native.occurrences(items.features[1], len(self.ground.slots)), 1)
         node = 2.0 * p.c2 / visits
         of_edges: Any = [] if items.edge_visits is None else 2.0 * p.c2 / items.edge_visits
         pairs = 0.0

@@ -88,6 +88,7 @@ class Empirical:
         all_labels: bool = False,
         presets: tuple[LadderPreset, ...] | None = None,
         unknown: str | None = None,
+        threads: int = 1,
         progress: Progress = lambda stage, done: None,
     ) -> None:
         if ladder is not None and ladder not in LADDERS:
@@ -116,7 +117,7 @@ class Empirical:
         if not self.pooled and corpus.attributes is not None:
             corpus = replace(corpus, attributes=None)
         vocabulary = self._vocabulary(templates if self.pooled else ())
-        self.counts, self.tokens = Counts.of(corpus, vocabulary, self.word, unknown)
+        self.counts, self.tokens = Counts.of(corpus, vocabulary, self.word, unknown, threads)
         self.n_labels = len(self.counts.labels)
         self.held_out = self._held_out(held_out)
 

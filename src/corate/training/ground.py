@@ -83,7 +83,6 @@ class Ground:
     totals: NDArray[np.int64]  # how often each feature was seen
     node_templates: NDArray[np.bool_]
     edge_templates: NDArray[np.bool_]
-    _last: tuple[tuple[int, bytes], Ids, Features] | None = None
 
     @property
     def n_labels(self) -> int:
@@ -92,29 +91,10 @@ class Ground:
 
     def features(self, tokens: Tokens, cutoff: int = 1) -> tuple[Csr, F32 | None]:
         """Node features of tokens, those seen less than ``cutoff`` times left out, and the bias, which all have."""
-        features = self._listed(tokens, self.node_templates)
-        offsets, ids, values = features.offsets, features.ids, features.values
+        kept = self.totals >= cutoff if cutoff > 1 else None
         bias = len(self.slots) - 1
-        kept = ids < bias  # a held-out corpus may have features of its own
-        if cutoff > 1:
-            kept &= self.totals[np.minimum(ids, bias - 1)] >= cutoff
-        if not kept.all():
-            owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[kept]
-            ids, values = ids[kept], None if values is None else values[kept]
-            offsets = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(offsets) - 1))])
-        if values is not None:
-            values = np.insert(values, offsets[1:], 1.0).astype(np.float32)
-        shifted = (offsets + np.arange(len(offsets))).astype(np.int64)
-        return (shifted, np.insert(ids, offsets[1:], bias).astype(np.int32)), values
-
-    def _listed(self, tokens: Tokens, wanted: NDArray[np.bool_]) -> Features:
-        """The features of tokens by some of the templates; those listed last are kept, for they are asked for twice."""
-        key = (id(tokens.features), wanted.tobytes())
-        if self._last is None or self._last[0] != key:
-            here = replace(tokens, features=np.where(wanted[:, None], tokens.features, -1))
-            # The array is kept too, so that no other can take its place in memory, and its id.
-            self._last = key, tokens.features, Features.of(here, self.vocabulary.bases)
-        return self._last[2]
+        found = Features.of(tokens, self.vocabulary.bases, self.node_templates, kept=kept, last=bias)
+        return found.arrays(), found.values
 
     def token_weights(
         self, label_weights: Mapping[str, float] | None, sentence_weights: Sequence[float] | None
@@ -184,6 +164,7 @@ class Counted(Ground):
             all_labels=all_labels,
             presets=(self.preset,),
             unknown=unknown,
+            threads=threads,
             progress=progress,
         )
         self.counts, self.tokens, self.word = self.counted.counts, self.counted.tokens, self.counted.word
@@ -227,10 +208,14 @@ class Counted(Ground):
         return replace(pool, experts=believed)
 
     def _node_features(self, tokens: Tokens) -> Features:
-        return self._listed(tokens, ~self.edge_templates)
+        return Features.of(tokens, self.vocabulary.bases, ~self.edge_templates)
 
     def tables(self) -> LadderTables | None:
         """What the base reads of the counts."""
+        return self._tables
+
+    @cached_property
+    def _tables(self) -> LadderTables | None:
         if self.word is None:
             return None
         return self.counted.tables(self.preset, self.counts.vocabulary, self.counts.table)
@@ -289,13 +274,13 @@ class Counted(Ground):
             ladder_temper = temper * self.pool.ladder
         if self.word is None or (every and temper == 0):
             return ChainModel(self.labels, scored, node, bias, all_labels=True, edge_weights=extra)
-        ladder = ladder_model(self.counts, self.preset, self.ladder, self.word, every)
+        ladder = ladder_model(self.counts, self.preset, self.ladder, self.word, every, self.tables())
         rows = int(self.vocabulary.bases[-1])
         return replace(
             ladder,
             edges=scored,
             bias=bias,
-            weights=node.padded(rows).plus(ladder.weights.scaled(ladder_temper), self.n_labels),
+            weights=node.padded(rows).plus(ladder.weights.scaled(ladder_temper)),
             rows=ladder.rows.scaled(ladder_temper),
             floor=FLOOR * ladder_temper,
             edge_weights=extra.padded(rows) if len(extra) else extra,
@@ -345,7 +330,7 @@ class Loaded(Ground):
         self.totals = counts.table.totals()
         model, bases = self.old.model, self.vocabulary.bases
         seen = SparseRows(counts.table.offsets, counts.table.labels, np.zeros(len(counts.table.labels), np.float32))
-        node = self._placed(model.weights).plus(seen, self.n_labels)
+        node = self._placed(model.weights).plus(seen)
         self.slots = _with_bias(Table(node.offsets, node.labels, np.zeros(0, np.int32)), self.n_labels)
         bias = np.zeros(self.n_labels, np.float32)
         bias[: len(model.bias)] = model.bias

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.corpus import Corpus
+from corate.corpus import Corpus, StringTable
 from corate.counts import PairCounts, Table, Tokens
 from corate.errors import FeatureError
 from corate.features.templates import Template
+from corate.features.word_functions import WordFunction
 from corate.model import SparseRows
 from corate.training.optimize import AdaGrad
 from corate.training.pooling import Candidates, Features, fit_edges
@@ -30,6 +31,7 @@ __all__ = ["PairFactors", "edge_features", "edge_slots", "edge_templates"]
 #: Templates with so few values also make edge features, if there are so many tokens for each value.
 FEW_VALUES = 60
 VALUE_TOKENS = 200
+FIRST_WORDS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +104,7 @@ class PairFactors:
             None if observed is None else observed[:2],
             problem.tokens.weights,
         )
-        visits = np.maximum(np.bincount(problem.features[1], minlength=len(slots)), 1)
+        visits = np.maximum(_native.occurrences(problem.features[1], len(slots)), 1)
         shrink = 1.0 / (self.p.sigma2 * visits)
         shrink[-1] = 0.0
         of_edges: Any = [] if observed is None else 1.0 / (self.p.edge_sigma2 * observed[2])
@@ -118,8 +120,7 @@ class PairFactors:
 
 def edge_features(tokens: Tokens, bases: NDArray[np.int64], uses: NDArray[np.bool_]) -> Csr:
     """The edge features of tokens, by the templates that ``uses`` marks."""
-    here = replace(tokens, features=np.where(uses[:, None], tokens.features, -1), attributes=None)
-    return Features.of(here, bases).arrays()
+    return Features.of(replace(tokens, attributes=None), bases, uses).arrays()
 
 
 def edge_slots(
@@ -135,9 +136,8 @@ def edge_slots(
     offsets, ids = edge_features(tokens, bases, uses)
     pairs = np.repeat(_label_pairs(tokens, n_labels), np.diff(offsets))
     rows = int(bases[-1])
-    known = np.where(pairs >= 0, ids, -1).astype(np.int32)
-    starts, seen, _ = _native.count_table(known, np.maximum(pairs, 0), rows, size)
-    return (starts, seen), (offsets, ids), np.maximum(np.bincount(ids, minlength=rows), 1)
+    starts, seen, _ = _native.count_table(ids, pairs, rows, size)
+    return (starts, seen), (offsets, ids), np.maximum(_native.occurrences(ids, rows), 1)
 
 
 def edge_templates(templates: Sequence[Template], corpus: Corpus) -> list[Template]:
@@ -156,10 +156,16 @@ def edge_templates(templates: Sequence[Template], corpus: Corpus) -> list[Templa
         if len(template.atoms) != 1 or template.atoms[0].offset != 0:
             continue
         atom = template.atoms[0]
-        values, _ = atom.function.apply(corpus.column(atom.column).strings)
-        if int(values.max(initial=-1)) < min(FEW_VALUES, corpus.n_tokens / VALUE_TOKENS):
+        if _has_few_values(atom.function, corpus.column(atom.column).strings, corpus.n_tokens):
             found += [Template((replace(atom, offset=offset),), edge=True) for offset in (0, -1)]
     return found
+
+
+def _has_few_values(function: WordFunction, words: StringTable, tokens: int) -> bool:
+    """Whether a function has few values, and there are many tokens for each."""
+    most = min(FEW_VALUES, tokens / VALUE_TOKENS)
+    # Of most functions the first words tell that they have more.
+    return all(int(function.apply(some)[0].max(initial=-1)) < most for some in (words.head(FIRST_WORDS), words))
 
 
 def _label_pairs(tokens: Tokens, n_labels: int) -> Ids:

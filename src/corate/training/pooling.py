@@ -44,24 +44,24 @@ class Features:
     values: F32 | None = None  # where some are not 1
 
     @classmethod
-    def of(cls, tokens: Tokens, bases: NDArray[np.int64]) -> Features:
-        """All known features of tokens: those of templates, where -1 or past its template is none, and attributes."""
-        local = tokens.features.T
-        there = (local >= 0) & (local < np.diff(bases))
-        ids = (local + bases[:-1])[there].astype(np.int32)
-        widths = there.sum(axis=1)
-        if tokens.attributes is None:
-            return cls(np.concatenate([[0], np.cumsum(widths)]).astype(np.int64), ids)
+    def of(
+        cls,
+        tokens: Tokens,
+        bases: NDArray[np.int64],
+        wanted: NDArray[np.bool_] | None = None,
+        *,
+        kept: NDArray[np.bool_] | None = None,
+        last: int = -1,
+    ) -> Features:
+        """The attributes of tokens, then their features by the ``wanted`` templates, all if none are named.
+
+        Of a template -1 or past its size is no feature. Where ``kept`` is given it marks the ids that count. ``last``,
+        unless it is below 0, is a feature that every token has, and comes last.
+        """
+        every = np.ones(len(tokens.features), bool) if wanted is None else wanted
         ready = tokens.attributes
-        known = ready.ids >= 0
-        owner = np.repeat(np.arange(len(widths)), np.diff(ready.offsets))[known]
-        both = np.concatenate([ready.ids[known], ids])
-        order = np.argsort(np.concatenate([owner, np.repeat(np.arange(len(widths)), widths)]), kind="stable")
-        values = None
-        if ready.values is not None:
-            values = np.concatenate([ready.values[known], np.ones(len(ids), np.float32)])[order]
-        widths = widths + np.bincount(owner, minlength=len(widths))
-        return cls(np.concatenate([[0], np.cumsum(widths)]).astype(np.int64), both[order].astype(np.int32), values)
+        attributes = None if ready is None else (ready.offsets, ready.ids, ready.values)
+        return cls(*_native.list_features(tokens.features, bases, every, attributes, kept, last))
 
     def take(self, tokens: NDArray[np.int64]) -> Features:
         """The features of some tokens, in the given order, without values."""
@@ -103,15 +103,12 @@ class Candidates:
 
     def including(self, labels: Ids, floor: float) -> Candidates:
         """With each token's own label, where it is known, among its candidates; one that was not scores ``floor``."""
-        missing = np.flatnonzero((self.find(labels) < 0) & (labels >= 0))
-        if not len(missing):
+        missing = (self.find(labels) < 0) & (labels >= 0)
+        if not missing.any():
             return self
-        owner = np.concatenate([np.repeat(np.arange(len(labels)), np.diff(self.offsets)), missing])
-        every = np.concatenate([self.labels, labels[missing]])
-        scores = np.concatenate([self.ladder, np.full(len(missing), floor, np.float32)])
-        order = np.lexsort((every, owner))
-        offsets = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(labels)))])
-        return Candidates(offsets.astype(np.int64), every[order].astype(np.int32), scores[order])
+        ends = np.concatenate([[0], np.cumsum(missing)]).astype(np.int64)
+        own = SparseRows(ends, labels[missing], np.full(ends[-1], floor, np.float32))
+        return Candidates(*SparseRows(self.offsets, self.labels, self.ladder).plus(own).arrays())
 
     def arrays(self) -> tuple[NDArray[np.int64], Ids]:
         """As the native code takes them."""
@@ -119,11 +116,7 @@ class Candidates:
 
     def find(self, labels: Ids) -> NDArray[np.int64]:
         """Where each token's label stands among the candidates, -1 where it does not."""
-        token = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
-        hits = np.flatnonzero(self.labels == labels[token])
-        found = np.full(len(labels), -1, dtype=np.int64)
-        found[token[hits]] = hits
-        return found
+        return _native.find_in_rows(self.offsets, self.labels, labels)
 
     def softmax(self, scores: F64) -> F64:
         """P(label) at each token from scores of its candidates."""

@@ -169,7 +169,7 @@ class Separate:
         items = items[np.diff(problem.candidates.offsets)[items] > 1]
         if problem.tokens.weights is not None:
             items = items[problem.tokens.weights[items] > 0]
-        visits = np.bincount(problem.features[1], minlength=len(self.slots))
+        visits = _native.occurrences(problem.features[1], len(self.slots))
         decay = (1.0 / (self.p.sigma2 * np.maximum(visits, 1))).astype(np.float32)
         decay[-1] = 0.0
         return AdaGrad.of(problem.nodes, decay, items, rate=self.p.rate, threads=self.threads, seed=self.seed)

@@ -1,0 +1,12 @@
+"""Sparse rows as dictionaries: the oracle of native/rows.cpp."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+Row = Mapping[int, float]
+
+
+def summed(a: Sequence[Row], b: Sequence[Row]) -> list[dict[int, float]]:
+    """Row by row, the scores of labels that both have added."""
+    return [{y: x.get(y, 0.0) + z.get(y, 0.0) for y in sorted({*x, *z})} for x, z in zip(a, b, strict=True)]
