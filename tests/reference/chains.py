@@ -96,7 +96,7 @@ def log_z(own: Sequence[NDArray], between: Sequence[NDArray]) -> float:
 
 
 def second_log_z(own: Sequence[NDArray], between: Sequence[NDArray], three: Sequence[NDArray]) -> float:
-    """The same over pairs: alpha_j(y', y'') = node_j + edge_j + log sum_y exp(alpha_j-1(y, y') + triple_j(y, y', y''))."""
+    """The same over pairs: alpha_j(y', y'') = node_j + edge_j + log sum_y exp(alpha_j-1(y, y') + S(y, y', y''))."""
     alpha = np.zeros((1, 1))
     for node, edge, scores in zip([*own, np.zeros(1)], between, three, strict=True):
         alpha = node + edge + np.logaddexp.reduce(alpha[:, :, None] + scores, axis=0)
