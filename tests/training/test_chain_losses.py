@@ -489,6 +489,28 @@ def test_a_path_that_triples_bring_back_in_the_end_is_kept(low: float, drop: flo
     np.testing.assert_allclose(gradient, chains.objective(weights, 0.0, 1, exact=True)[1], atol=1e-4)
 
 
+@either_order
+@pytest.mark.parametrize("full", [True, False])
+@pytest.mark.parametrize("gold", [0, 1])
+@pytest.mark.parametrize(("low", "drop"), [(30.0, 57.0), (40.0, 50.0), (46.0, 50.0), (50.0, 45.0), (56.0, 56.0)])
+def test_a_label_that_vanishes_beside_a_faint_one_is_not_forgotten(
+    low: float, drop: float, gold: int, full: bool, triples: bool
+) -> None:
+    """The label that its node prefers is impossible, label 0 is faint, and label 1 fainter still: it vanishes beside
+    the first. What follows then speaks against label 0. No sum is as small, and no voice as loud, as to be noticed."""
+    problem = chain_of([[-low, -90.0, 0.0], [0.0, -300.0, -300.0]], [gold, 0])
+    problem.full = full
+    problem, weights = with_triples(problem, {(3, 3, 2): -200.0})
+    weights[:16].reshape(4, 4)[0, 0] = -drop
+    if not triples:
+        problem, weights = replace(problem, triples=None), weights[:-1]
+        weights[:16].reshape(4, 4)[3, 2] = -200.0
+    chains = problem.native("likelihood")
+    value, gradient = chains.objective(weights, 0.0, 1)
+    assert value == pytest.approx(problem.objective("likelihood", weights, 0.0), rel=1e-5, abs=1e-4)
+    np.testing.assert_allclose(gradient, chains.objective(weights, 0.0, 1, exact=True)[1], atol=1e-4)
+
+
 @pytest.mark.parametrize("loss", ["pieces", "local", "path"])
 @pytest.mark.parametrize("scale", [100.0, 1000.0])
 def test_other_losses_stand_extreme_scores_too(loss: str, scale: float) -> None:
