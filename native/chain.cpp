@@ -57,7 +57,6 @@ bool all_known(const Chain<Real>& c) {
 //     P(y_j-1 = k, y_j = l) = alpha_j-1(k) edge_j(k, l) b_j(l)
 CORATE_INLINE double scaled_expectations(size_t n, const size_t* width, const size_t* node_at, const size_t* block_at, float* node,
                                          float* block, float* alpha, float* beta, float* scale) {
-    constexpr float kLeast = 1e-25f, kMost = 1e25f;
     double log_z = 0.0;
     for (size_t j = 0; j < n; ++j) {
         const size_t m = width[j];
@@ -79,7 +78,7 @@ CORATE_INLINE double scaled_expectations(size_t n, const size_t* width, const si
             a[l] *= node[node_at[j] + l];
             sum += a[l];
         }
-        if (!(sum > kLeast)) return std::numeric_limits<double>::quiet_NaN();
+        if (!(sum > kFaintest)) return std::numeric_limits<double>::quiet_NaN();
         scale[j] = 1.0f / sum;
         for (size_t l = 0; l < m; ++l) a[l] *= scale[j];
         log_z += std::log(static_cast<double>(sum));
@@ -88,7 +87,7 @@ CORATE_INLINE double scaled_expectations(size_t n, const size_t* width, const si
     float* last = alpha + node_at[n - 1];
     float sum = 0.0f;
     for (size_t k = 0; k < width[n - 1]; ++k) sum += last[k] * end[k];
-    if (!(sum > kLeast)) return std::numeric_limits<double>::quiet_NaN();
+    if (!(sum > kFaintest)) return std::numeric_limits<double>::quiet_NaN();
     log_z += std::log(static_cast<double>(sum));
     for (size_t k = 0; k < width[n - 1]; ++k) {
         beta[k] = end[k] / sum;
@@ -106,7 +105,7 @@ CORATE_INLINE double scaled_expectations(size_t n, const size_t* width, const si
             p[l] = a[l] * beta[l];
             beta[l] = b;
         }
-        if (!(loudest < kMost)) return std::numeric_limits<double>::quiet_NaN();
+        if (!(loudest < kLoudest)) return std::numeric_limits<double>::quiet_NaN();
         float* e = block + block_at[j];
         if (j == 0) {
             for (size_t l = 0; l < m; ++l) e[l] *= beta[l];

@@ -43,7 +43,6 @@ void part_nodes(Chain<Real>& c) {
 
 // As in a chain of the first order, alphas are scaled to sum to 1, and NaN is returned where scores are too far apart.
 CORATE_INLINE double scaled(Chain<float>& c) {
-    constexpr float kLeast = 1e-25f, kMost = 1e25f;
     constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
     const float one = 1.0f;
     double log_z = 0.0;
@@ -59,7 +58,7 @@ CORATE_INLINE double scaled(Chain<float>& c) {
                 for (size_t l = 0; l < L; ++l) a[k * L + l] += before[h * K + k] * x[l];
         float sum = 0.0f;
         for (size_t i = 0; i < K * L; ++i) sum += a[i] *= pair[i];
-        if (!(sum > kLeast)) return kNan;
+        if (!(sum > kFaintest)) return kNan;
         c.scale[j] = 1.0f / sum;
         for (size_t i = 0; i < K * L; ++i) a[i] *= c.scale[j];
         log_z += std::log(static_cast<double>(sum));
@@ -77,7 +76,7 @@ CORATE_INLINE double scaled(Chain<float>& c) {
             pair[i] = a[i] * beta[i];
             beta[i] = b;
         }
-        if (!(loudest < kMost)) return kNan;
+        if (!(loudest < kLoudest)) return kNan;
         const float* before = j == 0 ? &one : c.alpha.data() + c.block_at[j - 1];
         float* x = c.triples(j);
         float* next = beta + K * L;

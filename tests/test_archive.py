@@ -189,7 +189,8 @@ CHANGES: dict[str, Change] = {
     "a word column that is not there": head("model", "word_column", value=3),
     "a floor without bottom": head("model", "floor", value="-inf"),
     "an edge weight of text": head("model", "edge_weight", value="heavy"),
-    "another order": head("order", value=2),
+    "another order": head("order", value=3),
+    "the second order without triples": head("order", value=2),
     "no templates": head("templates", value=[]),
     "templates of nothing": head("templates", 0, value="bias"),
     "templates that make no sense": head("templates", 0, value="word["),
@@ -226,6 +227,85 @@ def test_every_tensor_is_needed_and_checked_for_its_shape(
             storage.write(tmp_path / "changed", others if changed is None else {**others, name: changed}, header)
             with pytest.raises(ModelError, match="model"):
                 corate.load(tmp_path / "changed")
+
+
+@pytest.fixture(scope="module")
+def second() -> Tagger:
+    """Of the second order, and of 4 labels: 5 rows of pairs up to 24."""
+    return corate.train(corpus_of(LABELLED), "standard", features=["word[0]"], order=2)
+
+
+TRIPLES: dict[str, Change] = {
+    "a pair out of range": at("triples.labels", -1, 25),
+    "a pair far out of range": at("triples.labels", 0, 255),
+    "pairs out of order": put("triples.labels", lambda a: a[::-1].copy()),
+    "a pair twice": at("triples.labels", 1, 0),
+    "lengths too long": at("triples.lengths", 0, 200),
+    "lengths that wrap": put("triples.lengths", lambda a: a.astype(np.uint64) + np.uint64(2**63)),
+    "fewer rows": put("triples.lengths", lambda a: np.append(a[:-2], a[-2:].sum(dtype=a.dtype))),
+    "more rows": put("triples.lengths", lambda a: np.append(a, a[:1] * 0)),
+    "no rows": put("triples.lengths", lambda a: a[:0]),
+    "signed pairs": put("triples.labels", lambda a: -a.astype(np.int8)),
+    "fewer pairs": put("triples.labels", lambda a: a[:-1]),
+    "fewer scores": put("triples.scores", lambda a: a[:-1]),
+    "more scores": put("triples.scores", lambda a: np.append(a, a[:1])),
+    "a score that is not a number": at("triples.scores", 0, np.nan),
+    "an infinite score": at("triples.scores", -1, -np.inf),
+    "double scores": put("triples.scores", lambda a: a.astype(np.float64)),
+    "no triples": lambda tensors, header: [tensors.pop(f"triples.{part}") for part in ("lengths", "labels", "scores")],
+    "normalised locally": head("model", "locally_normalised", value=True),
+    "another order": head("order", value=3),
+}
+
+
+@pytest.mark.parametrize("what", list(TRIPLES))
+def test_triples_that_do_not_fit_together_are_refused(second: Tagger, what: str, tmp_path: Path) -> None:
+    tensors, header = parts_of(second, tmp_path / "model")
+    assert header["order"] == 2
+    TRIPLES[what](tensors, header)
+    storage.write(tmp_path / "model", tensors, header)
+    with pytest.raises(ModelError, match="model"):
+        corate.load(tmp_path / "model")
+
+
+def test_every_tensor_of_triples_is_needed(second: Tagger, tmp_path: Path) -> None:
+    """What would be labelled without them is not what the model says."""
+    tensors, header = parts_of(second, tmp_path / "model")
+    for part in ("lengths", "labels", "scores"):
+        others = {name: t for name, t in tensors.items() if name != f"triples.{part}"}
+        storage.write(tmp_path / "changed", others, header)
+        with pytest.raises(ModelError, match="changed"):
+            corate.load(tmp_path / "changed")
+
+
+def test_only_models_of_the_second_order_say_so(second: Tagger, taggers: dict[str, Tagger], tmp_path: Path) -> None:
+    """Versions that know the first alone refuse what is not of it."""
+    assert parts_of(taggers["default"], tmp_path / "model")[1]["order"] == 1
+    assert not any(name.startswith("triples") for name in parts_of(taggers["default"], tmp_path / "model")[0])
+    second.save(tmp_path / "model")
+    corate.load(tmp_path / "model").save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+
+
+def test_altered_files_of_the_second_order_are_refused_or_harmless(
+    second: Tagger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tensors, header = parts_of(second, tmp_path / "model")
+    three = {name: t for name, t in tensors.items() if name.startswith("triples")}
+    test = corpus_of(TEST[-4:])
+    refused = used = 0
+    for i in range(600):
+        altered = tensors | damaged_tensors(three, np.random.default_rng([8, i]))
+        monkeypatch.setattr(storage, "read", lambda path, altered=altered: (altered, header))
+        try:
+            tagger = corate.load("altered")
+            tagger.tag_all(test)
+            tagger.lattice(test).marginals()
+            used += 1
+        except CorateError:
+            refused += 1
+    assert refused > 300
+    assert used > 20
 
 
 @pytest.mark.parametrize("kind", ["default", "paper", "pooled", "ready"])

@@ -22,13 +22,25 @@ rates = st.floats(0, 4, width=32)
 
 
 @st.composite
-def edges(draw: st.DrawFn, n_labels: int, local: bool = False) -> tuple[_native.Edges, np.ndarray]:
-    """Edge scores, stored whole or as some pairs, and the table they stand for."""
+def triples(draw: st.DrawFn, n_labels: int) -> reference.Triples:
+    """Scores of some labels three in a row, of all, or of none."""
+    rng = np.random.default_rng(draw(st.integers(0, 9999)))
+    share = draw(st.sampled_from([0.0, 0.2, 1.0]))
+    found = np.argwhere(rng.random([n_labels + 1] * 3) < share).tolist()
+    drawn = rng.uniform(-4, 4, len(found)).astype(np.float32).tolist()
+    return {(y, z, w): score for (y, z, w), score in zip(found, drawn, strict=True)}
+
+
+@st.composite
+def edges(draw: st.DrawFn, n_labels: int, local: bool = False) -> tuple[_native.Edges, np.ndarray, reference.Triples]:
+    """Edge scores, stored whole or as some pairs, the table they stand for, and scores of three labels in a row."""
     size = n_labels + 1
+    three = {} if local else draw(st.one_of(st.just({}), triples(n_labels)))
+    rows = reference.triple_rows(three, size) if three or (not local and draw(st.booleans())) else None
     if draw(st.booleans()):
         dense = np.array(draw(st.lists(scores, min_size=size * size, max_size=size * size)), np.float32)
         table = dense.reshape(size, size)
-        return _native.Edges.dense(table, local), table.astype(np.float64)
+        return _native.Edges.dense(table, local, rows), table.astype(np.float64), three
     pairs = st.tuples(st.integers(0, n_labels), st.integers(0, n_labels))
     stored = draw(st.dictionaries(pairs, scores, max_size=size * size))
     row, col = (draw(st.lists(rates, min_size=size, max_size=size)) for _ in range(2))
@@ -45,12 +57,14 @@ def edges(draw: st.DrawFn, n_labels: int, local: bool = False) -> tuple[_native.
     expected = reference.sparse_edges(stored, row, col, weight)
     np.testing.assert_allclose(sparse.dense(), expected, rtol=1e-5, atol=1e-5)
     arrays = (getattr(sparse, n) for n in ("offsets", "to", "scores", "row", "col", "weight"))
-    return _native.Edges.sparse(*arrays, local), expected
+    return _native.Edges.sparse(*arrays, local, rows), expected, three
 
 
 @st.composite
-def chains(draw: st.DrawFn, local: bool = False) -> tuple[list[list[dict[int, float]]], _native.Edges, np.ndarray]:
-    """Sentences of positions with some or all labels as candidates, and edges."""
+def chains(
+    draw: st.DrawFn, local: bool = False
+) -> tuple[list[list[dict[int, float]]], _native.Edges, np.ndarray, reference.Triples]:
+    """Sentences of positions with some or all labels as candidates, and edges, of the first or the second order."""
     n_labels = draw(st.integers(1, 4))
     every = st.just(list(range(n_labels)))
     some = st.lists(st.integers(0, n_labels - 1), min_size=1, unique=True).map(sorted)
@@ -77,27 +91,28 @@ def lattice_of(sentences: list[list[dict[int, float]]], native: _native.Edges) -
 @given(chains())
 @settings(deadline=None, max_examples=200)
 def test_the_best_path_has_the_best_score_of_all_labellings(chain: Any) -> None:
-    sentences, native, table = chain
+    sentences, native, table, three = chain
     lattice = lattice_of(sentences, native)
     best, totals = lattice.best()
     assert len(totals) == len(sentences)
     for s, positions in enumerate(sentences):
         path = best[lattice.sentences[s] : lattice.sentences[s + 1]]
-        every = reference.all_paths(positions, table) if positions else {(): 0.0}
+        every = reference.all_paths(positions, table, three)
         assert every[tuple(path.tolist())] == pytest.approx(max(every.values()), abs=1e-4)
         assert totals[s] == pytest.approx(max(every.values()), abs=1e-4)
-        assert lattice.path_score(s, path) == pytest.approx(totals[s], abs=1e-4)
+        for labels, score in every.items():
+            assert lattice.path_score(s, np.array(labels, np.int32)) == pytest.approx(score, abs=1e-4)
 
 
 @given(chains())
 @settings(deadline=None, max_examples=200)
 def test_log_z_and_marginals_are_sums_over_all_labellings(chain: Any) -> None:
-    sentences, native, table = chain
+    sentences, native, table, three = chain
     lattice = lattice_of(sentences, native)
     log_z, marginals = lattice.marginals()
     at = 0
     for s, positions in enumerate(sentences):
-        every = reference.all_paths(positions, table) if positions else {(): 0.0}
+        every = reference.all_paths(positions, table, three)
         assert log_z[s] == pytest.approx(reference.log_z(every), abs=1e-4)
         for j, position in enumerate(positions):
             found = marginals[at : at + len(position)]
@@ -110,7 +125,7 @@ def test_log_z_and_marginals_are_sums_over_all_labellings(chain: Any) -> None:
 @settings(deadline=None)
 def test_a_constant_on_a_token_cannot_change_the_best_path(chain: Any, which: int, log_mu: float) -> None:
     """The paper's mu_oov as a constant factor: every label of an unseen word is multiplied by it alike."""
-    sentences, native, table = chain
+    sentences, native, table, three = chain
     tokens = sum(map(len, sentences))
     if tokens == 0:
         return
@@ -124,7 +139,7 @@ def test_a_constant_on_a_token_cannot_change_the_best_path(chain: Any, which: in
         part = slice(lattice.sentences[s], lattice.sentences[s + 1])
         # Equal, or a tie that rounding broke otherwise.
         one, other = (
-            reference.path_score(positions, table, p[part].tolist()) if positions else 0.0 for p in (path, changed_path)
+            reference.all_paths(positions, table, three)[tuple(p[part].tolist())] for p in (path, changed_path)
         )
         assert one == pytest.approx(other, abs=1e-4)
 
@@ -148,7 +163,7 @@ def test_a_weight_on_an_unseen_token_can_change_the_best_path() -> None:
 @settings(deadline=None)
 def test_features_of_edges_add_to_the_edge_that_leads_to_their_token(chain: Any, data: st.DataObject) -> None:
     """Against enumeration: the score of every labelling, with what its tokens' edge features say of its pairs added."""
-    sentences, native, table = chain
+    sentences, native, table, three = chain
     size = len(table)
     labels = st.integers(0, size - 2)
     pairs = st.dictionaries(st.tuples(st.integers(0, size - 1), labels), scores, max_size=5)
@@ -176,7 +191,7 @@ def test_features_of_edges_add_to_the_edge_that_leads_to_their_token(chain: Any,
             steps = enumerate(zip([size - 1, *path], path, strict=False))
             return sum(features[f].get(pair, 0.0) for i, pair in steps for f in of_token[start + i] if f >= 0)
 
-        every = {p: v + added(p) for p, v in reference.all_paths(positions, table).items()} if positions else {(): 0.0}
+        every = {p: v + added(p) for p, v in reference.all_paths(positions, table, three).items()}
         path = tuple(best[start : start + len(positions)].tolist())
         assert every[path] == pytest.approx(max(every.values()), abs=1e-4)
         assert totals[s] == pytest.approx(max(every.values()), abs=1e-4)
@@ -216,12 +231,17 @@ def reference_tokens(positions: list[dict[int, float]], of_token: list[list[int]
     return [chains_reference.Token(p, None, [], edge) for p, edge in zip(positions, of_token, strict=True)]
 
 
-def reference_weights(table: np.ndarray, features: list[dict[tuple[int, int], float]]) -> chains_reference.Weights:
+def reference_weights(
+    table: np.ndarray, features: list[dict[tuple[int, int], float]], three: reference.Triples
+) -> chains_reference.Weights:
     extra = np.zeros((max(1, len(features)), *table.shape))
+    triple = np.zeros((len(table),) * 3) if three else None
+    for place, score in three.items():
+        triple[place] = score  # type: ignore[index]
     for g, feature in enumerate(features):
         for pair, score in feature.items():
             extra[g][pair] = score
-    return chains_reference.Weights(table, extra, np.zeros((1, len(table))))
+    return chains_reference.Weights(table, extra, np.zeros((1, len(table))), triple)
 
 
 def probability(every: dict[tuple[int, ...], float], test: Callable[[tuple[int, ...]], bool]) -> float:
@@ -234,11 +254,11 @@ def probability(every: dict[tuple[int, ...], float], test: Callable[[tuple[int, 
 @settings(deadline=None, max_examples=100)
 def test_pairs_of_neighbours_have_the_probability_of_all_labellings_with_them(local: bool, data: st.DataObject) -> None:
     """Against enumeration, with edge features and with edges that normalise by themselves."""
-    sentences, native, table = data.draw(chains(local))
+    sentences, native, table, three = data.draw(chains(local))
     of_token, features = data.draw(extra_features(len(table), sum(map(len, sentences))))
     lattice = with_extra(lattice_of(sentences, native), len(table), of_token, features)
     found, marginals = iter(lattice.pair_marginals()), lattice.marginals()[1]
-    w = reference_weights(table, features)
+    w = reference_weights(table, features, three)
     for s, positions in enumerate(sentences):
         if not positions:
             continue
@@ -260,8 +280,9 @@ def test_pairs_of_neighbours_have_the_probability_of_all_labellings_with_them(lo
     assert next(found, None) is None
 
 
-def test_sentences_of_a_word_have_no_pairs() -> None:
-    native = _native.Edges.dense(np.zeros((3, 3), np.float32))
+@pytest.mark.parametrize("three", [{}, {(2, 2, 0): 1.0, (2, 1, 2): 2.0}], ids=["first order", "second order"])
+def test_sentences_of_a_word_have_no_pairs(three: reference.Triples) -> None:
+    native = _native.Edges.dense(np.zeros((3, 3), np.float32), False, reference.triple_rows(three, 3))
     assert lattice_of([[{0: 1.0, 1: 0.0}], [], [{1: 0.0}]], native).pair_marginals() == []
     assert lattice_of([], native).pair_marginals() == []
 
@@ -270,13 +291,13 @@ def test_sentences_of_a_word_have_no_pairs() -> None:
 @settings(deadline=None, max_examples=150)
 def test_edges_that_normalise_by_themselves_score_the_product_of_their_conditionals(data: st.DataObject) -> None:
     """P(y | x) = prod_j P(y_j | y_j-1, x): nothing is left to normalise, whatever the scores are."""
-    sentences, native, table = data.draw(chains(local=True))
+    sentences, native, table, _ = data.draw(chains(local=True))
     of_token, features = data.draw(extra_features(len(table), sum(map(len, sentences))))
     ends = not (table[:-1, -1] != 0).any()
     lattice = with_extra(lattice_of(sentences, native), len(table), of_token, features)
     best, totals = lattice.best()
     log_z, marginals = lattice.marginals()
-    w = reference_weights(table, features)
+    w = reference_weights(table, features, {})
     at = 0
     for s, positions in enumerate(sentences):
         if not positions:
@@ -338,9 +359,11 @@ def test_features_of_edges_that_do_not_fit_are_refused() -> None:
             _native.viterbi(*GOOD.values(), native, tuple(bad if j == i else a for j, a in enumerate(good)))
 
 
-def test_ties_go_to_the_first_candidate_with_few_and_with_all_labels() -> None:
+@pytest.mark.parametrize("three", [{}, {(2, 2, 2): -1.0}], ids=["first order", "second order"])
+def test_ties_go_to_the_first_candidate_with_few_and_with_all_labels(three: reference.Triples) -> None:
     for n_labels in (3, 4):
-        native = _native.Edges.dense(np.zeros((n_labels + 1, n_labels + 1), np.float32))
+        rows = reference.triple_rows(three, n_labels + 1)
+        native = _native.Edges.dense(np.zeros((n_labels + 1, n_labels + 1), np.float32), False, rows)
         lattice = lattice_of([[dict.fromkeys(range(3), 0.0)] * 4], native)
         assert lattice.best()[0].tolist() == [0, 0, 0, 0]
 
@@ -408,3 +431,82 @@ def test_edges_that_do_not_fit_together_are_refused(offsets: list[int], to: list
         _native.Edges.dense(np.zeros((2, 3), np.float32))
     with pytest.raises(IndexError):
         _native.Edges.dense(np.zeros((3, 3), np.float32)).at(3, 0)
+
+
+# -- labels three in a row --------------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 5).flatmap(lambda n: st.tuples(st.just(n), edges(n))))
+@settings(deadline=None)
+def test_a_triple_has_its_own_score_and_those_not_stored_none(drawn: Any) -> None:
+    n_labels, (native, table, three) = drawn
+    for place in np.ndindex(*[n_labels + 1] * 3):
+        assert native.triple(*place) == np.float32(three.get(place, 0.0))
+    for y, z in np.ndindex(*table.shape):
+        assert native.at(y, z) == pytest.approx(table[y, z], abs=1e-5)
+    for place in ((-1, 0, 0), (0, n_labels + 1, 0), (0, 0, n_labels + 1), (0, -1, 0)):
+        with pytest.raises(IndexError):
+            native.triple(*place)
+
+
+def test_what_is_told_by_two_labels_together_is_told_by_neither_alone() -> None:
+    """The third label is the first again: pairs do not know it, whatever their scores."""
+    three = {(0, y, 0): 2.0 for y in (0, 1)} | {(1, y, 1): 2.0 for y in (0, 1)}
+    native = _native.Edges.dense(np.zeros((3, 3), np.float32), False, reference.triple_rows(three, 3))
+    for first in (0, 1):
+        for second in (0, 1):
+            lattice = lattice_of([[{first: 0.0}, {second: 0.0}, {0: 0.0, 1: 0.0}, {0: 0.0, 1: 0.0}]], native)
+            assert lattice.best()[0].tolist() == [first, second, first, second]
+            assert lattice.marginals()[1][2 + first] == pytest.approx(np.exp(2) / (1 + np.exp(2)), abs=1e-5)
+
+
+@pytest.mark.parametrize("gap", [100.0, 3000.0])
+def test_marginals_stand_triples_that_are_far_apart(gap: float) -> None:
+    three = {(2, 2, 0): -gap, (2, 0, 0): gap, (0, 0, 0): gap, (2, 1, 1): gap, (0, 0, 2): -1.0}
+    native = _native.Edges.dense(np.zeros((3, 3), np.float32), False, reference.triple_rows(three, 3))
+    positions: list[dict[int, float]] = [{0: 0.0, 1: 0.5}] * 3
+    log_z, marginals = lattice_of([positions], native).marginals()
+    every = reference.all_paths(positions, np.zeros((3, 3)), three)
+    assert log_z[0] == pytest.approx(reference.log_z(every), rel=1e-6)
+    expected = [reference.marginal(every, j, y) for j in range(3) for y in (0, 1)]
+    assert marginals.tolist() == pytest.approx(expected, abs=1e-5)
+
+
+THREES = (np.array([0, 2, 2, 3]), np.array([1, 8, 0], np.int32), np.zeros(3, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("part", "bad", "match"),
+    [
+        (1, np.array([1, 9, 0], np.int32), "out of range"),
+        (1, np.array([-1, 8, 0], np.int32), "out of range"),
+        (1, np.array([1, 8, 2**31 - 1], np.int32), "out of range"),
+        (1, np.array([8, 1, 0], np.int32), "out of order"),
+        (1, np.array([8, 8, 0], np.int32), "out of order"),
+        (1, np.array([1, 8], np.int32), "label triples and their scores disagree"),
+        (2, np.zeros(2, np.float32), "label triples and their scores disagree"),
+        (2, np.zeros(4, np.float32), "label triples and their scores disagree"),
+        (0, np.array([0, 2, 3]), "label triples disagree with the labels"),
+        (0, np.array([0, 2, 2, 2, 3]), "label triples disagree with the labels"),
+        (0, np.array([0, 2, 2, 2]), "label triples disagree with the labels"),
+        (0, np.array([0, 2, 2, 4]), "label triples disagree with the labels"),
+        (0, np.array([1, 2, 2, 3]), "label triples disagree with the labels"),
+        (0, np.array([0, 2, 1, 3]), "label triples disagree with the labels"),
+        (0, np.array([0, -(2**62), 2, 3]), "label triples disagree with the labels"),
+        (0, np.array([0, 2**62, 2, 3]), "label triples disagree with the labels"),
+        (0, np.zeros(0, np.int64), "label triples disagree with the labels"),
+    ],
+)
+def test_triples_that_do_not_fit_are_refused(part: int, bad: np.ndarray, match: str) -> None:
+    table, two = np.zeros((3, 3), np.float32), np.zeros(3, np.float32)
+    sparse = (np.zeros(4, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), two, two, 1.0)
+    broken = tuple(bad if i == part else array for i, array in enumerate(THREES))
+    for make in (
+        lambda three, local=False: _native.Edges.dense(table, local, three),
+        lambda three, local=False: _native.Edges.sparse(*sparse, local, three),
+    ):
+        make(THREES)
+        with pytest.raises(ValueError, match=match):
+            make(broken)
+        with pytest.raises(ValueError, match="normalised locally have no scores of label triples"):
+            make(THREES, local=True)

@@ -32,7 +32,7 @@ def save(tagger: Tagger, path: str | os.PathLike[str], *, counts: bool = True, h
     """Write a tagger to a file, all or nothing; returns the bytes written."""
     tensors: Tensors = {}
     header: dict[str, Any] = {
-        "order": 1,
+        "order": tagger.model.order,
         "columns": list(tagger.columns),
         "templates": [str(t) for t in tagger.vocabulary.templates],
         "rungs": [str(a) for a in tagger.vocabulary.rungs],
@@ -73,8 +73,10 @@ def load(path: str | os.PathLike[str], *, features: FeatureFunction | None = Non
 
 
 def _tagger(tensors: Tensors, header: dict[str, Any], function: FeatureFunction | None) -> Tagger:
-    if header["order"] != 1:
-        raise ModelError(f"the model is a chain of order {header['order']}, this corate knows order 1; upgrade corate")
+    if header["order"] not in (1, 2):
+        raise ModelError(
+            f"the model is a chain of order {header['order']}, this corate knows orders 1 and 2; upgrade corate"
+        )
     if header["needs_function"] and function is None:
         raise ModelError(
             "the model was trained with a Python function for features; load it with features=that function"
@@ -214,7 +216,7 @@ def _get_model(tensors: Tensors, header: dict[str, Any]) -> ChainModel:
             col,
             float(about["edge_weight"]),
             bool(about.get("locally_normalised", False)),
-            _get_rows(tensors, "triples") if "triples.lengths" in tensors else SparseRows(),
+            _get_rows(tensors, "triples") if header["order"] == 2 else SparseRows(),
         ),
         _get_rows(tensors, "weights"),
         _floats(tensors, "bias"),

@@ -8,7 +8,7 @@ import corate as library
 from corate.cli import terminal
 from corate.cli.methods import option_of
 from corate.training import ARGUMENTS, METHODS
-from corate.training.chains import LATTICES, RECIPES, TRANSITIONS
+from corate.training.chains import LATTICES, ORDERS, RECIPES, TRANSITIONS
 
 #: Little to wait for: a template or two, few passes and iterations.
 FEW = ["--features", "word[0], suffix(word[0], 2)", "--set", "iterations=15", "--set", "passes=2"]
@@ -50,6 +50,8 @@ def test_every_method_trains_a_model_that_tags(corate, few, data, tmp_path, meth
         ([], "boundaries", True),
         (["--optimizer", "adagrad"], "optimizer", "adagrad"),
         (["--optimizer", "lbfgs"], "optimizer", "lbfgs"),
+        *((["--order", str(order)], "order", order) for order in ORDERS),
+        ([], "order", 1),
     ],
 )
 def test_options_are_those_of_the_library(corate, few, tmp_path, args, key, value):
@@ -76,11 +78,15 @@ def test_all_that_is_given_reaches_the_library(corate, few, tmp_path, monkeypatc
 
     monkeypatch.setattr("corate.train", spied)
     args = ["--unknown", "?", "--lattice", "full", "--transitions", "seen", "--no-boundaries", "--label-weight", "O=2"]
-    assert corate("train", few, "-o", tmp_path / "m", *args, "--set", "c2=0.1", "-q").code == 0
+    assert corate("train", few, "-o", tmp_path / "m", *args, "--order", "2", "--set", "c2=0.1", "-q").code == 0
     wanted = {"method": "polish", "unknown": "?", "lattice": "full", "transitions": "seen", "boundaries": False}
+    wanted["order"] = 2
     assert wanted.items() <= seen.items()
     assert (seen["label_weights"], seen["settings"]) == ({"O": 2.0}, {"c2": 0.1})
     assert not {"base", "coupling", "optimizer", "ladder", "init", "tune", "checkpoint", "features"} & seen.keys()
+    seen.clear()
+    assert corate("train", few, "-o", tmp_path / "m", "-q").code == 0
+    assert not {"order", "lattice", "transitions", "boundaries", "unknown"} & seen.keys()
 
 
 def test_fewer_weights_with_c1_and_with_a_cutoff(corate, few, tmp_path):
@@ -129,6 +135,7 @@ VALUES = {
     "lattice": ["full"],
     "transitions": ["seen"],
     "boundaries": [],
+    "order": ["2"],
     "unknown": ["?"],
     "label_weights": ["O=2"],
 }
@@ -160,6 +167,7 @@ def test_an_option_of_other_methods_is_wrong_usage_and_names_them(corate, tmp_pa
         (["--method", "standard", "--checkpoint", "c"], "it is for --optimizer adagrad, not for lbfgs"),
         (["--lattice", "thin"], "'thin' is none of full, pruned"),
         (["--transitions", "some"], "'some' is none of all, seen"),
+        *((["--order", value], "Invalid value for '--order'") for value in ("0", "3", "-1", "1.5", "second", "")),
         (["--init", "i", "--features", "ner"], "keeps its features"),
         (["--init", "i", "--base", "paper"], "is its own base"),
         (["--init", "i", "--tune"], "is not tuned; use --set"),
@@ -207,6 +215,20 @@ def test_update_says_how_to_go_on(corate, few, tmp_path):
         assert said in result.err
 
 
+def test_a_model_of_the_second_order_stays_one(corate, few, tmp_path):
+    told(corate, few, tmp_path / "m", "--order", "2", *FEW)
+    more = told(corate, few, tmp_path / "n", "--init", tmp_path / "m", "--set", "passes=1")
+    assert more["order"] == 2
+    for args, said in (
+        (["--order", "1"], "is of the second order, and remains so"),
+        (["--method", "perceptron"], "use polish or standard"),
+    ):
+        result = corate("train", few, "-o", tmp_path / "o", "--init", tmp_path / "m", *args)
+        assert (result.code, result.err.count("\n")) == (1, 1)
+        assert said in result.err
+        assert not (tmp_path / "o").exists()
+
+
 def test_a_memm_cannot_be_a_start(corate, few, tmp_path):
     told(corate, few, tmp_path / "m", "--method", "memm", *FEW)
     result = corate("train", few, "-o", tmp_path / "n", "--init", tmp_path / "m")
@@ -236,6 +258,9 @@ def test_info_tells_what_was_trained_and_how(corate, few, tmp_path):
     shown = corate("info", tmp_path / "m").text
     for words in ("memm", "normalised", "at every position", "c2 0.25", "lattice", "transitions", "lbfgs"):
         assert words in shown
+    told(corate, few, tmp_path / "m", "--order", "2", *FEW)
+    assert json.loads(corate("info", tmp_path / "m", "--json").text)["record"]["order"] == 2
+    assert ["order", "2"] in [line.split() for line in corate("info", tmp_path / "m").text.splitlines()]
     told(corate, few, tmp_path / "m", *FEW)
     assert json.loads(corate("info", tmp_path / "m", "--json").text)["locally_normalised"] is False
     assert "at every position" not in corate("info", tmp_path / "m").text

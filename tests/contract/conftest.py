@@ -31,9 +31,14 @@ for _method in METHODS:
         WAYS[f"{_method}, as CRFsuite"] = {
             "method": _method, "features": TEMPLATES, "transitions": "seen", "boundaries": False,
         }  # fmt: skip
+        WAYS[f"{_method}, second order"] = {"method": _method, "features": TEMPLATES, "order": 2}
+        WAYS[f"{_method}, second order, AdaGrad"] = {
+            "method": _method, "features": TEMPLATES, "order": 2, "optimizer": "adagrad",
+        }  # fmt: skip
         WAYS[f"{_method}, pruned"] = {"method": _method, "features": TEMPLATES, "lattice": "pruned"}
     if _method == "polish":
         WAYS[f"{_method}, from separate"] = {"method": _method, "features": TEMPLATES, "base": "separate"}
+        WAYS[f"{_method}, second order"] = {"method": _method, "features": TEMPLATES, "order": 2}
         WAYS[f"{_method}, edges"] = {"method": _method, "features": [*TEMPLATES, "edge: word[0]"]}
     if _method == "separate":
         WAYS[f"{_method}, paper base"] = {"method": _method, "features": TEMPLATES, "base": "paper"}

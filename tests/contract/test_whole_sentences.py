@@ -28,7 +28,9 @@ TEST = random_sentences(40, seed=7, noise=0.1)
 
 METHODS: dict[str, dict[str, Any]] = {name: {"method": name} for name in RECIPES}
 METHODS["standard, AdaGrad"] = {"method": "standard", "optimizer": "adagrad"}
-STOCHASTIC = {name: METHODS[name] for name in ("polish", "perceptron", "standard, AdaGrad")}
+METHODS["standard, second order"] = {"method": "standard", "order": 2}
+METHODS["polish, second order"] = {"method": "polish", "order": 2}
+STOCHASTIC = {name: METHODS[name] for name in ("polish", "perceptron", "standard, AdaGrad", "polish, second order")}
 
 
 def over(ways: dict[str, dict[str, Any]]) -> pytest.MarkDecorator:
@@ -48,7 +50,7 @@ def arrays(tagger: Tagger) -> dict[str, bytes]:
     """All that a model scores with, bit for bit."""
     m = tagger.model
     named = {"bias": m.bias, "row": m.edges.row, "col": m.edges.col, "floor": np.array(m.floor)}
-    rows = {"weights": m.weights, "rows": m.rows, "edge weights": m.edge_weights}
+    rows = {"weights": m.weights, "rows": m.rows, "edge weights": m.edge_weights, "triples": m.edges.triples}
     named |= {f"{name} {i}": a for name, part in rows.items() for i, a in enumerate(part.arrays())}
     named |= {"edges 0": m.edges.offsets, "edges 1": m.edges.to, "edges 2": m.edges.scores}
     return {name: array.tobytes() for name, array in named.items()}
@@ -210,6 +212,7 @@ def test_a_run_whose_steps_were_halved_goes_on_with_the_halved_ones(tmp_path: Pa
         {"transitions": "seen"},
         {"boundaries": False},
         {"lattice": "pruned"},
+        {"order": 2},
         {"sentence_weights": [2.0] * len(TRAINING)},
         {"label_weights": {"N": 2.0}},
     ],
@@ -399,6 +402,7 @@ def test_a_rare_feature_is_cut_off(method: str) -> None:
         "L1": {"method": "standard", "settings": {"c1": 1.0}},
         "cut-off": {"method": "polish", "settings": {"cutoff": 2}},
         "edges": {"method": "standard", "settings": {"c1": 1.0}, "features": [*FEATURES, "edge: word[0]"]},
+        "second order": {"method": "standard", "settings": {"c1": 1.0}, "order": 2},
         "perceptron": {"method": "perceptron"},
     }
 )
@@ -425,6 +429,15 @@ def test_compaction_changes_no_label(way: dict[str, Any], monkeypatch: pytest.Mo
         ({"method": "perceptron", "optimizer": "adagrad"}, "unknown optimizer"),
         ({"method": "standard", "lattice": "crystal"}, "unknown lattice 'crystal'.*full, pruned"),
         ({"method": "standard", "transitions": "none"}, "unknown transitions 'none'.*all, seen"),
+        *(
+            ({"method": m, "order": order}, f"unknown order {order}; there are 1, 2")
+            for m in ("standard", "polish")
+            for order in (0, 3, -1)
+        ),
+        *(
+            ({"method": m, "order": 2}, f"order is for the method 'polish' or 'standard', not for '{m}'")
+            for m in ("memm", "piecewise", "perceptron", "separate", "empirical")
+        ),
         ({"method": "standard", "base": "paper"}, "base is for"),
         ({"method": "standard", "coupling": "joint"}, "coupling is for"),
         ({"method": "memm", "init": "model"}, "init is for"),

@@ -3,8 +3,10 @@
     score(y) = T(start, y_1) + sum_j node_j(y_j) + sum_j edge_j(y_j-1, y_j) + T(y_n, end)
     node_j(y) = base_j(y) + sum of value * W(f, y)        edge_j(y, y') = T(y, y') + sum of U(g, y, y')
 
+and in chains of the second order the sum of S(y_j-2, y_j-1, y_j) besides, up to the end.
+
 Weights are dense arrays here, zero where there is no slot: T is (K + 1, K + 1), U (edge features, K + 1, K + 1), W
-(features, K). The boundary is label K.
+(features, K), S (K + 1, K + 1, K + 1). The boundary is label K.
 """
 
 from __future__ import annotations
@@ -29,11 +31,12 @@ class Token:
 
 @dataclass
 class Weights:
-    """T, U and W."""
+    """T, U, W and, in chains of the second order, S."""
 
     table: NDArray
     extra: NDArray
     node: NDArray
+    triple: NDArray | None = None
 
 
 def nodes(sentence: Sequence[Token], w: Weights) -> list[NDArray]:
@@ -54,6 +57,15 @@ def blocks(sentence: Sequence[Token], w: Weights) -> list[NDArray]:
     return found
 
 
+def triples(sentence: Sequence[Token], w: Weights) -> list[NDArray]:
+    """The scores of three labels in a row that end at each token, and of those that lead to the end."""
+    if w.triple is None:
+        return []
+    boundary = [len(w.table) - 1]
+    labels = [boundary, boundary, *(list(t.base) for t in sentence), boundary]
+    return [w.triple[np.ix_(*three)] for three in zip(labels, labels[1:], labels[2:], strict=False)]
+
+
 def all_scores(sentence: Sequence[Token], w: Weights) -> dict[tuple[int, ...], float]:
     """The score of every labelling, by enumeration."""
     own, between = nodes(sentence, w), blocks(sentence, w)
@@ -63,6 +75,9 @@ def all_scores(sentence: Sequence[Token], w: Weights) -> dict[tuple[int, ...], f
         around = [0, *places, 0]
         score = sum(scores[k] for scores, k in zip(own, places, strict=True))
         score += sum(e[k, m] for e, (k, m) in zip(between, itertools.pairwise(around), strict=True))
+        if w.triple is not None:
+            around = [len(w.table) - 1] * 2 + [ys[k] for ys, k in zip(labels, places, strict=True)] + [len(w.table) - 1]
+            score += sum(w.triple[three] for three in zip(around, around[1:], around[2:], strict=False))
         found[tuple(ys[k] for ys, k in zip(labels, places, strict=True))] = float(score)
     return found
 
@@ -80,13 +95,23 @@ def log_z(own: Sequence[NDArray], between: Sequence[NDArray]) -> float:
     return float(alpha[0])
 
 
+def second_log_z(own: Sequence[NDArray], between: Sequence[NDArray], three: Sequence[NDArray]) -> float:
+    """The same over pairs: alpha_j(y', y'') = node_j + edge_j + log sum_y exp(alpha_j-1(y, y') + S(y, y', y''))."""
+    alpha = np.zeros((1, 1))
+    for node, edge, scores in zip([*own, np.zeros(1)], between, three, strict=True):
+        alpha = node + edge + np.logaddexp.reduce(alpha[:, :, None] + scores, axis=0)
+    return float(np.logaddexp.reduce(alpha.ravel()))
+
+
 def likelihood(sentence: Sequence[Token], w: Weights) -> float:
     """log Z of all labellings minus log Z of those that agree with what is known."""
-    own, between = nodes(sentence, w), blocks(sentence, w)
+    own, between, three = nodes(sentence, w), blocks(sentence, w), triples(sentence, w)
     known = [
         np.where([t.gold in (None, y) for y in t.base], scores, -np.inf)
         for t, scores in zip(sentence, own, strict=True)
     ]
+    if three:
+        return second_log_z(own, between, three) - second_log_z(known, between, three)
     return log_z(own, between) - log_z(known, between)
 
 

@@ -185,6 +185,11 @@ class ChainTraining:
             raise DataError(f"unknown order {asked!r}; there are {', '.join(map(str, ORDERS))}")
         if asked == 1 and len(start.triples):
             raise DataError("the model to start from is of the second order, and remains so; leave order away")
+        if len(start.triples) and self.recipe.loss != "likelihood":
+            raise DataError(
+                f"the model to start from is of the second order, which the method {self.method!r} does not train; "
+                "use polish or standard"
+            )
         if asked is not None:
             return asked
         fresh = isinstance(self.ground, Counted)
@@ -196,7 +201,7 @@ class ChainTraining:
             return SparseRows()
         k = self.ground.n_labels
         seen = seen_triples(self.ground.tokens, k, LEAST_TRIPLES, boundaries=self.boundaries)
-        return begun.plus(seen, (k + 1) ** 2) if len(begun) else seen
+        return begun.plus(seen) if len(begun) else seen
 
     # -- items ---------------------------------------------------------------------------------------------------
 
