@@ -14,6 +14,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 enum class Loss { likelihood, pieces, local, path };
@@ -61,7 +62,7 @@ struct Chain {
     }
 
     std::vector<Real> alpha, beta, scale, kept_node, kept_block, kept_triple;  // work memory
-    std::vector<int32_t> triple_slot;                                          // where the score of each triple comes from
+    std::vector<std::pair<size_t, int32_t>> triple_slots;  // places in `triple` that have a weight, and which
     std::vector<int32_t> back, best;
 };
 

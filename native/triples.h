@@ -1,9 +1,11 @@
 // Labels three in a row that have a score of their own: a second order. Where the label two back is a row, and pairs of the
 // labels after it are its columns, that is a sparse matrix; entries are found by hashing, since most asked for are absent.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 class Triples {
@@ -24,6 +26,8 @@ class Triples {
                 size_t at = start(key);
                 while (places_[at].slot != kAbsent) at = (at + 1) & mask_;
                 places_[at] = {key, static_cast<int32_t>(s)};
+                const size_t z = static_cast<size_t>(pairs[s]) / rows, w = static_cast<size_t>(pairs[s]) % rows;
+                if (std::max({y, z, w}) < n_labels) inner_.push_back({(y * n_labels + z) * n_labels + w, static_cast<int32_t>(s)});
             }
         size_ = n;
     }
@@ -44,6 +48,11 @@ class Triples {
     // order: from[h], over[k], to[l].
     template <typename Use>
     void each(const int32_t* from, size_t n_from, const int32_t* over, size_t n_over, const int32_t* to, size_t n_to, Use use) const {
+        // All labels are candidates, in order; a single one may be the boundary.
+        if (n_labels_ > 1 && std::min({n_from, n_over, n_to}) == n_labels_) {
+            for (const auto& [i, slot] : inner_) use(i, slot);
+            return;
+        }
         size_t i = 0;
         for (size_t h = 0; h < n_from; ++h)
             for (size_t k = 0; k < n_over; ++k)
@@ -64,4 +73,5 @@ class Triples {
 
     size_t n_labels_ = 0, size_ = 0, mask_ = 0;
     std::vector<Place> places_;
+    std::vector<std::pair<size_t, int32_t>> inner_;  // the triples without a boundary, where they stand among all of them
 };

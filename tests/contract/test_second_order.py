@@ -12,7 +12,7 @@ import corate
 from corate.errors import DataError
 from corate.model import DENSE_LABELS
 from corate.tagger import Tagger
-from corate.training.chains import ChainTraining
+from corate.training.chains import MOST_TRIPLE_LABELS, ChainTraining
 from corate.training.ground import FEW_LABELS, Loaded
 from small_corpora import Labelled, corpus_of, random_sentences, words_of
 
@@ -120,6 +120,7 @@ def test_a_corpus_whose_triples_are_all_seen_once_still_trains(way: dict[str, An
     tagger = trained(labelled, **way)
     assert tagger.tag(["a", "b", "c", "d"]) == ["A", "B", "C", "A"]
     assert triples_of(tagger) == {}
+    assert tagger.record["order"] == tagger.model.order == 1
     tagger.save(tmp_path / "model")
     loaded = corate.load(tmp_path / "model")
     assert loaded.tag(["a", "b", "c", "d"]) == ["A", "B", "C", "A"]
@@ -172,6 +173,18 @@ def test_many_labels_make_polish_one_of_the_second_order(labels: int, options: d
     assert len(tagger.labels) == labels
     assert (tagger.record["order"], tagger.model.order) == (order, order)
     assert (len(triples_of(tagger)) > 0) == (order == 2)
+
+
+@pytest.mark.parametrize("options", [{"method": "standard"}, {"lattice": "full"}, {"all_labels": True}], ids=str)
+def test_a_full_lattice_of_many_labels_is_refused_with_a_remedy(options: dict[str, Any]) -> None:
+    labelled = of_labels(MOST_TRIPLE_LABELS + 1)
+    with pytest.raises(DataError, match=rf"{MOST_TRIPLE_LABELS} labels at most, not 33; use the lattice 'pruned', or"):
+        trained(labelled, features=["word[0]"], **options)
+    pruned = trained(labelled, features=["word[0]"], settings={"passes": 1})
+    with pytest.raises(DataError, match="use the lattice 'pruned'"):
+        trained(labelled, None, init=pruned, method="standard")
+    further = trained(labelled, None, init=pruned, method="standard", lattice="pruned", settings={"iterations": 2})
+    assert further.model.order == 2
 
 
 def test_labels_too_many_for_a_table_have_triples_too(tmp_path: Path) -> None:

@@ -45,8 +45,10 @@ ORDERS = (1, 2)
 
 #: Label triples seen at least so often have a weight where the order is the second.
 LEAST_TRIPLES = 2
-#: Its share of the prior at each visit.
+#: Their share of the prior at each visit.
 TRIPLE_DECAY = 0.01
+#: A token of a full lattice has as many triples as this, cubed, at most: time and memory would go beyond all bounds.
+MOST_TRIPLE_LABELS = 32
 
 #: The usual weight of each base, and polish's prior on it.
 TEMPERS = {"default": 0.55, "pooled": 0.8, "paper": 0.7, "none": 0.0}
@@ -190,10 +192,14 @@ class ChainTraining:
                 f"the model to start from is of the second order, which the method {self.method!r} does not train; "
                 "use polish or standard"
             )
-        if asked is not None:
-            return asked
-        fresh = isinstance(self.ground, Counted)
-        return 2 if len(start.triples) or (fresh and self.recipe.base != "none" and not self.full) else 1
+        usual = isinstance(self.ground, Counted) and self.recipe.base != "none" and not self.full
+        order = (2 if len(start.triples) or usual else 1) if asked is None else int(asked)
+        if order == 2 and self.full and self.ground.n_labels > MOST_TRIPLE_LABELS:
+            raise DataError(
+                f"in a full lattice the second order sums over all triples of labels, and takes {MOST_TRIPLE_LABELS} "
+                f"labels at most, not {self.ground.n_labels}; use the lattice 'pruned', or order 1"
+            )
+        return order
 
     def _triples(self, begun: SparseRows) -> SparseRows:
         """The label triples that have a weight, and where it starts."""
@@ -309,7 +315,7 @@ class ChainTraining:
             "lattice": "full" if self.full else "pruned",
             "transitions": self.transitions,
             "boundaries": self.boundaries,
-            "order": self.order,
+            "order": model.order,
             "settings": asdict(self.p),
             "held_out": {"accuracy": accuracy},
             "interrupted": self.stopped,
