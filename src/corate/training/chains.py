@@ -32,6 +32,7 @@ from corate.training.ground import Counted, Judged, Loaded, Start
 from corate.training.ladder import LadderTables
 from corate.training.optimize import AdaGrad, Perceptron, lbfgs
 from corate.training.pairs import edge_features, edge_slots
+from corate.training.passes import make_passes
 from corate.training.pooling import Candidates
 from corate.training.problem import F32, Csr, Progress
 from corate.training.triples import seen_triples
@@ -392,31 +393,20 @@ class ChainTraining:
     ) -> tuple[F32, float | None]:
         """Passes of steps, stopped early where held-out sentences say so; Ctrl-C keeps what was reached."""
         run = self._steps(items, p)
-        store, top = None, -1.0
+        store = None
         if main and self.checkpoint is not None:
             store = Checkpoint(self.checkpoint, self._fingerprint(items))
-            top = store.restore(run, p.passes)
-        best = run.weights
-        try:
-            while run.passes < p.passes:
-                told = f"{stage}: loss {self._pass(run, p.passes, stage):.4f}"
-                if right is None or top < 0:
-                    best = run.weights
-                if right is None:
-                    self.progress(told, run.passes / p.passes)
-                else:
-                    accuracy = float(right(run.weights).mean())
-                    self.progress(f"{told}, held-out accuracy {accuracy:.4f}", run.passes / p.passes)
-                    if accuracy <= top:
-                        break
-                    best, top = run.weights, accuracy
-                if store is not None:
-                    store.save(run, top)
-        except KeyboardInterrupt:
-            if not main or run.passes == 0:
-                raise
-            self.stopped = True
-        return best, top if right is not None else None
+        made = make_passes(
+            run,
+            p.passes,
+            lambda: self._pass(run, p.passes, stage),
+            lambda told, done: self.progress(f"{stage}: {told}", done),
+            right=right,
+            store=store,
+            keep=main,
+        )
+        self.stopped |= made.stopped
+        return made.weights, made.accuracy
 
     def _pass(self, run: AdaGrad | Perceptron, passes: int, stage: str) -> float:
         """One pass; where it diverges it is taken back and made again with half the step."""

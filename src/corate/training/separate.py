@@ -34,6 +34,7 @@ from corate.training.ground import BASES, Counted
 from corate.training.ladder import LadderTables
 from corate.training.optimize import AdaGrad, lbfgs
 from corate.training.pairs import PairFactors, edge_features, edge_templates
+from corate.training.passes import make_passes
 from corate.training.pooling import Candidates, Features
 from corate.training.problem import F32, Problem, Progress, SeparateParameters
 from corate.training.rates import edge_scores
@@ -136,33 +137,25 @@ class Separate:
             return self._fit_nodes_exactly(problem, items, stage, main=main)
         run = self._adagrad(problem, items)
         judged = self._judged() if main else None
-        store, top = None, -1.0
+        store = None
         if main and self.checkpoint is not None:
             store = Checkpoint(self.checkpoint, self._fingerprint(problem, judged))
-            top = store.restore(run, passes)
-        best = run.weights
-        try:
-            while run.passes < passes:
-                done = run.passes
-                loss = run.pass_once(lambda part, done=done: self.progress(stage, (done + part) / passes))  # type: ignore[misc]
-                if judged is None or top < 0:
-                    best = run.weights
-                told = f"{stage}: loss {loss:.4f}"
-                if judged is None:
-                    self.progress(told, run.passes / passes)
-                else:
-                    accuracy = _node_accuracy(judged, run.weights, self.threads)
-                    self.progress(f"{told}, held-out accuracy of nodes {accuracy:.4f}", run.passes / passes)
-                    if accuracy <= top:
-                        break
-                    best, top = run.weights, accuracy
-                if store is not None:
-                    store.save(run, top)
-        except KeyboardInterrupt:
-            if not main or run.passes == 0:
-                raise
-            self.stopped = True
-        return best
+
+        def one_pass() -> float:
+            done = run.passes
+            return run.pass_once(lambda part: self.progress(stage, (done + part) / passes))
+
+        made = make_passes(
+            run,
+            passes,
+            one_pass,
+            lambda told, done: self.progress(f"{stage}: {told}", done),
+            right=None if judged is None else lambda weights: _right_nodes(judged, weights, self.threads),
+            store=store,
+            keep=main,
+        )
+        self.stopped |= made.stopped
+        return made.weights
 
     def _adagrad(self, problem: Problem, items: NDArray[np.int64]) -> AdaGrad:
         # Where only one label is possible, or a token does not count, there is nothing to learn.
@@ -395,10 +388,6 @@ def _right_nodes(problem: Problem, weights: F32, threads: int) -> NDArray[np.boo
     best = np.maximum.reduceat(log_p, problem.candidates.offsets[:-1])
     gold = problem.candidates.find(problem.tokens.labels)
     return np.asarray((gold >= 0) & (log_p[gold] >= best))
-
-
-def _node_accuracy(problem: Problem, weights: F32, threads: int) -> float:
-    return float(_right_nodes(problem, weights, threads).mean())
 
 
 def _take_candidates(

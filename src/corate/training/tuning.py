@@ -23,8 +23,8 @@ P = TypeVar("P")
 Correct = NDArray[np.bool_]
 
 
-def clearly_better(new: Correct, old: Correct) -> bool:
-    """Whether the tokens won outnumber the tokens lost by more than chance would.
+def clearly_better(new: Correct, old: Correct, errors: float = 1.0) -> bool:
+    """Whether the tokens won outnumber the tokens lost by more than chance would: by so many standard errors.
 
     >>> clearly_better(np.array([True, True, True]), np.array([False, False, True]))
     True
@@ -33,7 +33,7 @@ def clearly_better(new: Correct, old: Correct) -> bool:
     """
     won = int(np.count_nonzero(new & ~old))
     lost = int(np.count_nonzero(old & ~new))
-    return bool(won - lost > np.sqrt(won + lost))
+    return bool(won - lost > errors * np.sqrt(won + lost))
 
 
 def climb(

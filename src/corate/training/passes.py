@@ -1,0 +1,72 @@
+"""Stochastic passes, one after another: judged on held-out tokens, kept in a checkpoint, ended early by Ctrl-C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate.training.checkpoint import Checkpoint
+from corate.training.optimize import AdaGrad, Perceptron
+from corate.training.problem import F32
+from corate.training.tuning import clearly_better
+
+__all__ = ["Made", "make_passes"]
+
+#: Passes end where one is so many standard errors worse than the one before it.
+WORSE = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """The weights that passes ended with, their accuracy on held-out tokens, and whether Ctrl-C ended them."""
+
+    weights: F32
+    accuracy: float | None
+    stopped: bool
+
+
+def make_passes(
+    run: AdaGrad | Perceptron,
+    passes: int,
+    one_pass: Callable[[], float],
+    tell: Callable[[str, float], None],
+    *,
+    right: Callable[[F32], NDArray[np.bool_]] | None = None,
+    store: Checkpoint | None = None,
+    keep: bool = True,
+) -> Made:
+    """Passes until all are made, or until one labels clearly fewer held-out tokens right than the one before it.
+
+    A pass that merely seems worse is followed: what differs by no more than chance would make it says nothing, and
+    weights of more passes are better as a rule. ``one_pass`` makes one and returns its loss, ``right`` says which
+    held-out tokens some weights label right. With ``keep`` Ctrl-C ends the passes once one is done; without, it is
+    raised.
+    """
+    kept = None
+    if store is not None and store.restore(run, passes) >= 0 and right is not None:
+        kept = right(run.weights)
+    best, stopped = run.weights, False
+    try:
+        while run.passes < passes:
+            told = f"loss {one_pass():.4f}"
+            if right is None:
+                best = run.weights
+            else:
+                best = run.weights if kept is None else best
+                found = right(run.weights)
+                told += f", held-out accuracy {found.mean():.4f}"
+                if kept is not None and clearly_better(kept, found, WORSE):
+                    tell(told, run.passes / passes)
+                    break
+                best, kept = run.weights, found
+            tell(told, run.passes / passes)
+            if store is not None:
+                store.save(run, -1.0 if kept is None else float(kept.mean()))
+    except KeyboardInterrupt:
+        if not keep or run.passes == 0:
+            raise
+        stopped = True
+    return Made(best, None if kept is None else float(kept.mean()), stopped)
