@@ -244,9 +244,11 @@ def test_held_out_sentences_say_when_to_stop(way: dict[str, Any]) -> None:
         **way,
     )
     measured = [float(stage.split()[-1]) for stage in told if "held-out accuracy" in stage]
-    assert 1 <= len(measured) < (40 if way["method"] in ("polish", "perceptron") or "optimizer" in way else 300)
+    stochastic = way["method"] in ("polish", "perceptron") or "optimizer" in way
+    assert 1 <= len(measured) < (40 if stochastic else 300)
     kept = tagger.record["held_out"]["accuracy"]
-    assert kept == pytest.approx(max(measured), abs=1e-4)
+    # A stochastic run keeps its last pass, or the one before it where the last was clearly worse.
+    assert any(kept == pytest.approx(x, abs=1e-4) for x in (measured[-2:] if stochastic else [max(measured)]))
     assert accuracy(tagger, HELD_OUT) == pytest.approx(kept, abs=1e-9)
 
 

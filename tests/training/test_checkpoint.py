@@ -35,12 +35,12 @@ def test_a_run_goes_on_as_if_it_had_not_been_stopped(tmp_path: Path) -> None:
     for _ in range(4):
         whole.pass_once()
     store = Checkpoint(tmp_path / "run", {"seed": 4})
-    assert store.restore(fresh(), 4) == -1.0
+    assert store.restore(fresh(), 4) == (-1.0, 0)
     first = fresh()
     first.pass_once()
-    store.save(first, 0.25)
+    store.save(first, 0.25, 2)
     second = fresh()
-    assert Checkpoint(tmp_path / "run", {"seed": 4}).restore(second, 4) == 0.25
+    assert Checkpoint(tmp_path / "run", {"seed": 4}).restore(second, 4) == (0.25, 2)
     assert second.passes == 1
     for _ in range(3):
         second.pass_once()
@@ -52,7 +52,7 @@ def test_only_the_same_run_takes_it_up(tmp_path: Path) -> None:
     run = fresh()
     run.pass_once()
     run.pass_once()
-    Checkpoint(path, {"seed": 4}).save(run, -1.0)
+    Checkpoint(path, {"seed": 4}).save(run)
     before = path.read_bytes()
     for other, passes, match in (({"seed": 5}, 9, "other data or settings"), ({"seed": 4}, 1, "has made 2 passes")):
         with pytest.raises(ModelError, match=match) as raised:

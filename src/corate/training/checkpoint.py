@@ -23,21 +23,24 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike[str], fingerprint: dict[str, Any]) -> None:
         self.path, self.fingerprint = path, fingerprint
 
-    def save(self, run: AdaGrad | Perceptron, accuracy: float) -> None:
-        """Write the run's state and how it did on held-out sentences (-1 where nobody looked), all or nothing."""
-        header: dict[str, Any] = {"kind": "checkpoint", "passes": run.passes, "accuracy": accuracy}
+    def save(self, run: AdaGrad | Perceptron, top: float = -1.0, waited: int = 0) -> None:
+        """Write the run's state, all or nothing, with its best held-out accuracy so far and the passes since then.
+
+        Where nobody looked, the accuracy is -1.
+        """
+        header: dict[str, Any] = {"kind": "checkpoint", "passes": run.passes, "accuracy": top, "waited": waited}
         if isinstance(run, AdaGrad):
             header |= {name: getattr(run, name) for name in STEPS if np.isfinite(getattr(run, name))}
         header["of"] = self.fingerprint
         storage.write(self.path, run.tensors, header)
 
-    def restore(self, run: AdaGrad | Perceptron, passes: int) -> float:
-        """Take up the run where the file left it, and return its accuracy; -1 without a file.
+    def restore(self, run: AdaGrad | Perceptron, passes: int) -> tuple[float, int]:
+        """Take up the run where the file left it, and return what was saved with it; (-1, 0) without a file.
 
         Raises ModelError where the file is of another run, or of more passes than are wanted.
         """
         if not os.path.exists(self.path):
-            return -1.0
+            return -1.0, 0
         tensors, header = storage.read(self.path)
         if header.get("kind") != "checkpoint" or header.get("of") != self.fingerprint:
             raise ModelError(
@@ -53,4 +56,4 @@ class Checkpoint:
         run.resume(tensors, int(header["passes"]))
         for name in STEPS if isinstance(run, AdaGrad) else ():
             setattr(run, name, float(header.get(name, getattr(run, name))))
-        return float(header["accuracy"])
+        return float(header["accuracy"]), int(header["waited"])

@@ -250,7 +250,7 @@ class AdaGrad:
         if self.moments > 0:
             k = self.moments
             return np.asarray(self.total / np.float32(k * (k + 1) * (2 * k + 1) / 6))
-        return np.ascontiguousarray(self.state[::2])
+        return np.array(self.state[::2])
 
     @property
     def tensors(self) -> dict[str, F32]:

@@ -15,8 +15,10 @@ from corate.training.tuning import clearly_better
 
 __all__ = ["Made", "make_passes"]
 
-#: Passes end where one is so many standard errors worse than the one before it.
+#: Passes end where one is so many standard errors worse than the one before it,
 WORSE = 2.0
+#: and after so many of which none was better than the best before them.
+PATIENCE = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,33 +40,37 @@ def make_passes(
     store: Checkpoint | None = None,
     keep: bool = True,
 ) -> Made:
-    """Passes until all are made, or until one labels clearly fewer held-out tokens right than the one before it.
+    """Passes until all are made, or held-out tokens say that it is enough.
 
-    A pass that merely seems worse is followed: what differs by no more than chance would make it says nothing, and
-    weights of more passes are better as a rule. ``one_pass`` makes one and returns its loss, ``right`` says which
-    held-out tokens some weights label right. With ``keep`` Ctrl-C ends the passes once one is done; without, it is
-    raised.
+    That is where a pass labels clearly fewer of them right than the one before it, whose weights are then kept, or
+    where for some passes none was better than the best. One that merely seems worse is followed: what differs by no
+    more than chance would make it says nothing, and weights of more passes are better as a rule.
+
+    ``one_pass`` makes one and returns its loss, ``right`` says which held-out tokens some weights label right. With
+    ``keep`` Ctrl-C ends the passes once one is done; without, it is raised.
     """
-    kept = None
-    if store is not None and store.restore(run, passes) >= 0 and right is not None:
-        kept = right(run.weights)
-    best, stopped = run.weights, False
+    kept, top, waited, stopped = None, -1.0, 0, False
+    if store is not None:
+        top, waited = store.restore(run, passes)
+        kept = right(run.weights) if right is not None and run.passes > 0 else None
+    best = run.weights
     try:
-        while run.passes < passes:
+        while run.passes < passes and waited < PATIENCE:
             told = f"loss {one_pass():.4f}"
-            if right is None:
+            if kept is None:
                 best = run.weights
-            else:
-                best = run.weights if kept is None else best
+            if right is not None:
                 found = right(run.weights)
                 told += f", held-out accuracy {found.mean():.4f}"
                 if kept is not None and clearly_better(kept, found, WORSE):
                     tell(told, run.passes / passes)
                     break
                 best, kept = run.weights, found
+                waited = 0 if found.mean() > top else waited + 1
+                top = max(top, float(found.mean()))
             tell(told, run.passes / passes)
             if store is not None:
-                store.save(run, -1.0 if kept is None else float(kept.mean()))
+                store.save(run, top, waited)
     except KeyboardInterrupt:
         if not keep or run.passes == 0:
             raise
