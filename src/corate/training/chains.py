@@ -51,13 +51,15 @@ TRIPLE_DECAY = 0.01
 #: A token of a full lattice has as many triples as this, cubed, at most: time and memory would go beyond all bounds.
 MOST_TRIPLE_LABELS = 32
 
-#: The usual weight of each base, and polish's prior on it.
+#: The usual weight of each base, and polish's prior and steps on it.
 TEMPERS = {"default": 0.55, "pooled": 0.8, "paper": 0.7, "none": 0.0}
 POLISH_C2 = {"default": 0.5, "pooled": 1.0, "paper": 0.5, "none": 0.5}
+POLISH_RATE = {"default": 0.1, "pooled": 0.15, "paper": 0.15, "none": 0.15}
 POLISH_PASSES = 3
+RATE = 0.15
 #: With fewer tokens more stochastic passes are made.
 FEW_TOKENS = 100_000
-#: And with more, one pass less.
+#: And with more, one pass less from a pooled base.
 MANY_TOKENS = 150_000
 #: Tokens that tuning learns from and judges by.
 TUNING_TOKENS = 40_000
@@ -95,7 +97,7 @@ class ChainParameters:
 
     c1: float = 0.0  # weight of the sum of absolute weights, which makes most of them zero
     c2: float = -1.0  # weight of the sum of squared weights: 1 / (2 sigma2)
-    rate: float = 0.15  # first step of AdaGrad
+    rate: float = -1.0  # first step of AdaGrad
     passes: int = 0  # of stochastic steps
     iterations: int = 100  # of L-BFGS
     batch: int = 16  # sentences whose gradients are of the same weights
@@ -105,13 +107,15 @@ class ChainParameters:
 
     def completed(self, recipe: Recipe, tokens: int, base: str) -> ChainParameters:
         """With what was not chosen: the method's own, and more passes where there are few tokens."""
-        c2, passes = recipe.c2, recipe.passes
+        c2, rate, passes = recipe.c2, RATE, recipe.passes
         if recipe.base != "none":
             more = int(np.clip(np.sqrt(FEW_TOKENS / max(1, tokens)), 1, 3))
-            c2, passes = POLISH_C2[base], POLISH_PASSES * more - (tokens > MANY_TOKENS)
+            c2, rate = POLISH_C2[base], POLISH_RATE[base]
+            passes = POLISH_PASSES * more - (base == "pooled" and tokens > MANY_TOKENS)
         return replace(
             self,
             c2=c2 if self.c2 < 0 else self.c2,
+            rate=rate if self.rate < 0 else self.rate,
             passes=self.passes or passes,
             temper=TEMPERS[base] if self.temper < 0 or base == "none" else self.temper,
         )
