@@ -25,7 +25,7 @@ from corate.training.build import rebuild
 from corate.training.chains import RECIPES, ChainTraining
 from corate.training.empirical import Empirical
 from corate.training.ground import FEW_LABELS, Counted, Loaded
-from corate.training.pairs import edge_templates, word_edges
+from corate.training.pairs import edge_templates
 from corate.training.separate import Separate
 
 __all__ = ["ARGUMENTS", "METHODS", "train", "update"]
@@ -35,9 +35,8 @@ METHODS = ("polish", "empirical", "separate", "standard", "piecewise", "memm", "
 
 Progress = Callable[[str, float], None]
 
-#: With more than a few labels, edges depend on the word before, and words take more labels, where there are so many
-#: tokens for each label.
-RICH_TOKENS = 1500
+#: With more than a few labels, edges depend on the observation where there are so many tokens for each label.
+EDGE_TOKENS = 1500
 
 
 def train(
@@ -299,11 +298,9 @@ def _ground(
     recipe = RECIPES[method]
     names, ids = label_ids(corpus, unknown)
     few = len(names) <= FEW_LABELS
-    rich = method == "polish" and not few and corpus.n_tokens > RICH_TOKENS * len(names)
-    if rich:
-        templates = [*templates, *word_edges(templates)]
-    if method == "polish" and few:
+    if method == "polish" and (few or corpus.n_tokens > EDGE_TOKENS * len(names)):
         templates = [*templates, *edge_templates(templates, corpus)]
+    if method == "polish" and few:
         # Pooled scores are counted over all features: they take no numbers, and every label has to be known.
         countable = (corpus.attributes is None or corpus.attributes.values is None) and not cutoff
         if base is None and countable and (ids >= 0).all() and (templates or corpus.attributes is not None):
@@ -315,7 +312,6 @@ def _ground(
         held_out=held_out,
         seed=seed,
         all_labels=all_labels,
-        wide=rich,
         unknown=unknown,
         threads=threads,
         progress=progress,

@@ -47,8 +47,6 @@ SUPPORTS: dict[str, dict[str, float]] = {
     "paper": {"threshold": 1e-3, "cap": 12, "word_k": 0.2},
     "none": {},
 }
-#: With many tokens for each label, counts of rarer labels can be trusted.
-WIDE_SUPPORT: dict[str, float] = {"threshold": 1e-5, "cap": 20}
 #: Tokens that the pool is weighed on.
 POOL_TOKENS = 8_000
 #: With at most so many labels all are candidates everywhere; the cost of a pair grows with their square.
@@ -150,14 +148,13 @@ class Counted(Ground):
         held_out: Corpus | None = None,
         seed: int = 0,
         all_labels: bool = False,
-        wide: bool = False,
         unknown: str | None = None,
         threads: int = 1,
         progress: Progress = lambda stage, done: None,
     ) -> None:
         if base not in BASES:
             raise DataError(f"unknown base {base!r}; there are {', '.join(BASES)}")
-        self.base, self.wide, self.given, self.threads = base, wide, held_out is not None, threads
+        self.base, self.given, self.threads = base, held_out is not None, threads
         self.preset = DEFAULT if base in ("default", "pooled") else PAPER
         self.counted = Empirical(
             corpus,
@@ -189,8 +186,7 @@ class Counted(Ground):
         tuned = LadderParameters.of(self.preset)
         if self.base != "pooled":
             tuned, _ = self.counted.tune(self.preset)
-        wide = WIDE_SUPPORT if self.wide and self.preset is DEFAULT else SUPPORTS[self.base]
-        support = FEW_SUPPORT if self.few else wide
+        support = FEW_SUPPORT if self.few else SUPPORTS[self.base]
         return replace(tuned, **support)  # type: ignore[arg-type]
 
     def _fit_pool(self, progress: Progress) -> Pool:

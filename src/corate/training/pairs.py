@@ -26,7 +26,7 @@ from corate.training.optimize import AdaGrad
 from corate.training.pooling import Candidates, Features, fit_edges
 from corate.training.problem import F32, Csr, Ids, Problem, Progress, SeparateParameters
 
-__all__ = ["PairFactors", "edge_features", "edge_slots", "edge_templates", "word_edges"]
+__all__ = ["PairFactors", "edge_features", "edge_slots", "edge_templates"]
 
 #: Templates with so few values also make edge features, if there are so many tokens for each value.
 FEW_VALUES = 60
@@ -159,19 +159,6 @@ def edge_templates(templates: Sequence[Template], corpus: Corpus) -> list[Templa
         if _has_few_values(atom.function, corpus.column(atom.column).strings, corpus.n_tokens):
             found += [Template((replace(atom, offset=offset),), edge=True) for offset in (0, -1)]
     return found
-
-
-def word_edges(templates: Sequence[Template]) -> list[Template]:
-    """Edge templates of the word before, where words themselves are node templates: it says what may follow its label.
-
-    >>> from corate.features.templates import parse
-    >>> [str(t) for t in word_edges([parse("word[0]"), parse("suffix(word[0], 2)"), parse("word[1]")])]
-    ['edge: word[-1]']
-    """
-    if any(t.edge for t in templates):
-        return []  # the user has chosen
-    words = [t.atoms[0] for t in templates if len(t.atoms) == 1 and t.atoms[0].function.name == "identity"]
-    return [Template((replace(atom, offset=-1),), edge=True) for atom in words if atom.offset == 0]
 
 
 def _has_few_values(function: WordFunction, words: StringTable, tokens: int) -> bool:
