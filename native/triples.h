@@ -20,6 +20,10 @@ class Triples {
         if (n > static_cast<size_t>(INT32_MAX) / 2) throw std::length_error("too many label triples");
         for (size_t room = 2 * n; n > 0 && (mask_ == 0 || mask_ < room);) mask_ = 2 * mask_ + 1;
         if (n > 0) places_.assign(mask_ + 1, {0, kAbsent});
+        if (n_labels <= kMostFiltered) {
+            begins_.assign(rows * rows, false);
+            ends_.assign(rows * rows, false);
+        }
         for (size_t y = 0; y < rows; ++y)
             for (int64_t s = offsets[y]; s < offsets[y + 1]; ++s) {
                 const uint64_t key = key_of(y, static_cast<size_t>(pairs[s]));
@@ -27,6 +31,7 @@ class Triples {
                 while (places_[at].slot != kAbsent) at = (at + 1) & mask_;
                 places_[at] = {key, static_cast<int32_t>(s)};
                 const size_t z = static_cast<size_t>(pairs[s]) / rows, w = static_cast<size_t>(pairs[s]) % rows;
+                if (!begins_.empty()) begins_[y * rows + z] = ends_[z * rows + w] = true;
                 if (std::max({y, z, w}) < n_labels) inner_.push_back({(y * n_labels + z) * n_labels + w, static_cast<int32_t>(s)});
             }
         size_ = n;
@@ -55,11 +60,14 @@ class Triples {
         }
         size_t i = 0;
         for (size_t h = 0; h < n_from; ++h)
-            for (size_t k = 0; k < n_over; ++k)
-                for (size_t l = 0; l < n_to; ++l, ++i) {
+            for (size_t k = 0; k < n_over; ++k, i += n_to) {
+                if (!may(begins_, from[h], over[k])) continue;
+                for (size_t l = 0; l < n_to; ++l) {
+                    if (!may(ends_, over[k], to[l])) continue;
                     const int32_t slot = find(from[h], over[k], to[l]);
-                    if (slot != kAbsent) use(i, slot);
+                    if (slot != kAbsent) use(i + l, slot);
                 }
+            }
     }
 
    private:
@@ -68,10 +76,17 @@ class Triples {
         int32_t slot;
     };
 
+    // Up to so many labels, pairs that no triple begins or ends with are known: most of those asked for.
+    static constexpr size_t kMostFiltered = 4096;
+
+    bool may(const std::vector<bool>& pairs, int32_t y, int32_t z) const {
+        return pairs.empty() || pairs[static_cast<size_t>(y) * (n_labels_ + 1) + static_cast<size_t>(z)];
+    }
     uint64_t key_of(size_t y, size_t pair) const { return static_cast<uint64_t>(y) * (n_labels_ + 1) * (n_labels_ + 1) + pair; }
     size_t start(uint64_t key) const { return static_cast<size_t>((key * 0x9E3779B97F4A7C15ull) >> 32) & mask_; }
 
     size_t n_labels_ = 0, size_ = 0, mask_ = 0;
     std::vector<Place> places_;
+    std::vector<bool> begins_, ends_;                // by label pair
     std::vector<std::pair<size_t, int32_t>> inner_;  // the triples without a boundary, where they stand among all of them
 };
