@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <mutex>
+#include <tuple>
 
 #include "bindings.h"
 #include "chain_items.h"
@@ -25,11 +26,11 @@ class Chains : public ChainItems {
 
     // The loss over all sentences plus precision / 2 of the squared norm, and its gradient.
     double objective(const double* weights, double precision, double* gradient, size_t threads, bool exact) const {
+        const std::lock_guard<std::mutex> guard(evaluating_);
         std::fill(gradient, gradient + size(), 0.0);
-        std::vector<float> single;
-        if (!exact) single.assign(weights, weights + size());
+        if (!exact) single_.assign(weights, weights + size());
         Team team(std::max<size_t>(1, threads));
-        double loss = exact ? sum_gradient<double>(weights, gradient, team) : sum_gradient<float>(single.data(), gradient, team);
+        double loss = exact ? sum_gradient<double>(weights, gradient, team) : sum_gradient<float>(single_.data(), gradient, team);
         double norm = 0.0;
         for (size_t i = 0; i < size(); ++i) {
             if (i < n_pairs() && !free_(i)) {
@@ -313,7 +314,7 @@ class Chains : public ChainItems {
     template <typename Real>
     double sum_gradient(const Real* weights, double* gradient, Team& team) const {
         const size_t batch = triples_.empty() ? 4 * kLargeGroup : kLargeGroup;  // chains of triples are large
-        Work<Real> work;
+        Work<Real>& work = std::get<Work<Real>>(work_);
         std::vector<int64_t> order(n_sentences());
         for (size_t s = 0; s < order.size(); ++s) order[s] = static_cast<int64_t>(s);
         if constexpr (std::is_same_v<Real, float>) {
@@ -349,6 +350,10 @@ class Chains : public ChainItems {
             if (order(i) < 0 || static_cast<size_t>(order(i)) >= n_sentences()) throw nb::value_error("no such sentence");
     }
 
+    // Work memory of evaluations, one at a time: memory that is new to the process is slow to write.
+    mutable std::mutex evaluating_;
+    mutable std::vector<float> single_;  // the weights
+    mutable std::tuple<Work<float>, Work<double>> work_;
     mutable std::once_flag streamed_;
     mutable std::unique_ptr<FeatureStream> stream_;  // made when first needed
 };
