@@ -49,6 +49,7 @@ def lbfgs(
     value, gradient = objective(x)
     value += c1 * float(np.abs(x).sum())
     curvature = _Curvature(len(x))
+    step, change = np.empty_like(x), np.empty_like(x)
     past = [value]
     try:
         while len(past) <= iterations:
@@ -64,7 +65,9 @@ def lbfgs(
             if found is None:
                 break
             moved, value, there = found
-            curvature.learn(moved - x, there - gradient)
+            np.subtract(moved, x, out=step)
+            np.subtract(there, gradient, out=change)
+            curvature.learn(step, change)
             x, gradient = moved, there
             past.append(value)
             if not progress(len(past) - 1, value, norm, x):
@@ -87,7 +90,8 @@ def _search(
     low, high = (0.0, value, steepness), None  # (scale, value, slope): the step sought lies between
     best: tuple[F64, float, F64] | None = None
     for _ in range(30):
-        moved = x + scale * direction
+        moved = scale * direction
+        moved += x
         if orthant is not None:
             moved[moved * orthant <= 0] = 0.0
         reached, there = objective(moved)
