@@ -47,6 +47,15 @@ def test_a_run_goes_on_as_if_it_had_not_been_stopped(tmp_path: Path) -> None:
     np.testing.assert_array_equal(second.state, whole.state)
 
 
+def test_one_that_does_not_say_how_long_it_waited_is_taken_up(tmp_path: Path) -> None:
+    run = fresh()
+    run.pass_once()
+    storage.write(
+        tmp_path / "run", run.tensors, {"kind": "checkpoint", "passes": 1, "accuracy": 0.5, "of": {"seed": 4}}
+    )
+    assert Checkpoint(tmp_path / "run", {"seed": 4}).restore(fresh(), 4) == (0.5, 0)
+
+
 def test_only_the_same_run_takes_it_up(tmp_path: Path) -> None:
     path = tmp_path / "run"
     run = fresh()

@@ -56,4 +56,4 @@ class Checkpoint:
         run.resume(tensors, int(header["passes"]))
         for name in STEPS if isinstance(run, AdaGrad) else ():
             setattr(run, name, float(header.get(name, getattr(run, name))))
-        return float(header["accuracy"]), int(header["waited"])
+        return float(header["accuracy"]), int(header.get("waited", 0))
