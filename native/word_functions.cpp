@@ -188,10 +188,6 @@ bool has(std::string_view word, CharClass wanted) {
     return false;
 }
 
-bool has_hyphen(std::string_view word) {
-    return word.find('-') != word.npos || word.find("\xe2\x80\x90") != word.npos || word.find("\xe2\x80\x91") != word.npos;
-}
-
 bool ends_in(std::string_view word, std::string_view text) {
     return word.size() >= text.size() && word.substr(word.size() - text.size()) == text;
 }
@@ -272,6 +268,19 @@ void append_lower(std::string_view word, std::string& out) {
     });
 }
 
+void append_starts(std::string_view word, std::vector<size_t>& starts) {
+    size_t at = 0;
+    each_char(word, [&](uint32_t, std::string_view bytes) {
+        starts.push_back(at);
+        at += bytes.size();
+    });
+    starts.push_back(at);
+}
+
+bool has_hyphen(std::string_view word) {
+    return word.find('-') != word.npos || word.find("\xe2\x80\x90") != word.npos || word.find("\xe2\x80\x91") != word.npos;
+}
+
 bool apply(const WordFunction& f, std::string_view word, std::string& out) {
     out.clear();
     switch (f.kind) {
@@ -301,6 +310,8 @@ bool apply(const WordFunction& f, std::string_view word, std::string& out) {
             return true;
         }
         case Kind::lookup: return look_up(f, word, out);
+        case Kind::kin: return f.table && f.table->beginnings && append_kin(*f.table, word, out);
+        case Kind::tail: return f.table && append_tail(*f.table, word, out);
         case Kind::starts_digit: return flag(first_class(word) == CharClass::digit, out);
         case Kind::starts_upper: return flag(first_class(word) == CharClass::upper, out);
         case Kind::has_hyphen: return flag(has_hyphen(word), out);
@@ -345,7 +356,7 @@ void intern_table(In<uint8_t> blob, In<int64_t> offsets, const char* name, Inter
 }
 
 std::shared_ptr<const Lookup> make_lookup(In<uint8_t> keys, In<int64_t> key_offsets, In<int32_t> values,
-                                          In<uint8_t> classes, In<int64_t> class_offsets) {
+                                          In<uint8_t> classes, In<int64_t> class_offsets, bool kin) {
     auto table = std::make_shared<Lookup>();
     intern_table(keys, key_offsets, "keys", table->keys);
     intern_table(classes, class_offsets, "classes", table->classes);
@@ -354,6 +365,7 @@ std::shared_ptr<const Lookup> make_lookup(In<uint8_t> keys, In<int64_t> key_offs
     for (const int32_t v : table->values)
         if (v < 0 || static_cast<size_t>(v) >= table->classes.size())
             throw std::invalid_argument("the value " + std::to_string(v) + " is no id of a class");
+    if (kin) table->beginnings = std::make_unique<const Beginnings>(table->keys);
     return table;
 }
 
@@ -364,10 +376,11 @@ void bind_word_functions(nb::module_& m) {
         .def(
             "__init__",
             [](LookupHandle* self, In<uint8_t> keys, In<int64_t> key_offsets, In<int32_t> values, In<uint8_t> classes,
-               In<int64_t> class_offsets) {
-                new (self) LookupHandle{make_lookup(keys, key_offsets, values, classes, class_offsets)};
+               In<int64_t> class_offsets, bool kin) {
+                new (self) LookupHandle{make_lookup(keys, key_offsets, values, classes, class_offsets, kin)};
             },
-            nb::arg("keys"), nb::arg("key_offsets"), nb::arg("values"), nb::arg("classes"), nb::arg("class_offsets"));
+            nb::arg("keys"), nb::arg("key_offsets"), nb::arg("values"), nb::arg("classes"), nb::arg("class_offsets"),
+            nb::arg("kin") = false);
     m.def(
         "apply_function",
         [](int32_t kind, int32_t number, std::string_view text, In<uint8_t> blob, In<int64_t> offsets,

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kin.h"
 #include "strings.h"
 
 // Classes of characters, by Unicode general category.
@@ -50,14 +51,18 @@ enum class Kind : int32_t {
     has_punct = 23,
     folded = 24,       // lower case, every digit as 0
     starts_with = 25,  // begins with `text`
+    // Of `table`, which holds the usual label of each word in lower case, the most frequent first: see kin.h.
+    kin = 26,
+    tail = 27,
 };
-constexpr int32_t kind_count = 26;
+constexpr int32_t kind_count = 28;
 
 // Words and their values, as a gazetteer, a clustering or a lexicon gives them.
 struct Lookup {
     Interner keys;
     std::vector<int32_t> values;  // (keys,) ids of classes
     Interner classes;
+    std::unique_ptr<const Beginnings> beginnings;  // where kin are looked for
 };
 
 struct WordFunction {
@@ -73,6 +78,9 @@ bool apply(const WordFunction& f, std::string_view word, std::string& out);
 
 // Appends the word in lower case, character by character.
 void append_lower(std::string_view word, std::string& out);
+// Appends where each character of a word starts, and the word's size.
+void append_starts(std::string_view word, std::vector<size_t>& starts);
+bool has_hyphen(std::string_view word);
 
 // What Python holds of a Lookup (corate._native.Lookup): built once, shared by all functions that use it.
 struct LookupHandle {

@@ -18,7 +18,9 @@ def match_strings(known: U8, known_offsets: I64, query: U8, query_offsets: I64) 
 
 # word_functions.cpp
 class Lookup:
-    def __init__(self, keys: U8, key_offsets: I64, values: I32, classes: U8, class_offsets: I64) -> None: ...
+    def __init__(
+        self, keys: U8, key_offsets: I64, values: I32, classes: U8, class_offsets: I64, kin: bool = False
+    ) -> None: ...
 
 def apply_function(
     kind: int, number: int, text: str, blob: U8, offsets: I64, table: Lookup | None = None

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from corate import Corpus
+from corate.features.lexicons import Lexicon
 from corate.features.templates import parse
 from corate.features.vocabulary import Vocabulary
 from corate.features.word_functions import FUNCTIONS
@@ -19,7 +20,8 @@ ROWS = [(template, name, word, value.replace("\\|", "|")) for template, name, wo
 def test_functions_give_what_the_table_says(template, word, value, tmp_path):
     (tmp_path / "words.txt").write_text("Delft\n")
     (tmp_path / "classes.tsv").write_text("Delft\tcity\n")
-    vocabulary = Vocabulary.of([parse(template, folder=tmp_path)])
+    known = Lexicon.of("usual word", {"lurk": "vb", "room": "nn"})
+    vocabulary = Vocabulary.of([parse(template, folder=tmp_path).taught({known.name: known})])
     features, _ = vocabulary.fit(Corpus.from_sentences([[word]]))
     if template.startswith("unseen_class"):  # the letter class, and nothing for a word that was seen
         assert features.tolist() == [[-1]]

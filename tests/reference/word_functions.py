@@ -106,6 +106,28 @@ def holds(name: str, word: str, text: str) -> bool:
     }[name]
 
 
+def beginnings(word: str) -> list[str]:
+    """What is left of a word without its last characters, up to five of them, but three at least; the longest first."""
+    return [word[: len(word) - last] for last in range(min(5, len(word) - 3) + 1)]
+
+
+def kin(word: str, usual: Mapping[str, str]) -> str | None:
+    own = lower(word)
+    for beginning in beginnings(own):
+        for other, label in usual.items():
+            if other != own and beginning in beginnings(other):
+                return f"{label}-{other[len(beginning) :]}+{own[len(beginning) :]}"
+    return None
+
+
+def tail(word: str, usual: Mapping[str, str]) -> str | None:
+    own = lower(word)
+    for i in range(max(1, len(own) - 32), len(own) - 2):
+        if own[i:] in usual:
+            return f"{'-' if own[i - 1] in HYPHENS else min(i, 4)}+{usual[own[i:]]}"
+    return None
+
+
 def apply(name: str, word: str, number: int = 0, text: str = "", table: Mapping[str, str] | None = None) -> str | None:
     """The value of the named function for a word."""
     if name in ("prefix", "suffix", "ending"):
@@ -113,6 +135,9 @@ def apply(name: str, word: str, number: int = 0, text: str = "", table: Mapping[
     if name in ("lower_prefix", "lower_suffix"):
         part = prefix(word, number) if name == "lower_prefix" else suffix(word, number)
         return None if part is None else lower(part)
+    if name in ("kin", "tail"):
+        assert table is not None
+        return kin(word, table) if name == "kin" else tail(word, table)
     if name in ("in", "map"):
         assert table is not None
         return table.get(word, table.get(lower(word)) if number == 1 else None)

@@ -78,8 +78,16 @@ class Lexicon:
     @cached_property
     def native(self) -> _native.Lookup:
         """The table as the native functions take it, built once."""
+        return self._built()
+
+    @cached_property
+    def native_kin(self) -> _native.Lookup:
+        """The same of words in order of frequency, with an index of their beginnings."""
+        return self._built(kin=True)
+
+    def _built(self, *, kin: bool = False) -> _native.Lookup:
         keys, classes = self.keys, self.classes
-        return _native.Lookup(keys.data, keys.offsets, self.values, classes.data, classes.offsets)
+        return _native.Lookup(keys.data, keys.offsets, self.values, classes.data, classes.offsets, kin)
 
 
 def read_word_list(path: str | os.PathLike[str], *, name: str | None = None, lower: bool = False) -> Lexicon:

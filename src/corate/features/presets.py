@@ -54,6 +54,8 @@ letter_class(word[0])
 starts_upper(word[0])
 has_digit(word[0])
 has_hyphen(word[0])
+kin(word[0])
+tail(word[0])
 """
 
 _NER = f"""{_WORD_WINDOW}

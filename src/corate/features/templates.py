@@ -9,6 +9,7 @@ A template is a conjunction of atoms, and an atom is a column at an offset, seen
     ends_with(word[0], ing)    a test: a feature where it holds, else none
     in(word[0], names.txt)     whether it stands in a list of words
     map(word[0], groups.tsv)   its class in a file of words and classes; with a third argument, lower: in any case
+    kin(word[0])               the usual label of a known word that begins alike, and both endings
     edge: word[0]              the same for pairs of labels; plain edge: the label pair alone
     bias                       nothing at all: one feature that every token has
 
@@ -30,7 +31,7 @@ from corate.features.lexicons import FindLexicon, Lexicon, file_lexicons, held_l
 from corate.features.word_functions import EXAMPLES, FUNCTIONS, WordFunction, unknown
 from corate.formats import crfpp
 
-__all__ = ["Atom", "Template", "WordFunction", "lexicons_of", "load_templates", "parse", "parse_list"]
+__all__ = ["Atom", "Template", "WordFunction", "lexicons_of", "load_templates", "parse", "parse_list", "usual_name"]
 
 MAX_ATOMS = 8
 MAX_OFFSET = 8
@@ -106,6 +107,16 @@ class Template:
         """
         return replace(self, atoms=tuple(replace(a, column=self._named(a.column, columns)) for a in self.atoms))
 
+    def taught(self, lexicons: Mapping[str, Lexicon]) -> Template:
+        """The template whose functions know the usual labels of words, by the name that :func:`usual_name` gives."""
+
+        def one(atom: Atom) -> Atom:
+            if not atom.function.learns or usual_name(atom.column) not in lexicons:
+                return atom
+            return replace(atom, function=replace(atom.function, table=lexicons[usual_name(atom.column)]))
+
+        return replace(self, atoms=tuple(one(atom) for atom in self.atoms))
+
     def _named(self, column: str, columns: Sequence[str]) -> str:
         if column in columns:
             return column
@@ -141,7 +152,7 @@ def parse(
       sufix(word[0], 3)
       ^
     """
-    return _Reader(text, _finder(folder, lexicons)).template()
+    return _Reader(text, _finder(folder, lexicons)).template().taught(lexicons or {})
 
 
 def parse_list(
@@ -163,7 +174,7 @@ def parse_list(
         if not text or (text.startswith("#") and not re.match(r"#[0-9]+\[", text)):
             continue
         try:
-            templates.append(_Reader(text, find, comments=True).template())
+            templates.append(_Reader(text, find, comments=True).template().taught(lexicons or {}))
         except FeatureError as error:
             place = f"template {number}" if source is None else f"{source}, line {number}"
             raise FeatureError(f"{place}: {error}") from None
@@ -189,6 +200,11 @@ def load_templates(path: str | os.PathLike[str]) -> tuple[Template, ...]:
     if not templates:
         raise FeatureError(f"the template file {source} has no templates; write one a line, as word[0]")
     return templates
+
+
+def usual_name(column: str) -> str:
+    """The name of the lexicon of the usual labels of a column's words."""
+    return f"usual {column}"
 
 
 def lexicons_of(templates: Iterable[Template]) -> dict[str, Lexicon]:
@@ -277,7 +293,7 @@ class _Reader:
         """What follows the cell in a function's brackets, up to the closing one."""
         takes = FUNCTIONS[name][1]
         start = self.at
-        if not takes or (takes == "count?" and not self.accept(",")):
+        if takes in ("", "labels") or (takes == "count?" and not self.accept(",")):
             return WordFunction(name)
         self.at = start
         if not self.accept(","):

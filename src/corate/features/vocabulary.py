@@ -61,7 +61,7 @@ class Vocabulary:
         atoms = [*(a for t in templates for a in t.atoms), *rungs]
         columns = tuple(dict.fromkeys(a.column for a in atoms))
         functions = list(dict.fromkeys((a.column, a.function) for a in atoms))
-        specs = [(columns.index(c), f.kind, f.number, f.text, _lookup(f), f.unseen_only) for c, f in functions]
+        specs = [(columns.index(c), f.kind, f.number, f.text, f.native_table, f.unseen_only) for c, f in functions]
         paths = [[(functions.index((a.column, a.function)), a.offset) for a in t.atoms] for t in templates]
         return cls(tuple(templates), tuple(rungs), columns, _native.FeatureMap(len(columns), specs, paths))
 
@@ -150,7 +150,3 @@ class Vocabulary:
         if value < BOUNDARIES:
             return f"<end+{value - _HALF + 1}>"
         return StringTable(*self.map.values(self.function_index(atom)))[value - BOUNDARIES]
-
-
-def _lookup(function: WordFunction) -> _native.Lookup | None:
-    return None if function.table is None else function.table.native

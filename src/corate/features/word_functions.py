@@ -11,6 +11,10 @@ spelling                      the paper's spelling tests as one value, as ``uppe
 length ([n])                  its number of characters, n for longer words
 unseen_class                  letter_class, of words that training has not seen; nothing for the others
 in, map (file)                its class in a lexicon
+kin                           the usual label of a known word with the same beginning, its ending and the
+                              word's own, as ``vb-+s`` for *lurks* where *lurk* is known; see kin.py
+tail                          the usual label of the longest known word that it ends with, and what is
+                              before it, a hyphen or up to four characters: ``-+nn`` for *guard-room*
 starts_digit, starts_upper,   tests: ``1`` where they hold, else nothing. title: its only upper letter is
 has_hyphen, has_digit,        its first character; all_upper: upper and no lower letters; punctuation
 has_punct, all_upper,         takes in symbols
@@ -37,7 +41,7 @@ from corate.features.lexicons import Lexicon
 __all__ = ["FUNCTIONS", "WordFunction"]
 
 #: Word functions: the number of each in native/word_functions.h, and what it takes besides the word:
-#: nothing, a count of characters, perhaps a count, a text, or a file.
+#: nothing, a count of characters, perhaps a count, a text, a file, or the labels that words have in training.
 FUNCTIONS: dict[str, tuple[int, str]] = {
     "identity": (0, ""),
     "lower": (1, ""),
@@ -67,6 +71,8 @@ FUNCTIONS: dict[str, tuple[int, str]] = {
     "folded": (24, ""),
     "starts_with": (25, "text"),
     "unseen_class": (6, ""),
+    "kin": (26, "labels"),
+    "tail": (27, "labels"),
 }
 
 #: How each kind of argument is written.
@@ -78,7 +84,8 @@ class WordFunction:
     """A function from a word to one value or none.
 
     ``number`` is a count of characters (for ``in`` and ``map``: 1 to ignore case), ``text`` an ending, a beginning
-    or a file name, ``table`` what the file holds. ``str`` of a function with its word is the template language.
+    or a file name, ``table`` what the file holds, or what ``kin`` and ``tail`` have learned. ``str`` of a function with
+    its word is the template language.
 
     >>> table, _ = StringTable.intern(["Tax-paying", "sings"])
     >>> ids, values = WordFunction("suffix", 3).apply(table)
@@ -112,10 +119,24 @@ class WordFunction:
         """Whether only words that training has not seen have a value."""
         return self.name == "unseen_class"
 
+    @property
+    def learns(self) -> bool:
+        """Whether its values come from the labels that words have in training."""
+        return FUNCTIONS[self.name][1] == "labels"
+
+    @property
+    def native_table(self) -> _native.Lookup | None:
+        """Its table as the native code takes it; FeatureError where it has yet to learn one."""
+        if self.table is not None:
+            return self.table.native_kin if self.learns else self.table.native
+        if self.learns:
+            raise FeatureError(f"{self.name} learns from labelled words; it can be used in templates to train with")
+        return None
+
     def apply(self, words: StringTable) -> tuple[NDArray[np.int32], StringTable]:
         """Ids of the value of each word, -1 where there is none, and the values they stand for."""
-        table = None if self.table is None else self.table.native
-        ids, blob, offsets = _native.apply_function(self.kind, self.number, self.text, words.data, words.offsets, table)
+        arguments = self.kind, self.number, self.text, words.data, words.offsets, self.native_table
+        ids, blob, offsets = _native.apply_function(*arguments)
         return ids, StringTable(blob, offsets)
 
 

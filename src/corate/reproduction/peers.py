@@ -56,10 +56,13 @@ def attributes(features: Any, train: Corpus, test: Corpus) -> list[list[list[lis
     >>> attributes(["word[0]"], train, Corpus.from_sentences([[("c", "X"), ("a", "Y")]]))
     [[[['0:16'], ['0:17']]], [[[], ['0:16']]]]
     """
+    from corate.counts import label_ids
     from corate.features import resolve
+    from corate.features.kin import taught
     from corate.features.vocabulary import Vocabulary
 
     templates, _ = resolve(features, [column.name for column in train.columns])
+    templates = taught(templates, train, *label_ids(train))
     vocabulary = Vocabulary.of([template for template in templates if template.atoms])
     both = []
     for corpus, ids in ((train, vocabulary.fit(train)[0]), (test, vocabulary.transform(test)[0])):

@@ -16,6 +16,7 @@ from corate.corpus import Corpus
 from corate.counts import Counts, Table, label_ids
 from corate.errors import DataError, FeatureError, ModelError
 from corate.features import FeatureSource, resolve
+from corate.features.kin import taught
 from corate.features.ready import Bins, FeatureFunction, with_features
 from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
@@ -25,7 +26,7 @@ from corate.training.build import rebuild
 from corate.training.chains import RECIPES, ChainTraining
 from corate.training.empirical import Empirical
 from corate.training.ground import FEW_LABELS, Counted, Loaded
-from corate.training.pairs import edge_templates
+from corate.training.pairs import edge_templates, word_edges
 from corate.training.separate import Separate
 
 __all__ = ["ARGUMENTS", "METHODS", "train", "update"]
@@ -35,7 +36,7 @@ METHODS = ("polish", "empirical", "separate", "standard", "piecewise", "memm", "
 
 Progress = Callable[[str, float], None]
 
-#: With more than a few labels, edges depend on the observation where there are so many tokens for each label.
+#: With more than a few labels, edges depend on the word before where there are so many tokens for each label.
 EDGE_TOKENS = 1500
 
 
@@ -125,6 +126,7 @@ def train(
     elif features is None and method != "empirical" and corpus.columns:
         features = usual_preset(corpus)
     templates, function = resolve(features, [c.name for c in corpus.columns])
+    templates = taught(templates, corpus, *label_ids(corpus, unknown))
     bins = None
     if started_from is not None:
         function, bins = started_from.function, started_from.bins
@@ -298,8 +300,10 @@ def _ground(
     recipe = RECIPES[method]
     names, ids = label_ids(corpus, unknown)
     few = len(names) <= FEW_LABELS
-    if method == "polish" and (few or corpus.n_tokens > EDGE_TOKENS * len(names)):
+    if method == "polish" and few:
         templates = [*templates, *edge_templates(templates, corpus)]
+    elif method == "polish" and corpus.n_tokens > EDGE_TOKENS * len(names):
+        templates = [*templates, *word_edges(templates, corpus)]
     if method == "polish" and few:
         # Pooled scores are counted over all features: they take no numbers, and every label has to be known.
         countable = (corpus.attributes is None or corpus.attributes.values is None) and not cutoff

@@ -19,7 +19,7 @@ from corate import _native
 from corate.corpus import Corpus, StringTable
 from corate.counts import PairCounts, Table, Tokens
 from corate.errors import FeatureError
-from corate.features.templates import Template
+from corate.features.templates import Atom, Template
 from corate.features.word_functions import WordFunction
 from corate.model import SparseRows
 from corate.training.optimize import AdaGrad
@@ -156,9 +156,23 @@ def edge_templates(templates: Sequence[Template], corpus: Corpus) -> list[Templa
         if len(template.atoms) != 1 or template.atoms[0].offset != 0:
             continue
         atom = template.atoms[0]
-        if _has_few_values(atom.function, corpus.column(atom.column).strings, corpus.n_tokens):
+        if not atom.function.learns and _has_few_values(
+            atom.function, corpus.column(atom.column).strings, corpus.n_tokens
+        ):
             found += [Template((replace(atom, offset=offset),), edge=True) for offset in (0, -1)]
     return found
+
+
+def word_edges(templates: Sequence[Template], corpus: Corpus) -> list[Template]:
+    """The edge template of the word before: which label follows another depends on the word that has it.
+
+    >>> corpus = Corpus.from_sentences([[("a", "DET"), ("dog", "NOUN")]])
+    >>> [str(t) for t in word_edges([], corpus)]
+    ['edge: word[-1]']
+    """
+    if any(t.edge for t in templates) or corpus.word is None:
+        return []
+    return [Template((Atom(WordFunction(), corpus.word.name, -1),), edge=True)]
 
 
 def _has_few_values(function: WordFunction, words: StringTable, tokens: int) -> bool:

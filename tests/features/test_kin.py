@@ -1,0 +1,135 @@
+"""Kin of words: functions that learn the usual labels of words, and what they are worth to words never seen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import corate
+from corate import Corpus
+from corate.corpus import Column, StringTable
+from corate.counts import label_ids
+from corate.errors import FeatureError
+from corate.features.kin import taught, usual_labels
+from corate.features.lexicons import Lexicon
+from corate.features.templates import parse
+from corate.features.vocabulary import Vocabulary
+from corate.features.word_functions import WordFunction
+from reference import word_functions as reference
+
+USUAL = {"room": "nn", "lurk": "vb", "walks": "vbz", "walked": "vbd", "city": "nn", "élan": "nn", "robertson": "np"}
+# Few letters, so that words are often alike.
+ALIKE = st.text("ab-é", min_size=0, max_size=9)
+
+
+def values(name: str, *words: str, usual: dict[str, str] = USUAL) -> list[str | None]:
+    ids, found = WordFunction(name, table=Lexicon.of("usual word", usual)).apply(StringTable.intern(words)[0])
+    return [None if i < 0 else found[i] for i in ids.tolist()]
+
+
+def test_kin_gives_the_label_of_a_word_that_begins_alike_and_both_endings():
+    assert values("kin", "lurks", "Cities", "WALKING", "Robertsons") == ["vb-+s", "nn-y+ies", "vbz-s+ing", "np-+s"]
+    assert values("kin", "éla", "zebra", "ro", "") == ["nn-n+", None, None, None]
+
+
+def test_a_word_is_no_kin_of_itself():
+    assert values("kin", "lurk", "Room", "walks") == [None, None, "vbd-ed+s"]
+    assert values("tail", "room", "ROOM") == [None, None]
+
+
+def test_tail_gives_the_label_of_the_longest_word_at_the_end():
+    assert values("tail", "guard-room", "Bedroom", "mushroom", "xroom") == ["-+nn", "3+nn", "4+nn", "1+nn"]
+    assert values("tail", "om", "rooms", "") == [None, None, None]
+    usual = {"ing": "x", "king": "nn", "taking": "vbg"}
+    assert values("tail", "undertaking", "viking", usual=usual) == ["4+vbg", "2+nn"]
+
+
+@given(usual=st.dictionaries(ALIKE, st.sampled_from("XYZ"), min_size=1, max_size=12), words=st.lists(ALIKE, max_size=6))
+def test_kin_and_tail_agree_with_plain_python(usual, words):
+    words = list(dict.fromkeys([*words, *usual, *(w.upper() for w in usual)]))
+    assert values("kin", *words, usual=usual) == [reference.kin(w, usual) for w in words]
+    assert values("tail", *words, usual=usual) == [reference.tail(w, usual) for w in words]
+
+
+def test_a_megabyte_of_one_word_has_kin():
+    word = "a" * 1_000_000
+    assert values("kin", word, usual={word + "b": "X", "aaa": "Y"}) == ["X-b+"]
+    assert values("tail", word, usual={"aaa": "Y", "a" * 33: "Z"}) == ["4+Y"]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", "A", "b", "bc", "Bc"]), st.integers(-1, 2)), min_size=1))
+def test_usual_labels_are_counted_without_case_and_without_unknown_ones(tokens):
+    names = StringTable.intern(["X", "Y", "Z"])[0]
+    found = usual_labels(
+        Column.of("word", [w for w, _ in tokens]), names, np.array([y for _, y in tokens], dtype=np.int32)
+    )
+    counts: dict[str, list[int]] = {}
+    for word, y in tokens:
+        if y >= 0:
+            counts.setdefault(word.lower(), [0, 0, 0])[y] += 1
+    assert {w: found.get(w) for w in found.keys.to_list()} == {
+        w: "XYZ"[times.index(max(times))] for w, times in counts.items()
+    }
+    order = [(-sum(counts[w]), len(w)) for w in found.keys.to_list()]
+    assert order == sorted(order)
+
+
+def inflected(stems: list[str]) -> list[list[tuple[str, str]]]:
+    """Each verb as it is after one word, with an s after another."""
+    plain = [[("they", "PRON"), (stem, "VERB")] for stem in stems]
+    return [*plain, *([("he", "PRON"), (f"{stem}s", "VERBS")] for stem in stems)]
+
+
+STEMS = ["walk", "talk", "lurk", "sing", "jump", "bark", "melt", "hunt"]
+
+
+@pytest.mark.parametrize("method", ["polish", "separate", "standard", "perceptron"])
+def test_a_word_never_seen_takes_the_label_of_its_kin(method):
+    """`sleep` is known as a noun only, `eat` as a verb: what `sleeps` and `eats` are follows from them alone."""
+    nouns = [[("a", "DET"), (stem, "NOUN")] for stem in ("house", "table", "sleep", "floor")]
+    plurals = [[("the", "DET"), (f"{stem}s", "NOUNS")] for stem in ("house", "table", "floor")]
+    corpus = Corpus.from_sentences(3 * [*nouns, *plurals, *inflected(STEMS), [("they", "PRON"), ("eat", "VERB")]])
+    tagger = corate.train(corpus, method, features=["kin(word[0])"])
+    assert [tagger.tag([word]) for word in ("sleeps", "eats")] == [["NOUNS"], ["VERBS"]]
+
+
+def test_a_saved_model_knows_the_usual_labels_it_learned(tmp_path):
+    tagger = corate.train(
+        Corpus.from_sentences(inflected(STEMS)), features=["kin(word[0])", "tail(word[0])", "word[0]"]
+    )
+    tagger.save(tmp_path / "kin.corate")
+    loaded = corate.load(tmp_path / "kin.corate")
+    words = ["walks", "hunting", "re-melt", "barked", "zebra"]
+    assert loaded.features == tagger.features
+    assert loaded.tag_all([words]) == tagger.tag_all([words])
+    assert loaded.lattice([words]).scores.tolist() == tagger.lattice([words]).scores.tolist()
+
+
+def test_a_model_trained_further_keeps_what_was_learned():
+    first = corate.train(Corpus.from_sentences(inflected(STEMS)), features=["kin(word[0])", "word[0]"])
+    further = corate.train(Corpus.from_sentences(inflected([*STEMS, "dance"])), init=first)
+    (table,) = {a.function.table for t in further.vocabulary.templates for a in t.atoms if a.function.learns}
+    assert {"walk", "dance"} & set(table.keys.to_list()) == {"walk"}
+
+
+def test_labels_that_are_not_known_teach_nothing():
+    corpus = Corpus.from_sentences([[("they", "PRON"), ("lurk", "?")], [("he", "PRON"), ("walks", "VERB")]])
+    tagger = corate.train(corpus, features=["kin(word[0])", "word[0]"], unknown="?")
+    (table,) = {a.function.table for t in tagger.vocabulary.templates for a in t.atoms if a.function.learns}
+    assert sorted(table.keys.to_list()) == ["he", "they", "walks"]
+
+
+def test_each_column_has_usual_labels_of_its_own():
+    corpus = Corpus.from_sentences([[("walks", "run", "V"), ("dogs", "dog", "N")]], columns=("word", "lemma", "label"))
+    templates = [parse("kin(word[0])|kin(lemma[0])")]
+    (template,) = taught(templates, corpus, *label_ids(corpus))
+    assert [a.function.table.keys.to_list() for a in template.atoms] == [["dogs", "walks"], ["run", "dog"]]
+
+
+def test_templates_that_have_yet_to_learn_say_so():
+    with pytest.raises(FeatureError, match="kin learns from labelled words"):
+        Vocabulary.of([parse("kin(word[0])")])
+    with pytest.raises(FeatureError, match="expected \\)"):
+        parse("kin(word[0], 3)")
