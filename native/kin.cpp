@@ -77,6 +77,8 @@ bool append_kin(const Lookup& usual, std::string_view word, std::string& out) {
         const std::string_view beginning = own.without(last);
         const int32_t kin = usual.beginnings->most_frequent(usual.keys, beginning, self);
         if (kin < 0) continue;
+        apply(WordFunction{Kind::letter_class, 0, {}, nullptr}, word, out);
+        out += '|';
         out.append(label(usual, kin));
         out += '-';
         out.append(usual.keys.at(kin).substr(beginning.size()));

@@ -26,7 +26,8 @@ class Beginnings {
     std::vector<std::array<int32_t, 2>> words_;
 };
 
-// `vb-+s`: the usual label of the kin with which the word shares the longest beginning, its ending and the word's own.
+// `l|vb-+s`: the word's letter class, the usual label of the kin with which it shares the longest beginning, that word's
+// ending and its own.
 bool append_kin(const Lookup& usual, std::string_view word, std::string& out);
 // `-+nn` or `2+nn`: the usual label of the longest word that it ends with, and what is before: a hyphen, or how many
 // characters, at most four.

@@ -144,12 +144,19 @@ class Ladder {
     }
 
     int32_t rung_id(size_t r, size_t w) const { return rung_ids_(r, w); }
-    // A word with that context at rung r, the first in order.
-    int32_t representative(size_t r, size_t context) const {
+    // P(y) of an unknown word of which no more than its context at rung r is known, into `p`: the mean over the first words
+    // with that context, at most `most`. One will do where all of them have the same more general rungs.
+    void unknown(size_t r, size_t context, int64_t most, std::vector<double>& p) const {
         const Rung& rung = rungs_[r];
-        return rung.member_offsets[context] == rung.member_offsets[context + 1]
-                   ? kNobody
-                   : rung.members[rung.member_offsets[context]];
+        const int64_t begin = rung.member_offsets[context], end = std::min(rung.member_offsets[context + 1], begin + most);
+        distribution(static_cast<size_t>(rung.members[begin]), r, false, kNobody, p);
+        if (end - begin == 1) return;
+        std::vector<double> other;
+        for (int64_t m = begin + 1; m < end; ++m) {
+            distribution(static_cast<size_t>(rung.members[m]), r, false, kNobody, other);
+            for (size_t y = 0; y < K_; ++y) p[y] += other[y];
+        }
+        for (double& x : p) x /= static_cast<double>(end - begin);
     }
     double types(size_t r, size_t context) const { return rungs_[r].totals[context]; }
 
@@ -399,10 +406,11 @@ void bind_ladder(nb::module_& m) {
             nb::arg("threshold"), nb::arg("cap"), "log P(y | word) of each word's candidate labels, as CSR rows.")
         .def(
             "rung_rows",
-            [](const Ladder& ladder, size_t rung, double threshold, size_t cap) {
+            [](const Ladder& ladder, size_t rung, double threshold, size_t cap, int64_t words) {
                 ladder.require_derived();
                 Rows rows;
                 if (rung > ladder.n_rungs()) throw nb::index_error("no such rung");
+                if (words < 1) throw nb::value_error("a row needs at least one word");
                 {
                     nb::gil_scoped_release release;
                     std::vector<double> p;
@@ -415,7 +423,7 @@ void bind_ladder(nb::module_& m) {
                             if (prior)
                                 p = ladder.prior();
                             else
-                                ladder.distribution(ladder.representative(rung, c), rung, false, kNobody, p);
+                                ladder.unknown(rung, c, words, p);
                             ladder.candidates(p, 0, false, threshold, cap, keep);
                             for (const int32_t y : keep) {
                                 rows.labels.push_back(y);
@@ -427,9 +435,9 @@ void bind_ladder(nb::module_& m) {
                 }
                 return to_python(std::move(rows));
             },
-            nb::arg("rung"), nb::arg("threshold"), nb::arg("cap"),
-            "log P(y) for unknown words of each context of a rung (the rung past the last is the prior), as CSR rows; "
-            "a context without types has an empty row.")
+            nb::arg("rung"), nb::arg("threshold"), nb::arg("cap"), nb::arg("words") = 1,
+            "log P(y) for unknown words of each context of a rung (the rung past the last is the prior), as CSR rows, "
+            "each the mean over that many words of its context; a context without types has an empty row.")
         .def(
             "lattice",
             [](const Ladder& ladder, In<int32_t> words, In2<int32_t> ids, Table left, Table right, Table class_left,

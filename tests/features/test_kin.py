@@ -30,12 +30,17 @@ def values(name: str, *words: str, usual: dict[str, str] = USUAL) -> list[str | 
 
 
 def test_kin_gives_the_label_of_a_word_that_begins_alike_and_both_endings():
-    assert values("kin", "lurks", "Cities", "WALKING", "Robertsons") == ["vb-+s", "nn-y+ies", "vbz-s+ing", "np-+s"]
-    assert values("kin", "éla", "zebra", "ro", "") == ["nn-n+", None, None, None]
+    assert values("kin", "lurks", "Cities", "WALKING", "Robertsons") == [
+        "l|vb-+s",
+        "u|nn-y+ies",
+        "U|vbz-s+ing",
+        "u|np-+s",
+    ]
+    assert values("kin", "éla", "zebra", "ro", "") == ["l|nn-n+", None, None, None]
 
 
 def test_a_word_is_no_kin_of_itself():
-    assert values("kin", "lurk", "Room", "walks") == [None, None, "vbd-ed+s"]
+    assert values("kin", "lurk", "Room", "walks") == [None, None, "l|vbd-ed+s"]
     assert values("tail", "room", "ROOM") == [None, None]
 
 
@@ -55,7 +60,7 @@ def test_kin_and_tail_agree_with_plain_python(usual, words):
 
 def test_a_megabyte_of_one_word_has_kin():
     word = "a" * 1_000_000
-    assert values("kin", word, usual={word + "b": "X", "aaa": "Y"}) == ["X-b+"]
+    assert values("kin", word, usual={word + "b": "X", "aaa": "Y"}) == ["l|X-b+"]
     assert values("tail", word, usual={"aaa": "Y", "a" * 33: "Z"}) == ["4+Y"]
 
 

@@ -116,7 +116,7 @@ def kin(word: str, usual: Mapping[str, str]) -> str | None:
     for beginning in beginnings(own):
         for other, label in usual.items():
             if other != own and beginning in beginnings(other):
-                return f"{label}-{other[len(beginning) :]}+{own[len(beginning) :]}"
+                return f"{letter_class(word)}|{label}-{other[len(beginning) :]}+{own[len(beginning) :]}"
     return None
 
 

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from corate import _native
 from corate.corpus import Corpus
 from corate.counts import Counts, Tokens
-from corate.features.templates import Atom
+from corate.features.kin import usual_labels
+from corate.features.lexicons import Lexicon
+from corate.features.templates import Atom, Template
 from corate.features.vocabulary import Vocabulary
 from corate.training.build import ladder_model, ladder_tables
 from corate.training.folds import held_out_tokens
@@ -31,8 +33,15 @@ def settings_of(preset: LadderPreset) -> LadderParameters:
     return replace(LadderParameters.of(preset), threshold=0.0, cap=100, rare=3, word_k=0.5, rung_k=2.0, lower_k=0.25)
 
 
-def function(atom: Atom) -> Callable[[str], str | None]:
-    return lambda word: apply(atom.function.name, word, atom.function.number, atom.function.text)
+def usual(labelled: Labelled) -> Lexicon:
+    column = corpus_of(labelled).require_labels()
+    return usual_labels(corpus_of(labelled).column("word"), column.strings, column.ids)
+
+
+def function(atom: Atom, labelled: Labelled) -> Callable[[str], str | None]:
+    table = usual(labelled)
+    known = {word: str(table.get(word)) for word in table.keys.to_list()}
+    return lambda word: apply(atom.function.name, word, atom.function.number, atom.function.text, known)
 
 
 def twin(
@@ -45,7 +54,7 @@ def twin(
     return Ladder(
         labelled,
         labels,
-        [function(atom) for atom in preset.atoms("word")],
+        [function(atom, labelled) for atom in preset.atoms("word")],
         [p.lower_k if "lower" in rung else p.rung_k for rung in preset.rungs],
         [p.rare if only else 1e9 for only in preset.rare_only],
         p.word_k,
@@ -55,7 +64,9 @@ def twin(
 
 def counted(labelled: Labelled, preset: LadderPreset) -> tuple[Counts, Tokens]:
     templates = [*preset.templates("word"), *preset.derived("word")]
-    return Counts.of(corpus_of(labelled), Vocabulary.of(templates, preset.atoms("word")), "word")
+    table = usual(labelled)
+    rungs = [Template((atom,)).taught({table.name: table}).atoms[0] for atom in preset.atoms("word")]
+    return Counts.of(corpus_of(labelled), Vocabulary.of(templates, rungs), "word")
 
 
 def tables_of(labelled: Labelled, preset: LadderPreset) -> tuple[LadderTables, Tokens, list[str]]:
@@ -120,7 +131,7 @@ def test_a_token_left_out_is_judged_as_if_it_had_not_been_counted(
         expected = recounted.neighbour(words, i, step, p.pair_k) if parts.known[t] else np.zeros(len(labels))
         found = row(parts, values, t, len(labels), 0.0)
         np.testing.assert_allclose(found[candidates], expected[candidates], rtol=1e-4, atol=1e-5)
-    letter_class = function(preset.atoms("word")[-1])
+    letter_class = function(preset.atoms("word")[-1], labelled)
     expected = np.zeros(len(labels))
     if not parts.known[t]:
         for step in (-1, 1):
@@ -141,7 +152,7 @@ def test_scores_of_new_sentences_are_those_of_the_formulas(
     parts = ladder_tables(counts, preset, "word", vocabulary).parts(p, tokens)
     labels = counts.labels.to_list()
     reference = twin(labelled, preset, p, labels)
-    letter_class = function(preset.atoms("word")[-1])
+    letter_class = function(preset.atoms("word")[-1], labelled)
     for i, word in enumerate(words):
         found = row(parts, parts.scores(p), i, len(labels))
         scores = np.log(reference.distribution(word)) * (1.0 if reference.known(word) else p.oov)

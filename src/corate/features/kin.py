@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from corate import _native
 from corate.corpus import Column, Corpus, StringTable
 from corate.features.lexicons import Lexicon
 from corate.features.templates import Template, usual_name
@@ -30,7 +31,7 @@ def taught(
     >>> (template,) = taught([parse("kin(word[0])")], corpus, column.strings, column.ids)
     >>> ids, values = template.atoms[0].function.apply(StringTable.intern(["lurks"])[0])
     >>> values[ids[0]]
-    'VERB-+s'
+    'l|VERB-+s'
     """
     templates = tuple(templates)
     columns = dict.fromkeys(a.column for t in templates for a in t.atoms if a.function.learns and not a.function.table)
@@ -48,12 +49,11 @@ def usual_labels(words: Column, names: StringTable, labels: NDArray[np.int32]) -
     (['rose', 'a'], 'NOUN')
     """
     forms, lowered = WordFunction("lower").apply(words.strings)
-    known = labels >= 0
-    pairs, times = np.unique(forms[words.ids[known]].astype(np.int64) * len(names) + labels[known], return_counts=True)
-    form, label = np.divmod(pairs, len(names))
+    offsets, label, times = _native.count_table(forms[words.ids], labels, len(lowered), len(names))
+    form = np.repeat(np.arange(len(lowered)), np.diff(offsets))
     total = np.bincount(form, times, minlength=len(lowered))
-    by_times = np.lexsort((label, -times, form))  # of each form its most frequent label first
-    first = by_times[np.unique(form[by_times], return_index=True)[1]]
+    by_times = np.lexsort((-times, form))  # of each form its most frequent label first
+    first = by_times[offsets[:-1][np.diff(offsets) > 0]]
     order = first[np.lexsort((np.diff(lowered.offsets)[form[first]], -total[form[first]]))]
     return Lexicon(usual_name(words.name), _taken(lowered, form[order]), label[order].astype(np.int32), names)
 

@@ -11,8 +11,8 @@ spelling                      the paper's spelling tests as one value, as ``uppe
 length ([n])                  its number of characters, n for longer words
 unseen_class                  letter_class, of words that training has not seen; nothing for the others
 in, map (file)                its class in a lexicon
-kin                           the usual label of a known word with the same beginning, its ending and the
-                              word's own, as ``vb-+s`` for *lurks* where *lurk* is known; see kin.py
+kin                           letter_class, the usual label of a known word with the same beginning, its
+                              ending and the word's own: ``l|vb-+s`` for *lurks* beside *lurk*; see kin.py
 tail                          the usual label of the longest known word that it ends with, and what is
                               before it, a hyphen or up to four characters: ``-+nn`` for *guard-room*
 starts_digit, starts_upper,   tests: ``1`` where they hold, else nothing. title: its only upper letter is

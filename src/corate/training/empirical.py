@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import Corpus
-from corate.counts import Counts, PairCounts, Table, Tokens
+from corate.counts import Counts, PairCounts, Table, Tokens, label_ids
 from corate.errors import DataError, FeatureError
-from corate.features.templates import Atom, Template, WordFunction
+from corate.features.kin import taught
+from corate.features.templates import Atom, Template, WordFunction, lexicons_of
 from corate.features.vocabulary import Vocabulary
 from corate.model import ChainModel, EdgeScores
 from corate.training.build import FEW_LABELS, FLOOR, experts, label_prior, ladder_model, ladder_tables, pooled_model
@@ -116,19 +117,21 @@ class Empirical:
         self.pooled = ready if ladder is None else ladder == "pooled"
         if not self.pooled and corpus.attributes is not None:
             corpus = replace(corpus, attributes=None)
-        vocabulary = self._vocabulary(templates if self.pooled else ())
+        vocabulary = self._vocabulary(templates if self.pooled else (), corpus, unknown)
         self.counts, self.tokens = Counts.of(corpus, vocabulary, self.word, unknown, threads)
         self.n_labels = len(self.counts.labels)
         self.held_out = self._held_out(held_out)
 
-    def _vocabulary(self, templates: Sequence[Template]) -> Vocabulary:
+    def _vocabulary(self, templates: Sequence[Template], corpus: Corpus, unknown: str | None) -> Vocabulary:
         if self.word is None:
             return Vocabulary.of(templates)
         counted = {t: None for preset in self.presets for t in preset.templates(self.word)}
         counted.update(dict.fromkeys(templates))
         derived = [t for preset in self.presets for t in preset.derived(self.word)]
-        rungs = [atom for preset in self.presets for atom in preset.atoms(self.word)]
-        return Vocabulary.of([*counted, *derived], rungs)
+        lexicons = lexicons_of(templates)
+        rungs = [Template((atom,)).taught(lexicons) for preset in self.presets for atom in preset.atoms(self.word)]
+        rungs = taught(rungs, corpus, *label_ids(corpus, unknown))
+        return Vocabulary.of([*counted, *derived], [rung.atoms[0] for rung in rungs])
 
     def _held_out(self, corpus: Corpus | None) -> list[HeldOut]:
         if corpus is not None:

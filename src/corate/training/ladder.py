@@ -7,6 +7,7 @@ held out of the counts, and the compiling of a tuned ladder into the rows and we
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,11 @@ class LadderPreset:
     rare_only: tuple[bool, ...]
     neighbours: bool
 
+    def within(self, vocabulary: Vocabulary, word: str) -> LadderPreset:
+        """The preset with those rungs that a vocabulary has: one of an older version may have fewer."""
+        kept = [atom in vocabulary.rungs for atom in self.atoms(word)]
+        return replace(self, rungs=tuple(compress(self.rungs, kept)), rare_only=tuple(compress(self.rare_only, kept)))
+
     def atoms(self, word: str) -> tuple[Atom, ...]:
         """The rungs as word functions of the column that holds the words."""
         return tuple(parse(f"{rung.replace('word', word)}").atoms[0] for rung in self.rungs)
@@ -54,11 +60,15 @@ class LadderPreset:
         return tuple(parse(t) for t in texts) if self.neighbours else ()
 
 
-#: Word, lower-case word, class with the last five to one letters, class, prior; left and right neighbours.
+_KIN = "kin(word[0])"
+#: A row of the rung is the mean over so many words of the same kin.
+KIN_WORDS = 8
+
+#: Word, lower-case word, kin, class with the last five to one letters, class, prior; left and right neighbours.
 DEFAULT = LadderPreset(
     "default",
-    ("lower(word[0])", *(f"ending(word[0], {n})" for n in (5, 4, 3, 2, 1)), "letter_class(word[0])"),
-    (False, True, True, True, True, True, True),
+    ("lower(word[0])", _KIN, *(f"ending(word[0], {n})" for n in (5, 4, 3, 2, 1)), "letter_class(word[0])"),
+    (False, True, True, True, True, True, True, True),
     True,
 )
 
@@ -134,8 +144,8 @@ class LadderTables:
     def __init__(
         self, vocabulary: Vocabulary, preset: LadderPreset, word: str, tables: dict[int, Table], n_labels: int
     ) -> None:
-        self.vocabulary, self.preset, self.n_labels = vocabulary, preset, n_labels
-        atoms = preset.atoms(word)
+        self.vocabulary, self.preset, self.n_labels = vocabulary, preset.within(vocabulary, word), n_labels
+        atoms = self.preset.atoms(word)
         values = vocabulary.map.values_of
         self.rung_functions = [vocabulary.function_index(atom) for atom in atoms]
         self.rung_ids = np.stack([values(f) for f in self.rung_functions])
@@ -229,7 +239,9 @@ class LadderTables:
         return SparseRows.joined([*parts, prior]), bases, weights
 
     def _unseen_rows(self, rung: int, p: LadderParameters) -> SparseRows:
-        rows = SparseRows(*self.ladder.rung_rows(rung, p.threshold, p.cap)).scaled(p.oov)
+        # Of kin the endings differ, and so do their more general rungs.
+        words = KIN_WORDS if self.preset.rungs[rung : rung + 1] == (_KIN,) else 1
+        rows = SparseRows(*self.ladder.rung_rows(rung, p.threshold, p.cap, words)).scaled(p.oov)
         return replace(rows, scores=rows.scores + np.float32(np.log(p.oov_constant)))
 
     def _centre(self, t: int, size: int, shift: int) -> Ids:
