@@ -17,6 +17,7 @@
 #include "feature_stream.h"
 #include "lattice.h"
 #include "parallel.h"
+#include "sparse_chains.h"
 
 namespace {
 
@@ -171,12 +172,16 @@ class Chains : public ChainItems {
         std::vector<double> losses;
         DensePairs pairs;
         std::vector<DenseGroup> groups;
+        // In place of those where few pairs were seen.
+        bool sparse = false;
+        SparsePairs sparse_pairs;
+        std::vector<SparseGroup> sparse_groups;
         std::vector<std::vector<size_t>> members;
         size_t n_groups = 0;
         FeatureStream::Rows rows;
     };
     // Sentences of a group: more are quicker, fewer let the threads share a small batch.
-    static constexpr size_t kGroup = 8, kLargeGroup = 16;
+    static constexpr size_t kGroup = 8, kLargeGroup = kTile;
 
     void streamed_scores(int64_t t, const float* weights, const FeatureStream::Rows& rows, float* out) const {
         const float* fixed = base_ ? base_->data() + first(t) : nullptr;
@@ -198,7 +203,9 @@ class Chains : public ChainItems {
                 if (Stride == 2) work.pairs.set(weights, K_, Stride);
                 work.losses.resize(work.n_groups);
                 team.run([&](size_t part, size_t parts) {
-                    for (size_t g = part; g < work.n_groups; g += parts) work.losses[g] = group_residual<Stride>(g, weights, work);
+                    for (size_t g = part; g < work.n_groups; g += parts)
+                        work.losses[g] = work.sparse ? group_residual<Stride>(g, weights, work, work.sparse_groups[g], work.sparse_pairs)
+                                                     : group_residual<Stride>(g, weights, work, work.groups[g], work.pairs);
                 });
                 for (size_t g = 0; g < work.n_groups; ++g) loss += work.losses[g];
                 return loss;
@@ -220,14 +227,14 @@ class Chains : public ChainItems {
             if (length(s) > 0) sorted.push_back(s);
         std::stable_sort(sorted.begin(), sorted.end(), [&](size_t a, size_t b) { return length(a) > length(b); });
         work.n_groups = (sorted.size() + size - 1) / size;
-        if (work.groups.size() < work.n_groups) work.groups.resize(work.n_groups);
+        if (!work.sparse && work.groups.size() < work.n_groups) work.groups.resize(work.n_groups);
+        if (work.sparse && work.sparse_groups.size() < work.n_groups) work.sparse_groups.resize(work.n_groups);
         work.members.assign(work.n_groups, {});
         for (size_t i = 0; i < sorted.size(); ++i) work.members[i / size].push_back(sorted[i]);
     }
 
-    template <size_t Stride>
-    double group_residual(size_t g, const float* weights, Work<float>& work) const {
-        DenseGroup& group = work.groups[g];
+    template <size_t Stride, typename Group, typename Pairs>
+    double group_residual(size_t g, const float* weights, Work<float>& work, Group& group, const Pairs& pairs) const {
         const std::vector<size_t>& members = work.members[g];
         std::vector<size_t> lengths;
         std::vector<const int32_t*> gold;
@@ -238,27 +245,36 @@ class Chains : public ChainItems {
             gold.push_back(std::any_of(first, first + length(s), [](int32_t y) { return y < 0; }) ? nullptr : first);
             of_sentences.push_back(sentence_weights_ ? sentence_weights_->data()[s] : 1.0f);
         }
-        group.lay_out(lengths, work.pairs);
+        group.lay_out(lengths, pairs);
         for (size_t i = 0; i < members.size(); ++i)
             if (Stride == 1)
                 for (size_t j = 0; j < lengths[i]; ++j)
                     streamed_scores(sentences_.data()[members[i]] + static_cast<int64_t>(j), weights, work.rows, group.row(i, j));
             else
                 each_token_ahead<Stride>(members[i], weights, [&](int64_t t, size_t j) { node_scores<Stride>(t, weights, group.row(i, j)); });
-        group.run(work.pairs, gold, of_sentences, loss_ == Loss::pieces);
+        if constexpr (std::is_same_v<Group, DenseGroup>)
+            group.run(pairs, gold, of_sentences, loss_ == Loss::pieces);
+        else
+            group.run(pairs, gold, of_sentences);
         double loss = 0.0;
-        for (size_t i = 0; i < members.size(); ++i) loss += group.bad(i) ? alone<Stride>(members[i], i, weights, group) : group.loss(i);
+        for (size_t i = 0; i < members.size(); ++i)
+            loss += group.bad(i) ? alone<Stride>(members[i], i, weights, group, pairs) : group.loss(i);
         return loss;
     }
 
     // The residuals of one sentence of a group, by the way that is always right.
-    template <size_t Stride>
-    double alone(size_t s, size_t i, const float* weights, DenseGroup& group) const {
+    template <size_t Stride, typename Group, typename Pairs>
+    double alone(size_t s, size_t i, const float* weights, Group& group, const Pairs& pairs) const {
         Chain<float> chain;
         const double loss = residual<Stride>(s, weights, chain);
         for (size_t j = 0; j < chain.n; ++j) std::copy(chain.nodes(j), chain.nodes(j) + K_, group.row(i, j));
-        pairs_of(s, chain, 0, 1, [&](size_t at, float r) { group.table[at] += r; });
+        pairs_of(s, chain, 0, 1, [&](size_t at, float r) { group.add_pair(pairs, at, r); });
         return loss;
+    }
+
+    template <typename Real>
+    static float* residuals_of_token(Work<Real>& work, size_t g, size_t i, size_t j) {
+        return work.sparse ? work.sparse_groups[g].row(i, j) : work.groups[g].row(i, j);
     }
 
     // Calls use(weight, feature, gradient) for each node weight of a batch that belongs to this part, but for those of
@@ -270,7 +286,7 @@ class Chains : public ChainItems {
                 for (size_t i = 0; i < work.members[g].size(); ++i) {
                     const size_t s = work.members[g][i];
                     for (size_t j = 0; j < length(s); ++j)
-                        node_weights_of(sentences_.data()[s] + static_cast<int64_t>(j), work.groups[g].row(i, j), quiet, part, parts, use);
+                        node_weights_of(sentences_.data()[s] + static_cast<int64_t>(j), residuals_of_token(work, g, i, j), quiet, part, parts, use);
                 }
         for (size_t i = 0; work.n_groups == 0 && !(dense() && std::is_same_v<Real, float>) && i < work.sentences.size(); ++i) {
             Chain<Real>& c = work.chains[i];
@@ -295,9 +311,12 @@ class Chains : public ChainItems {
     // Calls use(weight, gradient) for each label pair of a batch whose first label belongs to this part.
     template <typename Real, typename Use>
     void each_pair(Work<Real>& work, size_t part, size_t parts, Use use) const {
+        const auto add = [&](size_t at, float r) { use(at, static_cast<Real>(r)); };
         for (size_t g = 0; g < work.n_groups; ++g)
-            for (size_t y = part; y <= K_; y += parts)
-                for (size_t at = y * (K_ + 1); at < (y + 1) * (K_ + 1); ++at) use(at, static_cast<Real>(work.groups[g].table[at]));
+            if (work.sparse)
+                work.sparse_groups[g].each_pair(work.sparse_pairs, part, parts, add);
+            else
+                work.groups[g].each_pair(part, parts, add);
         if (dense() && std::is_same_v<Real, float>) return;
         for (size_t i = 0; i < work.sentences.size(); ++i) pairs_of(work.sentences[i], work.chains[i], part, parts, use);
     }
@@ -307,7 +326,7 @@ class Chains : public ChainItems {
         for (size_t g = 0; g < work.n_groups; ++g)
             for (size_t i = 0; i < work.members[g].size(); ++i)
                 for (size_t j = 0; j < length(work.members[g][i]); ++j)
-                    stream_->add_gradient(sentences_.data()[work.members[g][i]] + static_cast<int64_t>(j), work.groups[g].row(i, j), work.rows,
+                    stream_->add_gradient(sentences_.data()[work.members[g][i]] + static_cast<int64_t>(j), residuals_of_token(work, g, i, j), work.rows,
                                           gradient + n_pairs(), part, parts);
     }
 
@@ -321,6 +340,7 @@ class Chains : public ChainItems {
             if (dense()) {
                 std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return length(static_cast<size_t>(a)) > length(static_cast<size_t>(b)); });
                 work.pairs.set(weights, K_, 1);
+                work.sparse = loss_ == Loss::likelihood && work.sparse_pairs.set(work.pairs, free_.data());
                 std::call_once(streamed_, [this] { stream_ = std::make_unique<FeatureStream>(*nodes_, n_tokens_, K_); });
                 stream_->open(work.rows, weights + n_pairs(), work.pairs.stride);
             }

@@ -3,34 +3,9 @@
 
 #include <algorithm>
 
+#include "tiles.h"
+
 namespace {
-
-constexpr size_t kTile = 16;
-
-#if defined(__GNUC__)
-// Sixteen floats, or eight doubles, at any address; compilers turn them into whatever vectors the processor has.
-typedef float Tile __attribute__((vector_size(64), aligned(4)));
-typedef double Eight __attribute__((vector_size(64), aligned(8)));
-#else
-template <typename Real, size_t N>
-struct Lanes {
-    Real x[N];
-    Lanes& operator+=(const Lanes& other) {
-        for (size_t i = 0; i < N; ++i) x[i] += other.x[i];
-        return *this;
-    }
-    friend Lanes operator*(Real a, const Lanes& b) {
-        Lanes out;
-        for (size_t i = 0; i < N; ++i) out.x[i] = a * b.x[i];
-        return out;
-    }
-};
-using Tile = Lanes<float, kTile>;
-using Eight = Lanes<double, 8>;
-#endif
-
-CORATE_INLINE Tile& tile(float* at) { return *reinterpret_cast<Tile*>(at); }
-CORATE_INLINE const Tile& tile(const float* at) { return *reinterpret_cast<const Tile*>(at); }
 
 // out(r, l .. l + 32) = sum_k in(r, k) matrix(k, l .. l + 32) for R rows.
 template <size_t R>
