@@ -3,15 +3,17 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "vectors.h"
 
 namespace {
 
-// Eight sums side by side, so that the additions need not wait for each other.
+// Sums side by side, so that the additions need not wait for each other.
+CORATE_FOR_EACH_PROCESSOR
 double dot(const double* a, const double* b, size_t n) {
-    double sums[8] = {};
+    double sums[32] = {};
     size_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        for (size_t k = 0; k < 8; ++k) sums[k] += a[i + k] * b[i + k];
+    for (; i + 32 <= n; i += 32)
+        for (size_t k = 0; k < 32; ++k) sums[k] += a[i + k] * b[i + k];
     double total = 0.0;
     for (; i < n; ++i) total += a[i] * b[i];
     for (const double sum : sums) total += sum;

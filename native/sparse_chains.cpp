@@ -40,11 +40,11 @@ CORATE_FOR_EACH_PROCESSOR
 void potentials_of_rows(float* block, size_t labels, size_t stride, float* turned, float* tops) {
     for (size_t y = 0; y < labels; y += 4)
         for (size_t s = 0; s < kTile; s += 4) turn_four(block + s * stride + y, stride, turned + y * kTile + s, kTile);
-    for (size_t i = 0; i < kTile; ++i) tops[i] = turned[i];
-    for (size_t y = 1; y < labels; ++y)
-        for (size_t i = 0; i < kTile; ++i) tops[i] = turned[y * kTile + i] > tops[i] ? turned[y * kTile + i] : tops[i];
-    for (size_t y = 0; y < labels; ++y)
-        for (size_t i = 0; i < kTile; ++i) block[y * kTile + i] = fast_exp(turned[y * kTile + i] - tops[i]);
+    Tile top = tile(turned);
+    for (size_t y = 1; y < labels; ++y) keep_larger(top, tile(turned + y * kTile));
+    tile(tops) = top;
+    for (size_t y = 0; y < labels; ++y) tile(block + y * kTile) = tile(turned + y * kTile) - top;
+    for (size_t i = 0; i < labels * kTile; ++i) block[i] = fast_exp(block[i]);
 }
 
 CORATE_FOR_EACH_PROCESSOR
@@ -105,16 +105,15 @@ void scale_tiles(float* tiles, size_t labels, const float* factors) {
 // Forward and backward meet: beta becomes alpha beta, and after node beta scale. Returns the largest betas.
 CORATE_FOR_EACH_PROCESSOR
 void meet_tiles(float* beta, const float* alpha, const float* node, const float* scale, size_t labels, float* after, float* largest) {
-    float most[kTile] = {};
-    for (size_t y = 0; y < labels; ++y)
-        for (size_t i = 0; i < kTile; ++i) {
-            const size_t at = y * kTile + i;
-            const float b = beta[at];
-            most[i] = b > most[i] ? b : most[i];
-            after[at] = node[at] * b * scale[i];
-            beta[at] = alpha[at] * b;
-        }
-    for (size_t i = 0; i < kTile; ++i) largest[i] = most[i];
+    const Tile factors = tile(scale);
+    Tile most = {};
+    for (size_t at = 0; at < labels * kTile; at += kTile) {
+        const Tile b = tile(beta + at);
+        keep_larger(most, b);
+        tile(after + at) = tile(node + at) * b * factors;
+        tile(beta + at) = tile(alpha + at) * b;
+    }
+    tile(largest) = most;
 }
 
 CORATE_INLINE float total_of(const Tile& x) {

@@ -26,6 +26,11 @@ struct Lanes {
         for (size_t i = 0; i < N; ++i) out.x[i] = a * b.x[i];
         return out;
     }
+    friend Lanes operator-(const Lanes& a, const Lanes& b) {
+        Lanes out;
+        for (size_t i = 0; i < N; ++i) out.x[i] = a.x[i] - b.x[i];
+        return out;
+    }
     friend Lanes operator*(const Lanes& a, const Lanes& b) {
         Lanes out;
         for (size_t i = 0; i < N; ++i) out.x[i] = a.x[i] * b.x[i];
@@ -38,6 +43,15 @@ using Eight = Lanes<double, 8>;
 
 CORATE_INLINE Tile& tile(float* at) { return *reinterpret_cast<Tile*>(at); }
 CORATE_INLINE const Tile& tile(const float* at) { return *reinterpret_cast<const Tile*>(at); }
+
+// most = the larger of the two, number by number.
+CORATE_INLINE void keep_larger(Tile& most, const Tile& x) {
+#if defined(__GNUC__)
+    most = x > most ? x : most;
+#else
+    for (size_t i = 0; i < kTile; ++i) most.x[i] = x.x[i] > most.x[i] ? x.x[i] : most.x[i];
+#endif
+}
 
 // Allocates whole cache lines: a tile that lies across two of them takes as long as two tiles.
 template <typename T>
