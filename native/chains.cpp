@@ -177,16 +177,31 @@ class Chains : public ChainItems {
         SparsePairs sparse_pairs;
         std::vector<SparseGroup> sparse_groups;
         std::vector<std::vector<size_t>> members;
-        size_t n_groups = 0;
+        size_t n_groups = 0, first_group = 0;  // of the batch, and how many come before it in the stream
         FeatureStream::Rows rows;
     };
     // Sentences of a group: more are quicker, fewer let the threads share a small batch.
     static constexpr size_t kGroup = 8, kLargeGroup = kTile;
 
-    void streamed_scores(int64_t t, const float* weights, const FeatureStream::Rows& rows, float* out) const {
-        const float* fixed = base_ ? base_->data() + first(t) : nullptr;
-        for (size_t y = 0; y < rows.stride; ++y) out[y] = fixed && y < K_ ? fixed[y] : 0.0f;
-        stream_->add_scores(t, weights + n_pairs(), rows, out);
+    // The rows of a group, sentence by sentence.
+    template <typename Group>
+    std::vector<float*> rows_of(const std::vector<size_t>& members, Group& group) const {
+        std::vector<float*> rows;
+        for (size_t i = 0; i < members.size(); ++i)
+            for (size_t j = 0; j < length(members[i]); ++j) rows.push_back(group.row(i, j));
+        return rows;
+    }
+
+    template <typename Group>
+    void streamed_scores(size_t g, const float* weights, const Work<float>& work, Group& group) const {
+        const std::vector<float*> rows = rows_of(work.members[g], group);
+        auto out = rows.begin();
+        for (const size_t s : work.members[g])
+            for (int64_t t = sentences_.data()[s]; t < sentences_.data()[s + 1]; ++t, ++out) {
+                std::fill(*out, *out + work.rows.stride, 0.0f);
+                if (base_) std::copy(base_->data() + first(t), base_->data() + first(t) + K_, *out);
+            }
+        stream_->add_scores(work.first_group + g, weights + n_pairs(), work.rows, rows.data());
     }
 
     bool dense() const { return all_labels() && !edges_ && triples_.empty() && (loss_ == Loss::likelihood || loss_ == Loss::pieces); }
@@ -246,12 +261,9 @@ class Chains : public ChainItems {
             of_sentences.push_back(sentence_weights_ ? sentence_weights_->data()[s] : 1.0f);
         }
         group.lay_out(lengths, pairs);
-        for (size_t i = 0; i < members.size(); ++i)
-            if (Stride == 1)
-                for (size_t j = 0; j < lengths[i]; ++j)
-                    streamed_scores(sentences_.data()[members[i]] + static_cast<int64_t>(j), weights, work.rows, group.row(i, j));
-            else
-                each_token_ahead<Stride>(members[i], weights, [&](int64_t t, size_t j) { node_scores<Stride>(t, weights, group.row(i, j)); });
+        if (Stride == 1) streamed_scores(g, weights, work, group);
+        for (size_t i = 0; Stride != 1 && i < members.size(); ++i)
+            each_token_ahead<Stride>(members[i], weights, [&](int64_t t, size_t j) { node_scores<Stride>(t, weights, group.row(i, j)); });
         if constexpr (std::is_same_v<Group, DenseGroup>)
             group.run(pairs, gold, of_sentences, loss_ == Loss::pieces);
         else
@@ -323,11 +335,11 @@ class Chains : public ChainItems {
 
     template <typename Real>
     void stream_gradient(Work<Real>& work, double* gradient, size_t part, size_t parts) const {
-        for (size_t g = 0; g < work.n_groups; ++g)
-            for (size_t i = 0; i < work.members[g].size(); ++i)
-                for (size_t j = 0; j < length(work.members[g][i]); ++j)
-                    stream_->add_gradient(sentences_.data()[work.members[g][i]] + static_cast<int64_t>(j), residuals_of_token(work, g, i, j), work.rows,
-                                          gradient + n_pairs(), part, parts);
+        for (size_t g = 0; g < work.n_groups; ++g) {
+            const std::vector<float*> rows =
+                work.sparse ? rows_of(work.members[g], work.sparse_groups[g]) : rows_of(work.members[g], work.groups[g]);
+            stream_->add_gradient(work.first_group + g, rows.data(), work.rows.stride, gradient + n_pairs(), part, parts);
+        }
     }
 
     template <typename Real>
@@ -341,12 +353,13 @@ class Chains : public ChainItems {
                 std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return length(static_cast<size_t>(a)) > length(static_cast<size_t>(b)); });
                 work.pairs.set(weights, K_, 1);
                 work.sparse = loss_ == Loss::likelihood && work.sparse_pairs.set(work.pairs, free_.data());
-                std::call_once(streamed_, [this] { stream_ = std::make_unique<FeatureStream>(*nodes_, n_tokens_, K_); });
+                std::call_once(streamed_, [&] { stream_ = streamed(order); });
                 stream_->open(work.rows, weights + n_pairs(), work.pairs.stride);
             }
         }
         double loss = 0.0;
         for (size_t start = 0; start < order.size(); start += batch) {
+            work.first_group = start / kLargeGroup;
             loss += residuals_of<1>(order.data() + start, std::min(batch, order.size() - start), weights, work, team);
             team.run([&](size_t part, size_t parts) {
                 const auto add = [&](size_t at, int32_t, Real r) { gradient[at] += static_cast<double>(r); };
@@ -360,8 +373,20 @@ class Chains : public ChainItems {
                 each_triple(work, Real(0), part, parts, add_pair);
             });
         }
-        if (work.rows.stride > 0) stream_->close(work.rows, gradient + n_pairs());
         return loss;
+    }
+
+    // The features of sentences in order, by the groups that they are taken in.
+    std::unique_ptr<FeatureStream> streamed(const std::vector<int64_t>& order) const {
+        std::vector<FeatureStream::Group> groups;
+        size_t count = 0;
+        for (const int64_t s : order) {
+            const size_t n = length(static_cast<size_t>(s));
+            if (n == 0) continue;
+            if (count++ % kLargeGroup == 0) groups.emplace_back();
+            groups.back().emplace_back(sentences_.data()[s], n);
+        }
+        return std::make_unique<FeatureStream>(*nodes_, groups, K_);
     }
 
     void check_pass(const InOut<float>& state, const In<int64_t>& order, size_t batch) const {

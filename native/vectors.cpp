@@ -120,11 +120,21 @@ void add_rows(float* out, const float* table, const int32_t* ids, const float* v
 }
 
 CORATE_FOR_EACH_PROCESSOR
-void spread_row(double* sums, const int32_t* ids, const float* values, size_t count, const float* r, size_t stride, size_t n) {
-    for (size_t i = 0; i < count; ++i) {
-        double* row = sums + static_cast<size_t>(ids[i]) * stride;
-        const float v = values[i];
-        for (size_t l = 0; l < n; ++l) row[l] += static_cast<double>(v * r[l]);
+void sum_rows(float* out, const float* const* rows, const int32_t* ids, const float* values, size_t count, size_t stride) {
+    for (size_t l = 0; l < stride; l += 2 * kTile) {
+        Tile low = {}, high = {};
+        if (values == nullptr)
+            for (size_t i = 0; i < count; ++i) {
+                low += tile(rows[ids[i]] + l);
+                high += tile(rows[ids[i]] + l + kTile);
+            }
+        else
+            for (size_t i = 0; i < count; ++i) {
+                low += values[i] * tile(rows[ids[i]] + l);
+                high += values[i] * tile(rows[ids[i]] + l + kTile);
+            }
+        tile(out + l) = low;
+        tile(out + l + kTile) = high;
     }
 }
 
