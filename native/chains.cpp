@@ -33,14 +33,12 @@ class Chains : public ChainItems {
         Team team(std::max<size_t>(1, threads));
         double loss = exact ? sum_gradient<double>(weights, gradient, team) : sum_gradient<float>(single_.data(), gradient, team);
         double norm = 0.0;
-        for (size_t i = 0; i < size(); ++i) {
-            if (i < n_pairs() && !free_(i)) {
-                gradient[i] = 0.0;
-                continue;
-            }
-            norm += weights[i] * weights[i];
-            gradient[i] += precision * weights[i];
+        for (size_t i = 0; i < n_pairs(); ++i) {
+            gradient[i] = free_(i) ? gradient[i] + precision * weights[i] : 0.0;
+            norm += free_(i) ? weights[i] * weights[i] : 0.0;
         }
+        for (size_t i = n_pairs(); i < size(); ++i) gradient[i] += precision * weights[i];
+        norm += dot(weights + n_pairs(), weights + n_pairs(), size() - n_pairs());
         return loss + 0.5 * precision * norm;
     }
 
@@ -419,13 +417,13 @@ void bind_chains(nb::module_& m) {
             "objective",
             [](const Chains& chains, In<double> weights, double precision, size_t threads, bool exact) {
                 if (weights.shape(0) != chains.size()) throw nb::value_error("weights and slots disagree");
-                std::vector<double> gradient(chains.size());
+                std::unique_ptr<double[]> gradient(new double[chains.size()]);  // `objective` fills it
                 double value;
                 {
                     nb::gil_scoped_release release;
-                    value = chains.objective(weights.data(), precision, gradient.data(), threads, exact);
+                    value = chains.objective(weights.data(), precision, gradient.get(), threads, exact);
                 }
-                return nb::make_tuple(value, to_numpy(std::move(gradient)));
+                return nb::make_tuple(value, to_numpy(std::move(gradient), chains.size()));
             },
             nb::arg("weights"), nb::arg("precision"), nb::arg("threads"), nb::arg("exact") = false,
             "The loss with its Gaussian prior, and the gradient; exact: all in float64 and log space.")

@@ -150,6 +150,19 @@ double dot(const double* a, const float* b, size_t n) {
     return total;
 }
 
+// Many sums side by side, so that the additions need not wait for each other.
+CORATE_FOR_EACH_PROCESSOR
+double dot(const double* a, const double* b, size_t n) {
+    double sums[32] = {};
+    size_t i = 0;
+    for (; i + 32 <= n; i += 32)
+        for (size_t k = 0; k < 32; ++k) sums[k] += a[i + k] * b[i + k];
+    double total = 0.0;
+    for (; i < n; ++i) total += a[i] * b[i];
+    for (const double sum : sums) total += sum;
+    return total;
+}
+
 CORATE_FOR_EACH_PROCESSOR
 void add_scaled(double* sum, double factor, const float* a, size_t n) {
     for (size_t i = 0; i < n; ++i) sum[i] += factor * static_cast<double>(a[i]);

@@ -71,6 +71,7 @@ void sum_rows(float* out, const float* const* rows, const int32_t* ids, const fl
 
 // The inner product of n numbers.
 double dot(const double* a, const float* b, size_t n);
+double dot(const double* a, const double* b, size_t n);
 // sum += factor a, n numbers.
 void add_scaled(double* sum, double factor, const float* a, size_t n);
 // The upper triangle of sums += the sum over rows of row row', n a multiple of 8 and the distance of rows; some of the lower
