@@ -9,8 +9,8 @@ namespace {
 // A step takes c from everything and gives back what it was: where exp T(k, l) is less than this share of c, too few
 // digits would be left (float32 has seven), and the label l has an entry for every k instead.
 constexpr float kLeastShare = 1.0f / 32.0f;
-// Entries of a step take about as long as so many of a dense one.
-constexpr size_t kDearer = 2;
+// Entries of a step take about as long as so many of a dense one, and all else about as much less as so many labels.
+constexpr size_t kDearer = 2, kSpared = 16;
 
 #if defined(__GNUC__)
 typedef float Four __attribute__((vector_size(16), aligned(4)));
@@ -178,7 +178,7 @@ bool SparsePairs::set(const DensePairs& pairs, const uint8_t* free) {
     fill(forward, [](size_t from, size_t to) { return std::pair(from, to); });
     fill(backward, [](size_t from, size_t to) { return std::pair(to, from); });
     count(free);
-    return kDearer * (forward.place.size() + backward.place.size() + pair.size()) <= 3 * K * pairs.stride;
+    return kDearer * (forward.place.size() + backward.place.size() + pair.size()) <= 3 * (K + kSpared) * pairs.stride;
 }
 
 void SparsePairs::count(const uint8_t* free) {
@@ -217,7 +217,8 @@ void SparseGroup::lay_out(const std::vector<size_t>& lengths, const SparsePairs&
     ends_.resize(kTile);
     losses_.assign(kTile, 0.0);
     bad_.assign(kTile, 0);
-    counts.assign(pairs.pair.size(), 0.0f);
+    counts.assign(pairs.pair.size(), 0.0);
+    sums_.resize(pairs.to.size());
 }
 
 // How many sentences have a position j: they come first.
@@ -331,18 +332,18 @@ void SparseGroup::weigh(const std::vector<float>& weights) {
 void SparseGroup::count(const SparsePairs& pairs, const std::vector<float>& weights) {
     if (lengths_.empty()) return;
     const size_t size = n_labels_ + 1, inner = pairs.to.size();
-    pair_sums(alpha(0), after(0) + n_labels_ * kTile, longest() - 1, n_labels_, pairs.first.data(), pairs.to.data(), counts.data());
+    pair_sums(alpha(0), after(0) + n_labels_ * kTile, longest() - 1, n_labels_, pairs.first.data(), pairs.to.data(), sums_.data());
     for (size_t i = 0; i < inner; ++i) {
         const auto pair = static_cast<size_t>(std::max(pairs.pair[i], 0));
-        counts[i] *= pairs.all->forward[pair / size * stride_ + pair % size];
+        counts[i] = static_cast<double>(pairs.all->forward[pair / size * stride_ + pair % size] * sums_[i]);
     }
-    float *starts = counts.data() + inner, *ends = starts + n_labels_;
+    double *starts = counts.data() + inner, *ends = starts + n_labels_;
     for (size_t s = 0; s < lengths_.size(); ++s) {
         if (bad_[s]) continue;
         const float *first = after(0) + s, *last = alpha(lengths_[s] - 1) + s;
         for (size_t y = 0; y < n_labels_; ++y) {
-            starts[y] += pairs.all->start[y] * first[y * kTile];
-            ends[y] += weights[s] * last[y * kTile] * pairs.all->end[y] * ends_[s];
+            starts[y] += static_cast<double>(pairs.all->start[y] * first[y * kTile]);
+            ends[y] += static_cast<double>(weights[s] * last[y * kTile] * pairs.all->end[y] * ends_[s]);
         }
     }
 }

@@ -49,9 +49,9 @@ class SparseGroup {
     void run(const SparsePairs& pairs, const std::vector<const int32_t*>& gold, const std::vector<float>& weights);
     double loss(size_t s) const { return losses_[s]; }
     bool bad(size_t s) const { return bad_[s]; }
-    std::vector<float> counts;
+    std::vector<double> counts;  // what is expected and what was seen are nearly the same
     void add_pair(const SparsePairs& pairs, size_t pair, float r) {
-        if (pairs.place[pair] >= 0) counts[static_cast<size_t>(pairs.place[pair])] += r;
+        if (pairs.place[pair] >= 0) counts[static_cast<size_t>(pairs.place[pair])] += static_cast<double>(r);
     }
     // Calls use(pair, residual) for the pairs that are counted whose first label belongs to this part.
     template <typename Use>
@@ -59,7 +59,7 @@ class SparseGroup {
         for (size_t i = 0; i < counts.size(); ++i) {
             if (pairs.pair[i] < 0) continue;
             const auto at = static_cast<size_t>(pairs.pair[i]);
-            if (parts == 1 || at / (n_labels_ + 1) % parts == part) use(at, counts[i]);
+            if (parts == 1 || at / (n_labels_ + 1) % parts == part) use(at, static_cast<float>(counts[i]));
         }
     }
 
@@ -80,6 +80,7 @@ class SparseGroup {
     std::vector<size_t> lengths_;
     // By position: rows of labels, which become tiles of sentences, and rows again; then tiles only.
     Tiles node_, alpha_, after_, scale_, turned_, ends_;
+    std::vector<float> sums_;  // of the pairs that are counted, but for those of start and end
     std::vector<double> losses_;
     std::vector<char> bad_;
 };
