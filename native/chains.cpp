@@ -170,11 +170,12 @@ class Chains : public ChainItems {
         std::vector<double> losses;
         DensePairs pairs;
         std::vector<DenseGroup> groups;
-        // In place of those where few pairs were seen.
-        bool sparse = false;
+        // In place of those where few pairs were seen, and the sentences of a group are alike in length.
+        bool few_pairs = false;
         SparsePairs sparse_pairs;
         std::vector<SparseGroup> sparse_groups;
         std::vector<std::vector<size_t>> members;
+        std::vector<char> sparse;  // which groups
         size_t n_groups = 0, first_group = 0;  // of the batch, and how many come before it in the stream
         FeatureStream::Rows rows;
     };
@@ -217,8 +218,8 @@ class Chains : public ChainItems {
                 work.losses.resize(work.n_groups);
                 team.run([&](size_t part, size_t parts) {
                     for (size_t g = part; g < work.n_groups; g += parts)
-                        work.losses[g] = work.sparse ? group_residual<Stride>(g, weights, work, work.sparse_groups[g], work.sparse_pairs)
-                                                     : group_residual<Stride>(g, weights, work, work.groups[g], work.pairs);
+                        work.losses[g] = work.sparse[g] ? group_residual<Stride>(g, weights, work, work.sparse_groups[g], work.sparse_pairs)
+                                                        : group_residual<Stride>(g, weights, work, work.groups[g], work.pairs);
                 });
                 for (size_t g = 0; g < work.n_groups; ++g) loss += work.losses[g];
                 return loss;
@@ -233,6 +234,13 @@ class Chains : public ChainItems {
         return loss;
     }
 
+    // Whether sentences, longest first, waste little room where all have as much as the longest.
+    bool alike(const std::vector<size_t>& sentences) const {
+        size_t tokens = 0;
+        for (const size_t s : sentences) tokens += length(s);
+        return kTile * length(sentences[0]) <= 4 * tokens + 1024;
+    }
+
     // Splits the sentences of a batch into groups of like length, longest first.
     void group_up(Work<float>& work, size_t size) const {
         std::vector<size_t> sorted;
@@ -240,10 +248,12 @@ class Chains : public ChainItems {
             if (length(s) > 0) sorted.push_back(s);
         std::stable_sort(sorted.begin(), sorted.end(), [&](size_t a, size_t b) { return length(a) > length(b); });
         work.n_groups = (sorted.size() + size - 1) / size;
-        if (!work.sparse && work.groups.size() < work.n_groups) work.groups.resize(work.n_groups);
-        if (work.sparse && work.sparse_groups.size() < work.n_groups) work.sparse_groups.resize(work.n_groups);
+        if (work.groups.size() < work.n_groups) work.groups.resize(work.n_groups);
+        if (work.few_pairs && work.sparse_groups.size() < work.n_groups) work.sparse_groups.resize(work.n_groups);
         work.members.assign(work.n_groups, {});
         for (size_t i = 0; i < sorted.size(); ++i) work.members[i / size].push_back(sorted[i]);
+        work.sparse.clear();
+        for (const std::vector<size_t>& members : work.members) work.sparse.push_back(work.few_pairs && alike(members));
     }
 
     template <size_t Stride, typename Group, typename Pairs>
@@ -284,7 +294,7 @@ class Chains : public ChainItems {
 
     template <typename Real>
     static float* residuals_of_token(Work<Real>& work, size_t g, size_t i, size_t j) {
-        return work.sparse ? work.sparse_groups[g].row(i, j) : work.groups[g].row(i, j);
+        return work.sparse[g] ? work.sparse_groups[g].row(i, j) : work.groups[g].row(i, j);
     }
 
     // Calls use(weight, feature, gradient) for each node weight of a batch that belongs to this part, but for those of
@@ -323,7 +333,7 @@ class Chains : public ChainItems {
     void each_pair(Work<Real>& work, size_t part, size_t parts, Use use) const {
         const auto add = [&](size_t at, float r) { use(at, static_cast<Real>(r)); };
         for (size_t g = 0; g < work.n_groups; ++g)
-            if (work.sparse)
+            if (work.sparse[g])
                 work.sparse_groups[g].each_pair(work.sparse_pairs, part, parts, add);
             else
                 work.groups[g].each_pair(part, parts, add);
@@ -335,7 +345,7 @@ class Chains : public ChainItems {
     void stream_gradient(Work<Real>& work, double* gradient, size_t part, size_t parts) const {
         for (size_t g = 0; g < work.n_groups; ++g) {
             const std::vector<float*> rows =
-                work.sparse ? rows_of(work.members[g], work.sparse_groups[g]) : rows_of(work.members[g], work.groups[g]);
+                work.sparse[g] ? rows_of(work.members[g], work.sparse_groups[g]) : rows_of(work.members[g], work.groups[g]);
             stream_->add_gradient(work.first_group + g, rows.data(), work.rows.stride, gradient + n_pairs(), part, parts);
         }
     }
@@ -350,7 +360,7 @@ class Chains : public ChainItems {
             if (dense()) {
                 std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return length(static_cast<size_t>(a)) > length(static_cast<size_t>(b)); });
                 work.pairs.set(weights, K_, 1);
-                work.sparse = loss_ == Loss::likelihood && work.sparse_pairs.set(work.pairs, free_.data());
+                work.few_pairs = loss_ == Loss::likelihood && work.sparse_pairs.set(work.pairs, free_.data());
                 std::call_once(streamed_, [&] { stream_ = streamed(order); });
                 stream_->open(work.rows, weights + n_pairs(), work.pairs.stride);
             }

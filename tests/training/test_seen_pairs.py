@@ -194,6 +194,20 @@ def test_any_number_of_threads_gives_the_same_bits(labels: int, partial: bool) -
         np.testing.assert_array_equal(same, gradient)
 
 
+@pytest.mark.parametrize("partial", [False, True])
+def test_one_sentence_may_be_much_longer_than_all_others(partial: bool) -> None:
+    lengths = (2, 3, 400, *(1 + i % 3 for i in range(40)))
+    problem = random_problem(1, lengths=lengths, labels=36, full=True, weighted=True, partial=partial)
+    problem = with_seen(problem, 0.02)
+    chains = problem.native("likelihood")
+    weights = weights_of(problem, chains)
+    assert_exact(chains, weights, atol=1e-4)
+    value, gradient = chains.objective(weights, 0.1, 1)
+    again, same = chains.objective(weights, 0.1, 3)
+    assert again == value
+    np.testing.assert_array_equal(same, gradient)
+
+
 @pytest.mark.parametrize("n", [1, 15, 16, 17, 63, 64, 65])
 def test_groups_that_are_not_full_are_right(n: int) -> None:
     lengths = tuple(1 + i % 5 for i in range(n))
