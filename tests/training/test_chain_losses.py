@@ -248,12 +248,21 @@ def test_scores_that_are_hundreds_apart_are_right_in_float32(
         np.testing.assert_allclose(gradient, slopes, atol=2e-3)
 
 
+def met_by_a_pass(problem: Problem, weights: NDArray[np.float64]) -> float:
+    """The likelihood as stochastic passes take it, which go along all pairs, however few were seen."""
+    chains = problem.native("likelihood")
+    state = np.ones((chains.size, 2), np.float32)
+    state[:, 0] = weights
+    return chains.pass_over(state.ravel(), np.arange(len(problem.sentences)), decay_of(problem, 0.0), 0.0, 16, 1)
+
+
 @pytest.mark.parametrize("gap", [50.0, 90.0, 200.0, 900.0, 1e5])
 def test_a_gold_path_that_seems_impossible_has_its_whole_loss(gap: float) -> None:
     problem = chain_of([[0.0, gap], [0.0, gap]], [0, 0])
     chains = problem.native("likelihood")
     value, gradient = chains.objective(np.zeros(chains.size), 0.0, 1)
     assert value == pytest.approx(2 * gap, rel=1e-6)
+    assert met_by_a_pass(problem, weights=np.zeros(chains.size)) == pytest.approx(2 * gap, rel=1e-6)
     np.testing.assert_allclose(problem.split(gradient).table, [[-1, 0, -1], [0, 1, 1], [-1, 1, 0]], atol=1e-6)
 
 
@@ -268,6 +277,7 @@ def test_nodes_and_edges_that_contradict_each_other_are_weighed_exactly(gap: flo
     value, gradient = chains.objective(weights, 0.0, 1)
     expected = problem.objective("likelihood", weights, 0.0)
     assert value == pytest.approx(expected, rel=1e-5, abs=1e-5)
+    assert met_by_a_pass(problem, weights) == pytest.approx(expected, rel=1e-5, abs=1e-5)
     exact = chains.objective(weights, 0.0, 1, exact=True)[1]
     np.testing.assert_allclose(gradient, exact, atol=1e-5)
 
@@ -299,6 +309,7 @@ def test_a_path_that_seems_lost_at_first_and_wins_in_the_end_is_kept(
     weights[:9].reshape(3, 3)[:2, :2] = [[-drop, -300.0], [-300.0, 0.0]]
     value, gradient = chains.objective(weights, 0.0, 1)
     assert value == pytest.approx(problem.objective("likelihood", weights, 0.0), rel=1e-5, abs=1e-4)
+    assert met_by_a_pass(problem, weights) == pytest.approx(value, rel=1e-5, abs=1e-4)
     np.testing.assert_allclose(gradient, chains.objective(weights, 0.0, 1, exact=True)[1], atol=1e-4)
 
 
@@ -373,6 +384,7 @@ def test_a_label_that_vanishes_beside_a_faint_one_is_not_forgotten(
     chains = problem.native("likelihood")
     value, gradient = chains.objective(weights, 0.0, 1)
     assert value == pytest.approx(problem.objective("likelihood", weights, 0.0), rel=1e-5, abs=1e-4)
+    assert met_by_a_pass(problem, weights) == pytest.approx(value, rel=1e-5, abs=1e-4)
     np.testing.assert_allclose(gradient, chains.objective(weights, 0.0, 1, exact=True)[1], atol=1e-4)
 
 
