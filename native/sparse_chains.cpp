@@ -64,6 +64,17 @@ CORATE_INLINE void step_to(size_t y, const float* common, const int32_t* first, 
     for (int32_t i = first[y]; i < first[y + 1]; ++i) out += more[i] * tile(from + place[i]);
 }
 
+// to(y) = node(y) start(y); returns the sums over labels.
+CORATE_FOR_EACH_PROCESSOR
+void begin_forward(const float* start, const float* node, size_t labels, float* to, float* sums) {
+    Tile sum = {};
+    for (size_t y = 0; y < labels; ++y) {
+        tile(to + y * kTile) = start[y] * tile(node + y * kTile);
+        sum += tile(to + y * kTile);
+    }
+    tile(sums) = sum;
+}
+
 // to(y) = node(y) times what a step from `from` brings; returns the sums over labels.
 CORATE_FOR_EACH_PROCESSOR
 void step_forward(const SparseSteps& steps, const float* from, const float* node, size_t labels, float* to, float* sums) {
@@ -145,38 +156,31 @@ void pair_sums(const float* x, const float* z, size_t positions, size_t labels, 
 
 }  // namespace
 
-void SparseSteps::clear() {
+void SparseSteps::set(const float* matrix, size_t labels, size_t stride, float usual) {
     common.clear();
     first.assign(1, 0);
     place.clear();
     more.clear();
+    for (size_t to = 0; to < labels; ++to) {
+        bool even = usual > 0.0f;
+        for (size_t from = 0; from < labels && even; ++from) even = matrix[from * stride + to] >= kLeastShare * usual;
+        common.push_back(even ? usual : 0.0f);
+        for (size_t from = 0; from < labels; ++from) {
+            const float potential = matrix[from * stride + to];
+            if (even && potential == usual) continue;
+            place.push_back(static_cast<int32_t>(from * kTile));
+            more.push_back(potential - common.back());
+        }
+        first.push_back(static_cast<int32_t>(place.size()));
+    }
 }
 
 bool SparsePairs::set(const DensePairs& pairs, const uint8_t* free) {
-    const size_t K = pairs.n_labels, size = K + 1;
+    const size_t K = pairs.n_labels;
     const float usual = std::exp(-static_cast<float>(pairs.shift));  // of a score of zero
     all = &pairs;
-    const auto differs = [&](size_t y, size_t z) { return pairs.scores[y * size + z] != 0.0f; };
-    const auto fill = [&](SparseSteps& steps, auto pair_of) {
-        steps.clear();
-        for (size_t to = 0; to < K; ++to) {
-            bool even = usual > 0.0f;
-            for (size_t from = 0; from < K && even; ++from) {
-                const auto [y, z] = pair_of(from, to);
-                even = pairs.forward[y * pairs.stride + z] >= kLeastShare * usual;
-            }
-            steps.common.push_back(even ? usual : 0.0f);
-            for (size_t from = 0; from < K; ++from) {
-                const auto [y, z] = pair_of(from, to);
-                if (even && !differs(y, z)) continue;
-                steps.place.push_back(static_cast<int32_t>(from * kTile));
-                steps.more.push_back(pairs.forward[y * pairs.stride + z] - steps.common.back());
-            }
-            steps.first.push_back(static_cast<int32_t>(steps.place.size()));
-        }
-    };
-    fill(forward, [](size_t from, size_t to) { return std::pair(from, to); });
-    fill(backward, [](size_t from, size_t to) { return std::pair(to, from); });
+    forward.set(pairs.forward.data(), K, pairs.stride, usual);
+    backward.set(pairs.backward.data(), K, pairs.stride, usual);
     count(free);
     return kDearer * (forward.place.size() + backward.place.size() + pair.size()) <= 3 * (K + kSpared) * pairs.stride;
 }
@@ -276,14 +280,10 @@ void SparseGroup::forward(const SparsePairs& pairs) {
     };
     for (size_t j = 0; j < longest(); ++j) {
         alignas(64) float sums[kTile];
-        if (j > 0) {
+        if (j > 0)
             step_forward(pairs.forward, alpha(j - 1), nodes(j), n_labels_, alpha(j), sums);
-        } else {
-            std::copy(nodes(0), nodes(0) + n_labels_ * kTile, alpha(0));
-            for (size_t y = 0; y < n_labels_; ++y) scale_row(alpha(0) + y * kTile, start[y], kTile);
-            std::fill(sums, sums + kTile, 0.0f);
-            for (size_t i = 0; i < n_labels_ * kTile; ++i) sums[i % kTile] += alpha(0)[i];
-        }
+        else
+            begin_forward(start.data(), nodes(0), n_labels_, alpha(0), sums);
         const size_t n = active(j);
         float* scale = scale_.data() + j * kTile;
         for (size_t s = 0; s < kTile; ++s) scale[s] = s < n ? scaled(s, sums[s]) : 0.0f;

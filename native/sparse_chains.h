@@ -16,12 +16,13 @@
 
 // The steps in one direction, by the label they lead to.
 struct SparseSteps {
-    std::vector<float> common;      // K: of every label
-    std::vector<int32_t> first;     // K + 1: where the entries of each label begin
-    std::vector<int32_t> place;     // of each entry: the tile of the label it comes from
-    std::vector<float> more;        // and what that label has more
+    std::vector<float> common;   // K: what all labels before bring
+    std::vector<int32_t> first;  // K + 1: where the entries of each label begin
+    std::vector<int32_t> place;  // of each entry: the tile of the label it comes from
+    std::vector<float> more;     // and what that one brings more
 
-    void clear();
+    // Of a matrix of potentials, from row to column, most of which are `usual`.
+    void set(const float* matrix, size_t labels, size_t stride, float usual);
 };
 
 struct SparsePairs {
