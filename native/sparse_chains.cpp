@@ -6,27 +6,26 @@
 
 namespace {
 
-// A step takes c from everything and gives back what it was: where exp T(k, l) is less than this share of c, too few
-// digits would be left (float32 has seven), and the label l has an entry for every k instead.
+// c sum a is taken whole, and what seen pairs have less is taken off again: a rounding of c sum a, 2^-24 of it, stays. Where
+// exp T(k, l) is this share of c or more, that is 2^-19 of the result at worst. Where it is less, label l has an entry for
+// every k instead, and c is left out.
 constexpr float kLeastShare = 1.0f / 32.0f;
 // Entries of a step take about as long as so many of a dense one, and all else about as much less as so many labels.
 constexpr size_t kDearer = 2, kSpared = 16;
 
-#if defined(__GNUC__)
-typedef float Four __attribute__((vector_size(16), aligned(4)));
-typedef int FourPlaces __attribute__((vector_size(16)));
-
 // to(j, i) = from(i, j), i and j below four.
+#if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
+typedef float Four __attribute__((vector_size(16), aligned(4)));
+
 CORATE_INLINE void turn_four(const float* from, size_t apart, float* to, size_t to_apart) {
     Four row[4];
     for (size_t i = 0; i < 4; ++i) row[i] = *reinterpret_cast<const Four*>(from + i * apart);
-    constexpr FourPlaces kLow = {0, 4, 1, 5}, kHigh = {2, 6, 3, 7}, kFirst = {0, 1, 4, 5}, kSecond = {2, 3, 6, 7};
-    const Four a = __builtin_shuffle(row[0], row[1], kLow), b = __builtin_shuffle(row[2], row[3], kLow);
-    const Four c = __builtin_shuffle(row[0], row[1], kHigh), d = __builtin_shuffle(row[2], row[3], kHigh);
-    *reinterpret_cast<Four*>(to) = __builtin_shuffle(a, b, kFirst);
-    *reinterpret_cast<Four*>(to + to_apart) = __builtin_shuffle(a, b, kSecond);
-    *reinterpret_cast<Four*>(to + 2 * to_apart) = __builtin_shuffle(c, d, kFirst);
-    *reinterpret_cast<Four*>(to + 3 * to_apart) = __builtin_shuffle(c, d, kSecond);
+    const Four a = __builtin_shufflevector(row[0], row[1], 0, 4, 1, 5), b = __builtin_shufflevector(row[2], row[3], 0, 4, 1, 5);
+    const Four c = __builtin_shufflevector(row[0], row[1], 2, 6, 3, 7), d = __builtin_shufflevector(row[2], row[3], 2, 6, 3, 7);
+    *reinterpret_cast<Four*>(to) = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+    *reinterpret_cast<Four*>(to + to_apart) = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+    *reinterpret_cast<Four*>(to + 2 * to_apart) = __builtin_shufflevector(c, d, 0, 1, 4, 5);
+    *reinterpret_cast<Four*>(to + 3 * to_apart) = __builtin_shufflevector(c, d, 2, 3, 6, 7);
 }
 #else
 CORATE_INLINE void turn_four(const float* from, size_t apart, float* to, size_t to_apart) {
@@ -314,18 +313,14 @@ void SparseGroup::backward(const SparsePairs& pairs) {
     }
 }
 
-// Sentences have their weight, bad ones none.
+// Sentences have their weight; bad ones, which may be no numbers, even where they have ended, leave the sums of pairs.
 void SparseGroup::weigh(const std::vector<float>& weights) {
     for (size_t s = 0; s < lengths_.size(); ++s) {
-        if (!bad_[s] && weights[s] == 1.0f) continue;
-        for (size_t j = 0; j < lengths_[s]; ++j) {
-            for (size_t y = 0; y < n_labels_; ++y) {
-                float& b = after(j)[y * kTile + s];
-                b = bad_[s] ? 0.0f : b * weights[s];
-                if (bad_[s]) alpha(j)[y * kTile + s] = 0.0f;
-            }
-            scale_row(row(s, j), weights[s], stride_);
-        }
+        if (bad_[s])
+            for (size_t i = s; i < longest() * n_labels_ * kTile; i += kTile) alpha_[i] = after_[i] = 0.0f;
+        if (bad_[s] || weights[s] == 1.0f) continue;
+        for (size_t i = s; i < lengths_[s] * n_labels_ * kTile; i += kTile) after_[i] *= weights[s];
+        for (size_t j = 0; j < lengths_[s]; ++j) scale_row(row(s, j), weights[s], stride_);
     }
 }
 

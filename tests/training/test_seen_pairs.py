@@ -161,22 +161,25 @@ def test_a_path_that_seems_lost_at_first_and_wins_in_the_end_is_kept(
     np.testing.assert_allclose(gradient, slopes, atol=1e-4)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_a_sentence_without_a_value_spoils_no_other(bad: float) -> None:
-    """A base that is no number makes its own sentence's loss none; sums of pairs of its neighbours must not meet it."""
-    problem = with_seen(random_problem(9, lengths=(3, 3, 2), labels=40, full=True), 0.05)
-    first, *others = problem.sentences
-    broken = [replace(first[0], base=dict.fromkeys(first[0].base, bad)), *first[1:]]
-    weighed = replace(problem, sentences=[broken, *others], weights=[0.0, 1.0, 1.0])
-    chains = weighed.native("likelihood")
+@pytest.mark.parametrize("length", [1, 2, 3, 5])
+@pytest.mark.parametrize("labels", [4, 40])
+def test_a_sentence_beyond_float32_spoils_no_other(labels: int, length: int) -> None:
+    """Scores that float32 has no numbers for are those of one sentence; sums over all of them must not meet it."""
+    problem = random_problem(9, lengths=(3, length, 4, 2), labels=labels, full=True, valued=False)
+    token = problem.sentences[1][0]
+    problem.sentences[1][0] = replace(token, base=token.base | {0: 3e38}, features=[(0, 1.0)], gold=0)
+    problem.seen[0, 0] = True
+    problem = with_seen(problem, 0.05)
+    for other in (t for s in (0, 2, 3) for t in problem.sentences[s]):
+        other.features = [(f, v) for f, v in other.features if f != 0]
+    chains = problem.native("likelihood")
     weights = weights_of(problem, chains)
+    weights[len(problem.free)] = 3e38  # of the first feature with label 0
     value, gradient = chains.objective(weights, 0.0, 1)
-    assert np.isnan(value)
-    used = {f for t in first for f, _ in t.features}
-    node = problem.split(gradient).node
-    alone = replace(problem, sentences=others).native("likelihood").objective(weights, 0.0, 1)[1]
-    for f in set(range(5)) - used:
-        np.testing.assert_allclose(node[f], problem.split(alone).node[f], atol=1e-5)
+    expected, slopes = chains.objective(weights, 0.0, 1, exact=True)
+    assert np.isfinite(expected)
+    assert value == pytest.approx(expected, rel=1e-5)
+    np.testing.assert_allclose(gradient, slopes, atol=1e-4)
 
 
 @pytest.mark.parametrize("labels", [5, 40])
@@ -221,9 +224,14 @@ def test_evaluations_do_not_depend_on_those_before() -> None:
     problem = with_seen(random_problem(4, lengths=LENGTHS, labels=70, full=True, weighted=True), 0.02)
     few = weights_of(problem, problem.native("likelihood"))
     every = weights_for(problem.native("likelihood"))  # no pair scores zero
+    no_numbers = few.copy()  # where a step went much too far
+    no_numbers[len(problem.free) :] = np.nan
     used = problem.native("likelihood")
-    for weights in (few, every, few, every):
+    for weights in (few, every, few, no_numbers, few, every, no_numbers, every):
         value, gradient = used.objective(weights, 0.1, 1)
+        if weights is no_numbers:
+            assert np.isnan(value)
+            continue
         again, same = problem.native("likelihood").objective(weights, 0.1, 1)
         assert value == again
         np.testing.assert_array_equal(gradient, same)
