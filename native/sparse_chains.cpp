@@ -203,8 +203,10 @@ void SparsePairs::count(const uint8_t* free) {
         for (; pair.size() % 4 != 0; to.push_back(0)) pair.push_back(-1);
         first.push_back(static_cast<int32_t>(pair.size()));
     }
-    for (size_t y = 0; y < K; ++y) add(K, y);
-    for (size_t y = 0; y < K; ++y) add(y, K);
+    boundaries = false;
+    for (size_t y = 0; y < K; ++y) boundaries |= free[K * size + y] || free[y * size + K];
+    for (size_t y = 0; y < K && boundaries; ++y) add(K, y);
+    for (size_t y = 0; y < K && boundaries; ++y) add(y, K);
 }
 
 void SparseGroup::lay_out(const std::vector<size_t>& lengths, const SparsePairs& pairs) {
@@ -333,7 +335,7 @@ void SparseGroup::count(const SparsePairs& pairs, const std::vector<float>& weig
         counts[i] = static_cast<double>(pairs.all->forward[pair / size * stride_ + pair % size] * sums_[i]);
     }
     double *starts = counts.data() + inner, *ends = starts + n_labels_;
-    for (size_t s = 0; s < lengths_.size(); ++s) {
+    for (size_t s = 0; s < lengths_.size() && pairs.boundaries; ++s) {
         if (bad_[s]) continue;
         const float *first = after(0) + s, *last = alpha(lengths_[s] - 1) + s;
         for (size_t y = 0; y < n_labels_; ++y) {

@@ -29,8 +29,9 @@ struct SparsePairs {
     const DensePairs* all = nullptr;
     SparseSteps forward, backward;
     // The pairs that are counted, by their first label, filled up to fours: a pair (y (K + 1) + y', -1 where it only fills
-    // up), and the tile of its second label. Then the pairs of the start and of the end, K each.
+    // up), and the tile of its second label. Then those of the start and of the end, K each, unless none has a weight.
     std::vector<int32_t> first, pair, to;
+    bool boundaries = true;
     std::vector<int32_t> place;  // (K + 1)^2: where a pair stands among those, -1 where it is not counted
 
     // Whether a step takes less time this way; `free` says of (K + 1)^2 pairs which have a weight to train.
