@@ -245,6 +245,8 @@ def test_scores_that_are_hundreds_apart_are_right_in_float32(
         exact, slopes = chains.objective(weights, 0.0, 1, exact=True)
         assert exact == pytest.approx(expected, rel=1e-9, abs=1e-9)
         assert value == pytest.approx(expected, rel=1e-5, abs=1e-3 * scale / 30)
+        met = met_by_a_pass(problem, weights)
+        assert met == pytest.approx(expected, rel=1e-5, abs=1e-3 * scale / 30)
         np.testing.assert_allclose(gradient, slopes, atol=2e-3)
 
 
