@@ -4,6 +4,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,13 @@ Out<T> to_numpy(std::vector<T>&& values) {
     auto* held = new std::vector<T>(std::move(values));
     nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return Out<T>(held->data(), {held->size()}, owner);
+}
+
+template <typename T>
+Out<T> to_numpy(std::unique_ptr<T[]>&& values, size_t n) {
+    T* held = values.release();
+    nb::capsule owner(held, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return Out<T>(held, {n}, owner);
 }
 
 template <typename T>

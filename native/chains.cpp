@@ -17,6 +17,7 @@
 #include "feature_stream.h"
 #include "lattice.h"
 #include "parallel.h"
+#include "sparse_chains.h"
 
 namespace {
 
@@ -32,14 +33,12 @@ class Chains : public ChainItems {
         Team team(std::max<size_t>(1, threads));
         double loss = exact ? sum_gradient<double>(weights, gradient, team) : sum_gradient<float>(single_.data(), gradient, team);
         double norm = 0.0;
-        for (size_t i = 0; i < size(); ++i) {
-            if (i < n_pairs() && !free_(i)) {
-                gradient[i] = 0.0;
-                continue;
-            }
-            norm += weights[i] * weights[i];
-            gradient[i] += precision * weights[i];
+        for (size_t i = 0; i < n_pairs(); ++i) {
+            gradient[i] = free_(i) ? gradient[i] + precision * weights[i] : 0.0;
+            norm += free_(i) ? weights[i] * weights[i] : 0.0;
         }
+        for (size_t i = n_pairs(); i < size(); ++i) gradient[i] += precision * weights[i];
+        norm += dot(weights + n_pairs(), weights + n_pairs(), size() - n_pairs());
         return loss + 0.5 * precision * norm;
     }
 
@@ -171,17 +170,37 @@ class Chains : public ChainItems {
         std::vector<double> losses;
         DensePairs pairs;
         std::vector<DenseGroup> groups;
+        // In place of those where few pairs were seen, and the sentences of a group are alike in length.
+        bool few_pairs = false;
+        SparsePairs sparse_pairs;
+        std::vector<SparseGroup> sparse_groups;
         std::vector<std::vector<size_t>> members;
-        size_t n_groups = 0;
+        std::vector<char> sparse;  // which groups
+        size_t n_groups = 0, first_group = 0;  // of the batch, and how many come before it in the stream
         FeatureStream::Rows rows;
     };
     // Sentences of a group: more are quicker, fewer let the threads share a small batch.
-    static constexpr size_t kGroup = 8, kLargeGroup = 16;
+    static constexpr size_t kGroup = 8, kLargeGroup = kTile;
 
-    void streamed_scores(int64_t t, const float* weights, const FeatureStream::Rows& rows, float* out) const {
-        const float* fixed = base_ ? base_->data() + first(t) : nullptr;
-        for (size_t y = 0; y < rows.stride; ++y) out[y] = fixed && y < K_ ? fixed[y] : 0.0f;
-        stream_->add_scores(t, weights + n_pairs(), rows, out);
+    // The rows of a group, sentence by sentence.
+    template <typename Group>
+    std::vector<float*> rows_of(const std::vector<size_t>& members, Group& group) const {
+        std::vector<float*> rows;
+        for (size_t i = 0; i < members.size(); ++i)
+            for (size_t j = 0; j < length(members[i]); ++j) rows.push_back(group.row(i, j));
+        return rows;
+    }
+
+    template <typename Group>
+    void streamed_scores(size_t g, const float* weights, const Work<float>& work, Group& group) const {
+        const std::vector<float*> rows = rows_of(work.members[g], group);
+        auto out = rows.begin();
+        for (const size_t s : work.members[g])
+            for (int64_t t = sentences_.data()[s]; t < sentences_.data()[s + 1]; ++t, ++out) {
+                std::fill(*out, *out + work.rows.stride, 0.0f);
+                if (base_) std::copy(base_->data() + first(t), base_->data() + first(t) + K_, *out);
+            }
+        stream_->add_scores(work.first_group + g, weights + n_pairs(), work.rows, rows.data());
     }
 
     bool dense() const { return all_labels() && !edges_ && triples_.empty() && (loss_ == Loss::likelihood || loss_ == Loss::pieces); }
@@ -198,7 +217,9 @@ class Chains : public ChainItems {
                 if (Stride == 2) work.pairs.set(weights, K_, Stride);
                 work.losses.resize(work.n_groups);
                 team.run([&](size_t part, size_t parts) {
-                    for (size_t g = part; g < work.n_groups; g += parts) work.losses[g] = group_residual<Stride>(g, weights, work);
+                    for (size_t g = part; g < work.n_groups; g += parts)
+                        work.losses[g] = work.sparse[g] ? group_residual<Stride>(g, weights, work, work.sparse_groups[g], work.sparse_pairs)
+                                                        : group_residual<Stride>(g, weights, work, work.groups[g], work.pairs);
                 });
                 for (size_t g = 0; g < work.n_groups; ++g) loss += work.losses[g];
                 return loss;
@@ -213,6 +234,13 @@ class Chains : public ChainItems {
         return loss;
     }
 
+    // Whether sentences, longest first, waste little room where all have as much as the longest.
+    bool alike(const std::vector<size_t>& sentences) const {
+        size_t tokens = 0;
+        for (const size_t s : sentences) tokens += length(s);
+        return kTile * length(sentences[0]) <= 4 * tokens + 1024;
+    }
+
     // Splits the sentences of a batch into groups of like length, longest first.
     void group_up(Work<float>& work, size_t size) const {
         std::vector<size_t> sorted;
@@ -221,13 +249,15 @@ class Chains : public ChainItems {
         std::stable_sort(sorted.begin(), sorted.end(), [&](size_t a, size_t b) { return length(a) > length(b); });
         work.n_groups = (sorted.size() + size - 1) / size;
         if (work.groups.size() < work.n_groups) work.groups.resize(work.n_groups);
+        if (work.few_pairs && work.sparse_groups.size() < work.n_groups) work.sparse_groups.resize(work.n_groups);
         work.members.assign(work.n_groups, {});
         for (size_t i = 0; i < sorted.size(); ++i) work.members[i / size].push_back(sorted[i]);
+        work.sparse.clear();
+        for (const std::vector<size_t>& members : work.members) work.sparse.push_back(work.few_pairs && alike(members));
     }
 
-    template <size_t Stride>
-    double group_residual(size_t g, const float* weights, Work<float>& work) const {
-        DenseGroup& group = work.groups[g];
+    template <size_t Stride, typename Group, typename Pairs>
+    double group_residual(size_t g, const float* weights, Work<float>& work, Group& group, const Pairs& pairs) const {
         const std::vector<size_t>& members = work.members[g];
         std::vector<size_t> lengths;
         std::vector<const int32_t*> gold;
@@ -238,27 +268,33 @@ class Chains : public ChainItems {
             gold.push_back(std::any_of(first, first + length(s), [](int32_t y) { return y < 0; }) ? nullptr : first);
             of_sentences.push_back(sentence_weights_ ? sentence_weights_->data()[s] : 1.0f);
         }
-        group.lay_out(lengths, work.pairs);
-        for (size_t i = 0; i < members.size(); ++i)
-            if (Stride == 1)
-                for (size_t j = 0; j < lengths[i]; ++j)
-                    streamed_scores(sentences_.data()[members[i]] + static_cast<int64_t>(j), weights, work.rows, group.row(i, j));
-            else
-                each_token_ahead<Stride>(members[i], weights, [&](int64_t t, size_t j) { node_scores<Stride>(t, weights, group.row(i, j)); });
-        group.run(work.pairs, gold, of_sentences, loss_ == Loss::pieces);
+        group.lay_out(lengths, pairs);
+        if (Stride == 1) streamed_scores(g, weights, work, group);
+        for (size_t i = 0; Stride != 1 && i < members.size(); ++i)
+            each_token_ahead<Stride>(members[i], weights, [&](int64_t t, size_t j) { node_scores<Stride>(t, weights, group.row(i, j)); });
+        if constexpr (std::is_same_v<Group, DenseGroup>)
+            group.run(pairs, gold, of_sentences, loss_ == Loss::pieces);
+        else
+            group.run(pairs, gold, of_sentences);
         double loss = 0.0;
-        for (size_t i = 0; i < members.size(); ++i) loss += group.bad(i) ? alone<Stride>(members[i], i, weights, group) : group.loss(i);
+        for (size_t i = 0; i < members.size(); ++i)
+            loss += group.bad(i) ? alone<Stride>(members[i], i, weights, group, pairs) : group.loss(i);
         return loss;
     }
 
     // The residuals of one sentence of a group, by the way that is always right.
-    template <size_t Stride>
-    double alone(size_t s, size_t i, const float* weights, DenseGroup& group) const {
+    template <size_t Stride, typename Group, typename Pairs>
+    double alone(size_t s, size_t i, const float* weights, Group& group, const Pairs& pairs) const {
         Chain<float> chain;
         const double loss = residual<Stride>(s, weights, chain);
         for (size_t j = 0; j < chain.n; ++j) std::copy(chain.nodes(j), chain.nodes(j) + K_, group.row(i, j));
-        pairs_of(s, chain, 0, 1, [&](size_t at, float r) { group.table[at] += r; });
+        pairs_of(s, chain, 0, 1, [&](size_t at, float r) { group.add_pair(pairs, at, r); });
         return loss;
+    }
+
+    template <typename Real>
+    static float* residuals_of_token(Work<Real>& work, size_t g, size_t i, size_t j) {
+        return work.sparse[g] ? work.sparse_groups[g].row(i, j) : work.groups[g].row(i, j);
     }
 
     // Calls use(weight, feature, gradient) for each node weight of a batch that belongs to this part, but for those of
@@ -270,7 +306,7 @@ class Chains : public ChainItems {
                 for (size_t i = 0; i < work.members[g].size(); ++i) {
                     const size_t s = work.members[g][i];
                     for (size_t j = 0; j < length(s); ++j)
-                        node_weights_of(sentences_.data()[s] + static_cast<int64_t>(j), work.groups[g].row(i, j), quiet, part, parts, use);
+                        node_weights_of(sentences_.data()[s] + static_cast<int64_t>(j), residuals_of_token(work, g, i, j), quiet, part, parts, use);
                 }
         for (size_t i = 0; work.n_groups == 0 && !(dense() && std::is_same_v<Real, float>) && i < work.sentences.size(); ++i) {
             Chain<Real>& c = work.chains[i];
@@ -295,20 +331,23 @@ class Chains : public ChainItems {
     // Calls use(weight, gradient) for each label pair of a batch whose first label belongs to this part.
     template <typename Real, typename Use>
     void each_pair(Work<Real>& work, size_t part, size_t parts, Use use) const {
+        const auto add = [&](size_t at, float r) { use(at, static_cast<Real>(r)); };
         for (size_t g = 0; g < work.n_groups; ++g)
-            for (size_t y = part; y <= K_; y += parts)
-                for (size_t at = y * (K_ + 1); at < (y + 1) * (K_ + 1); ++at) use(at, static_cast<Real>(work.groups[g].table[at]));
+            if (work.sparse[g])
+                work.sparse_groups[g].each_pair(work.sparse_pairs, part, parts, add);
+            else
+                work.groups[g].each_pair(part, parts, add);
         if (dense() && std::is_same_v<Real, float>) return;
         for (size_t i = 0; i < work.sentences.size(); ++i) pairs_of(work.sentences[i], work.chains[i], part, parts, use);
     }
 
     template <typename Real>
     void stream_gradient(Work<Real>& work, double* gradient, size_t part, size_t parts) const {
-        for (size_t g = 0; g < work.n_groups; ++g)
-            for (size_t i = 0; i < work.members[g].size(); ++i)
-                for (size_t j = 0; j < length(work.members[g][i]); ++j)
-                    stream_->add_gradient(sentences_.data()[work.members[g][i]] + static_cast<int64_t>(j), work.groups[g].row(i, j), work.rows,
-                                          gradient + n_pairs(), part, parts);
+        for (size_t g = 0; g < work.n_groups; ++g) {
+            const std::vector<float*> rows =
+                work.sparse[g] ? rows_of(work.members[g], work.sparse_groups[g]) : rows_of(work.members[g], work.groups[g]);
+            stream_->add_gradient(work.first_group + g, rows.data(), work.rows.stride, gradient + n_pairs(), part, parts);
+        }
     }
 
     template <typename Real>
@@ -321,12 +360,14 @@ class Chains : public ChainItems {
             if (dense()) {
                 std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return length(static_cast<size_t>(a)) > length(static_cast<size_t>(b)); });
                 work.pairs.set(weights, K_, 1);
-                std::call_once(streamed_, [this] { stream_ = std::make_unique<FeatureStream>(*nodes_, n_tokens_, K_); });
+                work.few_pairs = loss_ == Loss::likelihood && work.sparse_pairs.set(work.pairs, free_.data());
+                std::call_once(streamed_, [&] { stream_ = streamed(order); });
                 stream_->open(work.rows, weights + n_pairs(), work.pairs.stride);
             }
         }
         double loss = 0.0;
         for (size_t start = 0; start < order.size(); start += batch) {
+            work.first_group = start / kLargeGroup;
             loss += residuals_of<1>(order.data() + start, std::min(batch, order.size() - start), weights, work, team);
             team.run([&](size_t part, size_t parts) {
                 const auto add = [&](size_t at, int32_t, Real r) { gradient[at] += static_cast<double>(r); };
@@ -340,8 +381,20 @@ class Chains : public ChainItems {
                 each_triple(work, Real(0), part, parts, add_pair);
             });
         }
-        if (work.rows.stride > 0) stream_->close(work.rows, gradient + n_pairs());
         return loss;
+    }
+
+    // The features of sentences in order, by the groups that they are taken in.
+    std::unique_ptr<FeatureStream> streamed(const std::vector<int64_t>& order) const {
+        std::vector<FeatureStream::Group> groups;
+        size_t count = 0;
+        for (const int64_t s : order) {
+            const size_t n = length(static_cast<size_t>(s));
+            if (n == 0) continue;
+            if (count++ % kLargeGroup == 0) groups.emplace_back();
+            groups.back().emplace_back(sentences_.data()[s], n);
+        }
+        return std::make_unique<FeatureStream>(*nodes_, groups, K_);
     }
 
     void check_pass(const InOut<float>& state, const In<int64_t>& order, size_t batch) const {
@@ -374,13 +427,13 @@ void bind_chains(nb::module_& m) {
             "objective",
             [](const Chains& chains, In<double> weights, double precision, size_t threads, bool exact) {
                 if (weights.shape(0) != chains.size()) throw nb::value_error("weights and slots disagree");
-                std::vector<double> gradient(chains.size());
+                std::unique_ptr<double[]> gradient(new double[chains.size()]);  // `objective` fills it
                 double value;
                 {
                     nb::gil_scoped_release release;
-                    value = chains.objective(weights.data(), precision, gradient.data(), threads, exact);
+                    value = chains.objective(weights.data(), precision, gradient.get(), threads, exact);
                 }
-                return nb::make_tuple(value, to_numpy(std::move(gradient)));
+                return nb::make_tuple(value, to_numpy(std::move(gradient), chains.size()));
             },
             nb::arg("weights"), nb::arg("precision"), nb::arg("threads"), nb::arg("exact") = false,
             "The loss with its Gaussian prior, and the gradient; exact: all in float64 and log space.")

@@ -35,6 +35,13 @@ class DenseGroup {
     double loss(size_t s) const { return losses_[s]; }
     bool bad(size_t s) const { return bad_[s]; }
     std::vector<float> table;
+    void add_pair(const DensePairs&, size_t pair, float r) { table[pair] += r; }
+    // Calls use(pair, residual) for the pairs whose first label belongs to this part.
+    template <typename Use>
+    void each_pair(size_t part, size_t parts, Use use) const {
+        for (size_t y = part; y <= n_labels_; y += parts)
+            for (size_t at = y * (n_labels_ + 1); at < (y + 1) * (n_labels_ + 1); ++at) use(at, table[at]);
+    }
 
    private:
     void forward(const DensePairs& pairs);

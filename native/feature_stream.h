@@ -1,102 +1,68 @@
 // What batch optimisers read again and again of features over a full lattice, laid out in the order it is read.
 //
-// Features seen with many of the labels, of which a few make most of the work, have whole rows of weights and of sums of
-// gradients, which vectors are quick at; of the others each token has its slots with their labels.
+// Tokens are taken by groups of sentences. Of each feature that a group has, the stream says which of its tokens have it,
+// so that a weight is fetched once for all of them. Features with as many weights and as many tokens stand together, since
+// loops whose length keeps changing are slow, and among those in the order of their weights.
+// Scores of features that were seen with many of the labels, of which a few make most of the work, come token by token from
+// whole rows of weights, which vectors are quick at.
 #pragma once
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "sparse_features.h"
-#include "vectors.h"
+#include "tiles.h"
 
 class FeatureStream {
    public:
-    // Rows of weights and of sums for one evaluation; `stride` floats each, a multiple of 32.
+    // Rows of weights for one evaluation; `stride` floats each, a multiple of 32.
     struct Rows {
         size_t stride = 0;
-        std::vector<float> weights;
-        std::vector<double> sums;
+        Tiles weights;
     };
+    using Group = std::vector<std::pair<int64_t, size_t>>;  // sentences: their first token, and their length
 
-    FeatureStream(const SparseFeatures& features, size_t n_tokens, size_t n_labels) : features_(features) {
-        const Slots& slots = features.slots;
-        const auto many = static_cast<int64_t>(std::max<size_t>(5, n_labels / 8));
-        long_of_.assign(slots.n_features(), -1);
-        for (int32_t f = 0; static_cast<size_t>(f) < slots.n_features(); ++f)
-            if (slots.end(f) - slots.begin(f) >= many) long_of_[static_cast<size_t>(f)] = static_cast<int32_t>(n_long_++);
-        for (int64_t t = 0; t < static_cast<int64_t>(n_tokens); ++t) add_token(t);
-    }
+    FeatureStream(const SparseFeatures& features, const std::vector<Group>& groups, size_t n_labels);
 
-    // Rows with the weights in their places and all sums zero.
-    void open(Rows& rows, const float* weights, size_t stride) const {
-        rows.stride = stride;
-        rows.weights.assign(n_long_ * stride, 0.0f);
-        rows.sums.assign(n_long_ * stride, 0.0);
-        each_long_slot([&](size_t row, size_t slot, size_t y) { rows.weights[row * stride + y] = weights[slot]; });
-    }
-
-    // out += the scores of a token.
-    void add_scores(int64_t token, const float* weights, const Rows& rows, float* out) const {
-        const auto t = static_cast<size_t>(token);
-        for (size_t i = short_offsets_[t]; i < short_offsets_[t + 1]; ++i)
-            out[short_labels_[i]] += (short_values_.empty() ? 1.0f : short_values_[i]) * weights[short_slots_[i]];
-        const size_t at = long_offsets_[t];
-        add_rows(out, rows.weights.data(), long_rows_.data() + at, long_values_.data() + at, long_offsets_[t + 1] - at, rows.stride);
-    }
-
-    // Adds what a token's residuals give that belongs to this part: of the slots every so manyth, of the rows some columns.
-    void add_gradient(int64_t token, const float* r, Rows& rows, double* gradient, size_t part, size_t parts) const {
-        const auto t = static_cast<size_t>(token);
-        for (size_t i = short_offsets_[t]; i < short_offsets_[t + 1]; ++i) {
-            const auto slot = static_cast<size_t>(short_slots_[i]);
-            if (parts > 1 && slot % parts != part) continue;
-            gradient[slot] += static_cast<double>((short_values_.empty() ? 1.0f : short_values_[i]) * r[short_labels_[i]]);
-        }
-        const size_t at = long_offsets_[t], tiles = rows.stride / 16;
-        const size_t begin = tiles * part / parts * 16, end = tiles * (part + 1) / parts * 16;
-        spread_row(rows.sums.data() + begin, long_rows_.data() + at, long_values_.data() + at, long_offsets_[t + 1] - at, r + begin,
-                   rows.stride, end - begin);
-    }
-
-    // The sums of the rows, added to the gradient of their slots.
-    void close(const Rows& rows, double* gradient) const {
-        each_long_slot([&](size_t row, size_t slot, size_t y) { gradient[slot] += rows.sums[row * rows.stride + y]; });
-    }
+    // Rows with the weights in their places.
+    void open(Rows& rows, const float* weights, size_t stride) const;
+    // out(i) += the scores of the i-th token of a group.
+    void add_scores(size_t group, const float* weights, const Rows& rows, float* const* out) const;
+    // Adds what the residuals of a group's tokens, rows of `stride`, give to the weights that belong to this part.
+    void add_gradient(size_t group, const float* const* residuals, size_t stride, double* gradient, size_t part, size_t parts) const;
 
    private:
-    void add_token(int64_t t) {
-        features_.each(t, [&](int32_t f, float v) {
-            const int32_t row = long_of_[static_cast<size_t>(f)];
-            if (row >= 0) {
-                long_rows_.push_back(row);
-                long_values_.push_back(v);
-                return;
-            }
-            for (int64_t s = features_.slots.begin(f); s < features_.slots.end(f); ++s) {
-                short_slots_.push_back(static_cast<int32_t>(s));
-                short_labels_.push_back(features_.label(s));
-                if (features_.values) short_values_.push_back(v);
-            }
-        });
-        long_offsets_.push_back(long_rows_.size());
-        short_offsets_.push_back(short_slots_.size());
-    }
-
-    // Calls use(row, slot, label) for every slot of a long row.
-    template <typename Use>
-    void each_long_slot(Use use) const {
-        for (size_t f = 0; f < long_of_.size(); ++f) {
-            if (long_of_[f] < 0) continue;
-            const auto id = static_cast<int32_t>(f);
-            for (int64_t s = features_.slots.begin(id); s < features_.slots.end(id); ++s)
-                use(static_cast<size_t>(long_of_[f]), static_cast<size_t>(s), static_cast<size_t>(features_.label(s)));
-        }
-    }
+    // A feature of a group: its first weight and how many it has, and where the list of its tokens ends.
+    struct Item {
+        int32_t slot, slots;
+        size_t end;
+    };
+    // Work memory of list_items: which of the group's items a feature is, -1 where it has none, and where the next of its
+    // tokens goes.
+    struct Listing {
+        std::vector<int32_t> item_of;
+        std::vector<uint64_t> keys;
+        std::vector<size_t> next;
+    };
+    void list_items(const Group& group, Listing& work);
+    void list_rows(const Group& group);
+    void add_sums(const Item& item, size_t begin, const float* const* residuals, size_t stride, float* sums, double* gradient) const;
+    int32_t slots_of(int32_t f) const { return static_cast<int32_t>(features_.slots.end(f) - features_.slots.begin(f)); }
+    size_t first_of(size_t item) const { return item == 0 ? 0 : items_[item - 1].end; }
+    float value(size_t i) const { return values_.empty() ? 1.0f : values_[i]; }
+    // Asks for the weights of an item to come, whatever is done with them, and for their labels.
+    template <typename Weight>
+    void prefetch_item(size_t item, size_t end, const Weight* weights) const;
 
     const SparseFeatures& features_;
-    std::vector<int32_t> long_of_;  // by feature: its row, -1 where its slots are few
-    size_t n_long_ = 0;
-    std::vector<size_t> long_offsets_{0}, short_offsets_{0};
-    std::vector<int32_t> long_rows_, short_slots_, short_labels_;
-    std::vector<float> long_values_, short_values_;
+    int32_t many_;  // labels
+    std::vector<size_t> first_item_{0};  // of each group, and the end
+    std::vector<Item> items_;
+    std::vector<int32_t> tokens_;  // of the items: which of its group
+    std::vector<float> values_;    // and its value, where values are not all 1
+    // Features seen with many labels: the row of each, -1 for others, and which of them each token has.
+    std::vector<int32_t> row_of_, rows_;
+    size_t n_rows_ = 0;
+    std::vector<size_t> first_token_{0}, first_row_{0};  // of each group among the tokens, of each token among `rows_`
+    std::vector<float> row_values_;
 };

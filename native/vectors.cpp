@@ -3,34 +3,9 @@
 
 #include <algorithm>
 
+#include "tiles.h"
+
 namespace {
-
-constexpr size_t kTile = 16;
-
-#if defined(__GNUC__)
-// Sixteen floats, or eight doubles, at any address; compilers turn them into whatever vectors the processor has.
-typedef float Tile __attribute__((vector_size(64), aligned(4)));
-typedef double Eight __attribute__((vector_size(64), aligned(8)));
-#else
-template <typename Real, size_t N>
-struct Lanes {
-    Real x[N];
-    Lanes& operator+=(const Lanes& other) {
-        for (size_t i = 0; i < N; ++i) x[i] += other.x[i];
-        return *this;
-    }
-    friend Lanes operator*(Real a, const Lanes& b) {
-        Lanes out;
-        for (size_t i = 0; i < N; ++i) out.x[i] = a * b.x[i];
-        return out;
-    }
-};
-using Tile = Lanes<float, kTile>;
-using Eight = Lanes<double, 8>;
-#endif
-
-CORATE_INLINE Tile& tile(float* at) { return *reinterpret_cast<Tile*>(at); }
-CORATE_INLINE const Tile& tile(const float* at) { return *reinterpret_cast<const Tile*>(at); }
 
 // out(r, l .. l + 32) = sum_k in(r, k) matrix(k, l .. l + 32) for R rows.
 template <size_t R>
@@ -145,11 +120,21 @@ void add_rows(float* out, const float* table, const int32_t* ids, const float* v
 }
 
 CORATE_FOR_EACH_PROCESSOR
-void spread_row(double* sums, const int32_t* ids, const float* values, size_t count, const float* r, size_t stride, size_t n) {
-    for (size_t i = 0; i < count; ++i) {
-        double* row = sums + static_cast<size_t>(ids[i]) * stride;
-        const float v = values[i];
-        for (size_t l = 0; l < n; ++l) row[l] += static_cast<double>(v * r[l]);
+void sum_rows(float* out, const float* const* rows, const int32_t* ids, const float* values, size_t count, size_t stride) {
+    for (size_t l = 0; l < stride; l += 2 * kTile) {
+        Tile low = {}, high = {};
+        if (values == nullptr)
+            for (size_t i = 0; i < count; ++i) {
+                low += tile(rows[ids[i]] + l);
+                high += tile(rows[ids[i]] + l + kTile);
+            }
+        else
+            for (size_t i = 0; i < count; ++i) {
+                low += values[i] * tile(rows[ids[i]] + l);
+                high += values[i] * tile(rows[ids[i]] + l + kTile);
+            }
+        tile(out + l) = low;
+        tile(out + l + kTile) = high;
     }
 }
 
@@ -161,6 +146,19 @@ double dot(const double* a, const float* b, size_t n) {
         for (size_t k = 0; k < 8; ++k) sums[k] += a[i + k] * static_cast<double>(b[i + k]);
     double total = 0.0;
     for (; i < n; ++i) total += a[i] * static_cast<double>(b[i]);
+    for (const double sum : sums) total += sum;
+    return total;
+}
+
+// Many sums side by side, so that the additions need not wait for each other.
+CORATE_FOR_EACH_PROCESSOR
+double dot(const double* a, const double* b, size_t n) {
+    double sums[32] = {};
+    size_t i = 0;
+    for (; i + 32 <= n; i += 32)
+        for (size_t k = 0; k < 32; ++k) sums[k] += a[i + k] * b[i + k];
+    double total = 0.0;
+    for (; i < n; ++i) total += a[i] * b[i];
     for (const double sum : sums) total += sum;
     return total;
 }

@@ -66,11 +66,12 @@ void scale_row(float* a, float factor, size_t n);
 float meet_rows(float* node, float* beta, const float* alpha, float scale, size_t n);
 // out += the sum over i of values(i) row(ids(i)) of a table.
 void add_rows(float* out, const float* table, const int32_t* ids, const float* values, size_t count, size_t stride);
-// The first n of row(ids(i)) of sums += values(i) r for each i.
-void spread_row(double* sums, const int32_t* ids, const float* values, size_t count, const float* r, size_t stride, size_t n);
+// out = the sum over i of values(i) rows(ids(i)); without values all are 1.
+void sum_rows(float* out, const float* const* rows, const int32_t* ids, const float* values, size_t count, size_t stride);
 
 // The inner product of n numbers.
 double dot(const double* a, const float* b, size_t n);
+double dot(const double* a, const double* b, size_t n);
 // sum += factor a, n numbers.
 void add_scaled(double* sum, double factor, const float* a, size_t n);
 // The upper triangle of sums += the sum over rows of row row', n a multiple of 8 and the distance of rows; some of the lower

@@ -158,6 +158,7 @@ class _Curvature:
         self.vectors = np.zeros((2 * self.MEMORY, size))  # s at 0 .. MEMORY - 1, its y MEMORY places on
         self.inner = np.zeros((2 * self.MEMORY, 2 * self.MEMORY))
         self.pairs: list[int] = []  # places of the pairs, oldest first
+        self.fresh: list[int] = []  # places whose inner products are still to be taken
 
     def learn(self, s: F64, y: F64) -> None:
         """Remember a pair, in place of the oldest; one without curvature tells nothing."""
@@ -165,17 +166,19 @@ class _Curvature:
             return
         place = len(self.pairs) if len(self.pairs) < self.MEMORY else self.pairs.pop(0)
         self.pairs.append(place)
-        for at, vector in ((place, s), (place + self.MEMORY, y)):
-            self.vectors[at] = vector
-        for at in (place, place + self.MEMORY):
-            self.inner[at] = self.inner[:, at] = _native.inner_products(self.vectors, self.vectors[at])
+        self.vectors[place], self.vectors[place + self.MEMORY] = s, y
+        self.fresh += [place, place + self.MEMORY]
 
     def solve(self, v: F64) -> F64:
         """The inverse Hessian times a vector."""
         if not self.pairs:
             return np.array(v)
         m, inner = self.MEMORY, self.inner
-        with_v = _native.inner_products(self.vectors, v)
+        # One way through the vectors, which are longer than any cache, for all that is asked of them.
+        with_v, *with_fresh = _native.inner_products(self.vectors, v, self.fresh)
+        for at, products in zip(self.fresh, with_fresh, strict=True):
+            inner[at] = inner[:, at] = products
+        self.fresh = []
         # The result is own * v plus the vectors weighted by `share`.
         own, share = 1.0, np.zeros(2 * m)
         first: dict[int, float] = {}
