@@ -15,6 +15,7 @@ from corate import Corpus, storage
 from corate.errors import DataError, ModelError
 from corate.model import DENSE_LABELS
 from corate.tagger import Tagger
+from corate.training import METHODS, MOST_LABELS
 from corate.training.chains import RECIPES
 from small_corpora import corpus_of, random_sentences, words_of
 
@@ -180,6 +181,13 @@ def test_more_labels_than_fit_a_table(train: Train, way: dict[str, Any], tmp_pat
     assert np.isfinite(tagger.score(["w4", "w5"]))
     tagger.save(tmp_path / "model")
     assert corate.load(tmp_path / "model").tag(["w4", "w5"]) == found
+
+
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "empirical"])
+def test_words_taken_for_labels_are_refused_before_they_fill_the_memory(method: str) -> None:
+    words = [f"w{i}" for i in range(MOST_LABELS + 1)]
+    with pytest.raises(DataError, match=r"10,001 labels are more than the 10,000 .* name the columns"):
+        corate.train(Corpus.from_sentences([words], [words]), method)
 
 
 def test_a_word_column_of_another_name_is_found(train: Train) -> None:

@@ -272,3 +272,24 @@ def test_a_ladder_asks_to_be_derived_and_checks_what_it_is_given() -> None:
     ):
         with pytest.raises(ValueError, match=r"disagree|range"):
             _native.Ladder(*bad)
+
+
+def test_the_row_of_a_context_is_the_mean_over_words_that_differ_further_on() -> None:
+    """Two words, one of each label, meet on the first rung only; on the second each is with one like itself."""
+    offsets, labels = np.arange(5), np.array([0, 1, 0, 1], np.int32)
+    rungs = np.array([[0, 0, 1, 1], [0, 1, 0, 1]], np.int32)
+    ladder = _native.Ladder(offsets, labels, np.ones(4, np.int32), rungs, 2)
+    ladder.derive([1.0, 1.0], [9, 9], 1.0, 0.1)
+    alone = (2 + 0.5) / 3  # the second rung: two types of one label, and the prior
+    for words, other in ((1, alone), (2, 0.5), (8, 0.5)):
+        scores = ladder.rung_rows(0, 0.0, 9, words)[2]
+        assert np.exp(scores[:2]).tolist() == pytest.approx([(1 + other) / 3, (2 - other) / 3], abs=1e-6)
+    with pytest.raises(ValueError, match="at least one word"):
+        ladder.rung_rows(0, 0.0, 9, 0)
+
+
+def test_rungs_that_an_older_vocabulary_has_not_are_passed_over() -> None:
+    old = Vocabulary.of(DEFAULT.templates("word"), [a for a in DEFAULT.atoms("word") if not a.function.learns])
+    kept = DEFAULT.within(old, "word")
+    assert [r for r in DEFAULT.rungs if r not in kept.rungs] == ["kin(word[0])"]
+    assert len(kept.rare_only) == len(kept.rungs)

@@ -38,6 +38,8 @@ Progress = Callable[[str, float], None]
 
 #: With more than a few labels, edges depend on the word before where there are so many tokens for each label.
 EDGE_TOKENS = 1500
+#: Of all methods but the empirical one.
+MOST_LABELS = 10_000
 
 
 def train(
@@ -115,6 +117,8 @@ def train(
     if method not in METHODS:
         raise DataError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
     _refuse_foreign(method, locals())
+    if method != "empirical":
+        _refuse_too_many(corpus)
     if sentence_weights is not None:
         corpus, sentence_weights = _weighed(corpus, sentence_weights)
     told = progress or (lambda stage, done: None)
@@ -352,6 +356,16 @@ def _node_templates(templates: Sequence[Template]) -> list[Template]:
 def _check_corpus(corpus: Corpus) -> None:
     if not isinstance(corpus, Corpus):
         raise DataError(f"a corpus is needed, not a {type(corpus).__name__}; make one with Corpus.from_sentences")
+
+
+def _refuse_too_many(corpus: Corpus) -> None:
+    """Tables of label pairs grow with the square of the labels, of which so many are seldom meant."""
+    labels = len(corpus.require_labels().strings)
+    if labels > MOST_LABELS:
+        raise DataError(
+            f"{labels:,} labels are more than the {MOST_LABELS:,} that this method takes; name the columns if another "
+            "one holds the labels, or use the method 'empirical'"
+        )
 
 
 def _layout(corpus: Corpus) -> list[str]:

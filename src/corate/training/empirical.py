@@ -128,10 +128,10 @@ class Empirical:
         counted = {t: None for preset in self.presets for t in preset.templates(self.word)}
         counted.update(dict.fromkeys(templates))
         derived = [t for preset in self.presets for t in preset.derived(self.word)]
-        lexicons = lexicons_of(templates)
-        rungs = [Template((atom,)).taught(lexicons) for preset in self.presets for atom in preset.atoms(self.word)]
-        rungs = taught(rungs, corpus, *label_ids(corpus, unknown))
-        return Vocabulary.of([*counted, *derived], [rung.atoms[0] for rung in rungs])
+        known = lexicons_of(templates)
+        asked = [Template((atom,)).taught(known) for preset in self.presets for atom in preset.atoms(self.word)]
+        rungs = [rung.atoms[0] for rung in taught(asked, corpus, *label_ids(corpus, unknown))]
+        return Vocabulary.of([*counted, *derived], rungs)
 
     def _held_out(self, corpus: Corpus | None) -> list[HeldOut]:
         if corpus is not None:
