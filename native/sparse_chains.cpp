@@ -13,8 +13,15 @@ constexpr float kLeastShare = 1.0f / 32.0f;
 // Entries of a step take about as long as so many of a dense one, and all else about as much less as so many labels.
 constexpr size_t kDearer = 2, kSpared = 16;
 
+// Compilers that do not know __has_builtin cannot read its name on one line with anything else.
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define CORATE_SHUFFLES
+#endif
+#endif
+
 // to(j, i) = from(i, j), i and j below four.
-#if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
+#if defined(CORATE_SHUFFLES)
 typedef float Four __attribute__((vector_size(16), aligned(4)));
 
 CORATE_INLINE void turn_four(const float* from, size_t apart, float* to, size_t to_apart) {
