@@ -217,9 +217,12 @@ class Chains : public ChainItems {
                 if (Stride == 2) work.pairs.set(weights, K_, Stride);
                 work.losses.resize(work.n_groups);
                 team.run([&](size_t part, size_t parts) {
-                    for (size_t g = part; g < work.n_groups; g += parts)
-                        work.losses[g] = work.sparse[g] ? group_residual<Stride>(g, weights, work, work.sparse_groups[g], work.sparse_pairs)
-                                                        : group_residual<Stride>(g, weights, work, work.groups[g], work.pairs);
+                    for (size_t g = part; g < work.n_groups; g += parts) {
+                        if (Stride == 1 && work.sparse[g])  // only batch evaluations find out which pairs are few
+                            work.losses[g] = group_residual<1>(g, weights, work, work.sparse_groups[g], work.sparse_pairs);
+                        else
+                            work.losses[g] = group_residual<Stride>(g, weights, work, work.groups[g], work.pairs);
+                    }
                 });
                 for (size_t g = 0; g < work.n_groups; ++g) loss += work.losses[g];
                 return loss;
@@ -292,13 +295,8 @@ class Chains : public ChainItems {
         return loss;
     }
 
-    template <typename Real>
-    static float* residuals_of_token(Work<Real>& work, size_t g, size_t i, size_t j) {
-        return work.sparse[g] ? work.sparse_groups[g].row(i, j) : work.groups[g].row(i, j);
-    }
-
     // Calls use(weight, feature, gradient) for each node weight of a batch that belongs to this part, but for those of
-    // tokens whose residuals are all `quiet`.
+    // tokens whose residuals are all `quiet`. Groups are those of stochastic steps, which are dense.
     template <typename Real, typename Use>
     void each_node_weight(Work<Real>& work, Real quiet, size_t part, size_t parts, Use use) const {
         if constexpr (std::is_same_v<Real, float>)
@@ -306,7 +304,7 @@ class Chains : public ChainItems {
                 for (size_t i = 0; i < work.members[g].size(); ++i) {
                     const size_t s = work.members[g][i];
                     for (size_t j = 0; j < length(s); ++j)
-                        node_weights_of(sentences_.data()[s] + static_cast<int64_t>(j), residuals_of_token(work, g, i, j), quiet, part, parts, use);
+                        node_weights_of(sentences_.data()[s] + static_cast<int64_t>(j), work.groups[g].row(i, j), quiet, part, parts, use);
                 }
         for (size_t i = 0; work.n_groups == 0 && !(dense() && std::is_same_v<Real, float>) && i < work.sentences.size(); ++i) {
             Chain<Real>& c = work.chains[i];

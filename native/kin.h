@@ -23,7 +23,7 @@ class Beginnings {
 
    private:
     KeyInterner hashes_;
-    std::vector<std::array<int32_t, 2>> words_;
+    std::vector<std::array<int32_t, 2>> words_;  // two: one of them may be the word that is asked about
 };
 
 // `l|vb-+s`: the word's letter class, the usual label of the kin with which it shares the longest beginning, that word's

@@ -6,11 +6,11 @@
 
 namespace {
 
-// c sum a is taken whole, and what seen pairs have less is taken off again: a rounding of c sum a, 2^-24 of it, stays. Where
-// exp T(k, l) is this share of c or more, that is 2^-19 of the result at worst. Where it is less, label l has an entry for
-// every k instead, and c is left out.
+// c sum a is taken whole, and what seen pairs have less is taken off again: roundings of c sum a stay, each 2^-24 of it. Where
+// every exp T(k, l) is this share of c or more, such a rounding is 2^-19 of the result at most. Where one is less, label l has
+// an entry for every k instead, and c is left out.
 constexpr float kLeastShare = 1.0f / 32.0f;
-// Entries of a step take about as long as so many of a dense one, and all else about as much less as so many labels.
+// An entry costs about as much as two multiplications of a dense step; what a dense step costs besides, as sixteen more labels.
 constexpr size_t kDearer = 2, kSpared = 16;
 
 // Compilers that do not know __has_builtin cannot read its name on one line with anything else.

@@ -18,7 +18,7 @@ from corate.counts import Counts, PairCounts, Table
 from corate.errors import FeatureError, ModelError
 from corate.features.lexicons import Lexicon
 from corate.features.ready import Bins, FeatureFunction
-from corate.features.templates import Template, lexicons_of, parse
+from corate.features.templates import lexicons_of, parse
 from corate.features.vocabulary import Vocabulary
 from corate.model import ChainModel, EdgeScores, SparseRows
 from corate.tagger import Tagger
@@ -137,7 +137,7 @@ def _put_vocabulary(tensors: Tensors, header: dict[str, Any], vocabulary: Vocabu
         _put_keys(tensors, f"keys.{i}", keys)
     if vocabulary.attributes is not None:
         _put_strings(tensors, "attributes", vocabulary.attributes)
-    lexicons = lexicons_of([*vocabulary.templates, *(Template((atom,)) for atom in vocabulary.rungs)])
+    lexicons = lexicons_of(vocabulary.templates, vocabulary.rungs)
     header["lexicons"] = list(lexicons)
     for i, lexicon in enumerate(lexicons.values()):
         _put_strings(tensors, f"lexicon.{i}.keys", lexicon.keys)

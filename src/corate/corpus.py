@@ -68,6 +68,17 @@ class StringTable:
         offsets = self.offsets[: n + 1]
         return StringTable(self.data[: offsets[-1]], offsets)
 
+    def take(self, ids: NDArray[np.integer[Any]]) -> StringTable:
+        """Some of the strings, in the given order.
+
+        >>> StringTable.intern(["to", "be", "or"])[0].take(np.array([2, 0])).to_list()
+        ['or', 'to']
+        """
+        sizes = np.diff(self.offsets)[ids]
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        places = np.repeat(self.offsets[ids] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        return StringTable(self.data[places], offsets)
+
     def find(self, other: StringTable) -> IntArray:
         """Ids in this table of the strings of another, -1 where a string is not here."""
         return _native.match_strings(self.data, self.offsets, other.data, other.offsets)

@@ -183,11 +183,25 @@ def test_more_labels_than_fit_a_table(train: Train, way: dict[str, Any], tmp_pat
     assert corate.load(tmp_path / "model").tag(["w4", "w5"]) == found
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("number", [False, True])
+def test_features_may_come_from_a_function(method: str, number: bool) -> None:
+    """Of a corpus that has words too, and so a ladder: texts alone, or numbers with them."""
+
+    def features(words: list[str], i: int) -> dict[str, Any]:
+        return {"w": words[i], "first": i == 0} | ({"length": len(words[i])} if number else {})
+
+    tagger = corate.train(corpus_of(TRAINING), method, features=features)
+    assert accuracy(tagger, TEST) > 0.8
+
+
 @pytest.mark.parametrize("method", [method for method in METHODS if method != "empirical"])
 def test_words_taken_for_labels_are_refused_before_they_fill_the_memory(method: str) -> None:
     words = [f"w{i}" for i in range(MOST_LABELS + 1)]
     with pytest.raises(DataError, match=r"10,001 labels are more than the 10,000 .* name the columns"):
         corate.train(Corpus.from_sentences([words], [words]), method)
+    few = Corpus.from_sentences([[(word, word)] for word in words]).take(np.arange(3))
+    assert len(corate.train(few, method).labels) == 3
 
 
 def test_a_word_column_of_another_name_is_found(train: Train) -> None:

@@ -475,3 +475,23 @@ def test_a_memm_says_probabilities_without_a_sum_over_labellings() -> None:
     np.testing.assert_allclose(lattice.marginals()[0], 0.0, atol=1e-4)
     assert tagger.model.locally_normalised
     assert not replace(tagger.model, edges=replace(tagger.model.edges, local=False)).locally_normalised
+
+
+@pytest.mark.parametrize(
+    ("features", "edges"),
+    [
+        (["word[0]", "pos[0]"], ["edge: word[-1]", "edge: pos[0]", "edge: pos[-1]"]),
+        (["pos[0]", "pos[1]"], ["edge: pos[0]", "edge: pos[-1]"]),
+        (["word[0]", "edge: pos[0]"], ["edge: pos[0]"]),
+    ],
+)
+def test_edges_of_many_labels_depend_on_the_word_before_where_words_are_looked_at(
+    features: list[str], edges: list[str]
+) -> None:
+    rng = np.random.default_rng(0)
+    rows = [(f"w{y}", "odd" if y % 2 else "even", f"L{y}") for y in rng.integers(30, size=50_000).tolist()]
+    corpus = Corpus.from_sentences(
+        [rows[i : i + 50] for i in range(0, len(rows), 50)], columns=("word", "pos", "label")
+    )
+    tagger = corate.train(corpus, features=features, order=1, settings={"passes": 1})
+    assert [text for text in tagger.features if text.startswith("edge")] == edges

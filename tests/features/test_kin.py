@@ -133,6 +133,14 @@ def test_each_column_has_usual_labels_of_its_own():
     assert [a.function.table.keys.to_list() for a in template.atoms] == [["dogs", "walks"], ["run", "dog"]]
 
 
+def test_templates_of_another_model_learn_again():
+    first = corate.train(Corpus.from_sentences(inflected(STEMS)), features=["kin(word[0])", "word[0]"])
+    other = Corpus.from_sentences([[("hop", "X"), ("hops", "Y")]])
+    again = corate.train(other, features=[t for t in first.vocabulary.templates if not t.edge])
+    (table,) = {a.function.table for t in again.vocabulary.templates for a in t.atoms if a.function.learns}
+    assert sorted(table.keys.to_list()) == ["hop", "hops"]
+
+
 def test_templates_that_have_yet_to_learn_say_so():
     with pytest.raises(FeatureError, match="kin learns from labelled words"):
         Vocabulary.of([parse("kin(word[0])")])

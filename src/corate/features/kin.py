@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from corate import _native
 from corate.corpus import Column, Corpus, StringTable
 from corate.features.lexicons import Lexicon
-from corate.features.templates import Template, usual_name
+from corate.features.templates import Atom, Template, usual_name
 from corate.features.word_functions import WordFunction
 
-__all__ = ["taught", "usual_labels"]
+__all__ = ["taught", "usual_labels", "usual_lexicons"]
 
 
 def taught(
     templates: Iterable[Template], corpus: Corpus, names: StringTable, labels: NDArray[np.int32]
 ) -> tuple[Template, ...]:
-    """Templates whose functions have learned what they need from a corpus; ``labels`` are ids, below 0 where unknown.
+    """Templates whose functions have learned from a corpus what they need; ``labels`` are ids, below 0 where unknown.
 
     >>> from corate.features.templates import parse
     >>> corpus = Corpus.from_sentences([[("they", "PRON"), ("lurk", "VERB")]])
@@ -34,9 +34,16 @@ def taught(
     'l|VERB-+s'
     """
     templates = tuple(templates)
-    columns = dict.fromkeys(a.column for t in templates for a in t.atoms if a.function.learns and not a.function.table)
-    lexicons = {usual_name(column): usual_labels(corpus.column(column), names, labels) for column in columns}
-    return tuple(t.taught(lexicons) for t in templates) if lexicons else templates
+    lexicons = usual_lexicons((atom for t in templates for atom in t.atoms), corpus, names, labels)
+    return tuple(t.taught(lexicons) for t in templates)
+
+
+def usual_lexicons(
+    atoms: Iterable[Atom], corpus: Corpus, names: StringTable, labels: NDArray[np.int32]
+) -> dict[str, Lexicon]:
+    """What atoms whose functions learn need to know, by name: the usual labels of the words of each column."""
+    columns = dict.fromkeys(atom.column for atom in atoms if atom.function.learns)
+    return {usual_name(column): usual_labels(corpus.column(column), names, labels) for column in columns}
 
 
 def usual_labels(words: Column, names: StringTable, labels: NDArray[np.int32]) -> Lexicon:
@@ -55,11 +62,4 @@ def usual_labels(words: Column, names: StringTable, labels: NDArray[np.int32]) -
     by_times = np.lexsort((-times, form))  # of each form its most frequent label first
     first = by_times[offsets[:-1][np.diff(offsets) > 0]]
     order = first[np.lexsort((np.diff(lowered.offsets)[form[first]], -total[form[first]]))]
-    return Lexicon(usual_name(words.name), _taken(lowered, form[order]), label[order].astype(np.int32), names)
-
-
-def _taken(strings: StringTable, ids: NDArray[np.int64]) -> StringTable:
-    sizes = np.diff(strings.offsets)[ids]
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    places = np.repeat(strings.offsets[ids] - offsets[:-1], sizes) + np.arange(offsets[-1])
-    return StringTable(strings.data[places], offsets)
+    return Lexicon(usual_name(words.name), lowered.take(form[order]), label[order].astype(np.int32), names)

@@ -69,6 +69,12 @@ class Atom:
             arguments.append(str(function.number))
         return cell if function.name == "identity" else f"{function.name}({', '.join(arguments)})"
 
+    def taught(self, lexicons: Mapping[str, Lexicon]) -> Atom:
+        """The atom whose function, if it learns, knows the usual labels of its column's words: see kin.py."""
+        if not self.function.learns or usual_name(self.column) not in lexicons:
+            return self
+        return replace(self, function=replace(self.function, table=lexicons[usual_name(self.column)]))
+
 
 @dataclass(frozen=True)
 class Template:
@@ -108,14 +114,8 @@ class Template:
         return replace(self, atoms=tuple(replace(a, column=self._named(a.column, columns)) for a in self.atoms))
 
     def taught(self, lexicons: Mapping[str, Lexicon]) -> Template:
-        """The template whose functions know the usual labels of words, by the name that :func:`usual_name` gives."""
-
-        def one(atom: Atom) -> Atom:
-            if not atom.function.learns or usual_name(atom.column) not in lexicons:
-                return atom
-            return replace(atom, function=replace(atom.function, table=lexicons[usual_name(atom.column)]))
-
-        return replace(self, atoms=tuple(one(atom) for atom in self.atoms))
+        """The template whose atoms have learned."""
+        return replace(self, atoms=tuple(atom.taught(lexicons) for atom in self.atoms))
 
     def _named(self, column: str, columns: Sequence[str]) -> str:
         if column in columns:
@@ -207,9 +207,9 @@ def usual_name(column: str) -> str:
     return f"usual {column}"
 
 
-def lexicons_of(templates: Iterable[Template]) -> dict[str, Lexicon]:
-    """The lexicons that templates use, by name, as ``parse(..., lexicons=)`` takes them."""
-    tables = (atom.function.table for template in templates for atom in template.atoms)
+def lexicons_of(templates: Iterable[Template], atoms: Iterable[Atom] = ()) -> dict[str, Lexicon]:
+    """The lexicons that templates and further atoms use, by name, as ``parse(..., lexicons=)`` takes them."""
+    tables = (a.function.table for a in (*(a for t in templates for a in t.atoms), *atoms))
     return {table.name: table for table in tables if table is not None}
 
 

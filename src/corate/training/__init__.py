@@ -26,7 +26,7 @@ from corate.training.build import rebuild
 from corate.training.chains import RECIPES, ChainTraining
 from corate.training.empirical import Empirical
 from corate.training.ground import FEW_LABELS, Counted, Loaded
-from corate.training.pairs import edge_templates, word_edges
+from corate.training.pairs import edge_templates
 from corate.training.separate import Separate
 
 __all__ = ["ARGUMENTS", "METHODS", "train", "update"]
@@ -304,10 +304,8 @@ def _ground(
     recipe = RECIPES[method]
     names, ids = label_ids(corpus, unknown)
     few = len(names) <= FEW_LABELS
-    if method == "polish" and few:
-        templates = [*templates, *edge_templates(templates, corpus)]
-    elif method == "polish" and corpus.n_tokens > EDGE_TOKENS * len(names):
-        templates = [*templates, *word_edges(templates, corpus)]
+    if method == "polish" and (few or corpus.n_tokens > EDGE_TOKENS * len(names)):
+        templates = [*templates, *edge_templates(templates, corpus, few=few)]
     if method == "polish" and few:
         # Pooled scores are counted over all features: they take no numbers, and every label has to be known.
         countable = (corpus.attributes is None or corpus.attributes.values is None) and not cutoff
@@ -360,10 +358,11 @@ def _check_corpus(corpus: Corpus) -> None:
 
 def _refuse_too_many(corpus: Corpus) -> None:
     """Tables of label pairs grow with the square of the labels, of which so many are seldom meant."""
-    labels = len(corpus.require_labels().strings)
-    if labels > MOST_LABELS:
+    labels = corpus.require_labels()
+    used = len(np.unique(labels.ids)) if len(labels.strings) > MOST_LABELS else 0
+    if used > MOST_LABELS:
         raise DataError(
-            f"{labels:,} labels are more than the {MOST_LABELS:,} that this method takes; name the columns if another "
+            f"{used:,} labels are more than the {MOST_LABELS:,} that this method takes; name the columns if another "
             "one holds the labels, or use the method 'empirical'"
         )
 

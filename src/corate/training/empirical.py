@@ -20,7 +20,7 @@ from corate import _native
 from corate.corpus import Corpus
 from corate.counts import Counts, PairCounts, Table, Tokens, label_ids
 from corate.errors import DataError, FeatureError
-from corate.features.kin import taught
+from corate.features.kin import usual_lexicons
 from corate.features.templates import Atom, Template, WordFunction, lexicons_of
 from corate.features.vocabulary import Vocabulary
 from corate.model import ChainModel, EdgeScores
@@ -128,10 +128,11 @@ class Empirical:
         counted = {t: None for preset in self.presets for t in preset.templates(self.word)}
         counted.update(dict.fromkeys(templates))
         derived = [t for preset in self.presets for t in preset.derived(self.word)]
-        known = lexicons_of(templates)
-        asked = [Template((atom,)).taught(known) for preset in self.presets for atom in preset.atoms(self.word)]
-        rungs = [rung.atoms[0] for rung in taught(asked, corpus, *label_ids(corpus, unknown))]
-        return Vocabulary.of([*counted, *derived], rungs)
+        rungs = [atom for preset in self.presets for atom in preset.atoms(self.word)]
+        known = lexicons_of(templates)  # perhaps they have learned what the rungs need
+        learning = [atom for atom in rungs if atom.taught(known).function.table is None]
+        known |= usual_lexicons(learning, corpus, *label_ids(corpus, unknown))
+        return Vocabulary.of([*counted, *derived], [atom.taught(known) for atom in rungs])
 
     def _held_out(self, corpus: Corpus | None) -> list[HeldOut]:
         if corpus is not None:

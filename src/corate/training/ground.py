@@ -204,7 +204,8 @@ class Counted(Ground):
             progress=lambda done: progress("weighing the experts", done),
         )
         believed = pool.experts.copy()
-        believed[len(names) - len(self.edge_templates) :][self.edge_templates[: len(believed)]] = 0.0
+        edges = np.flatnonzero(self.edge_templates) + len(names) - len(self.edge_templates)
+        believed[edges[edges < len(believed)]] = 0.0  # the last templates may have no features, and so no experts, yet
         return replace(pool, experts=believed)
 
     def _node_features(self, tokens: Tokens) -> Features:

@@ -39,8 +39,8 @@ class LadderPreset:
     neighbours: bool
 
     def within(self, vocabulary: Vocabulary, word: str) -> LadderPreset:
-        """The preset with those rungs that a vocabulary has: one of an older version may have fewer."""
-        kept = [atom in vocabulary.rungs for atom in self.atoms(word)]
+        """The preset for a vocabulary, which in a model of an older version may have no rung that learns."""
+        kept = [atom in vocabulary.rungs or not atom.function.learns for atom in self.atoms(word)]
         return replace(self, rungs=tuple(compress(self.rungs, kept)), rare_only=tuple(compress(self.rare_only, kept)))
 
     def atoms(self, word: str) -> tuple[Atom, ...]:

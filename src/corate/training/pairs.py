@@ -140,20 +140,27 @@ def edge_slots(
     return (starts, seen), (offsets, ids), np.maximum(_native.occurrences(ids, rows), 1)
 
 
-def edge_templates(templates: Sequence[Template], corpus: Corpus) -> list[Template]:
+def edge_templates(templates: Sequence[Template], corpus: Corpus, *, few: bool = True) -> list[Template]:
     """Edge templates that node templates with few values give: the same at both ends of an edge.
+
+    Where labels are not ``few`` and a template looks at the word, the word before takes their place.
 
     >>> from corate.features.templates import parse
     >>> corpus = Corpus.from_sentences([[("a", "DET", "B"), ("dog", "NN", "I")]] * 500)
     >>> wanted = [parse(t) for t in ("word[0]", "suffix(word[0], 2)", "starts_upper(word[0])", "pos[0]")]
     >>> [str(t) for t in edge_templates(wanted[2:], corpus)]
     ['edge: starts_upper(word[0])', 'edge: starts_upper(word[-1])', 'edge: pos[0]', 'edge: pos[-1]']
+    >>> [str(t) for t in edge_templates(wanted, corpus, few=False)]
+    ['edge: word[-1]', 'edge: pos[0]', 'edge: pos[-1]']
     """
     if any(t.edge for t in templates):
         return []  # the user has chosen
     found = []
+    word = None if few or corpus.word is None else corpus.word.name
+    if any(word in t.columns for t in templates):
+        found.append(Template((Atom(WordFunction(), str(word), -1),), edge=True))
     for template in templates:
-        if len(template.atoms) != 1 or template.atoms[0].offset != 0:
+        if len(template.atoms) != 1 or template.atoms[0].offset != 0 or template.atoms[0].column == word:
             continue
         atom = template.atoms[0]
         if not atom.function.learns and _has_few_values(
@@ -161,18 +168,6 @@ def edge_templates(templates: Sequence[Template], corpus: Corpus) -> list[Templa
         ):
             found += [Template((replace(atom, offset=offset),), edge=True) for offset in (0, -1)]
     return found
-
-
-def word_edges(templates: Sequence[Template], corpus: Corpus) -> list[Template]:
-    """The edge template of the word before: which label follows another depends on the word that has it.
-
-    >>> corpus = Corpus.from_sentences([[("a", "DET"), ("dog", "NOUN")]])
-    >>> [str(t) for t in word_edges([], corpus)]
-    ['edge: word[-1]']
-    """
-    if any(t.edge for t in templates) or corpus.word is None:
-        return []
-    return [Template((Atom(WordFunction(), corpus.word.name, -1),), edge=True)]
 
 
 def _has_few_values(function: WordFunction, words: StringTable, tokens: int) -> bool:
