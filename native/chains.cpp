@@ -358,6 +358,7 @@ class Chains : public ChainItems {
             if (dense()) {
                 std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return length(static_cast<size_t>(a)) > length(static_cast<size_t>(b)); });
                 work.pairs.set(weights, K_, 1);
+                work.pairs.score_as_rounded();
                 work.few_pairs = loss_ == Loss::likelihood && work.sparse_pairs.set(work.pairs, free_.data());
                 std::call_once(streamed_, [&] { stream_ = streamed(order); });
                 stream_->open(work.rows, weights + n_pairs(), work.pairs.stride);

@@ -11,18 +11,30 @@ void DensePairs::set(const float* weights, size_t labels, size_t apart) {
     stride = (labels + 31) / 32 * 32;
     const size_t size = labels + 1;
     scores.resize(size * size);
-    for (size_t i = 0; i < size * size; ++i) scores[i] = weights[apart * i];
-    const float top = *std::max_element(scores.begin(), scores.end());
-    shift = static_cast<double>(top);
+    for (size_t i = 0; i < size * size; ++i) scores[i] = static_cast<double>(weights[apart * i]);
+    shift = *std::max_element(scores.begin(), scores.end());
+    const auto top = static_cast<float>(shift);
     forward.assign(stride * stride, 0.0f);
     backward.assign(stride * stride, 0.0f);
     start.assign(stride, 0.0f);
     end.assign(stride, 0.0f);
-    const auto potential = [&](size_t y, size_t z) { return std::exp(scores[y * size + z] - top); };
+    const auto potential = [&](size_t y, size_t z) { return std::exp(weights[apart * (y * size + z)] - top); };
     for (size_t y = 0; y < labels; ++y) {
         start[y] = potential(labels, y);
         end[y] = potential(y, labels);
         for (size_t z = 0; z < labels; ++z) backward[z * stride + y] = forward[y * stride + z] = potential(y, z);
+    }
+}
+
+void DensePairs::score_as_rounded() {
+    const size_t size = n_labels + 1;
+    const auto score = [&](size_t y, size_t z, float potential) {
+        if (potential > 0.0f) scores[y * size + z] = std::log(static_cast<double>(potential)) + shift;
+    };
+    for (size_t y = 0; y < n_labels; ++y) {
+        score(n_labels, y, start[y]);
+        score(y, n_labels, end[y]);
+        for (size_t z = 0; z < n_labels; ++z) score(y, z, forward[y * stride + z]);
     }
 }
 
@@ -54,10 +66,10 @@ void DenseGroup::run(const DensePairs& pairs, const std::vector<const int32_t*>&
         size_t before = n_labels_;
         for (size_t j = 0; j < lengths_[s] && gold[s] != nullptr; ++j) {
             const auto y = static_cast<size_t>(gold[s][j]);
-            losses_[s] -= static_cast<double>(times_) * static_cast<double>(row(s, j)[y]) + static_cast<double>(pairs.scores[before * size + y]);
+            losses_[s] -= static_cast<double>(times_) * static_cast<double>(row(s, j)[y]) + pairs.scores[before * size + y];
             before = y;
         }
-        losses_[s] -= static_cast<double>(pairs.scores[before * size + n_labels_]);
+        losses_[s] -= pairs.scores[before * size + n_labels_];
         losses_[s] += static_cast<double>(times_) * exponentiate_rows(row(s, 0), lengths_[s], n_labels_, stride_) + n * pairs.shift;
     }
     if (in_pieces) {

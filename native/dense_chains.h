@@ -15,11 +15,14 @@ struct DensePairs {
     size_t n_labels = 0, stride = 0;
     std::vector<float> forward, backward;  // stride x stride
     std::vector<float> start, end;
-    std::vector<float> scores;  // (K + 1)^2, as they were
+    std::vector<double> scores;  // (K + 1)^2
     double shift = 0.0;  // taken off every score of a pair
 
     // `weights` holds (K + 1)^2 scores, `apart` from each other.
     void set(const float* weights, size_t labels, size_t apart);
+    // Scores become the logarithms of the potentials, which are rounded. The sums of a corpus take each potential thousands
+    // of times; where the right labels score by what was rounded alike, most of that is not seen in the loss.
+    void score_as_rounded();
 };
 
 class DenseGroup {

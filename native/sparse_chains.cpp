@@ -255,7 +255,7 @@ void SparseGroup::run(const SparsePairs& pairs, const std::vector<const int32_t*
 // Scores become potentials, and losses have what is taken off and what the gold labels score.
 void SparseGroup::begin(const SparsePairs& pairs, const std::vector<const int32_t*>& gold) {
     const size_t size = n_labels_ + 1;
-    const std::vector<float>& scores = pairs.all->scores;
+    const std::vector<double>& scores = pairs.all->scores;
     for (size_t s = 0; s < lengths_.size(); ++s) {
         losses_[s] += static_cast<double>(lengths_[s] + 1) * pairs.all->shift;
         bad_[s] = gold[s] == nullptr;
@@ -263,10 +263,10 @@ void SparseGroup::begin(const SparsePairs& pairs, const std::vector<const int32_
         size_t before = n_labels_;
         for (size_t j = 0; j < lengths_[s]; ++j) {
             const auto y = static_cast<size_t>(gold[s][j]);
-            losses_[s] -= static_cast<double>(row(s, j)[y]) + static_cast<double>(scores[before * size + y]);
+            losses_[s] -= static_cast<double>(row(s, j)[y]) + scores[before * size + y];
             before = y;
         }
-        losses_[s] -= static_cast<double>(scores[before * size + n_labels_]);
+        losses_[s] -= scores[before * size + n_labels_];
     }
     for (size_t j = 0; j < longest(); ++j) {
         const size_t n = active(j);

@@ -248,3 +248,16 @@ def test_a_feature_that_a_token_has_twice_counts_twice() -> None:
         found.append(chains.objective(weights_for(chains), 0.0, 1))
     assert found[0][0] == pytest.approx(found[1][0], rel=1e-6)
     np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-6)
+
+
+@pytest.mark.parametrize("labels", [2, 40])
+@pytest.mark.parametrize("loss", ["likelihood", "pieces"])
+def test_what_is_rounded_alike_everywhere_does_not_add_up(labels: int, loss: str) -> None:
+    """Ten thousand times the same pair, likely everywhere, whose potential exp(0.7 - 1.9) is off by 8e-8 in float32."""
+    rng = np.random.default_rng(0)
+    made = [chain_of([[0.0, *-rng.uniform(3, 9, labels - 1)] for _ in range(50)], [0] * 50) for _ in range(200)]
+    chains = replace(made[0], sentences=[one.sentences[0] for one in made]).native(loss)
+    weights = np.zeros(chains.size)
+    weights[:2] = np.array([0.7, 1.9], np.float32)
+    exact = chains.objective(weights, 0.0, 1, exact=True)[0]
+    assert chains.objective(weights, 0.0, 1)[0] == pytest.approx(exact, rel=0, abs=3e-4)
