@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "adagrad.h"
 #include "arrays.h"
 #include "chain.h"
 #include "sparse_features.h"
@@ -150,7 +151,7 @@ class ChainItems {
     template <typename Real, typename Use>
     void node_weights_of(int64_t t, const Real* r, Real quiet, size_t part, size_t parts, Use use) const {
         const size_t m = width(t), base = n_pairs() + edge_size();
-        if (std::all_of(r, r + m, [=](Real x) { return std::abs(x) <= quiet; })) return;
+        if (all_quiet(r, m, quiet)) return;
         const int32_t* own = labels(t);
         nodes_->each(t, [&](int32_t f, float v) {
             if (parts > 1 && static_cast<size_t>(f) % parts != part) return;

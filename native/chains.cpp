@@ -42,9 +42,6 @@ class Chains : public ChainItems {
         return loss + 0.5 * precision * norm;
     }
 
-    // Stochastic steps pass over tokens whose labels are as good as certain: residuals at most this.
-    static constexpr float kQuiet = 1e-4f;
-
     // AdaGrad over sentences in the given order, as in maxent.cpp; `decay` holds the prior's share of T for each sentence
     // (where all labels are candidates), then of each edge feature, each node feature and any triple for each visit.
     double pass(InOut<float> state, In<int64_t> order, In<float> decay, float rate, size_t batch, size_t threads) const {
@@ -59,9 +56,7 @@ class Chains : public ChainItems {
         Team team(std::max<size_t>(1, threads));
         auto step = [&](size_t at, float shrink, float r) {
             float* pair = w + 2 * at;
-            const float g = r + shrink * pair[0];
-            pair[1] += g * g;
-            pair[0] -= rate * g / std::sqrt(pair[1]);
+            adagrad_step(pair, r + shrink * pair[0], rate);
         };
         for (size_t start = 0; start < order.shape(0); start += batch) {
             const size_t count = std::min(batch, order.shape(0) - start);

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 
+#include "adagrad.h"
 #include "arrays.h"
 #include "bindings.h"
 #include "parallel.h"
@@ -102,7 +103,8 @@ class Nodes {
     //
     //     G(s) += g^2;  W(s) -= rate * g / sqrt(G(s)),   g = expected - observed + W(s) * precision / n(f)
     //
-    // n(f) is how often the feature occurs in a pass: over a pass the prior is applied once.
+    // n(f) is how often the feature occurs in a pass: over a pass the prior is applied once. Contexts whose labels are as good
+    // as certain take no steps.
     // `state` holds (W, G) of each slot side by side: they are always needed together.
     double pass(InOut<float> state, In<int64_t> order, In<float> decay, float rate, size_t batch, size_t threads) const {
         if (state.shape(0) != 2 * size() || decay.shape(0) != slots_->n_features() || batch < 1)
@@ -135,15 +137,14 @@ class Nodes {
                     const auto c = static_cast<size_t>(order(start + i));
                     const float* r = residuals[i].data();
                     const size_t m = width(c);
+                    if (all_quiet(r, m, kQuiet)) continue;
                     for (int64_t k = feature_begin(c); k < feature_end(c); ++k) {
                         const int32_t f = feature(k);
                         if (parts > 1 && static_cast<size_t>(f) % parts != part) continue;
                         const float v = value(k), shrink = decay(f);
                         slots_->each(f, labels(c), m, [&](size_t j, int64_t s) {
                             float* at = w + 2 * s;
-                            const float g = v * r[j] + shrink * at[0];
-                            at[1] += g * g;
-                            at[0] -= rate * g / std::sqrt(at[1]);
+                            adagrad_step(at, v * r[j] + shrink * at[0], rate);
                         });
                     }
                 }

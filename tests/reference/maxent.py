@@ -37,6 +37,10 @@ def objective(contexts: Sequence[Context], weights: NDArray, seen: NDArray, prec
     return loss + 0.5 * precision * float((weights[seen] ** 2).sum())
 
 
+#: Contexts whose labels are as good as certain, with residuals no larger than this, take no steps.
+QUIET = 1e-4
+
+
 def step(state: NDArray, at: tuple[int, ...], gradient: float, rate: float) -> None:
     """An AdaGrad step of one weight: state[0] holds weights, state[1] the sums of squared gradients."""
     state[1][at] += gradient**2
@@ -60,9 +64,11 @@ def adagrad(
         for context, log_p in zip(chosen, posteriors, strict=True):
             total = sum(context.counts.values())
             loss -= sum(n * log_p[y] for y, n in context.counts.items())
+            residuals = {y: total * np.exp(log_p[y]) - context.counts.get(y, 0.0) for y in context.base}
+            if max(map(abs, residuals.values())) <= QUIET:
+                continue
             for f, v in context.features:
-                for y in context.base:
+                for y, residual in residuals.items():
                     if seen[f, y]:
-                        residual = total * np.exp(log_p[y]) - context.counts.get(y, 0.0)
                         step(state, (f, y), v * residual + decay[f] * state[0][f, y], rate)
     return loss
