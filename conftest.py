@@ -1,8 +1,13 @@
 """Examples in README.md and docs/ run in a folder of their own that holds what ``corate demo --write data`` writes."""
 
+import signal
 from pathlib import Path
 
 import pytest
+
+# A shell has its background jobs ignore Ctrl-C, and so would the programs that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

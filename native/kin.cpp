@@ -54,7 +54,7 @@ Beginnings::Beginnings(const Interner& words) {
         for (size_t last = 0; last <= longest_ending(word); ++last) {
             const auto at = static_cast<size_t>(hashes_.intern(hash_bytes(word.without(last))));
             if (at == words_.size()) words_.push_back({-1, -1});
-            int32_t* place = std::find(words_[at].begin(), words_[at].end(), -1);
+            const auto place = std::find(words_[at].begin(), words_[at].end(), -1);
             if (place != words_[at].end()) *place = static_cast<int32_t>(id);
         }
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -93,8 +94,8 @@ def offsets(lengths: list[int]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def ids(values: object) -> NDArray[np.int32]:
-    return np.array(list(values), np.int32)  # type: ignore[call-overload]
+def ids(values: Iterable[int]) -> NDArray[np.int32]:
+    return np.array(list(values), np.int32)
 
 
 def slots_of(seen: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

@@ -50,8 +50,10 @@ class Run:
         def right(weights: NDArray[np.float32]) -> NDArray[np.bool_]:
             return np.arange(TOKENS) < self.counts[round(float(weights[0])) - 1]
 
+        def tell(stage: str, done: float) -> None:
+            self.told.append((stage, done))
+
         wanted = len(self.counts) if passes is None else passes
-        tell = lambda stage, done: self.told.append((stage, done))  # noqa: E731
         return make_passes(run, wanted, one_pass, tell, right=right, store=store, keep=keep)
 
 
