@@ -39,6 +39,12 @@ def test_kin_gives_the_label_of_a_word_that_begins_alike_and_both_endings():
     assert values("kin", "éla", "zebra", "ro", "") == ["l|nn-n+", None, None, None]
 
 
+def test_kin_differ_in_five_characters_at_most_and_share_three():
+    usual = {"abc12345": "X", "xyz123456": "Y"}
+    assert values("kin", "abc67890", "abc678901", "abcd", usual=usual) == ["ld|X-12345+67890", None, "l|X-12345+d"]
+    assert values("kin", "xyz", "xyz1", "ab1", usual=usual) == [None, "ld|Y-23456+", None]
+
+
 def test_a_word_is_no_kin_of_itself():
     assert values("kin", "lurk", "Room", "walks") == [None, None, "l|vbd-ed+s"]
     assert values("tail", "room", "ROOM") == [None, None]

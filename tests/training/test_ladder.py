@@ -293,3 +293,17 @@ def test_rungs_that_an_older_vocabulary_has_not_are_passed_over() -> None:
     kept = DEFAULT.within(old, "word")
     assert [r for r in DEFAULT.rungs if r not in kept.rungs] == ["kin(word[0])"]
     assert len(kept.rare_only) == len(kept.rungs)
+
+
+def test_an_unknown_word_is_like_all_of_its_kind_of_kin() -> None:
+    """Of two words with kin of one kind, one is N and one is P: a third is as probably the one as the other."""
+    words = {"walk": "V", "hunt": "V", "melt": "V", "walked": "N", "hunted": "P"}
+    labelled: Labelled = [[pair] for pair in words.items()]
+    counts, _ = counted(labelled, DEFAULT)
+    model = ladder_model(counts, DEFAULT, settings_of(DEFAULT), "word", all_labels=False)
+    new = Corpus.from_sentences([["melted"]])
+    columns = [(c.ids, c.strings.data, c.strings.offsets) for c in new.columns]
+    _, found, scores, *_ = model.engine(counts.vocabulary).lattice(columns, new.offsets, None)
+    score = dict(zip([counts.labels[y] for y in found.tolist()], scores.tolist(), strict=True))
+    assert score["N"] == pytest.approx(score["P"], abs=1e-5)
+    assert score["N"] > score["V"]
