@@ -17,7 +17,6 @@ from corate.tagger import Tagger
 from reference.damage import damaged_header, damaged_tensors
 from small_corpora import WORDS, corpus_of, random_sentences, words_of
 
-GOLDEN = Path(__file__).parent / "golden"
 LABELLED = random_sentences(30, 1)
 CONTEXTS = [
     "word[0]",
@@ -366,40 +365,3 @@ def test_a_record_that_lies_about_settings_is_told_at_the_update(taggers: dict[s
         lying = replace(tagger, record={**tagger.record, "settings": settings})
         with pytest.raises(ModelError, match="train it again"):
             lying.update(corpus_of(TEST))
-
-
-# -- golden files ------------------------------------------------------------------------------------------------------
-
-SENTENCES = [
-    ["the", "dog", "walked", "."],
-    ["Ann", "saw", "a", "Fox", "?"],
-    ["a", "99", "long", "barks"],
-    ["Zed", "and", "the", "UNKNOWN-1"],
-]
-#: What each golden file gave when it was made: labels, and log-probabilities.
-EXPECTED = {
-    "v1.corate": (
-        ["DET NOUN VERB .", "NAME VERB DET NOUN .", "DET NUM NOUN VERB", "NAME CONJ DET ."],
-        [-0.0849, -1.0986, -2.3887, -1.6351],
-    ),
-    "v1-pooled.corate": (
-        ["DET NOUN VERB .", "NAME VERB DET ADJ .", "DET ADJ NOUN VERB", "NAME CONJ DET ADJ"],
-        [-0.026, -0.410, -1.466, -1.539],
-    ),
-}
-
-
-def shape(word: str) -> str:
-    return "A" if word.isalpha() else "1" if word.isdigit() else "."
-
-
-@pytest.mark.parametrize("name", list(EXPECTED))
-def test_golden_files_load_for_ever_and_tag_as_they_did(name: str) -> None:
-    tagger = corate.load(GOLDEN / name)
-    sentences = [[(w, shape(w)) for w in s] for s in SENTENCES] if "pooled" in name else SENTENCES
-    labels, scores = EXPECTED[name]
-    assert [" ".join(y) for y in tagger.tag_all(sentences)] == labels
-    assert [tagger.score(s) for s in sentences] == pytest.approx(scores, abs=2e-3)
-    assert tagger.record["sentences"] == 7
-    more = Corpus.from_sentences([[("fox", "A", "NOUN")[:: 1 if "pooled" in name else 2]] * 2])
-    assert tagger.update(more).record["sentences"] == 8

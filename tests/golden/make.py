@@ -1,19 +1,30 @@
-"""Makes the golden model files of this folder: python tests/golden/make.py [folder].
+"""Makes golden model files: python tests/golden/make.py FOLDER.
 
-They are made once for each version of the model format and then kept as they are: tests/test_archive.py checks that
-this and every later corate loads them and tags with them as when they were made.
+A golden file is made once, with the program that first wrote such a model, and is never changed. Beside the files
+stands ``expected.json``: the labels and log-probabilities that each gave when it was made. tests/test_golden.py checks
+that every later version loads the files, tags the same with them, and trains them further.
+
+The files of this folder were made by 0.1.0: ``v1.corate`` and ``v1-pooled.corate`` first, all others by this script.
+For a new version of the format, or a new kind of model, add a line to ``MODELS``, make the new files in an empty
+folder, and copy them here with their expectations.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import corate
-from corate import Corpus
+from corate import Corpus, Tagger
 
-SENTENCES = """
+VERSION = "v1"
+LABELLED = """
 the/DET cat/NOUN sees/VERB a/DET dog/NOUN ./.
 Ann/NAME saw/VERB the/DET old/ADJ saw/NOUN ./.
 a/DET small/ADJ dog/NOUN barks/VERB ./.
@@ -21,32 +32,144 @@ Bob/NAME and/CONJ Ann/NAME walk/VERB ./.
 the/DET walk/NOUN was/VERB long/ADJ ./.
 does/VERB Bob/NAME bark/VERB ?/.
 42/NUM cats/NOUN walked/VERB ./.
+the/DET old/ADJ fox/NOUN barked/VERB and/CONJ walked/VERB ./.
+Cat/NAME sees/VERB 3/NUM long/ADJ walks/NOUN ./.
+dogs/NOUN and/CONJ foxes/NOUN bark/VERB ./.
+does/VERB the/DET small/ADJ cat/NOUN see/VERB Cat/NAME ?/.
+Stop/VERB
 """
+#: Sentences to tag: known words, unknown words with known relatives, and words of a kind never seen.
+UNLABELLED = [
+    ["the", "dog", "walked", "."],
+    ["Ann", "saw", "a", "Fox", "?"],
+    ["a", "99", "long", "barks"],
+    ["Zed", "and", "the", "UNKNOWN-1"],
+    ["walkers", "barking", "longest"],
+    ["Ann"],
+]
 ANIMALS = "cat\tfelid\ncats\tfelid\ndog\tcanid\nfox\tcanid\n"
-TEMPLATES = ["word[0]", "suffix(word[0], 2)", "word[-1]|word[0]", "map(word[0], animals.tsv)", "pos[-1]|pos[0]|pos[1]"]
+VERBS = "see\nsaw\nwalk\nbark\nbarks\n"
+POOLED = ["word[0]", "suffix(word[0], 2)", "word[-1]|word[0]", "map(word[0], animals.tsv)", "pos[-1]|pos[0]|pos[1]"]
+EDGES = ["word[0]", "suffix(word[0], 2)", "shape(word[0])", "edge: shape(word[0])", "edge: word[-1]"]
+LEXICONS = ["word[0]", "suffix(word[0], 1)", "in(word[0], verbs.txt)", "map(word[-1], animals.tsv)"]
 
 
 def sentences() -> list[list[tuple[str, str]]]:
     """Words with their labels."""
-    lines = SENTENCES.strip().splitlines()
+    lines = LABELLED.strip().splitlines()
     return [[(t.rpartition("/")[0], t.rpartition("/")[2]) for t in line.split()] for line in lines]
 
 
-def shape(word: str) -> str:
-    """A second column, for the pooled model."""
+def letters(word: str) -> str:
+    """A second column: what the word is made of."""
     return "A" if word.isalpha() else "1" if word.isdigit() else "."
 
 
+def features(words: list[str], i: int) -> dict[str, Any]:
+    """A feature function, as users of CRFsuite write them."""
+    return {"lower": words[i].lower(), "title": words[i].istitle(), "last": i + 1 == len(words)}
+
+
+def with_numbers(words: list[str], i: int) -> dict[str, Any]:
+    """Features whose values are numbers."""
+    return {"lower": words[i].lower(), "length": float(len(words[i])), "place": i / len(words)}
+
+
+def words_alone(labelled: list[list[tuple[str, str]]]) -> Corpus:
+    """Words and labels."""
+    return Corpus.from_sentences(labelled)
+
+
+def two_columns(labelled: list[list[tuple[str, str]]]) -> Corpus:
+    """Words, `letters` and labels."""
+    return Corpus.from_sentences([[(w, letters(w), y) for w, y in s] for s in labelled])
+
+
+def ready_made(function: Callable[[list[str], int], dict[str, Any]]) -> Callable[[Any], Corpus]:
+    """Ready-made features, made by a function, and labels."""
+
+    def corpus(labelled: list[list[tuple[str, str]]]) -> Corpus:
+        made = [[function([w for w, _ in s], i) for i in range(len(s))] for s in labelled]
+        return Corpus.from_features(made, [[y for _, y in s] for s in labelled])
+
+    return corpus
+
+
+#: What each model reads, the method, the arguments of its training, and the arguments of its saving.
+MODELS: dict[str, tuple[Callable[[Any], Corpus], str, dict[str, Any], dict[str, Any]]] = {
+    "empirical": (words_alone, "empirical", {"ladder": "default"}, {}),
+    "empirical-paper": (words_alone, "empirical", {"ladder": "paper"}, {}),
+    "empirical-pooled": (two_columns, "empirical", {"ladder": "pooled", "features": POOLED}, {}),
+    "empirical-no-counts": (words_alone, "empirical", {"ladder": "default"}, {"counts": False, "half": True}),
+    "empirical-numbers": (ready_made(with_numbers), "empirical", {}, {}),
+    "polish": (words_alone, "polish", {}, {}),
+    "polish-ladder": (words_alone, "polish", {"base": "default", "order": 1}, {}),
+    "polish-base-paper": (words_alone, "polish", {"base": "paper"}, {}),
+    "polish-base-none": (words_alone, "polish", {"base": "none"}, {}),
+    "polish-base-separate": (words_alone, "polish", {"base": "separate"}, {}),
+    "polish-half": (words_alone, "polish", {}, {"half": True}),
+    "polish-order-2": (words_alone, "polish", {"base": "default", "order": 2, "lattice": "pruned"}, {}),
+    "polish-ready-made": (ready_made(features), "polish", {}, {}),
+    "polish-numbers": (ready_made(with_numbers), "polish", {}, {}),
+    "polish-function": (words_alone, "polish", {"features": features}, {}),
+    "separate": (words_alone, "separate", {}, {}),
+    "separate-joint": (words_alone, "separate", {"coupling": "joint", "base": "none"}, {}),
+    "standard": (words_alone, "standard", {}, {}),
+    "standard-order-2": (words_alone, "standard", {"order": 2}, {}),
+    "standard-edges": (words_alone, "standard", {"features": EDGES}, {}),
+    "standard-lexicons": (words_alone, "standard", {"features": LEXICONS}, {}),
+    "standard-ready-made": (ready_made(features), "standard", {}, {}),
+    "standard-numbers": (ready_made(with_numbers), "standard", {}, {}),
+    "standard-sparse": (words_alone, "standard", {"settings": {"c1": 0.3}, "transitions": "seen"}, {"half": True}),
+    "standard-no-boundaries": (two_columns, "standard", {"features": ["word[0]", "pos[0]"], "boundaries": False}, {}),
+    "piecewise": (words_alone, "piecewise", {}, {}),
+    "memm": (words_alone, "memm", {}, {}),
+    "perceptron": (words_alone, "perceptron", {}, {}),
+}
+
+
+def unlabelled(name: str) -> list[Any]:
+    """The sentences to tag, as a model of that name reads them (the name is that of its file, without the version)."""
+    if name == "pooled" or (name in MODELS and MODELS[name][0] is two_columns):
+        return [[(w, letters(w)) for w in s] for s in UNLABELLED]
+    if name in MODELS and MODELS[name][0] is not words_alone:
+        function = with_numbers if "numbers" in name else features
+        return [[function(s, i) for i in range(len(s))] for s in UNLABELLED]
+    return list(UNLABELLED)
+
+
+def expectation(tagger: Tagger, tokens: list[Any]) -> dict[str, Any]:
+    """What a tagger says of one sentence: labels, their log-probability, and that of every token's first label."""
+    first = tagger.score(tokens, [tagger.labels[0]] * len(tokens))
+    return {
+        "labels": " ".join(tagger.tag(tokens)),
+        "best": round(tagger.score(tokens), 6),
+        "first": round(first, 6) if first > -math.inf else None,
+    }
+
+
 def main(folder: Path) -> None:
-    """Write both files."""
-    labelled = sentences()
-    corate.train(Corpus.from_sentences(labelled), ladder="default").save(folder / "v1.corate")
-    os.chdir(folder)
-    Path("animals.tsv").write_text(ANIMALS, encoding="utf-8")
-    with_shapes = Corpus.from_sentences([[(w, shape(w), y) for w, y in s] for s in labelled])
-    corate.train(with_shapes, ladder="pooled", features=TEMPLATES).save("v1-pooled.corate", half=True)
-    Path("animals.tsv").unlink()
+    """Write all files of this version, and what they are expected to say."""
+    folder.mkdir(parents=True, exist_ok=True)
+    expected: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as lists:
+        os.chdir(lists)
+        Path("animals.tsv").write_text(ANIMALS, encoding="utf-8")
+        Path("verbs.txt").write_text(VERBS, encoding="utf-8")
+        for name, (corpus, method, arguments, saving) in MODELS.items():
+            file = folder / f"{VERSION}-{name}.corate"
+            corate.train(corpus(sentences()), method, **arguments).save(file, **saving)
+            function = arguments.get("features")
+            tagger = corate.load(file, features=function if callable(function) else None)
+            expected[file.name] = [expectation(tagger, tokens) for tokens in unlabelled(name)]
+        os.chdir(folder)
+    for old in ("v1", "v1-pooled"):
+        tagger = corate.load(Path(__file__).parent / f"{old}.corate")
+        expected[f"{old}.corate"] = [expectation(tagger, tokens) for tokens in unlabelled(old.removeprefix("v1-"))]
+    (folder / "expected.json").write_text(json.dumps(expected, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent).resolve())
+    if len(sys.argv) != 2:
+        raise SystemExit("usage: python tests/golden/make.py FOLDER")
+    main(Path(sys.argv[1]).resolve())
