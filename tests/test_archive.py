@@ -81,7 +81,8 @@ def test_a_tagger_comes_back_as_it_was(taggers: dict[str, Tagger], kind: str, tm
     loaded = corate.load(tmp_path / "model", features=function)
     assert loaded.tag_all(test) == tagger.tag_all(test)
     np.testing.assert_array_equal(loaded.lattice(test).scores, tagger.lattice(test).scores)
-    assert (loaded.record, loaded.columns, loaded.features) == (tagger.record, tagger.columns, tagger.features)
+    kept = {name: value for name, value in tagger.record.items() if name != "seconds"}
+    assert (loaded.record, loaded.columns, loaded.features) == (kept, tagger.columns, tagger.features)
     assert loaded.bins == tagger.bins
     assert loaded.words.to_list() == tagger.words.to_list()
     # Saved again it is the same file, and what it learns from here on is the same.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +14,15 @@ import numpy as np
 import pytest
 
 import corate
-from corate import Corpus, ModelError, Tagger, storage
+from corate import CorateError, Corpus, ModelError, Tagger, storage
+from corate.training import ARGUMENTS
 from golden import make
 
 FOLDER = Path(make.__file__).parent
 EXPECTED: dict[str, list[dict[str, Any]]] = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
 #: SHA-256 of each golden file.
 HASHES: dict[str, str] = json.loads((FOLDER / "hashes.json").read_text(encoding="utf-8"))
-#: The log-probabilities of sparse half-precision models depend on rounding; all others are held closer than this.
+#: Log-probabilities are stored to six decimals, and the sums of floats may differ between processors.
 CLOSE = 2e-5
 
 
@@ -37,8 +37,8 @@ def loaded(file: str) -> Tagger:
 
 
 def more_text(file: str) -> Corpus:
-    """A sentence with a word and a label that the model does not know, as the model reads it."""
-    text = [[("the", "DET"), ("emu", "NOUN"), ("walks", "VERB"), ("!", "MARK")], *make.sentences()[:3]]
+    """Sentences with a word and a label that the model does not know, as the model reads them."""
+    text = [[("the", "DET"), ("emu", "NOUN"), ("walks", "VERB"), ("!", "MARK")]] * 30
     if name_of(file) == "pooled":
         return make.two_columns(text)
     return make.MODELS[name_of(file)][0](text) if name_of(file) in make.MODELS else make.words_alone(text)
@@ -58,7 +58,8 @@ def test_golden_files_tag_as_they_did(file: str, tmp_path: Path) -> None:
     for sentence, expected in zip(sentences, EXPECTED[file], strict=True):
         said = make.expectation(tagger, sentence)
         assert said["best"] == pytest.approx(expected["best"], rel=CLOSE, abs=CLOSE)
-        assert said["first"] == pytest.approx(expected["first"], rel=CLOSE, abs=CLOSE)
+        assert (said["first"] is None) == (expected["first"] is None)
+        assert (said["first"] or 0.0) == pytest.approx(expected["first"] or 0.0, rel=CLOSE, abs=CLOSE)
     # Saved again by this version, it says the same.
     tagger.save(tmp_path / "again.corate")
     again = corate.load(tmp_path / "again.corate", features=tagger.function)
@@ -72,18 +73,13 @@ def test_golden_files_are_trained_further(file: str) -> None:
     if tagger.counts is not None:
         assert tagger.update(more).record["sentences"] == tagger.record["sentences"] + len(more)
     if tagger.model.locally_normalised:
-        with pytest.raises(ModelError, match="train it again|memm"):
+        with pytest.raises(CorateError, match="cannot be trained further"):
             corate.train(more, "standard", init=tagger)
         return
-    method = tagger.method if tagger.method in ("polish", "standard", "piecewise", "perceptron") else "polish"
-    if tagger.model.order == 2 and method == "polish":
-        method = "standard" if tagger.method == "standard" else "polish"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        further = corate.train(more, method, init=tagger)
-    assert "MARK" in further.labels
+    method = tagger.method if tagger.method in ARGUMENTS["init"] else "polish"
+    further = corate.train(more, method, init=tagger)
     assert further.record["init"]["method"] == tagger.method
-    assert further.tag_all(more)[0][-1] == "MARK"
+    assert further.tag_all(more)[0] == ["DET", "NOUN", "VERB", "MARK"]
 
 
 def test_a_file_of_a_newer_format_is_refused_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ Everything is checked when it is read: a file that passes its hash but does not 
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import asdict
 from typing import Any
 
@@ -27,6 +28,18 @@ __all__ = ["load", "save"]
 
 Tensors = dict[str, NDArray[Any]]
 
+#: What a record says of one run of training and not of the model: the same training gives the same file.
+_NOT_STORED = ("seconds",)
+#: All members that a header may have, all members of its member ``model``, and all names of tensors.
+_HEADER = {"order", "columns", "templates", "rungs", "needs_function", "bins", "record", "lexicons", "model", "counts"}
+_MODEL = {"rungs", "rung_bases", "word_column", "all_labels", "floor", "edge_weight", "locally_normalised"}
+_TENSOR = re.compile(
+    r"(labels|attributes|(strings|values)\.\d+|lexicon\.\d+\.(keys|classes))\.(data|offsets)|lexicon\.\d+\.values"
+    r"|(prefixes|keys)\.\d+\.(first|second)|edges\.(row|col)|bias"
+    r"|(edges|rows|weights|edge_weights|triples)\.(lengths|labels|scores)"
+    r"|counts\.(lengths|labels|counts)|pairs\.(origin|to|counts)"
+)
+
 
 def save(tagger: Tagger, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False) -> int:
     """Write a tagger to a file, all or nothing; returns the bytes written."""
@@ -38,7 +51,7 @@ def save(tagger: Tagger, path: str | os.PathLike[str], *, counts: bool = True, h
         "rungs": [str(a) for a in tagger.vocabulary.rungs],
         "needs_function": tagger.function is not None,
         "bins": None if tagger.bins is None else {k: list(v) for k, v in tagger.bins.edges.items()},
-        "record": tagger.record,
+        "record": {name: value for name, value in tagger.record.items() if name not in _NOT_STORED},
     }
     _put_vocabulary(tensors, header, tagger.vocabulary)
     _put_model(tensors, header, tagger.model, half)
@@ -62,6 +75,7 @@ def load(path: str | os.PathLike[str], *, features: FeatureFunction | None = Non
     """
     tensors, header = storage.read(path)
     try:
+        _refuse_unknown(tensors, header)
         return _tagger(tensors, header, features)
     except ModelError as error:
         raise ModelError(f"{os.fspath(path)}: {error}") from None
@@ -70,6 +84,17 @@ def load(path: str | os.PathLike[str], *, features: FeatureFunction | None = Non
             f"{os.fspath(path)}: the file holds no model that corate can use ({type(error).__name__}: {error}); "
             "train it again"
         ) from None
+
+
+def _refuse_unknown(tensors: Tensors, header: dict[str, Any]) -> None:
+    """Refuse a model with parts that this version does not know: without them it would tag in another way."""
+    unknown = sorted(
+        {name for name in tensors if _TENSOR.fullmatch(name) is None}
+        | (header.keys() - _HEADER)
+        | (header["model"].keys() - _MODEL)
+    )
+    if unknown:
+        raise ModelError(f"the model holds {unknown[0]!r}, which this corate does not know; upgrade corate")
 
 
 def _tagger(tensors: Tensors, header: dict[str, Any], function: FeatureFunction | None) -> Tagger:
@@ -103,7 +128,7 @@ def _get_record(header: dict[str, Any]) -> dict[str, Any]:
         raise ModelError("the model does not say what it was trained on; train it again")
     if not isinstance(record.get("word"), str | None):
         raise ModelError("the model does not say which column holds its words; train it again")
-    return record if isinstance(record.get("seconds"), (int, float)) else {**record, "seconds": 0.0}
+    return {name: value for name, value in record.items() if name not in _NOT_STORED}
 
 
 def _get_texts(header: dict[str, Any], name: str) -> tuple[str, ...]:

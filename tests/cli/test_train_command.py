@@ -30,6 +30,14 @@ def test_json_tells_what_was_trained_how_long_it_took_and_how_large_it_is(corate
     assert told["test"]["f1"] is not None
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_training_writes_the_same_bytes_on_any_number_of_threads(corate, data, tmp_path, method):
+    for name, threads in (("one", 1), ("two", 2), ("three", 3)):
+        args = ("--method", method, "--threads", threads, "--seed", 5, "--quiet")
+        assert corate("train", data / "test.tsv", "-o", tmp_path / name, *args).code == 0
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes() == (tmp_path / "three").read_bytes()
+
+
 def test_people_get_a_few_lines_and_quiet_none(corate, data, tmp_path):
     loud = corate("train", data / "train.tsv", "-o", tmp_path / "m", "--test", data / "test.tsv")
     assert "300 sentences" in loud.text

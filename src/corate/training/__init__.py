@@ -423,7 +423,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
         "tokens": counts.tokens,
         "labels": len(counts.labels),
         "features": int((counts.table.offsets[1:] > counts.table.offsets[:-1]).sum()),
-        "seconds": round(tagger.record["seconds"] + time.perf_counter() - started, 4),
+        "seconds": round(time.perf_counter() - started, 4),
         "updates": tagger.record.get("updates", 0) + 1,
     }
     return replace(tagger, vocabulary=counts.vocabulary, model=model, counts=counts, record=record)
