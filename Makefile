@@ -12,7 +12,7 @@ INSTALLED := .venv/installed
 NATIVE := CMakeLists.txt $(wildcard native/*)
 BENCH := build/bench
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench same clean
 
 demo: $(INSTALLED)
 	@$(BIN)/corate demo
@@ -27,6 +27,11 @@ lint: $(INSTALLED)
 
 bench: $(BENCH)/installed
 	$(BENCH)/bin/python -m benchmarks
+
+# Before and after moving code: `make same BASE=main`, with more options in ARGS="--methods polish --repeats 3".
+same: $(INSTALLED)
+	@test -n "$(BASE)" || { echo "make same: say which commit to compare with: make same BASE=main" >&2; exit 1; }
+	$(BIN)/python -m benchmarks.compare_commits $(BASE) $(HEAD) $(ARGS)
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

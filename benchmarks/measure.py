@@ -60,9 +60,11 @@ class Run:
 
 
 def executable(name: str) -> str:
-    """`corate` is the script installed beside this Python; `python` is this Python."""
+    """`corate` is the script installed beside this Python; `python` is this Python; a path is itself."""
     if name == "python":
         return sys.executable
+    if os.sep in name:
+        return name
     beside = Path(sys.executable).with_name(name)
     found = str(beside) if beside.is_file() else shutil.which(name)
     if found is None:

@@ -1,0 +1,491 @@
+"""Do two commits train the same models, as quickly? `python -m benchmarks.compare_commits BASE [HEAD]`
+
+For changes that only move code: models, labels and times must stay as they were. HEAD is the working tree unless it is
+named, uncommitted and new files included. Each commit is exported and installed, as users install it, into an
+environment of its own under `build/compare/`, which is kept for the next run. All work is done by the command line
+(`corate train`, `corate tag`), because it stays where it is while modules move.
+
+Models: every method and some of its variants is trained on every corpus. Tensors are compared by name, dtype, shape and
+bytes, the header by value (seconds and versions aside), and the labels that `corate tag` gives line by line.
+
+Times: the wall seconds of whole processes. The commits take turns (base, head, head, base, ...), so that a machine that
+slows down slows both. Two runs next to each other make a pair. A commit counts as slower where three figures exceed the
+limit: the ratio of medians, the ratio of minima, and the geometric mean of the pairs' ratios less two standard errors.
+
+The exit code is 1 where a model or a label differs, and with `--check` also where the head is slower. Without the
+corpora (see `benchmarks/corpora.py`) only the made-up addresses of `corate demo` are compared.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import corpora, measure
+from benchmarks.tables import Row, Table, parser
+
+FOLDER = corpora.ROOT / "build" / "compare"
+LIMIT = 1.03  # of training and tagging
+START_UP_LIMIT = 1.0
+FEWEST_PAIRS = 3  # a standard error of fewer says nothing
+
+
+# --- Models ---------------------------------------------------------------------------------------------------------
+
+DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BOOL": "|b1"}
+DTYPES |= {f"{kind}{8 * size}": f"<{kind.lower()}{size}" for kind in "IU" for size in (1, 2, 4, 8)}
+#: Members of the metadata that differ between runs or versions, though the model is the same.
+UNCOMPARED = {"sha256", "format_version"}
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """An array as it lies in the file."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    data: bytes
+
+    def values(self) -> np.ndarray[Any, Any]:
+        """As numbers, flat."""
+        return np.frombuffer(self.data, DTYPES[self.dtype])
+
+
+def read_model(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The tensors and the header of a model file (docs/model-file.md), read without Corate."""
+    content = path.read_bytes()
+    begin = 8 + int.from_bytes(content[:8], "little")
+    places = json.loads(content[8:begin])
+    metadata = places.pop("__metadata__", {})
+    header = {name: value for name, value in metadata.items() if name not in UNCOMPARED}
+    if "header" in header:
+        header |= json.loads(header.pop("header"))
+    tensors = {
+        name: Tensor(place["dtype"], tuple(place["shape"]), content[begin + first : begin + last])
+        for name, place in places.items()
+        for first, last in [place["data_offsets"]]
+    }
+    return tensors, header
+
+
+def members(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """The members of nested objects by their dotted names, without times and versions."""
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            if "seconds" not in key and "version" not in key:
+                yield from members(inner, f"{name}.{key}" if name else key)
+    else:
+        yield name, value
+
+
+def tensor_difference(base: Tensor, head: Tensor) -> str:
+    """How two tensors of the same name differ; empty where they do not."""
+    if base.dtype != head.dtype:
+        return f"dtype {base.dtype} became {head.dtype}"
+    if base.shape != head.shape:
+        return f"shape {list(base.shape)} became {list(head.shape)}"
+    if base.data == head.data:
+        return ""
+    old, new = base.values(), head.values()
+    # By their bytes: 0 and -0 differ, a NaN is equal to itself.
+    changed = (old.view(f"V{old.itemsize}") != new.view(f"V{new.itemsize}")).sum()
+    largest = np.abs(new.astype(float) - old.astype(float)).max()
+    return f"{changed:,} of {len(old):,} values differ, by {largest:.3g} at most"
+
+
+def differences(base: Path, head: Path) -> list[str]:
+    """What differs between two model files, a line each; a tensor with a new name is removed and added."""
+    (tensors, header), (new_tensors, new_header) = read_model(base), read_model(head)
+    found = [f"tensor {name}: removed" for name in tensors if name not in new_tensors]
+    found += [f"tensor {name}: added" for name in new_tensors if name not in tensors]
+    for name in tensors.keys() & new_tensors.keys():
+        if difference := tensor_difference(tensors[name], new_tensors[name]):
+            found.append(f"tensor {name}: {difference}")
+    old, new = dict(members(header)), dict(members(new_header))
+    found += [f"header {name}: removed" for name in old.keys() - new.keys()]
+    found += [f"header {name}: added" for name in new.keys() - old.keys()]
+    both = old.keys() & new.keys()
+    found += [f"header {name}: {old[name]!r} became {new[name]!r}" for name in both if old[name] != new[name]]
+    return sorted(found)
+
+
+def label_differences(base: Path, head: Path) -> list[str]:
+    """How many lines of two tagged texts differ: one line, or none."""
+    old, new = base.read_bytes().splitlines(), head.read_bytes().splitlines()
+    if len(old) != len(new):
+        return [f"labels: {len(old):,} lines became {len(new):,}"]
+    changed = [i for i, lines in enumerate(zip(old, new, strict=True), 1) if lines[0] != lines[1]]
+    return (
+        [f"labels: {len(changed):,} of {len(old):,} lines differ, the first is line {changed[0]:,}"] if changed else []
+    )
+
+
+# --- Times ----------------------------------------------------------------------------------------------------------
+
+
+def turns(repeats: int) -> list[int]:
+    """Whose turn it is, 0 for the base and 1 for the head: 0, 1, 1, 0, 0, 1, ..."""
+    return [side for i in range(repeats) for side in ((0, 1) if i % 2 == 0 else (1, 0))]
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds of both commits; those at the same place ran next to each other."""
+
+    base: Sequence[float]
+    head: Sequence[float]
+
+    @property
+    def of_medians(self) -> float:
+        """The head's median over the base's."""
+        return statistics.median(self.head) / statistics.median(self.base)
+
+    @property
+    def of_minima(self) -> float:
+        """The head's minimum over the base's: a busy machine only ever adds time."""
+        return min(self.head) / min(self.base)
+
+    @property
+    def logarithms(self) -> list[float]:
+        """Of the ratio of each pair."""
+        return [math.log(head / base) for base, head in zip(self.base, self.head, strict=True)]
+
+    @property
+    def mean(self) -> float:
+        """Geometric mean of the pairs' ratios."""
+        return math.exp(statistics.mean(self.logarithms))
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean's logarithm; infinite where there are too few pairs to tell."""
+        pairs = self.logarithms
+        return statistics.stdev(pairs) / math.sqrt(len(pairs)) if len(pairs) >= FEWEST_PAIRS else math.inf
+
+    def slower(self, limit: float) -> bool:
+        """Whether the head takes more than `limit` times as long, beyond noise."""
+        surely = math.exp(math.log(self.mean) - 2 * self.error)
+        return min(self.of_medians, self.of_minima, surely) > limit
+
+
+def summary(times: Sequence[Times]) -> tuple[float, float]:
+    """Geometric mean of the ratios of medians, and the standard error of its logarithm, from those of the parts."""
+    mean = math.exp(statistics.mean(math.log(one.of_medians) for one in times))
+    return mean, math.sqrt(sum(one.error**2 for one in times)) / len(times)
+
+
+# --- Commits --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A state of the repository, installed."""
+
+    name: str
+    folder: Path
+
+    @property
+    def corate(self) -> str:
+        """The command."""
+        return str(self.folder / "bin" / "corate")
+
+    def packages(self) -> dict[str, str]:
+        """The versions of all that is installed, Corate aside."""
+        command = [
+            str(self.folder / "bin" / "python"),
+            "-m",
+            "pip",
+            "--disable-pip-version-check",
+            "list",
+            "--format=json",
+        ]
+        listed = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        return {one["name"]: one["version"] for one in listed if one["name"] != "corate"}
+
+
+def git(*arguments: str, index: Path | None = None) -> str:
+    """What git prints; with `index`, it works on this file and leaves the real index alone."""
+    env = os.environ | ({"GIT_INDEX_FILE": str(index)} if index else {})
+    done = subprocess.run(["git", *arguments], cwd=corpora.ROOT, env=env, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"git {' '.join(arguments)}: {done.stderr.strip()}")
+    return done.stdout.strip()
+
+
+def working_tree(index: Path) -> str:
+    """The hash of the tree that a commit of everything here would have."""
+    git("read-tree", "HEAD", index=index)
+    git("add", "--all", index=index)
+    return git("write-tree", index=index)
+
+
+def install(revision: str | None) -> Commit:
+    """Export and install a revision, None for the working tree, unless this was done before."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    index = FOLDER / "index"
+    here = working_tree(index)
+    tree = git("rev-parse", "--verify", f"{revision}^{{tree}}") if revision else here
+    if revision or tree == git("rev-parse", "HEAD^{tree}"):
+        name = git("rev-parse", "--short", f"{revision or 'HEAD'}^{{commit}}")
+    else:
+        name = f"working tree {tree[:7]}"
+    folder = FOLDER / f"{tree[:12]}-{sys.implementation.cache_tag}"
+    if not (folder / "installed").is_file():
+        print(f"installing {name} into {measure.from_root(folder)} (some minutes)", flush=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        git("read-tree", tree, index=index)
+        git("checkout-index", "--all", f"--prefix={folder / 'source'}/", index=index)
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        if subprocess.run([*pip, str(folder / "source")]).returncode:
+            raise SystemExit(f"{name} cannot be installed")
+        (folder / "installed").touch()
+    return Commit(name, folder)
+
+
+# --- Cases ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Text:
+    """A corpus: what to train on, what to tag, and the columns of both."""
+
+    name: str
+    train: Path
+    test: Path
+    columns: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """One training; `items` gives CRFsuite's ready-made features instead of words."""
+
+    name: str
+    options: tuple[str, ...] = ()
+    items: bool = False
+
+    @property
+    def method(self) -> str:
+        """The first word of the name."""
+        return self.name.split(",")[0]
+
+
+FEW = ("--set", "iterations=10")
+CASES = [
+    Case("empirical"),
+    Case("empirical, pooled", ("--ladder", "pooled", "--features", "pos")),
+    Case("empirical, paper", ("--ladder", "paper")),
+    Case("empirical, items", items=True),
+    Case("separate"),
+    Case("separate, lbfgs", ("--optimizer", "lbfgs", *FEW)),
+    Case("polish"),
+    Case("polish, order 2", ("--order", "2", "--set", "passes=2")),
+    Case("polish, half", ("--half", "--set", "passes=2")),
+    Case("polish, items", items=True),
+    Case("standard", FEW),
+    Case("standard, seen", ("--transitions", "seen", "--no-boundaries", "--set", "c1=1", *FEW)),
+    Case("piecewise", FEW),
+    Case("memm", FEW),
+    Case("perceptron"),
+]
+METHODS = list(dict.fromkeys(case.method for case in CASES))
+#: The splits to train on and to tag, and how many sentences to train on.
+SPLITS = {
+    "conll2000": ("conll2000.train", "conll2000.test", 2_000),
+    "brown": ("brown-1000-4000.train", "brown-1000-4000.test", 1_000),
+    "ned": ("ned.train", "ned.testb", 4_000),
+}
+
+
+def items(sentences: Iterable[corpora.Sentence]) -> str:
+    """CRFsuite's layout: the label, the columns around each token, the end of the word, and a number."""
+
+    def line(sentence: corpora.Sentence, i: int) -> str:
+        found = [
+            f"{column}[{offset}]={value}"
+            for offset in (-1, 0, 1)
+            if 0 <= i + offset < len(sentence)
+            for column, value in enumerate(sentence[i + offset][:-1])
+        ]
+        word = sentence[i][0]
+        names = [name.replace("\\", "\\\\").replace(":", "\\:") for name in [*found, f"end={word[-3:]}"]]
+        return "\t".join([sentence[i][-1], *names, f"length:{len(word)}"])
+
+    return "\n".join("".join(line(one, i) + "\n" for i in range(len(one))) for one in sentences)
+
+
+def with_items(text: Text) -> Text:
+    """The same text, also as items beside the files."""
+    for path in (text.train, text.test):
+        path.with_name(path.name + ".items").write_text(items(corpora.load(path)), "utf-8")
+    return text
+
+
+def texts(data: Path | None, names: Sequence[str], base: Commit) -> list[Text]:
+    """The corpora, small; the addresses of the base's demo, with a warning, where there are none."""
+    folder = FOLDER / "texts"
+    folder.mkdir(exist_ok=True)
+    try:
+        source = corpora.ensure(data.resolve() if data else None)
+    except corpora.CorporaMissing as missing:
+        print(f"WARNING: {missing}\nWARNING: only the made-up addresses of `corate demo` are compared", flush=True)
+        measure.run([base.corate, "demo", "--write", str(folder)])
+        return [with_items(Text("demo", folder / "train.tsv", folder / "test.tsv", "word,label"))]
+    found = []
+    for name in names:
+        train, test, sentences = SPLITS[name]
+        text = Text(name, folder / f"{name}.train", folder / f"{name}.test", corpora.COLUMNS[name])
+        corpora.write(corpora.load(source / train)[:sentences], text.train)
+        corpora.write(corpora.load(source / test), text.test)
+        found.append(with_items(text))
+    return found
+
+
+# --- The comparison -------------------------------------------------------------------------------------------------
+
+
+def commands(commit: Commit, case: Case, text: Text, threads: int) -> tuple[list[str], list[str], Path, Path]:
+    """How to train and to tag, and where the model and the tagged text will be."""
+    end, layout = (".items", ("--format", "items")) if case.items else ("", ("--columns", text.columns))
+    train, test = (str(measure.from_root(path.with_name(path.name + end))) for path in (text.train, text.test))
+    output = commit.folder / "output"
+    output.mkdir(exist_ok=True)
+    name = f"{text.name}-{case.name.replace(', ', '-').replace(' ', '-')}"
+    model, tagged = output / f"{name}.corate", output / f"{name}.tagged"
+    shared = [*layout, "--threads", str(threads)]
+    training = ["train", train, "-o", str(measure.from_root(model)), "--method", case.method, "--seed", "0"]
+    tagging = ["tag", str(measure.from_root(model)), test, "-o", str(measure.from_root(tagged))]
+    full = [[commit.corate, *training, *shared, *case.options, "--json"], [commit.corate, *tagging, *shared]]
+    return full[0], full[1], model, tagged
+
+
+def compare_case(
+    table: Table, commits: tuple[Commit, Commit], case: Case, text: Text, threads: int, repeats: int
+) -> tuple[Times, Times, list[str]] | None:
+    """Times of training and of tagging, and what differs; None where a commit cannot train it, which is a row."""
+    plans = [commands(commit, case, text, threads) for commit in commits]
+    training: tuple[list[float], list[float]] = ([], [])
+    tagging: tuple[list[float], list[float]] = ([], [])
+    try:
+        for side in turns(repeats):
+            train, tag, _, _ = plans[side]
+            training[side].append(measure.run(train).wall)
+            tagging[side].append(measure.run(tag).wall)
+    except SystemExit as failed:
+        note = f"{commits[side].name}: {' '.join(str(failed).split())}"
+        table.add(Row(f"{text.name}, {case.name}: commands that fail", 1, at_most=0, digits=0, note=note))
+        return None
+    found = differences(plans[0][2], plans[1][2]) + label_differences(plans[0][3], plans[1][3])
+    return Times(*training), Times(*tagging), found
+
+
+def time_row(name: str, times: Times, commits: tuple[Commit, Commit], limit: float, command: str = "") -> Row:
+    """Medians side by side; the note has what else decides."""
+    spread = f"pairs {times.mean:.3f}" + (f" ± {times.error * times.mean:.3f}" if times.error < math.inf else "")
+    note = f"minima {times.of_minima:.3f}, {spread}" + (f", SLOWER than {limit:.2f}" if times.slower(limit) else "")
+    medians = [statistics.median(side) for side in (times.base, times.head)]
+    return Row(name, medians[1], "s", peer=medians[0], peer_name=commits[0].name, note=note, command=command, digits=3)
+
+
+def start_up(commits: tuple[Commit, Commit], repeats: int) -> Times:
+    """Of `corate --version`, after one run of each that warms the disk's cache."""
+    seconds: tuple[list[float], list[float]] = ([], [])
+    for side in (0, 1):
+        measure.run([commits[side].corate, "--version"])
+    for side in turns(repeats):
+        seconds[side].append(measure.run([commits[side].corate, "--version"]).wall)
+    return Times(*seconds)
+
+
+def names_of(known: Sequence[str], given: str | None, what: str) -> list[str]:
+    """The names chosen by a list with commas; all where there is none."""
+    chosen = given.split(",") if given else list(known)
+    if unknown := [name for name in chosen if name not in known]:
+        raise SystemExit(f"no such {what}: {', '.join(unknown)}; there are {', '.join(known)}")
+    return chosen
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compare two commits; 1 where they differ, or with --check where the second is slower."""
+    command = parser("compare_commits", "Compare the models and the times of two commits.")
+    command.add_argument("base", metavar="BASE", help="the commit before the change")
+    command.add_argument("head", metavar="HEAD", nargs="?", help="the commit after it (default: the working tree)")
+    command.add_argument("--only", choices=("tensors", "times", "startup"), help="compare only this (default: all)")
+    command.add_argument("--methods", help=f"of {','.join(METHODS)} (default: all)")
+    command.add_argument("--corpora", help=f"of {','.join(SPLITS)} (default: all)")
+    command.add_argument("--repeats", type=int, default=5, help="how often training and tagging are timed (default: 5)")
+    command.add_argument("--starts", type=int, default=30, help="how often start-up is timed (default: 30)")
+    command.add_argument("--threads", type=int, default=1, help="threads of training and tagging (default: 1)")
+    command.add_argument("--check", action="store_true", help="exit with 1 also where HEAD is slower beyond noise")
+    given = command.parse_args(arguments)
+    methods = names_of(METHODS, given.methods, "method")
+    chosen = names_of(list(SPLITS), given.corpora, "corpus")
+    repeats = 1 if given.only == "tensors" else given.repeats
+    timed = () if given.only == "tensors" else (repeats,) if given.only == "times" else (repeats, given.starts)
+    if min(repeats, given.starts) < 1:
+        command.error("--repeats and --starts must be at least 1")
+    if given.check and timed and min(timed) < FEWEST_PAIRS:
+        command.error(f"--check needs --repeats and --starts of at least {FEWEST_PAIRS} to tell what is noise")
+    os.environ.pop("PYTHONPATH", None)  # each environment has its own Corate, and no other
+
+    commits = (install(given.base), install(given.head))
+    packages = [commit.packages() for commit in commits]
+    if unlike := sorted(dict(packages[0].items() ^ packages[1].items())):
+        print(f"WARNING: the environments differ in {', '.join(unlike)}; `rm -r {measure.from_root(FOLDER)}` helps")
+    named = " and ".join(commit.name for commit in commits)
+    table = Table("compare_commits", f"Do {named} train the same models, as quickly?")
+    table.machine |= {"corate": named, "numpy": packages[1].get("numpy", "?")}
+
+    slower: list[str] = []
+    trainings: list[Times] = []
+    taggings: list[Times] = []
+    for text in texts(given.data, chosen, commits[0]) if given.only != "startup" else ():
+        for case in (case for case in CASES if case.method in methods):
+            compared = compare_case(table, commits, case, text, given.threads, repeats)
+            if compared is None:
+                continue
+            training, tagging, found = compared
+            name = f"{text.name}, {case.name}"
+            if given.only != "times":
+                for line in found:
+                    print(f"  {name}: {line}", flush=True)
+                table.add(Row(f"{name}: differences", len(found), at_most=0, digits=0, note="; ".join(found)))
+            if given.only != "tensors":
+                trainings.append(training)
+                taggings.append(tagging)
+                for what, times in (("training", training), ("tagging", tagging)):
+                    table.add(time_row(f"{name}: {what}", times, commits, LIMIT))
+                    slower += [f"{name}: {what}"] if times.slower(LIMIT) else []
+    for what, all_times in (("training", trainings), ("tagging", taggings)):
+        if all_times:
+            mean, error = summary(all_times)
+            known = error < math.inf
+            note = f"standard error {error:.3f}" if known else "too few repeats to tell noise"
+            table.add(Row(f"{what}: geometric mean of ratios", mean, digits=3, note=note))
+            slower += [f"{what}: geometric mean"] if known and mean * math.exp(-2 * error) > LIMIT else []
+    if given.only in (None, "startup"):
+        times = start_up(commits, given.starts)
+        table.add(time_row("start-up", times, commits, START_UP_LIMIT, "corate --version"))
+        slower += ["start-up"] if times.slower(START_UP_LIMIT) else []
+    table.finish()
+
+    differ = [row.measure for row in table.rows if row.passed is False]
+    if differ or given.only in (None, "tensors"):
+        print(f"models and labels: {'DIFFER in ' + '; '.join(differ) if differ else 'the same'}")
+    if given.only != "tensors":
+        print(f"slower beyond noise: {'; '.join(slower) or 'nothing'}")
+    return 1 if differ or (given.check and slower) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

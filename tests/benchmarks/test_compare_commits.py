@@ -1,0 +1,176 @@
+"""What counts as another model, and what as slower."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+import corate  # noqa: E402
+from benchmarks import compare_commits as compare  # noqa: E402 - not installed, they stand beside the tests
+from corate.training import METHODS  # noqa: E402
+
+TENSORS = {"bias": np.array([0.5, 0.0, -2.0], np.float32), "edges.labels": np.array([[1, 2], [3, 4]], np.uint8)}
+HEADER = {"order": 1, "record": {"method": "polish", "seconds": 1.5, "held_out": {"accuracy": None}}}
+
+
+def written(path: Path, tensors: dict[str, Any] = TENSORS, header: dict[str, Any] = HEADER) -> Path:
+    """A model file, written by safetensors."""
+    metadata = {"format": "corate", "format_version": "1", "sha256": path.name, "header": json.dumps(header)}
+    save_file(tensors, path, metadata)
+    return path
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    return written(tmp_path / "base")
+
+
+def test_the_same_model_differs_in_nothing(base: Path, tmp_path: Path) -> None:
+    assert compare.differences(base, written(tmp_path / "head")) == []
+
+
+def test_one_other_byte_is_found(base: Path, tmp_path: Path) -> None:
+    head = written(tmp_path / "head", TENSORS | {"bias": np.array([0.5, 0.0, -2.25], np.float32)})
+    assert compare.differences(base, head) == ["tensor bias: 1 of 3 values differ, by 0.25 at most"]
+
+
+def test_the_sign_of_zero_is_a_difference(base: Path, tmp_path: Path) -> None:
+    head = written(tmp_path / "head", TENSORS | {"bias": np.array([0.5, -0.0, -2.0], np.float32)})
+    assert compare.differences(base, head) == ["tensor bias: 1 of 3 values differ, by 0 at most"]
+
+
+def test_a_renamed_tensor_is_removed_and_added(base: Path, tmp_path: Path) -> None:
+    head = written(tmp_path / "head", {"node.bias": TENSORS["bias"], "edges.labels": TENSORS["edges.labels"]})
+    assert compare.differences(base, head) == ["tensor bias: removed", "tensor node.bias: added"]
+
+
+def test_another_dtype_or_shape_is_found(base: Path, tmp_path: Path) -> None:
+    tensors = {"bias": TENSORS["bias"].astype(np.float16), "edges.labels": TENSORS["edges.labels"].ravel()}
+    assert compare.differences(base, written(tmp_path / "head", tensors)) == [
+        "tensor bias: dtype F32 became F16",
+        "tensor edges.labels: shape [2, 2] became [4]",
+    ]
+
+
+def test_the_header_is_compared_but_for_seconds(base: Path, tmp_path: Path) -> None:
+    record = {"method": "polish", "seconds": 9.0, "held_out": {"accuracy": 0.5}, "seed": 0}
+    assert compare.differences(base, written(tmp_path / "head", header={"order": 2, "record": record})) == [
+        "header order: 1 became 2",
+        "header record.held_out.accuracy: None became 0.5",
+        "header record.seed: added",
+    ]
+
+
+def test_models_of_corate_are_read_and_only_seconds_differ(tmp_path: Path) -> None:
+    corpus = corate.Corpus.from_sentences([[("Ann", "B"), ("sleeps", "O")], [("Bo", "B"), ("runs", "O")]])
+    for name in ("base", "head"):
+        corate.train(corpus, "empirical").save(tmp_path / name)
+    assert compare.differences(tmp_path / "base", tmp_path / "head") == []
+    tensors, header = compare.read_model(tmp_path / "base")
+    assert tensors["labels.data"].data == b"BO"
+    assert header["record"]["method"] == "empirical"
+
+
+def test_other_labels_are_counted(tmp_path: Path) -> None:
+    for name, text in {"base": "a\tO\n\nb\tO\n", "head": "a\tO\n\nb\tB\n", "short": "a\tO\n"}.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    assert compare.label_differences(tmp_path / "base", tmp_path / "base") == []
+    assert compare.label_differences(tmp_path / "base", tmp_path / "head") == [
+        "labels: 1 of 3 lines differ, the first is line 3"
+    ]
+    assert compare.label_differences(tmp_path / "base", tmp_path / "short") == ["labels: 3 lines became 1"]
+
+
+def test_commits_take_turns_to_be_first() -> None:
+    assert compare.turns(3) == [0, 1, 1, 0, 0, 1]
+
+
+def test_ratios_of_times() -> None:
+    times = compare.Times(base=[1.0, 2.0, 4.0], head=[2.0, 2.0, 2.0])
+    assert (times.of_medians, times.of_minima, times.mean) == pytest.approx((1.0, 2.0, 1.0))
+    assert times.error == pytest.approx(math.log(2) / math.sqrt(3))  # of log 2, 0 and -log 2
+
+
+@pytest.mark.parametrize(
+    ("head", "slower"),
+    [
+        ([1.05, 1.06, 1.05, 1.04], True),
+        ([1.02, 1.02, 1.02, 1.02], False),
+        ([1.0, 1.1, 1.1, 1.1], False),  # as quick once: the minima are equal
+        ([1.04, 1.5, 1.04, 1.04], False),  # one run was disturbed, the others are too near the limit to tell
+    ],
+)
+def test_only_what_exceeds_the_limit_beyond_noise_is_slower(head: list[float], slower: bool) -> None:
+    assert compare.Times([1.0] * 4, head).slower(1.03) is slower
+
+
+def test_two_pairs_are_too_few_to_call_a_commit_slower() -> None:
+    assert not compare.Times([1.0, 1.0], [9.0, 9.0]).slower(1.03)
+
+
+def test_the_summary_is_a_geometric_mean() -> None:
+    halved, doubled = (compare.Times([1.0] * 3, [factor] * 3) for factor in (0.5, 2.0))
+    assert compare.summary([halved, doubled]) == pytest.approx((1.0, 0.0))
+
+
+def test_every_method_is_compared() -> None:
+    assert sorted(compare.METHODS) == sorted(METHODS)
+
+
+def test_items_are_read_as_they_were_meant() -> None:
+    sentences = [[("a:b", "X"), ("c\\d", "Y")], [("e", "X")]]
+    corpus = corate.read(compare.items(sentences).encode(), format="items")
+    assert [corpus.labels_of(i) for i in range(2)] == [["X", "Y"], ["X"]]
+    assert {"0[0]=a:b", "0[0]=c\\d", "end=a:b", "length"} <= set(corpus.attributes.names)
+
+
+def test_the_working_tree_counts_with_new_files_and_leaves_the_index_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compare.corpora, "ROOT", tmp_path)
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    compare.git("init", "--quiet")
+    (tmp_path / ".gitignore").write_text("index*\n", "utf-8")
+    compare.git("add", "--all")
+    author = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    compare.git(*author, "commit", "--quiet", "--message", "First")
+    first = compare.git("rev-parse", "HEAD^{tree}")
+    assert compare.working_tree(tmp_path / "index") == first
+    (tmp_path / "new").write_text("new\n", "utf-8")
+    tree = compare.working_tree(tmp_path / "index")
+    assert compare.git("ls-tree", "--name-only", tree).split() == [".gitignore", "new"]
+    assert compare.git("status", "--short") == "?? new"
+
+
+def test_an_unknown_revision_is_named() -> None:
+    with pytest.raises(SystemExit, match="no-such-commit"):
+        compare.git("rev-parse", "--verify", "no-such-commit^{tree}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["HEAD", "--methods", "polsh"], "no such method: polsh; there are empirical"),
+        (["HEAD", "--corpora", "greek"], "no such corpus: greek; there are conll2000"),
+    ],
+)
+def test_unknown_names_are_refused_before_anything_is_installed(arguments: list[str], complaint: str) -> None:
+    with pytest.raises(SystemExit, match=complaint):
+        compare.main(arguments)
+
+
+def test_a_check_of_too_few_repeats_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        compare.main(["HEAD", "--check", "--repeats", "2"])
+    assert "--check needs --repeats" in capsys.readouterr().err
