@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from corate.cli import pieces
+from corate.io import chunks
 
 
 def rows(text):
@@ -33,7 +33,7 @@ def test_a_pipe_gives_what_a_file_gives(corate, data, model, tmp_path):
 @pytest.mark.parametrize("size", [1, 7, 64, 1000])
 def test_pieces_of_any_size_give_the_same_labels(corate, data, model, monkeypatch, size):
     whole = corate("tag", model, data / "test.tsv").out
-    monkeypatch.setattr(pieces, "PIECE_BYTES", size)
+    monkeypatch.setattr(chunks, "BLOCK_BYTES", size)
     assert corate("tag", model, data / "test.tsv").out == whole
     assert corate("tag", model, stdin=(data / "test.tsv").read_bytes()).out == whole
 
@@ -126,7 +126,7 @@ def test_ctrl_c_leaves_the_old_output(corate, data, model, tmp_path, monkeypatch
             raise KeyboardInterrupt
         return tag_text(self, piece, **options)
 
-    monkeypatch.setattr(pieces, "PIECE_BYTES", 500)
+    monkeypatch.setattr(chunks, "BLOCK_BYTES", 500)
     monkeypatch.setattr(Tagger, "tag_text", interrupted)
     out = tmp_path / "out.tsv"
     out.write_bytes(b"old")
@@ -147,7 +147,7 @@ def test_rows_too_short_for_the_model_are_named_with_their_line(corate, tmp_path
     (tmp_path / "t.tsv").write_text("the\tD\tB\ndog\tN\tI\n\n" * 30)
     assert corate("train", tmp_path / "t.tsv", "-o", tmp_path / "m", "--features", "word[0]; pos[0]", "-q").code == 0
     (tmp_path / "new.tsv").write_text("the\tD\ndog\tN\n\n" * 20 + "the\n\n")
-    monkeypatch.setattr(pieces, "PIECE_BYTES", 50)
+    monkeypatch.setattr(chunks, "BLOCK_BYTES", 50)
     result = corate("tag", tmp_path / "m", tmp_path / "new.tsv")
     assert result.code == 1
     assert "new.tsv: line 61" in result.err

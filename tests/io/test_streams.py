@@ -12,11 +12,18 @@ import pytest
 from corate.corpus import Corpus
 from corate.errors import DataError
 from corate.formats import read, write
-from corate.formats.packing import pack
+from corate.io.compression import compressed
 
 TEXT = "Zoë B-PER\nslaapt O\n"
 CORPUS = Corpus.from_sentences([[("Zoë", "B-PER"), ("slaapt", "O")]])
 PACKINGS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstandard"}
+
+
+def pack(data: bytes, compression: str) -> bytes:
+    file = io.BytesIO()
+    with compressed(file, compression, "") as stream:
+        stream.write(data)
+    return file.getvalue()
 
 
 def same(corpus: Corpus) -> bool:
@@ -66,7 +73,7 @@ def test_packed_files(tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize("suffix", PACKINGS)
 def test_damaged_packed_files(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"train{suffix}"
-    packed = pack(TEXT.encode() * 100, PACKINGS[suffix], "")
+    packed = pack(TEXT.encode() * 100, PACKINGS[suffix])
     for damaged in (packed[:-5], TEXT.encode(), packed[:12]):
         path.write_bytes(damaged)
         with pytest.raises(DataError, match=f"is not a whole {PACKINGS[suffix]} file"):
@@ -76,7 +83,7 @@ def test_damaged_packed_files(tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize("suffix", PACKINGS)
 def test_packed_files_one_after_the_other(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"train{suffix}"
-    path.write_bytes(2 * pack(TEXT.encode(), PACKINGS[suffix], ""))
+    path.write_bytes(2 * pack(TEXT.encode(), PACKINGS[suffix]))
     assert read(path).n_tokens == 4
 
 
@@ -138,7 +145,7 @@ def test_writing_in_another_encoding(tmp_path: Path) -> None:
     path = tmp_path / "train.conll"
     write(CORPUS, path, encoding="latin-1")
     assert same(read(path, encoding="latin-1"))
-    with pytest.raises(DataError, match=r"line 1: 'ë' cannot be said in ascii"):
+    with pytest.raises(DataError, match=r"line 1: 'ë' cannot be written in ascii"):
         write(CORPUS, path, encoding="ascii")
     assert same(read(path, encoding="latin-1"))
 
@@ -147,12 +154,10 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     path = tmp_path / "train.conll"
     path.write_text("old")
 
-    def full(self: Path, data: bytes) -> int:
-        with self.open("wb") as file:
-            file.write(data[:3])
+    def full(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(DataError, match=r"cannot write .*No space left"):
         write(CORPUS, path)
     assert path.read_text() == "old"

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corate.cli.pieces import cut_at_blank_lines, cut_at_lines, utf8
+from corate.io.chunks import cut_at_blank_lines, cut_at_lines
+from corate.io.encodings import utf8
 
 texts = st.lists(st.sampled_from([b"a", b"b c", b"\n", b"\n\n", b"\r\n", b"\r\n\r\n", "é".encode()])).map(b"".join)
 
