@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import corate
 from corate.corpus import Corpus
 from corate.errors import DataError
 from corate.formats import read, write
@@ -97,6 +99,13 @@ def test_zstandard_is_asked_for_where_it_is_missing(monkeypatch: pytest.MonkeyPa
         read(path)
 
 
+def test_a_file_that_decompresses_by_itself(tmp_path: Path) -> None:
+    path = tmp_path / "train.gz"
+    write(CORPUS, path)
+    with gzip.open(path) as file:  # its name still ends in .gz
+        assert same(read(file))
+
+
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le", "utf-8-sig", "cp1252", "UTF8"])
 def test_encodings(encoding: str) -> None:
     assert same(read(TEXT.encode(encoding), encoding=encoding))
@@ -122,6 +131,40 @@ def test_a_wrong_byte_is_found_in_large_text(before: int) -> None:
     with pytest.raises(DataError, match="line 2: byte 0xc3"):
         read(good + b"\xc3", format="columns")
     assert read(good, format="columns").n_tokens == 1
+
+
+def test_utf_16_without_a_byte_order_mark_is_asked_for_the_order_of_bytes() -> None:
+    with pytest.raises(DataError, match="utf-16-le or utf-16-be"):
+        read(TEXT.encode("utf-16-be"), encoding="utf-16")
+
+
+@pytest.mark.parametrize("codec", ["rot13", "hex", "base64", "zlib"])
+def test_codecs_that_are_no_encodings_of_text(codec: str, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=f"'{codec}' is no encoding of text"):
+        read(TEXT.encode(), encoding=codec)
+    with pytest.raises(DataError, match=f"'{codec}' is no encoding of text"):
+        write(CORPUS, tmp_path / "train", encoding=codec)
+    assert not list(tmp_path.iterdir())
+
+
+def test_characters_that_utf_8_does_not_have() -> None:
+    with pytest.raises(DataError, match="the given bytes is not utf-7 text"):
+        read(b"+2AA- X", encoding="utf-7")
+
+
+def test_a_model_is_no_text(tmp_path: Path) -> None:
+    corate.train(CORPUS, "empirical").save(tmp_path / "model")
+    with pytest.raises(DataError, match=r"model is a Corate model, not text; .*corate tag MODEL FILE"):
+        read(tmp_path / "model")
+
+
+def test_closed_standard_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(DataError, match="standard input is closed"):
+        read("-")
+    with pytest.raises(DataError, match="standard output is closed"):
+        write(CORPUS, "-")
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def compressed(raw: IO[bytes], compression: str | None, name: str) -> Iterator[I
 
         stream = lzma.LZMAFile(raw, "wb")  # noqa: SIM115
     elif compression == "zstandard":
-        stream = _zstandard(name).ZstdCompressor().stream_writer(raw, closefd=False)
+        stream = _zstandard(name).ZstdCompressor(write_checksum=True).stream_writer(raw, closefd=False)
     try:
         yield stream
     finally:
