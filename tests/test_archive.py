@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -296,7 +298,7 @@ def test_altered_files_of_the_second_order_are_refused_or_harmless(
     refused = used = 0
     for i in range(600):
         altered = tensors | damaged_tensors(three, np.random.default_rng([8, i]))
-        monkeypatch.setattr(storage, "read", lambda path, altered=altered: (altered, header))
+        monkeypatch.setattr(storage, "read", lambda path, mmap, altered=altered: (altered, header))
         try:
             tagger = corate.load("altered")
             tagger.tag_all(test)
@@ -320,7 +322,7 @@ def test_thousands_of_altered_files_are_refused_or_harmless(
     for i in range(2000):
         rng = np.random.default_rng([7, i])
         altered = (damaged_tensors(tensors, rng), header) if i % 3 else (tensors, damaged_header(header, rng))
-        monkeypatch.setattr(storage, "read", lambda path, altered=altered: altered)
+        monkeypatch.setattr(storage, "read", lambda path, mmap, altered=altered: altered)
         try:
             tagger = corate.load("altered")
             tagger.tag_all(test)
@@ -366,3 +368,25 @@ def test_a_record_that_lies_about_settings_is_told_at_the_update(taggers: dict[s
         lying = replace(tagger, record={**tagger.record, "settings": settings})
         with pytest.raises(ModelError, match="train it again"):
             lying.update(corpus_of(TEST))
+
+
+#: Loads a model, has its file overwritten in place by nothing, and tags.
+OVERWRITTEN = """
+import sys, corate
+tagger = corate.load(sys.argv[1])
+open(sys.argv[1], "wb").close()
+print(tagger.tag(["the", "dog"]), tagger.save(sys.argv[1]) > 0)
+"""
+
+
+def test_a_loaded_model_does_not_need_its_file(taggers: dict[str, Tagger], tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    taggers["default"].save(path)
+    run = subprocess.run([sys.executable, "-c", OVERWRITTEN, path], capture_output=True, text=True)
+    assert (run.returncode, run.stdout) == (0, f"{taggers['default'].tag(['the', 'dog'])} True\n"), run.stderr
+
+
+def test_a_mapped_model_tags_as_one_in_memory(taggers: dict[str, Tagger], tmp_path: Path) -> None:
+    taggers["default"].save(tmp_path / "model")
+    mapped = corate.load(tmp_path / "model", mmap=True)
+    assert mapped.tag_all(words_of(TEST)) == taggers["default"].tag_all(words_of(TEST))

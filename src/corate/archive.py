@@ -60,8 +60,12 @@ def save(tagger: Tagger, path: str | os.PathLike[str], *, counts: bool = True, h
     return storage.write(path, tensors, header)
 
 
-def load(path: str | os.PathLike[str], *, features: FeatureFunction | None = None) -> Tagger:
+def load(path: str | os.PathLike[str], *, features: FeatureFunction | None = None, mmap: bool = False) -> Tagger:
     """Read a tagger. ``features`` is the function it was trained with, where it was trained with one.
+
+    The file is read into memory. ``mmap=True`` maps it instead, so that processes that load the same model share its
+    memory. Then the file must stay as it is while the tagger is in use: a program that overwrites it in place changes
+    the labels, or ends this process with a bus error (SIGBUS). ``Tagger.save`` never overwrites in place.
 
     Raises ModelError where the file is damaged, foreign or too new.
 
@@ -73,7 +77,7 @@ def load(path: str | os.PathLike[str], *, features: FeatureFunction | None = Non
     >>> tagger.tag(["the", "cat"])
     ['DET', 'NOUN']
     """
-    tensors, header = storage.read(path)
+    tensors, header = storage.read(path, mmap=mmap)
     try:
         _refuse_unknown(tensors, header)
         return _tagger(tensors, header, features)

@@ -7,29 +7,27 @@ Any safetensors reader opens the file. Its JSON header always begins with the sa
 so that the hash has a fixed place. It is the SHA-256 of the whole file with those digits written as zeros, and so
 covers every byte: lengths, names, dtypes, shapes, header, padding and tensors. Later versions of the format keep this
 beginning. The safetensors package writes metadata in no fixed order and copies tensors when it reads, which is why the
-bytes are laid out here: equal content gives equal files, and what is read are views of the mapped file.
+bytes are laid out here: equal content gives equal files, and what is read are views of one buffer.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import math
 import mmap
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import StringTable
 from corate.errors import ModelError
+from corate.io.atomic import replacing
 
 __all__ = ["FORMAT_VERSION", "narrow", "pack_table", "read", "unpack_table", "write"]
 
@@ -73,8 +71,7 @@ _MAGIC = (
 def write(path: str | os.PathLike[str], tensors: Mapping[str, Array], header: Mapping[str, Any]) -> int:
     """Write a model file and return its size in bytes; the file at ``path`` is the old one or the whole new one.
 
-    The bytes go to a temporary file in the same folder, are flushed to the disk, and then take the name. On any
-    failure (no space, an interrupt) the temporary file is removed and an old model is left as it was.
+    On any failure (no space, an interrupt) an old model is left as it was: see `corate.io.atomic.replacing`.
 
     Raises ModelError where the path cannot be written, a tensor has another dtype than u8 to u64, i8 to i64 or
     f16 to f64, or the header is not JSON.
@@ -90,30 +87,37 @@ def write(path: str | os.PathLike[str], tensors: Mapping[str, Array], header: Ma
     # Wide items first, so that every tensor is aligned with no gaps between them; then by name.
     names = sorted(flat, key=lambda name: (-flat[name].dtype.itemsize, name))
     beginning = _encode_header(flat, names, header)
-    blocks = [flat[name].reshape(-1).view(np.uint8).data for name in names]
+    blocks: list[bytes | memoryview] = [flat[name].reshape(-1).view(np.uint8).data for name in names]
     digest = _digest([beginning, *blocks])
     beginning = beginning.replace(_NO_HASH.encode(), digest.encode(), 1)
-    target = _target(path)
     try:
-        _replace(target, [beginning, *blocks])
-    except OSError as error:
+        with replacing(path) as file:
+            for block in (beginning, *blocks):
+                file.write(block)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise ModelError(
-            f"{target}: the model cannot be written ({error.strerror or error}); what was there before is unchanged"
+            f"{os.fspath(path)}: the model cannot be written ({why}); what was there before is unchanged"
         ) from error
     return len(beginning) + sum(map(len, blocks))
 
 
-def read(path: str | os.PathLike[str], *, verify: bool = True) -> tuple[dict[str, Array], dict[str, Any]]:
-    """Read a model file: its tensors, as read-only views of the mapped file, and its header.
+def read(
+    path: str | os.PathLike[str], *, verify: bool = True, mmap: bool = False
+) -> tuple[dict[str, Array], dict[str, Any]]:
+    """Read a model file: its tensors, read-only, and its header.
 
-    The mapping lives as long as any of the tensors. A model saved over the file meanwhile does not disturb it; writing
-    into the file in place would. On Windows, where a mapped file cannot be replaced, the file is read into memory.
+    The file is read into memory. ``mmap=True`` maps it instead, so that several processes share its memory. Then the
+    file must stay as it is while any tensor lives: a program that writes into it in place changes the tensors, and one
+    that makes it shorter ends this process with a bus error (SIGBUS). Saving another model over it is safe, as that
+    makes a new file. On Windows, where a mapped file cannot be replaced, the file is read into memory all the same.
+
     ``verify=False`` leaves out the hash, not the checks of lengths, dtypes, shapes and offsets.
 
     Raises ModelError, also for a missing file, a directory, a damaged or foreign file, or a newer format.
     """
     shown = os.fspath(path)
-    content = _content(shown)
+    content = _content(shown, mmap)
     version, hash_at, start = _check_beginning(shown, content)
     if verify and _digest_of(content, hash_at) != content[hash_at : hash_at + len(_NO_HASH)].tobytes().decode():
         raise ModelError(
@@ -252,66 +256,21 @@ def _digest(blocks: Iterable[bytes | memoryview]) -> str:
     return digest.hexdigest()
 
 
-def _target(path: str | os.PathLike[str]) -> Path:
-    """The file to write, links followed. Only a plain file is ever replaced, no folder and no device."""
-    try:
-        target = Path(os.path.realpath(path))
-        mode = target.stat().st_mode
-    except FileNotFoundError:
-        return target
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{os.fspath(path)}: the model cannot be written ({error})") from error
-    if not stat.S_ISREG(mode):
-        what = "a directory" if stat.S_ISDIR(mode) else "no plain file"
-        raise ModelError(f"{os.fspath(path)}: the model cannot be written: this is {what}; name a file")
-    return target
-
-
-def _replace(target: Path, blocks: Iterable[bytes | memoryview]) -> None:
-    temporary = target.with_name(f".corate-{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            _write_blocks(file, blocks)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
-    _flush_folder(target.parent)
-
-
-def _write_blocks(file: BinaryIO, blocks: Iterable[bytes | memoryview]) -> None:
-    for block in blocks:
-        file.write(block)
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make the new name last through a power cut, where the system can (Windows cannot open a folder)."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
 # -- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _content(path: str) -> Bytes:
-    """The bytes of the file, mapped where that leaves the file replaceable."""
+def _content(path: str, mapped: bool) -> Bytes:
+    """The bytes of the file; mapped only where that leaves the file replaceable."""
     try:
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):  # opening a pipe would wait for ever
             what = "a directory" if stat.S_ISDIR(mode) else "no plain file"
             raise ModelError(f"{path}: not a corate model: this is {what}")
         with open(path, "rb") as file:
-            if os.name == "nt" or os.fstat(file.fileno()).st_size == 0:
-                content = np.fromfile(file, dtype=np.uint8)
-            else:
+            if mapped and os.name != "nt" and os.fstat(file.fileno()).st_size > 0:
                 content = np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), dtype=np.uint8)
+            else:
+                content = np.fromfile(file, dtype=np.uint8)
     except FileNotFoundError:
         raise ModelError(f"{path}: no such file; give the path of a model that corate saved") from None
     except OSError as error:

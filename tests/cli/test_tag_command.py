@@ -1,11 +1,12 @@
 """corate tag: the text comes out as it went in, a label longer, however it is packed, piped or cut."""
 
+import bz2
 import gzip
 import sys
 
 import pytest
 
-from corate.cli import pieces
+from corate.io import chunks
 
 
 def rows(text):
@@ -33,7 +34,7 @@ def test_a_pipe_gives_what_a_file_gives(corate, data, model, tmp_path):
 @pytest.mark.parametrize("size", [1, 7, 64, 1000])
 def test_pieces_of_any_size_give_the_same_labels(corate, data, model, monkeypatch, size):
     whole = corate("tag", model, data / "test.tsv").out
-    monkeypatch.setattr(pieces, "PIECE_BYTES", size)
+    monkeypatch.setattr(chunks, "BLOCK_BYTES", size)
     assert corate("tag", model, data / "test.tsv").out == whole
     assert corate("tag", model, stdin=(data / "test.tsv").read_bytes()).out == whole
 
@@ -126,7 +127,7 @@ def test_ctrl_c_leaves_the_old_output(corate, data, model, tmp_path, monkeypatch
             raise KeyboardInterrupt
         return tag_text(self, piece, **options)
 
-    monkeypatch.setattr(pieces, "PIECE_BYTES", 500)
+    monkeypatch.setattr(chunks, "BLOCK_BYTES", 500)
     monkeypatch.setattr(Tagger, "tag_text", interrupted)
     out = tmp_path / "out.tsv"
     out.write_bytes(b"old")
@@ -147,7 +148,7 @@ def test_rows_too_short_for_the_model_are_named_with_their_line(corate, tmp_path
     (tmp_path / "t.tsv").write_text("the\tD\tB\ndog\tN\tI\n\n" * 30)
     assert corate("train", tmp_path / "t.tsv", "-o", tmp_path / "m", "--features", "word[0]; pos[0]", "-q").code == 0
     (tmp_path / "new.tsv").write_text("the\tD\ndog\tN\n\n" * 20 + "the\n\n")
-    monkeypatch.setattr(pieces, "PIECE_BYTES", 50)
+    monkeypatch.setattr(chunks, "BLOCK_BYTES", 50)
     result = corate("tag", tmp_path / "m", tmp_path / "new.tsv")
     assert result.code == 1
     assert "new.tsv: line 61" in result.err
@@ -158,3 +159,42 @@ def test_words_may_hold_spaces_where_columns_stand_between_tabs(corate, tmp_path
     assert corate("train", tmp_path / "t.tsv", "-o", tmp_path / "m", "-q").code == 0
     result = corate("tag", tmp_path / "m", stdin=b"New York\tx\nsleeps\tx\n\n")
     assert result.text == "New York\tx\tCITY\nsleeps\tx\tVERB\n\n"
+
+
+def test_text_that_begins_like_a_bzip2_file(corate, model):
+    result = corate("tag", model, "-f", "columns", stdin=b"BZh91\nBoston\n\n")
+    assert (result.code, result.err) == (0, "")
+    assert [line.split("\t")[0] for line in result.text.split("\n")] == ["BZh91", "Boston", "", ""]
+
+
+def test_a_damaged_compressed_file_is_named(corate, model, tmp_path):
+    path = tmp_path / "new.bz2"
+    path.write_bytes(bz2.compress(b"Boston\n\n" * 1000)[:-9])
+    result = corate("tag", model, path)
+    assert (result.code, result.err.count("\n")) == (1, 1)
+    assert f"{path} is not a whole bzip2 file" in result.err
+
+
+def test_compressed_text_that_is_read_whole(corate, model, tmp_path):
+    path = tmp_path / "new.jsonl.gz"
+    path.write_bytes(gzip.compress(b'["Boston"]\n'))
+    assert corate("tag", model, path).code == 0
+
+
+def test_codecs_that_are_no_encodings_of_text(corate, model, data, tmp_path):
+    result = corate("tag", model, data / "test.tsv", "-o", tmp_path / "out", "--encoding", "rot13")
+    assert (result.code, result.err.count("\n")) == (1, 1)
+    assert "'rot13' is no encoding of text" in result.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_model_is_no_text(corate, model, data, tmp_path):
+    for command in (
+        ["tag", model, model],
+        ["eval", model, model],
+        ["train", model, "-o", tmp_path / "m"],
+        ["compare", data / "train.tsv", "--test", model],
+    ):
+        result = corate(*command)
+        assert (result.code, result.err.count("\n")) == (1, 1)
+        assert f"{model} is a Corate model, not text" in result.err

@@ -7,9 +7,9 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run ``corate`` with the arguments of the process and exit with its code."""
-    from corate.cli.exits import exit_codes
+    from corate.cli.exits import exit_codes, orderly
 
-    with exit_codes():
+    with orderly(), exit_codes():
         from corate.cli.app import app
 
         app(prog_name="corate")

@@ -11,11 +11,12 @@ import typer
 
 from corate.cli import options
 from corate.cli.exits import hush
-from corate.cli.files import check_writable, open_output
 from corate.cli.options import Docstart, Format, Reading
 from corate.cli.plot import Point, in_characters, page, svg
 from corate.cli.terminal import Progress, count, percent, print_json, size
 from corate.errors import CorateError
+from corate.io.atomic import check_writable
+from corate.io.streams import open_output
 from corate.training import METHODS
 
 if TYPE_CHECKING:

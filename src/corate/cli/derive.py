@@ -8,7 +8,7 @@ import typer
 
 from corate.cli import options
 from corate.cli.exits import UNUSABLE, complain
-from corate.cli.files import open_output
+from corate.io.streams import open_output
 
 __all__ = ["EXAMPLES", "derive"]
 

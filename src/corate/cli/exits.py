@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn
 
 from corate.errors import CorateError
 
-__all__ = ["EXIT_CODES", "INTERRUPTED", "MISSING", "UNUSABLE", "complain", "exit_codes", "hush"]
+__all__ = ["EXIT_CODES", "INTERRUPTED", "MISSING", "UNUSABLE", "complain", "exit_codes", "hush", "orderly"]
 
 UNUSABLE = 1
 MISSING = 3
@@ -19,7 +24,7 @@ INTERRUPTED = 130
 EXIT_CODES = """\
 Exit codes: 0 all is well, also where the reader of a pipe closed it early; 1 the data, the model or a file cannot be
 used (one line on standard error says why); 2 wrong usage; 3 corpora that corate reproduce needs are not here, and what
-needs none was run; 130 interrupted with Ctrl-C."""
+needs none was run; 129 ended by SIGHUP; 130 interrupted with Ctrl-C; 143 ended by SIGTERM."""
 
 
 def complain(message: str) -> None:
@@ -29,7 +34,72 @@ def complain(message: str) -> None:
     """
     if not sys.stderr.isatty():
         message = " ".join(line.strip() for line in message.split("\n") if line.strip() != "^")
-    print("corate: error:", message, file=sys.stderr)
+    _say(f"error: {message}")
+
+
+@contextmanager
+def orderly() -> Iterator[None]:
+    """Run the body with standard streams that can be used, and end it in order on SIGTERM and SIGHUP.
+
+    These signals raise an exception, as Ctrl-C does, so that temporary files are removed. A signal that is ignored, as
+    under nohup, stays ignored.
+    """
+    _stand_in_for_closed_streams()
+    before: dict[int, Any] = {}
+
+    def end(number: int, frame: object) -> NoReturn:
+        for other in before:
+            signal.signal(other, signal.SIG_IGN)  # nothing disturbs the tidying
+        raise _Ended(number)
+
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)  # Windows has no SIGHUP
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+                before[number] = signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class _Ended(BaseException):
+    """A signal asked the process to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+class _ClosedOutput(io.RawIOBase):
+    """Stands for a standard output that is closed: nothing may be lost in silence."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: object) -> NoReturn:
+        raise OSError(errno.EBADF, "it is closed; open it, or write to a file", "standard output")
+
+
+def _stand_in_for_closed_streams() -> None:
+    """Python has None for a standard stream that is closed; print would take standard output for standard error."""
+    for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):
+        if stream is None:
+            with suppress(OSError):
+                _occupy(number)
+    if sys.stdout is None:
+        sys.stdout = io.TextIOWrapper(_ClosedOutput(), encoding="utf-8", write_through=True)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def _occupy(number: int) -> None:
+    """Keep the number of a closed standard stream from the next file that is opened."""
+    try:
+        os.fstat(number)
+    except OSError:
+        os.open(os.devnull, os.O_RDWR)
 
 
 @contextmanager
@@ -42,11 +112,14 @@ def exit_codes() -> Iterator[None]:
             yield
         sys.stdout.flush()
     except BrokenPipeError:
-        _forget_output()
+        _forget(sys.stdout)
         raise SystemExit(0) from None
     except KeyboardInterrupt:
-        print("corate: interrupted", file=sys.stderr)
+        _say("interrupted")
         raise SystemExit(INTERRUPTED) from None
+    except _Ended as end:
+        _say(f"ended by {signal.Signals(end.number).name}")
+        raise SystemExit(128 + end.number) from None
     except CorateError as error:
         complain(str(error))
         raise SystemExit(UNUSABLE) from None
@@ -64,7 +137,15 @@ def hush() -> None:
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    print("corate: warning:", " ".join(str(message).split("\n")), file=sys.stderr)
+    _say(f"warning: {' '.join(str(message).split(chr(10)))}")
+
+
+def _say(message: str) -> None:
+    """A line on standard error, if it can be written: a terminal that hung up, say, no longer takes any."""
+    try:
+        print("corate:", message, file=sys.stderr)
+    except OSError:
+        _forget(sys.stderr)
 
 
 def _describe(error: OSError) -> str:
@@ -72,10 +153,7 @@ def _describe(error: OSError) -> str:
     return f"{os.fsdecode(error.filename)}: {reason}" if error.filename not in (None, "") else reason
 
 
-def _forget_output() -> None:
-    """Point standard output nowhere, so that the interpreter's last flush does not fail once more."""
-    try:
-        sink = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(sink, sys.stdout.fileno())
-    except (OSError, ValueError):
-        pass
+def _forget(stream: Any) -> None:
+    """Point a standard stream nowhere, so that the interpreter's last flush does not fail once more."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from corate.cli import options
-from corate.cli.files import open_output
 from corate.cli.options import Docstart, Format, Reading
 from corate.cli.terminal import is_terminal, print_json, show_table
+from corate.io.encodings import is_model
+from corate.io.streams import open_output
 
 if TYPE_CHECKING:
     from corate.corpus import Corpus
@@ -29,7 +30,6 @@ Examples:
 
 _MAP_LABELS = 24
 _PICTURE_LABELS = 120
-_MODEL_BEGINS = b'{"__metadata__":{"format":"corate"'
 
 Pair = tuple[str, str, float]
 
@@ -74,7 +74,7 @@ def _is_model(source: str) -> bool:
     if source == "-":
         return False
     with open(source, "rb") as file:
-        return file.read(8 + len(_MODEL_BEGINS)).endswith(_MODEL_BEGINS)
+        return is_model(file.read(64))
 
 
 def _of_model(path: str, n: int) -> tuple[list[Pair], list[Pair], HeatMap]:

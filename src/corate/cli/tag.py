@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from corate.cli import options
-from corate.cli.files import open_output
 from corate.cli.options import Format, Reading
-from corate.cli.pieces import Held, blocks_of, cut_at_blank_lines, cut_at_lines, encoded, utf8
 from corate.cli.terminal import Progress, is_terminal
 from corate.errors import DataError
+from corate.io.chunks import cut_at_blank_lines, cut_at_lines, open_blocks, refuse_nul
+from corate.io.encodings import check_encoding, encoded, utf8
+from corate.io.streams import NamedBytes, bare_suffix, name_of, open_output
 
 if TYPE_CHECKING:
     from corate import Tagger
@@ -80,31 +81,32 @@ def tag(
         raise typer.BadParameter(f"{output} is the model itself", param_hint="--output")
     import corate
 
-    if file == "-" and sys.stdin.isatty() and not quiet:
+    as_it_is = check_encoding(encoding) == "utf-8"
+    if file == "-" and sys.stdin is not None and sys.stdin.isatty() and not quiet:
         print("corate: reading from the keyboard; end with a blank line and Ctrl-D", file=sys.stderr)
     tagger = corate.load(model)
-    name = "standard input" if file == "-" else file
+    name = name_of(file)
     shown = output in (None, "-") and is_terminal()  # a bar would run through the text
-    with Progress(quiet or shown) as progress, blocks_of(file) as read_blocks, open_output(output) as sink:
+    with Progress(quiet or shown) as progress, open_blocks(file) as read_blocks, open_output(output) as sink:
 
         def watched() -> Iterator[bytes]:
             for block, done in read_blocks:
                 progress("tagging", done)
                 yield block
 
-        blocks = utf8(watched(), encoding, name)
+        blocks = refuse_nul(utf8(watched(), encoding, name), name)
         first = _first_look(blocks)
         layout = _layout(format, file, first, comment)
         written = _written(layout, to)
         reading = Reading(Format.auto, columns, "utf-8", separator, comment)
         blocks = chain([first], blocks)
         if written is not Layout.columns or layout not in (Layout.columns, Layout.text):
-            tagged = _whole(tagger, Held(b"".join(blocks), name), layout, written, reading, threads)
+            tagged = _whole(tagger, NamedBytes(b"".join(blocks), name), layout, written, reading, threads)
         elif layout is Layout.text:
             tagged = _text_pieces(tagger, blocks, threads)
         else:
             tagged = _column_pieces(tagger, blocks, first, reading, name, threads)
-        for piece in encoded(tagged, encoding, name):
+        for piece in tagged if as_it_is else encoded(map(bytes.decode, tagged), encoding, name):
             sink.write(piece)
             if file == "-":
                 sink.flush()
@@ -125,7 +127,6 @@ def _layout(format: Layout, file: str, first: bytes, comment: str | None) -> Lay
     if format is not Layout.auto:
         return format
     from corate.formats import detection
-    from corate.formats.streams import bare_suffix, name_of
 
     found = detection.by_suffix(bare_suffix(file))
     return Layout(found or detection.detect(first, name_of(file), comment=comment, labelled=False))
@@ -187,7 +188,7 @@ def _text_pieces(tagger: Tagger, blocks: Iterable[bytes], threads: int) -> Itera
 
 
 def _whole(
-    tagger: Tagger, source: Held, layout: Layout, written: Layout, reading: Reading, threads: int
+    tagger: Tagger, source: NamedBytes, layout: Layout, written: Layout, reading: Reading, threads: int
 ) -> Iterator[bytes]:
     from corate import formats
 

@@ -13,10 +13,10 @@ import typer
 from corate.cli import options
 from corate.cli.evaluate import measure, one_line
 from corate.cli.exits import hush
-from corate.cli.files import check_writable, named
 from corate.cli.methods import POLISHED_BASES, check_options, label_weights, panel_of, settings_of, told_for
 from corate.cli.options import Docstart, Format, Reading, one_of
 from corate.cli.terminal import Progress, count, percent, print_json, size, told
+from corate.io.atomic import check_writable
 from corate.training import METHODS
 from corate.training.chains import LATTICES, ORDERS, TRANSITIONS
 from corate.training.empirical import LADDERS
@@ -293,8 +293,7 @@ def train(
             **given,
         )
         progress("saving")
-        with named(output):
-            tagger.save(output, counts=not no_counts, half=half, rare=drop_rare)
+        tagger.save(output, counts=not no_counts, half=half, rare=drop_rare)
         result = described(tagger, output)
         if test_corpus is not None:
             progress("testing")

@@ -10,10 +10,10 @@ import typer
 
 from corate.cli import options
 from corate.cli.exits import hush
-from corate.cli.files import check_writable, named
 from corate.cli.options import Docstart, Format, Reading
 from corate.cli.terminal import Progress, count, print_json, size
 from corate.cli.train import described
+from corate.io.atomic import check_writable
 
 __all__ = ["EXAMPLES", "update"]
 
@@ -67,8 +67,7 @@ def update(
         progress("learning")
         tagger = old.update(corpus)
         progress("saving")
-        with named(target):
-            tagger.save(target, half=half)
+        tagger.save(target, half=half)
     result = described(tagger, target)
     result["added"] = {key: result[key] - old.record[key] for key in ("sentences", "tokens", "labels", "features")}
     result["seconds_total"] = time.perf_counter() - start

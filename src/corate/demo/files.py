@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from corate.demo.addresses import Address, addresses
+from corate.io.atomic import write_text
 
 __all__ = ["write_files"]
 
@@ -28,7 +29,7 @@ def write_files(
         "new.txt": "".join(" ".join(token for token, _ in line) + "\n" for line in lines),
     }
     for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+        write_text(folder / name, text)
     return [folder / name for name in texts]
 
 

@@ -1,4 +1,4 @@
-"""Reading and writing corpora: one module a format, ``streams`` for where they come from and go to."""
+"""Reading and writing corpora: one module a format."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from corate.errors import DataError
 from corate.formats import columns as column_files
 from corate.formats import detection, items, jsonl, lines
 from corate.formats.parsed import Options, SkippedWarning
-from corate.formats.streams import Source, Target, bare_suffix, load, name_of, save
 from corate.formats.written import labels_to_write
+from corate.io.streams import Source, Target, bare_suffix, load, name_of, save
 
 __all__ = ["SkippedWarning", "read", "write"]
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from corate.io.atomic import write_text
 from corate.reproduction import paper
 
 __all__ = ["Cell", "Outcome", "Store", "fingerprint", "record"]
@@ -141,12 +142,5 @@ class Store:
         from corate import __version__
 
         self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.path(cell, print_)
-        unfinished = path.with_name(path.name + ".part")
         told = {"fingerprint": print_, "version": __version__, "outcome": asdict(outcome)}
-        text = json.dumps({**told, "cell": record(cell, outcome)}, indent=1)
-        with unfinished.open("w", encoding="utf-8") as file:
-            file.write(text + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
+        write_text(self.path(cell, print_), json.dumps({**told, "cell": record(cell, outcome)}, indent=1) + "\n")

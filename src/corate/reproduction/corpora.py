@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from corate.errors import DataError
+from corate.io.atomic import write_text
 
 __all__ = [
     "BROWN_SPLITS",
@@ -291,9 +292,4 @@ def build(corpus: str, places: Sequence[Path]) -> Splits:
 
 def write(sentences: Sequence[Sentence], path: Path) -> None:
     """A column file in UTF-8 with tabs between columns, put in place only when it is whole."""
-    unfinished = path.with_name(path.name + ".part")
-    with unfinished.open("w", encoding="utf-8", newline="\n") as file:
-        for sentence in sentences:
-            file.writelines("\t".join(row) + "\n" for row in sentence)
-            file.write("\n")
-    unfinished.replace(path)
+    write_text(path, "".join("".join("\t".join(row) + "\n" for row in sentence) + "\n" for sentence in sentences))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from corate.io.atomic import write_text
 from corate.reproduction import corpora, peers
 from corate.reproduction.cells import Cell, Store
 from corate.reproduction.corpora import CorporaMissingError, Splits
@@ -67,7 +68,7 @@ def reproduce(
         with Data.of(_needed(cells, splits)) as written:
             found.records = run(cells, written, store, budget=budget, fresh=fresh, told=noted)
         figures.keep_rates(splits, output)
-        (output / "cells.json").write_text(json.dumps(found.records, indent=1) + "\n", "utf-8")
+        write_text(output / "cells.json", json.dumps(found.records, indent=1) + "\n")
         page.write(
             _in_order(found.records + store.others(found.records, __version__)), output, budget=budget, seed=seed
         )

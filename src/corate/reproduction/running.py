@@ -108,6 +108,7 @@ class Worker:
     def _start(self) -> subprocess.Popen[str]:
         environment = dict(os.environ)
         environment |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        environment |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self.folder))  # a killed process leaves files
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by stop
         self._lines = queue.Queue()
         process = subprocess.Popen(

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from corate.io.atomic import write_text
 from corate.reproduction import paper
 from corate.reproduction.corpora import Splits
 from corate.reproduction.report.blocks import Block, Figure, Figures
@@ -129,7 +130,7 @@ def keep_rates(splits: Splits, folder: Path) -> None:
             found = _rates(corate.Corpus.from_sentences(splits[split]))
             kept[name] = {"rows": found.rows, "columns": found.columns, "logs": found.logs.round(4).tolist()}
     if kept:
-        path.write_text(json.dumps(kept) + "\n", "utf-8")
+        write_text(path, json.dumps(kept) + "\n")
 
 
 def _rates(corpus: Any) -> HeatMap:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
+from corate.io.atomic import write_text
 from corate.reproduction import label_bias, paper
 from corate.reproduction.peers import PEERS, version
 from corate.reproduction.report import figures, worked
@@ -76,18 +77,12 @@ def write(records: Sequence[Record], folder: Path, *, budget: float, seed: int) 
         f"<title>{TITLE}</title>\n<style>{_STYLE}{style()}</style>\n</head>\n<body>\n<h1>{TITLE}</h1>\n"
         f"{html(blocks[:1])}\n<nav><ul>{links}</ul></nav>\n{html(blocks[1:])}\n</body>\n</html>\n"
     )
-    _replace(folder / "report.html", page)
-    _replace(folder / "report.md", f"# {TITLE}\n\n{markdown(blocks, _FIGURES)}")
+    write_text(folder / "report.html", page)
+    write_text(folder / "report.md", f"# {TITLE}\n\n{markdown(blocks, _FIGURES)}")
     drawn = folder / _FIGURES
     drawn.mkdir(exist_ok=True)
     for figure in _drawn(blocks):
-        _replace(drawn / f"{figure.name}.svg", standalone(figure.svg))
-
-
-def _replace(path: Path, text: str) -> None:
-    unfinished = path.with_name(path.name + ".part")
-    unfinished.write_text(text, "utf-8")
-    unfinished.replace(path)
+        write_text(drawn / f"{figure.name}.svg", standalone(figure.svg))
 
 
 def _drawn(blocks: Sequence[Block]) -> list[Figure]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import sys
@@ -9,14 +10,22 @@ from pathlib import Path
 
 import pytest
 
+import corate
 from corate.corpus import Corpus
 from corate.errors import DataError
 from corate.formats import read, write
-from corate.formats.packing import pack
+from corate.io.compression import compressed
 
 TEXT = "Zoë B-PER\nslaapt O\n"
 CORPUS = Corpus.from_sentences([[("Zoë", "B-PER"), ("slaapt", "O")]])
 PACKINGS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstandard"}
+
+
+def pack(data: bytes, compression: str) -> bytes:
+    file = io.BytesIO()
+    with compressed(file, compression, "") as stream:
+        stream.write(data)
+    return file.getvalue()
 
 
 def same(corpus: Corpus) -> bool:
@@ -66,7 +75,7 @@ def test_packed_files(tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize("suffix", PACKINGS)
 def test_damaged_packed_files(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"train{suffix}"
-    packed = pack(TEXT.encode() * 100, PACKINGS[suffix], "")
+    packed = pack(TEXT.encode() * 100, PACKINGS[suffix])
     for damaged in (packed[:-5], TEXT.encode(), packed[:12]):
         path.write_bytes(damaged)
         with pytest.raises(DataError, match=f"is not a whole {PACKINGS[suffix]} file"):
@@ -76,7 +85,7 @@ def test_damaged_packed_files(tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize("suffix", PACKINGS)
 def test_packed_files_one_after_the_other(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"train{suffix}"
-    path.write_bytes(2 * pack(TEXT.encode(), PACKINGS[suffix], ""))
+    path.write_bytes(2 * pack(TEXT.encode(), PACKINGS[suffix]))
     assert read(path).n_tokens == 4
 
 
@@ -88,6 +97,13 @@ def test_zstandard_is_asked_for_where_it_is_missing(monkeypatch: pytest.MonkeyPa
     path.write_bytes(b"\x28\xb5\x2f\xfd")
     with pytest.raises(DataError, match=r"pip install corate\[zstd\]"):
         read(path)
+
+
+def test_a_file_that_decompresses_by_itself(tmp_path: Path) -> None:
+    path = tmp_path / "train.gz"
+    write(CORPUS, path)
+    with gzip.open(path) as file:  # its name still ends in .gz
+        assert same(read(file))
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le", "utf-8-sig", "cp1252", "UTF8"])
@@ -117,6 +133,40 @@ def test_a_wrong_byte_is_found_in_large_text(before: int) -> None:
     assert read(good, format="columns").n_tokens == 1
 
 
+def test_utf_16_without_a_byte_order_mark_is_asked_for_the_order_of_bytes() -> None:
+    with pytest.raises(DataError, match="utf-16-le or utf-16-be"):
+        read(TEXT.encode("utf-16-be"), encoding="utf-16")
+
+
+@pytest.mark.parametrize("codec", ["rot13", "hex", "base64", "zlib"])
+def test_codecs_that_are_no_encodings_of_text(codec: str, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=f"'{codec}' is no encoding of text"):
+        read(TEXT.encode(), encoding=codec)
+    with pytest.raises(DataError, match=f"'{codec}' is no encoding of text"):
+        write(CORPUS, tmp_path / "train", encoding=codec)
+    assert not list(tmp_path.iterdir())
+
+
+def test_characters_that_utf_8_does_not_have() -> None:
+    with pytest.raises(DataError, match="the given bytes is not utf-7 text"):
+        read(b"+2AA- X", encoding="utf-7")
+
+
+def test_a_model_is_no_text(tmp_path: Path) -> None:
+    corate.train(CORPUS, "empirical").save(tmp_path / "model")
+    with pytest.raises(DataError, match=r"model is a Corate model, not text; .*corate tag MODEL FILE"):
+        read(tmp_path / "model")
+
+
+def test_closed_standard_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(DataError, match="standard input is closed"):
+        read("-")
+    with pytest.raises(DataError, match="standard output is closed"):
+        write(CORPUS, "-")
+
+
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"no such file: .*absent"):
         read(tmp_path / "absent")
@@ -138,7 +188,7 @@ def test_writing_in_another_encoding(tmp_path: Path) -> None:
     path = tmp_path / "train.conll"
     write(CORPUS, path, encoding="latin-1")
     assert same(read(path, encoding="latin-1"))
-    with pytest.raises(DataError, match=r"line 1: 'ë' cannot be said in ascii"):
+    with pytest.raises(DataError, match=r"line 1: 'ë' cannot be written in ascii"):
         write(CORPUS, path, encoding="ascii")
     assert same(read(path, encoding="latin-1"))
 
@@ -147,12 +197,10 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     path = tmp_path / "train.conll"
     path.write_text("old")
 
-    def full(self: Path, data: bytes) -> int:
-        with self.open("wb") as file:
-            file.write(data[:3])
+    def full(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(DataError, match=r"cannot write .*No space left"):
         write(CORPUS, path)
     assert path.read_text() == "old"

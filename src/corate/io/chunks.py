@@ -1,0 +1,129 @@
+"""Text in chunks: files larger than memory and pipes that never end, cut where a sentence ends."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from typing import IO, Any
+
+from corate.errors import DataError
+from corate.io.compression import compression_of, decompress, undecided
+from corate.io.streams import standard_input
+
+__all__ = ["cut_at_blank_lines", "cut_at_lines", "open_blocks", "refuse_nul"]
+
+#: About how much text is tagged at a time.
+BLOCK_BYTES = 8 << 20
+#: How much of a compressed file is decompressed at a time: a little may become much.
+_COMPRESSED_BYTES = 1 << 18
+
+
+@contextmanager
+def open_blocks(path: str) -> Iterator[Iterator[tuple[bytes, float | None]]]:
+    """The bytes of a file, decompressed, block by block, each with the fraction of the file read so far.
+
+    ``-`` is standard input, whose blocks come as they arrive and whose fraction is None.
+    """
+    if path == "-":
+        stream: Any = standard_input()
+        yield _blocks(stream, "standard input", stream.read1, 0)
+        return
+    if os.path.isdir(path):
+        raise DataError(f"{path} is a directory; name a file in it")
+    try:
+        file = open(path, "rb")  # noqa: SIM115
+    except FileNotFoundError:
+        raise DataError(f"no such file: {path}") from None
+    with file:
+        yield _blocks(file, path, file.read, os.fstat(file.fileno()).st_size)
+
+
+def _blocks(
+    stream: IO[bytes], name: str, read: Callable[[int], bytes], size: int
+) -> Iterator[tuple[bytes, float | None]]:
+    first = b""
+    for block in _read(read, min(_COMPRESSED_BYTES, BLOCK_BYTES), name):
+        first += block
+        if not undecided(first):
+            break
+    compression = compression_of(name, first)
+    if compression is None:
+        blocks = _read(read, BLOCK_BYTES, name)
+        if first:
+            yield first, _fraction(stream, size)
+    else:
+        rest = chain([first], _read(stream.read, _COMPRESSED_BYTES, name))
+        blocks = _joined(decompress(rest, compression, name))
+    for block in blocks:
+        yield block, _fraction(stream, size)
+
+
+def _fraction(stream: IO[bytes], size: int) -> float | None:
+    return stream.tell() / size if size else None
+
+
+def _read(read: Callable[[int], bytes], n_bytes: int, name: str) -> Iterator[bytes]:
+    try:
+        while block := read(n_bytes):
+            yield block
+    except OSError as error:
+        raise DataError(f"cannot read {name}: {error.strerror or error}") from error
+
+
+def _joined(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Small blocks put together to large ones."""
+    held: list[bytes] = []
+    for block in blocks:
+        held.append(block)
+        if sum(map(len, held)) >= BLOCK_BYTES:
+            yield b"".join(held)
+            held.clear()
+    if any(held):
+        yield b"".join(held)
+
+
+def refuse_nul(blocks: Iterable[bytes], name: str) -> Iterator[bytes]:
+    """The blocks; DataError, which names the file and the line, for a NUL byte."""
+    line = 1
+    for block in blocks:
+        if (place := block.find(0)) >= 0:
+            line += block.count(b"\n", 0, place)
+            raise DataError(
+                f"{name}, line {line}: a NUL byte; is this a text file, or one that needs --encoding utf-16?"
+            )
+        line += block.count(b"\n")
+        yield block
+
+
+def cut_at_blank_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    r"""Column text in chunks that end with a blank line, so that no sentence is cut in two.
+
+    >>> list(cut_at_blank_lines([b"a\nb\n", b"\nc\n\nd", b"\n"]))
+    [b'a\nb\n\nc\n\n', b'd\n']
+    """
+    return _cut(blocks, b"\n\n", b"\n\r\n")
+
+
+def cut_at_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    r"""Text in chunks of whole lines.
+
+    >>> list(cut_at_lines([b"a b\nc", b" d\ne"]))
+    [b'a b\n', b'c d\n', b'e']
+    """
+    return _cut(blocks, b"\n")
+
+
+def _cut(blocks: Iterable[bytes], *ends: bytes) -> Iterator[bytes]:
+    held = bytearray()
+    overlap = max(map(len, ends)) - 1  # an end may straddle two blocks
+    for block in blocks:
+        seen = max(0, len(held) - overlap)
+        held += block
+        places = ((held.rfind(end, seen), len(end)) for end in ends)
+        if cut := max(place + length if place >= 0 else 0 for place, length in places):
+            yield bytes(memoryview(held)[:cut])
+            del held[:cut]
+    if held:
+        yield bytes(held)

@@ -1,0 +1,180 @@
+"""Where text is read from and written to: paths, standard streams, open files."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from corate.errors import DataError
+from corate.io.atomic import named, replacing
+from corate.io.compression import SUFFIXES, compressed, compression_of, decompress
+from corate.io.encodings import check_encoding, encoded, utf8
+
+__all__ = [
+    "NamedBytes",
+    "Source",
+    "Target",
+    "bare_suffix",
+    "load",
+    "name_of",
+    "open_output",
+    "save",
+    "standard_input",
+    "standard_output",
+]
+
+#: What a corpus may be read from: a path, ``"-"`` for standard input, the bytes themselves, or an open file.
+Source = str | os.PathLike[str] | bytes | IO[bytes] | IO[str]
+#: What a corpus may be written to: a path, ``"-"`` for standard output, or an open file.
+Target = str | os.PathLike[str] | IO[bytes] | IO[str]
+
+_CHUNK = 1 << 20
+
+
+class NamedBytes(io.BytesIO):
+    """Bytes in memory that know the name of the file they came from."""
+
+    def __init__(self, data: bytes, name: str) -> None:
+        super().__init__(data)
+        self.name = name
+
+
+def name_of(place: Source | Target, standard: str = "standard input") -> str:
+    """What messages call a source or a target.
+
+    >>> name_of("train.conll"), name_of("-"), name_of(b"a X")
+    ('train.conll', 'standard input', 'the given bytes')
+    """
+    if isinstance(place, bytes):
+        return "the given bytes"
+    if isinstance(place, str | os.PathLike):
+        path = os.fspath(place)
+        return standard if path == "-" else path
+    name = getattr(place, "name", None)
+    return name if isinstance(name, str) else "the given file"
+
+
+def bare_suffix(place: Source | Target) -> str:
+    """The last suffix of a path in lower case, compression aside; empty for what is no path.
+
+    >>> bare_suffix("train.conll.gz"), bare_suffix("-"), bare_suffix("notes")
+    ('.conll', '', '')
+    """
+    if not isinstance(place, str | os.PathLike):
+        return ""
+    path = Path(place)
+    if path.suffix.lower() in SUFFIXES:
+        path = path.with_suffix("")
+    return path.suffix.lower()
+
+
+# -- reading ---------------------------------------------------------------------------------------------------------
+
+
+def load(source: Source, encoding: str = "utf-8") -> bytes:
+    """The whole text of a source as valid UTF-8 bytes, decompressed and without a byte order mark.
+
+    >>> load("Zoë".encode("latin-1"), encoding="latin-1").decode()
+    'Zoë'
+    """
+    name = name_of(source)
+    as_it_is = check_encoding(encoding) == "utf-8"
+    data = _read_all(source, name)
+    if isinstance(data, str):
+        return b"".join(encoded([data.removeprefix("\ufeff")], "utf-8", name))
+    # An open file may decompress by itself, whatever its name: only its bytes count.
+    compression = compression_of(name if isinstance(source, str | os.PathLike) else "", data)
+    if compression is not None:
+        data = b"".join(decompress([data], compression, name))
+    text = utf8((data[start : start + _CHUNK] for start in range(0, len(data), _CHUNK)), encoding, name)
+    if not as_it_is:
+        return b"".join(text)
+    for _ in text:  # checked, without a second copy of a large text
+        pass
+    return data.removeprefix(codecs.BOM_UTF8)
+
+
+def _read_all(source: Source, name: str) -> bytes | str:
+    if isinstance(source, bytes):
+        return source
+    try:
+        if not isinstance(source, str | os.PathLike):
+            return source.read()
+        if os.fspath(source) == "-":
+            return standard_input().read()
+        if os.path.isdir(source):
+            raise DataError(f"{name} is a directory; name a file in it")
+        return Path(source).read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"no such file: {name}") from None
+    except UnicodeDecodeError as error:  # a file opened as text
+        raise DataError(f"{name}: {error}; open it as bytes, and name its encoding") from error
+    except OSError as error:
+        raise DataError(f"cannot read {name}: {error.strerror or error}") from error
+
+
+def standard_input() -> IO[bytes]:
+    """The bytes of standard input; DataError where it is closed."""
+    if sys.stdin is None:
+        raise DataError("standard input is closed; name a file to read, or give the text through a pipe")
+    return sys.stdin.buffer if hasattr(sys.stdin, "buffer") else io.BytesIO(sys.stdin.read().encode())
+
+
+# -- writing ---------------------------------------------------------------------------------------------------------
+
+
+def save(text: str, target: Target, encoding: str = "utf-8") -> None:
+    """Write a text: a path as `open_output` does; an open file gets bytes, or text if it is one for text."""
+    name = name_of(target, "standard output")
+    if text.startswith("\ufeff"):
+        raise DataError(f"{name}: the first token begins with U+FEFF, which would read back as a byte order mark")
+    data = b"".join(encoded([text], encoding, name))
+    if not isinstance(target, str | os.PathLike):
+        _write_to(target, data, text)
+        return
+    if os.fspath(target) == "-":
+        _write_to(standard_output(), data, text)
+        return
+    try:
+        with open_output(os.fspath(target)) as stream:
+            stream.write(data)
+    except OSError as error:
+        raise DataError(f"cannot write {name}: {error.strerror or error}") from error
+
+
+def _write_to(file: Any, data: bytes, text: str) -> None:
+    try:
+        file.write(data)
+    except TypeError:  # a file for text, which encodes by itself
+        file.write(text)
+    file.flush()
+
+
+@contextmanager
+def open_output(path: str | None) -> Iterator[IO[bytes]]:
+    """Standard output for None or ``-``; else a file that appears whole or not at all, as `atomic.replacing` makes it.
+
+    A path that ends in .gz, .bz2, .xz or .zst is compressed. Devices and pipes are written to as they are.
+    """
+    if path is None or path == "-":
+        stream = standard_output()
+        yield stream
+        stream.flush()
+        return
+    special = os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+    file = open(path, "wb") if special else replacing(path)  # noqa: SIM115
+    with named(path), file as raw, compressed(raw, compression_of(path), path) as stream:
+        yield stream
+
+
+def standard_output() -> Any:
+    """Where bytes for standard output go; DataError where it is closed."""
+    if sys.stdout is None:
+        raise DataError("standard output is closed; name a file to write to, or open it")
+    return getattr(sys.stdout, "buffer", sys.stdout)

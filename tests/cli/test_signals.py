@@ -1,0 +1,118 @@
+"""SIGTERM and SIGHUP end a command in order: old files stay as they were, and no temporary file is left."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
+
+#: Runs a command that gets a signal while a file is being written, when its temporary file is there.
+WHILE_WRITING = """
+import os, signal
+from corate.cli import main
+flush = os.fsync
+def flush_and_get_a_signal(descriptor):
+    flush(descriptor)
+    os.kill(os.getpid(), signal.{signal})
+os.fsync = flush_and_get_a_signal
+main()
+"""
+#: Runs a command that gets a signal when it has come to a stage of its work.
+AT_STAGE = """
+import os, signal
+from corate.cli import main, terminal
+def reached(self, stage, done=None):
+    if stage.startswith({stage!r}):
+        os.kill(os.getpid(), signal.{signal})
+terminal.Progress.__call__ = reached
+main()
+"""
+COMPARE = ["compare", "{data}/train.tsv", "--test", "{data}/test.tsv", "--plot", "old.svg"]
+COMMANDS = {
+    "train": ["train", "{data}/train.tsv", "-o", "old", "--method", "empirical"],
+    "checkpoint": ["train", "{data}/train.tsv", "-o", "m", "--checkpoint", "old", "--features", "word[0]"],
+    "tag": ["tag", "{model}", "{data}/test.tsv", "-o", "old"],
+    "compressed": ["tag", "{model}", "{data}/test.tsv", "-o", "old.gz"],
+    "update": ["update", "{model}", "{data}/test.tsv", "-o", "old"],
+    "compare": [*COMPARE, "--methods", "empirical"],
+}
+
+
+def run(code, command, folder, data, model, **more):
+    command = [argument.format(data=data, model=model) for argument in command]
+    environment = {**os.environ, "TMPDIR": str(folder / "temporary")}
+    return subprocess.run(
+        [sys.executable, "-c", code, *command], cwd=folder, env=environment, capture_output=True, **more
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with old files, and one for temporary files."""
+    (tmp_path / "temporary").mkdir()
+    for name in ("old", "old.gz", "old.svg"):
+        (tmp_path / name).write_bytes(b"old")
+    (tmp_path / "old").chmod(0o600)
+    return tmp_path
+
+
+def unchanged(folder):
+    assert sorted(path.name for path in folder.iterdir()) == ["old", "old.gz", "old.svg", "temporary"]
+    assert {path.read_bytes() for path in folder.iterdir() if path.is_file()} == {b"old"}
+    return not list((folder / "temporary").iterdir())
+
+
+@pytest.mark.parametrize(("command", "name"), [*((command, "SIGTERM") for command in COMMANDS), ("tag", "SIGHUP")])
+def test_a_signal_while_a_file_is_written(folder, data, model, command, name):
+    if command == "checkpoint":
+        (folder / "old").unlink()
+    ended = run(WHILE_WRITING.format(signal=name), COMMANDS[command], folder, data, model)
+    assert ended.returncode == 128 + getattr(signal, name)
+    assert ended.stderr.decode() == f"corate: ended by {name}\n"
+    if command == "checkpoint":
+        assert not (folder / "old").exists()
+        (folder / "old").write_bytes(b"old")
+    assert unchanged(folder)
+
+
+@pytest.mark.parametrize("stage", ["reading", "polish", "saving"])
+def test_a_signal_saves_no_model_as_ctrl_c_would(folder, data, model, stage):
+    command = ["train", "{data}/train.tsv", "-o", "old", "--features", "word[0]"]
+    ended = run(AT_STAGE.format(stage=stage, signal="SIGTERM"), command, folder, data, model)
+    assert (ended.returncode, ended.stdout) == (143, b"")
+    assert unchanged(folder)
+
+
+def test_a_comparison_that_is_ended_draws_nothing(folder, data, model):
+    command = [*COMPARE, "--methods", "empirical,perceptron"]
+    ended = run(AT_STAGE.format(stage="perceptron", signal="SIGTERM"), command, folder, data, model)
+    assert ended.returncode == 143
+    assert unchanged(folder)
+
+
+def test_a_signal_that_is_ignored_stays_ignored(folder, data, model):
+    def ignore():
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    code = AT_STAGE.format(stage="tagging", signal="SIGHUP")
+    ended = run(code, COMMANDS["tag"], folder, data, model, preexec_fn=ignore)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert (folder / "old").read_bytes().startswith((data / "test.tsv").read_bytes()[:4])
+
+
+def test_handlers_are_put_back(corate, model):
+    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)]
+    assert corate("info", model).code == 0
+    assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)] == before
+
+
+def test_a_command_runs_in_a_thread_of_its_own(corate, model):
+    codes = []
+    thread = threading.Thread(target=lambda: codes.append(corate("info", model).code))
+    thread.start()
+    thread.join()
+    assert codes == [0]
