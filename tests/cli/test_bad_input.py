@@ -5,7 +5,7 @@ case                            tests, here unless a file is named
 ==============================  ======================================================================================
 empty file, only blank lines    test_no_text; formats/test_read.py::test_nothing_to_read
 ragged rows                     test_ragged_rows; formats/test_read.py::test_ragged_rows_are_named_or_skipped
-wrong encoding, NUL bytes       test_bytes_that_are_no_text; formats/test_streams.py (placed in large text too)
+wrong encoding, NUL bytes       test_bytes_that_are_no_text; io/test_streams.py (placed in large text too)
 a token of a megabyte           test_a_token_of_a_megabyte; formats/test_read.py
 a sentence of 200,000 tokens    test_a_sentence_of_200_000_tokens; formats/test_read.py
 one-word sentences              test_one_word_sentences
@@ -16,8 +16,10 @@ a missing column                test_a_missing_column, test_a_missing_column_in_
 NaN or infinite values          test_items_that_are_no_numbers, test_features_that_are_no_numbers; formats/test_read.py
 a damaged model                 test_every_flipped_byte, test_every_truncation, test_damage_is_one_line; test_storage.py
 a directory, an unwritable path test_places_that_cannot_be_read_or_written; test_train_command.py; test_storage.py
-disk full during save           test_a_full_disk; test_program.py; test_tag_command.py; test_storage.py
+disk full during save           test_a_full_disk; test_program.py; test_tag_command.py; test_storage.py; io/test_atomic.py
 Ctrl-C                          test_ctrl_c_at_any_stage_of_training, test_ctrl_c_while_tagging; test_program.py
+SIGTERM, SIGHUP                 test_signals.py
+closed standard streams         test_closed_streams.py
 more threads than there are     test_threads_that_cannot_be_had
 things of the wrong kind        test_what_cannot_be_trained_on
 ==============================  ======================================================================================

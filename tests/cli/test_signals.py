@@ -94,6 +94,13 @@ def test_a_comparison_that_is_ended_draws_nothing(folder, data, model):
     assert unchanged(folder)
 
 
+def test_a_reproduction_leaves_no_text_behind(folder, data, model):
+    code = AT_STAGE.format(stage="label-bias", signal="SIGTERM")
+    ended = run(code, ["reproduce", "label-bias", "-o", "temporary/out"], folder, data, model)
+    assert ended.returncode == 143
+    assert [path.name for path in (folder / "temporary").iterdir()] == ["out"]
+
+
 def test_a_signal_that_is_ignored_stays_ignored(folder, data, model):
     def ignore():
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
