@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.errors import DataError, FeatureError
+from corate.spans import convert
 
 __all__ = ["Attributes", "Column", "Corpus", "StringTable"]
 
@@ -372,6 +373,16 @@ class Corpus:
             None if self.attributes is None else self.attributes.take(tokens),
             self.layout,
         )
+
+    def with_scheme(self, scheme: str) -> Corpus:
+        """The same sentences with their labels in another scheme of spans; an error if they are plain tags.
+
+        >>> Corpus.from_sentences([[("Ann", "I-PER"), ("sleeps", "O")]]).with_scheme("IOBES").labels_of(0)
+        ['S-PER', 'O']
+        """
+        labels = self.require_labels()
+        converted = (convert(self.labels_of(s), scheme) for s in range(len(self)))
+        return replace(self, labels=Column.of(labels.name, itertools.chain.from_iterable(converted)))
 
     def shuffle(self, seed: int = 0) -> Corpus:
         """The sentences in a random order, the same for the same seed."""
