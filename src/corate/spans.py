@@ -180,5 +180,5 @@ def _prefixes(length: int, scheme: str, *, follows: bool) -> str:
         return ("B" if follows else "I") + "I" * (length - 1)
     if scheme == "IOB2":
         return "B" + "I" * (length - 1)
-    inside, start, end, single = SCHEMES[scheme]
+    inside, start, end, single = tuple(SCHEMES[scheme])
     return single if length == 1 else start + inside * (length - 2) + end
