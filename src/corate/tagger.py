@@ -19,6 +19,7 @@ from corate.decoding import Lattice
 from corate.errors import DataError, FeatureError, ModelError
 from corate.features.ready import Bins, FeatureFunction, with_features
 from corate.features.vocabulary import Vocabulary, column_arrays
+from corate.formats.columns import first_row, width_of
 from corate.model import ChainModel
 
 __all__ = ["Tagger"]
@@ -170,7 +171,7 @@ class Tagger:
         observed = tuple(name for name in self.layout if name != "label")
         if self.layout[: len(observed)] == observed:
             return observed
-        width = _width(data, separator, comment)
+        width = width_of(first_row(data, comment), separator)
         if width in (0, len(self.layout)):
             return self.layout
         if width == len(observed):
@@ -371,17 +372,3 @@ def _listed(sentence: Iterable[Token]) -> list[Token]:
     if isinstance(sentence, str):
         raise DataError(f"a sentence is a list of tokens, not the text {sentence!r}; split it first")
     return list(sentence)
-
-
-def _width(data: bytes, separator: str | None, comment: str | None) -> int:
-    """The number of columns of the first row, 0 where there is none."""
-    skipped = comment.encode() if comment else None
-    start = 0
-    while start < len(data):
-        stop = data.find(b"\n", start)
-        stop = len(data) if stop < 0 else stop
-        row = data[start:stop].strip(b" \t\r")
-        if row and not (skipped and row.startswith(skipped)):
-            return len(row.split(separator.encode() if separator else None))
-        start = stop + 1
-    return 0

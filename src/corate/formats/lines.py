@@ -7,7 +7,16 @@ import itertools
 from corate import _native
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
-from corate.formats.parsed import Options, Parsed, corpus_of, nothing_error, refuse_nul, warn_skipped, word_of
+from corate.formats.parsed import (
+    Options,
+    Parsed,
+    corpus_of,
+    fields_of,
+    nothing_error,
+    refuse_nul,
+    warn_skipped,
+    word_of,
+)
 from corate.formats.written import check_values
 
 __all__ = ["read_slashed", "read_text", "write_slashed", "write_text"]
@@ -61,10 +70,10 @@ def _corpus(parsed: Parsed, data: bytes, name: str, names: list[str]) -> Corpus:
 
 def _without_label(data: bytes, line: int) -> str:
     """The first token of a line with nothing before or nothing after its last slash."""
-    for token in data.split(b"\n", line)[line - 1].split():
-        word, _, label = token.rpartition(b"/")
+    for token in fields_of(data.split(b"\n", line)[line - 1].decode()):
+        word, _, label = token.rpartition("/")
         if not word or not label:
-            return token.decode()[:40]
+            return token[:40]
     return ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ __all__ = [
     "Parsed",
     "SkippedWarning",
     "corpus_of",
+    "fields_of",
     "names_of",
     "nothing_error",
     "refuse_nul",
@@ -51,6 +53,15 @@ class Options:
     skip_bad: bool = False
     labelled: bool = True
     layout: tuple[str, ...] = ()
+
+
+def fields_of(line: str) -> list[str]:
+    """What stands between runs of white space: spaces, tabs and carriage returns, as ``native/lines.h`` has it.
+
+    >>> fields_of("New\\tYork \\x0c")
+    ['New', 'York', '\\x0c']
+    """
+    return re.findall(r"[^ \t\r]+", line)
 
 
 def names_of(width: int, options: Options) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
 
-__all__ = ["check_values", "labels_to_write"]
+__all__ = ["check_values", "has_values", "labels_to_write"]
 
 
 def check_values(column: Column, forbidden: str, place: str) -> None:
@@ -21,14 +21,27 @@ def check_values(column: Column, forbidden: str, place: str) -> None:
     Traceback (most recent call last):
     corate.errors.DataError: column 'word': the value 'New York' cannot be written in this format; ...
     """
-    pattern = re.compile(forbidden)
+    value = next(_matching(column, forbidden), None)
+    if value is not None:
+        raise DataError(
+            f"{place} {column.name!r}: the value {value[:40]!r} cannot be written in this format; it would read back "
+            f"as something else; use --to jsonl (format='jsonl'), which holds any value"
+        )
+
+
+def has_values(column: Column, pattern: str) -> bool:
+    """Whether a value that the column uses matches the pattern.
+
+    >>> has_values(Column.of("word", ["New York"]), " ")
+    True
+    """
+    return next(_matching(column, pattern), None) is not None
+
+
+def _matching(column: Column, pattern: str) -> Iterator[str]:
     strings = column.strings.to_list()
-    for i in np.unique(column.ids).tolist():
-        if pattern.search(strings[i]):
-            raise DataError(
-                f"{place} {column.name!r}: the value {strings[i][:40]!r} cannot be written in this format; it would "
-                f"read back as something else (format='jsonl' holds any value)"
-            )
+    found = re.compile(pattern)
+    return (strings[i] for i in np.unique(column.ids).tolist() if found.search(strings[i]))
 
 
 def labels_to_write(corpus: Corpus, labels: Sequence[Sequence[str]] | None) -> Column | None:
