@@ -247,6 +247,36 @@ def test_any_text_is_tagged_alike_on_any_number_of_threads(
     assert tagger.tag_text(given_text, separator=separator, comment=comment, threads=threads) == alone
 
 
+def test_text_is_given_as_bytes(tagger: Tagger) -> None:
+    with pytest.raises(DataError, match=r"UTF-8 bytes, not as str; give it text\.encode\(\)"):
+        tagger.tag_text("the\ndogs\n")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("label", "text", "separator", "fits"),
+    [
+        ("B\nX", b"the\n", None, False),
+        ("B\tX", b"the\n", None, False),
+        ("", b"the\n", None, False),
+        ("X\r", b"the\n", None, False),
+        (" X", b"the\n", None, False),
+        ("B X", b"the\n", None, True),
+        ("B X", b"the x\n", None, False),
+        ("B X", b"the x\ty\n", "\t", True),
+        ("B,X", b"the,y\n", ",", False),
+        ("B\x0bX", b"the\n", None, True),
+    ],
+)
+def test_labels_that_rows_cannot_hold_are_refused(label: str, text: bytes, separator: str | None, fits: bool) -> None:
+    tagger = corate.train(Corpus.from_sentences([[("the", label), ("dog", "Y")]]), "empirical")
+    if fits:
+        assert tagger.tag_text(text, separator=separator)[0].decode().endswith(f"{label}\n")
+        return
+    with pytest.raises(DataError, match="cannot be written in the format 'columns'; use --to jsonl") as error:
+        tagger.tag_text(text, separator=separator)
+    assert repr(label) in str(error.value)
+
+
 # -- sizes -------------------------------------------------------------------------------------------------------------
 
 

@@ -19,7 +19,9 @@ from corate.decoding import Lattice
 from corate.errors import DataError, FeatureError, ModelError
 from corate.features.ready import Bins, FeatureFunction, with_features
 from corate.features.vocabulary import Vocabulary, column_arrays
-from corate.formats.columns import first_row, width_of
+from corate.formats.columns import first_row, unwritable_label, width_of
+from corate.formats.parsed import comment_hint
+from corate.formats.written import check_labels
 from corate.model import ChainModel
 
 __all__ = ["Tagger"]
@@ -57,6 +59,11 @@ class Tagger:
     def labels(self) -> list[str]:
         """The labels, in the order of their ids."""
         return self.model.labels.to_list()
+
+    @cached_property
+    def _fitting(self) -> set[str]:
+        """Separators of column text that every label has been found to fit."""
+        return set()
 
     @property
     def method(self) -> str:
@@ -136,10 +143,18 @@ class Tagger:
         threads: int = 1,
         first_line: int = 1,
     ) -> tuple[bytes, int]:
-        """Column text (UTF-8) in, the same lines with the label appended out; also the number of tokens.
+        r"""Column text (UTF-8) in, the same lines with the label appended out; also the number of tokens.
 
-        ``columns`` names the columns of the text; if not given, :meth:`text_columns` tells them.
+        ``columns`` names the columns of the text; if not given, :meth:`text_columns` tells them. Raises DataError where
+        a label of the model cannot stand in such rows, as one with a line feed.
+
+        >>> import corate
+        >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]]))
+        >>> tagger.tag_text(b"the\ndog\n")
+        (b'the\tDET\ndog\tNOUN\n', 2)
         """
+        if not isinstance(data, bytes):
+            raise DataError(f"tag_text takes text as UTF-8 bytes, not as {type(data).__name__}; give it text.encode()")
         if not self.vocabulary.columns or self.vocabulary.attributes is not None:
             raise ModelError("the model reads ready-made features, not columns; give it items (--format items)")
         names = self.text_columns(data, separator, comment) if columns is None else tuple(columns)
@@ -148,14 +163,19 @@ class Tagger:
             raise DataError(f"the model reads the column {missing[0]!r}; the text has {', '.join(names)}")
         if separator and len(separator.encode()) > 1:
             raise DataError(f"columns are separated by one ASCII character, not by {separator!r}")
+        between = separator or (" " if b" " in first_row(data, comment).strip(b" \t\r") else "\t")
+        if between not in self._fitting:
+            check_labels(self.labels, unwritable_label(between), "columns")
+            self._fitting.add(between)
         positions = [names.index(c) for c in self.vocabulary.columns]
         try:
             return self._engine.tag_text(
                 data, self.labels, positions, separator or "", comment or "", max(1, threads), first_line
             )
         except RuntimeError as error:
+            hint = comment_hint(*data.split(b"\n"), comment=comment)
             raise DataError(
-                f"{error} ({', '.join(self.vocabulary.columns)}); name the columns with --columns"
+                f"{error} ({', '.join(self.vocabulary.columns)}); name the columns with --columns{hint}"
             ) from None
 
     def text_columns(self, data: bytes, separator: str | None = None, comment: str | None = None) -> tuple[str, ...]:

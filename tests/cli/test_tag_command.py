@@ -1,6 +1,7 @@
 """corate tag: the text comes out as it went in, a label longer, however it is packed, piped or cut."""
 
 import gzip
+import json
 import sys
 
 import pytest
@@ -137,6 +138,30 @@ def test_json_lines_stay_json_lines(corate, model):
     result = corate("tag", model, "-f", "jsonl", stdin=b'{"word": ["Ann", "Lee"]}\n')
     assert result.code == 0
     assert '"labels"' in result.text
+
+
+@pytest.mark.parametrize("label", ["B\nX", "B\tX", "", "B\rX"])
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["-f", "text"], "Ann Lee\n"),
+        (["-f", "columns"], "Ann\nLee\n\n"),
+        (["-f", "text", "--to", "slashed"], "Ann Lee\n"),
+        (["-f", "jsonl", "--to", "columns"], '["Ann", "Lee"]\n'),
+    ],
+)
+def test_labels_that_a_format_cannot_hold_are_refused_before_anything_is_written(
+    corate, tmp_path, label, options, text
+):
+    (tmp_path / "t.jsonl").write_text(json.dumps({"tokens": ["Ann", "Lee"], "labels": [label, "Y"]}))
+    assert corate("train", tmp_path / "t.jsonl", "-o", tmp_path / "m", "--method", "empirical", "-q").code == 0
+    result = corate("tag", tmp_path / "m", *options, stdin=text.encode())
+    assert (result.code, result.out) == (1, b"")
+    assert f"the label {label!r} cannot be written" in result.err
+    assert "--to jsonl" in result.err
+    assert result.err.count("\n") == 1
+    kept = corate("tag", tmp_path / "m", *options[:2], "--to", "jsonl", stdin=text.encode())
+    assert json.loads(kept.text)["labels"] == [label, "Y"]
 
 
 def test_nothing_in_nothing_out(corate, model):

@@ -216,7 +216,16 @@ def _whole(
     tagger: Tagger, source: Held, layout: Layout, written: Layout, reading: Reading, threads: int
 ) -> Iterator[bytes]:
     from corate import formats
+    from corate.formats import columns, items, lines
+    from corate.formats.written import check_labels
 
+    unwritable = {
+        Layout.columns: columns.unwritable_label("\t"),
+        Layout.slashed: lines.UNWRITABLE_LABEL,
+        Layout.items: items.UNWRITABLE_LABEL,
+    }
+    if written in unwritable:
+        check_labels(tagger.labels, unwritable[written], written.value)
     corpus = formats.read(
         source,
         format=layout.value,

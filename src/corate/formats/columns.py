@@ -10,10 +10,19 @@ import numpy as np
 from corate import _native
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
-from corate.formats.parsed import Options, Parsed, corpus_of, names_of, nothing_error, refuse_nul, warn_skipped
+from corate.formats.parsed import (
+    Options,
+    Parsed,
+    comment_hint,
+    corpus_of,
+    names_of,
+    nothing_error,
+    refuse_nul,
+    warn_skipped,
+)
 from corate.formats.written import check_values, has_values
 
-__all__ = ["first_row", "read", "separator_of", "width_of", "write"]
+__all__ = ["first_row", "read", "separator_of", "unwritable_label", "width_of", "write"]
 
 
 def read(data: bytes, name: str, options: Options) -> Corpus:
@@ -30,7 +39,7 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     nothing = len(sentences) == 1
     if line >= 0 and (nothing or not options.skip_bad):
         first = not columns or len(columns[0][0]) == 0
-        raise _ragged_error(name, line, width, len(columns), first, options)
+        raise _ragged_error(data, name, line, width, len(columns), first, options)
     if nothing:
         raise nothing_error(name, data)
     warn_skipped(name, skipped, line)
@@ -102,20 +111,34 @@ def _spaced(parsed: Parsed) -> bool:
     return bool(columns) and bool(np.any(columns[-1][1] == ord(" ")))
 
 
-def _ragged_error(name: str, line: int, found: int, width: int, first: bool, options: Options) -> DataError:
+def _ragged_error(
+    data: bytes, name: str, line: int, found: int, width: int, first: bool, options: Options
+) -> DataError:
+    rows = first_row(data, options.comment), data.split(b"\n", line)[line - 1]
+    hint = comment_hint(*rows, comment=options.comment)
     columns = f"{found} column{'s' if found != 1 else ''}"
     if options.columns is not None and first:
         return DataError(
             f"{name}, line {line}: {columns}, but {width} column names were given ({', '.join(options.columns)}); "
-            f"name each column, with _ for those to leave out"
+            f"name each column, with _ for those to leave out{hint}"
         )
     return DataError(
         f"{name}, line {line}: {columns}, but the rows before have {width}; mend the line, or leave out such lines "
-        f"with --skip-bad (skip_bad=True)"
+        f"with --skip-bad (skip_bad=True){hint}"
     )
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------
+
+
+def _unwritable(separator: str) -> str:
+    """Matches the values that rows with this separator cannot hold."""
+    return r"[\t\r\n\0]" if separator == "\t" else r"\A\Z|[ \t\r\n\0]|" + re.escape(separator)
+
+
+def unwritable_label(separator: str) -> str:
+    """Matches the labels that cannot be appended to rows with this separator."""
+    return _unwritable(separator) + r"|\A\Z|\A | \Z"
 
 
 def write(corpus: Corpus, labels: Column | None, separator: str = "\t") -> str:
@@ -131,9 +154,8 @@ def write(corpus: Corpus, labels: Column | None, separator: str = "\t") -> str:
     columns = [*corpus.columns, *([labels] if labels is not None else [])]
     if not columns:
         raise DataError("the corpus has no columns to write; ready-made features are written with format='items'")
-    forbidden = r"[\t\r\n\0]" if separator == "\t" else r"\A\Z|[ \t\r\n\0]|" + re.escape(separator)
     for column in columns:
-        check_values(column, forbidden, "column")
+        check_values(column, _unwritable(separator), "column")
     check_values(columns[-1], r"\A\Z| \Z", "last column")
     rows = list(map(separator.join, zip(*(c.values() for c in columns), strict=True)))
     ends = corpus.offsets.tolist()

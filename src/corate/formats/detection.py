@@ -6,7 +6,7 @@ import json
 from collections import Counter
 
 from corate.errors import DataError
-from corate.formats.parsed import fields_of
+from corate.formats.parsed import comment_hint, fields_of
 
 __all__ = ["FORMATS", "by_suffix", "detect"]
 
@@ -62,6 +62,7 @@ def detect(data: bytes, name: str, *, comment: str | None = None, labelled: bool
         return "text"
     raise DataError(
         f"{name}: cannot tell the format from the first lines; name it with --format (format=): {', '.join(FORMATS)}"
+        + comment_hint(*(row.encode() for row in rows), comment=comment)
     )
 
 

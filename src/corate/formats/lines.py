@@ -19,7 +19,10 @@ from corate.formats.parsed import (
 )
 from corate.formats.written import check_values
 
-__all__ = ["read_slashed", "read_text", "write_slashed", "write_text"]
+__all__ = ["UNWRITABLE_LABEL", "read_slashed", "read_text", "write_slashed", "write_text"]
+
+#: Matches the labels that ``word/label`` cannot hold.
+UNWRITABLE_LABEL = r"\A\Z|[/ \t\r\n\0]"
 
 
 def read_text(data: bytes, name: str, options: Options) -> Corpus:
@@ -98,7 +101,7 @@ def write_slashed(corpus: Corpus, labels: Column | None) -> str:
     """
     if labels is None:
         raise DataError("the format 'slashed' is for labelled corpora, and this one has no labels; use format='text'")
-    check_values(labels, r"\A\Z|[/ \t\r\n\0]", "labels")
+    check_values(labels, UNWRITABLE_LABEL, "labels")
     return _join(corpus, list(map("/".join, zip(_words(corpus).values(), labels.values(), strict=True))))
 
 

@@ -16,6 +16,7 @@ __all__ = [
     "Options",
     "Parsed",
     "SkippedWarning",
+    "comment_hint",
     "corpus_of",
     "fields_of",
     "names_of",
@@ -62,6 +63,17 @@ def fields_of(line: str) -> list[str]:
     ['New', 'York', '\\x0c']
     """
     return re.findall(r"[^ \t\r]+", line)
+
+
+def comment_hint(*rows: bytes, comment: str | None) -> str:
+    """What to add to an error where one of the rows looks like a comment and no comments were asked for.
+
+    >>> comment_hint(b"# sent_id = 7", comment=None)
+    "; if lines that begin with '#' are comments, pass over them with --comment '#' (comment='#')"
+    """
+    if comment or not any(row.startswith(b"#") for row in rows):
+        return ""
+    return "; if lines that begin with '#' are comments, pass over them with --comment '#' (comment='#')"
 
 
 def names_of(width: int, options: Options) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
 
-__all__ = ["check_values", "has_values", "labels_to_write"]
+__all__ = ["check_labels", "check_values", "has_values", "labels_to_write"]
 
 
 def check_values(column: Column, forbidden: str, place: str) -> None:
@@ -27,6 +27,22 @@ def check_values(column: Column, forbidden: str, place: str) -> None:
             f"{place} {column.name!r}: the value {value[:40]!r} cannot be written in this format; it would read back "
             f"as something else; use --to jsonl (format='jsonl'), which holds any value"
         )
+
+
+def check_labels(labels: Iterable[str], forbidden: str, format: str) -> None:
+    r"""Raise if one of the labels that a model may give matches the pattern: rows with it would read back otherwise.
+
+    >>> check_labels(["O", "B\nX"], "\n", "columns")
+    Traceback (most recent call last):
+    corate.errors.DataError: the label 'B\nX' cannot be written in the format 'columns'; use --to jsonl (...
+    """
+    pattern = re.compile(forbidden)
+    for label in labels:
+        if pattern.search(label):
+            raise DataError(
+                f"the label {label[:40]!r} cannot be written in the format {format!r}; use --to jsonl "
+                f"(format='jsonl'), which holds any label"
+            )
 
 
 def has_values(column: Column, pattern: str) -> bool:
