@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.corpus import Column, Corpus, StringTable, Token
+from corate.corpus import Column, Corpus, StringTable, Token, listed
 from corate.counts import Counts
 from corate.decoding import Lattice
 from corate.errors import DataError, FeatureError, ModelError
@@ -111,7 +111,7 @@ class Tagger:
         ['O', 'B']
         """
         if not isinstance(tokens, list):
-            tokens = _listed(tokens)
+            tokens = list(listed(tokens, "a sentence", "tokens"))
         if self._reads_words and all(type(token) is str for token in tokens):
             try:
                 return self._engine.tag_words(tokens, self.labels)  # type: ignore[arg-type]
@@ -329,10 +329,13 @@ class Tagger:
     def _corpus(self, sentences: Corpus | Iterable[Iterable[Token]]) -> Corpus:
         if isinstance(sentences, Corpus):
             return sentences
-        listed = [_listed(sentence) for sentence in sentences]
+        lists = [
+            list(listed(sentence, f"sentence {s}", "tokens"))
+            for s, sentence in enumerate(listed(sentences, "the sentences", "lists of tokens"))
+        ]
         if not self.vocabulary.columns and self.function is None:
-            return Corpus.from_features(listed)
-        return Corpus.from_sentences(listed, columns=self._names(listed))
+            return Corpus.from_features(lists)
+        return Corpus.from_sentences(lists, columns=self._names(lists))
 
     def _names(self, sentences: list[list[Token]]) -> tuple[str, ...]:
         """The names of the columns of tokens given in Python."""
@@ -386,9 +389,3 @@ def _extremes(values: NDArray[np.float32], n: int) -> tuple[NDArray[np.int64], N
         return np.asarray(some[np.lexsort((some, of[some]))], dtype=np.int64)
 
     return lowest(-values), lowest(values)
-
-
-def _listed(sentence: Iterable[Token]) -> list[Token]:
-    if isinstance(sentence, str):
-        raise DataError(f"a sentence is a list of tokens, not the text {sentence!r}; split it first")
-    return list(sentence)

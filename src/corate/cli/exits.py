@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from corate.cli.terminal import escaped
 from corate.errors import CorateError
 
 __all__ = ["EXIT_CODES", "INTERRUPTED", "MISSING", "UNUSABLE", "complain", "exit_codes", "hush"]
@@ -26,10 +27,11 @@ def complain(message: str) -> None:
     """Write one line to standard error; where a person looks, a message of several lines as it is.
 
     Elsewhere they are joined, without the line whose caret points at a fault, so that scripts and logs see one line.
+    What would steer a terminal is escaped wherever it goes.
     """
     if not sys.stderr.isatty():
         message = " ".join(line.strip() for line in message.split("\n") if line.strip() != "^")
-    print("corate: error:", message, file=sys.stderr)
+    print("corate: error:", escaped(message), file=sys.stderr)
 
 
 @contextmanager
@@ -64,7 +66,7 @@ def hush() -> None:
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    print("corate: warning:", " ".join(str(message).split("\n")), file=sys.stderr)
+    print("corate: warning:", escaped(" ".join(str(message).split("\n"))), file=sys.stderr)
 
 
 def _describe(error: OSError) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from corate.cli import options
 from corate.cli.files import open_output
 from corate.cli.options import Docstart, Format, Reading
-from corate.cli.terminal import is_terminal, print_json, show_table
+from corate.cli.terminal import escaped, is_terminal, print_json, show_table
 
 if TYPE_CHECKING:
     from corate.corpus import Corpus
@@ -133,7 +134,8 @@ def _show(attractive: list[Pair], repulsive: list[Pair], heat: HeatMap) -> None:
     if more:
         print(f"({more} labels are left out; --svg draws more)")
     if is_terminal():
-        _show_coloured(shown)
+        rows, columns = (tuple(map(escaped, names)) for names in (shown.rows, shown.columns))
+        _show_coloured(replace(shown, rows=rows, columns=columns))
     else:
         print(shown.text())
 

@@ -17,7 +17,7 @@ from corate.cli import options
 from corate.cli.files import open_output
 from corate.cli.options import Format, Reading
 from corate.cli.pieces import Held, blocks_of, cut_at_blank_lines, cut_at_lines, encoded, utf8
-from corate.cli.terminal import Progress, is_terminal
+from corate.cli.terminal import Progress, escaped, is_terminal
 from corate.errors import DataError
 
 if TYPE_CHECKING:
@@ -108,6 +108,8 @@ def tag(
             tagged = _text_pieces(tagger, blocks, comment, threads)
         else:
             tagged = _column_pieces(tagger, blocks, first, reading, name, threads)
+        if shown:
+            tagged = (escaped(piece.decode().replace("\r\n", "\n")).encode() for piece in tagged)
         for piece in encoded(tagged, encoding, name):
             sink.write(piece)
             if file == "-":
