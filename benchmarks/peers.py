@@ -9,11 +9,12 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.corpora import Sentence, load
+from corate.spans import are_spans, spans
 
 Attributes = list[list[str]]  # one list of attributes a token
 SUFFIXES = ("ing", "ogy", "ed", "s", "ly", "ion", "tion", "ity", "ies")
@@ -231,18 +232,6 @@ class Tagger:
         return Rates(tokens / (tagged - begin), tokens / (tagged - built), tokens / (done - ready))
 
 
-def spans(labels: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    """(start, end, type) as conlleval counts: an I- after another type or after O opens a span too."""
-    start, kind = 0, ""
-    for i, label in enumerate([*labels, "O"]):
-        prefix, _, here = label.partition("-")
-        if kind and (prefix != "I" or here != kind):
-            yield start, i, kind
-            kind = ""
-        if prefix != "O" and not kind:
-            start, kind = i, here
-
-
 @dataclass(frozen=True)
 class Scores:
     """Fractions; f1 is None where no label is part of a span."""
@@ -263,7 +252,7 @@ def score(gold: Sequence[Sentence], predicted: Sequence[Sequence[str]], known: s
             right[row[0] in known] += row[-1] == label
         wanted, got = set(spans([row[-1] for row in sentence])), set(spans(labels))
         counts = [n + len(s) for n, s in zip(counts, (wanted, got, wanted & got), strict=True)]
-    schemed = all(row[-1] == "O" or row[-1][:2] in ("B-", "I-") for sentence in gold for row in sentence)
+    schemed = are_spans({row[-1] for sentence in gold for row in sentence})
     return Scores(
         accuracy=sum(right.values()) / sum(total.values()),
         accuracy_known=right[True] / max(total[True], 1),

@@ -17,6 +17,7 @@
 #include "bindings.h"
 #include "feature_map.h"
 #include "lattice.h"
+#include "lines.h"
 #include "parallel.h"
 
 namespace {
@@ -321,24 +322,24 @@ class Translator {
     std::vector<const int32_t*> at_;
 };
 
-// Column text in, the same lines with a label appended out.
+// Column text in, the same lines with a label appended out, before the carriage returns that end them.
 class TextTagger {
    public:
-    TextTagger(const Engine& engine, const std::vector<std::string>& labels, std::vector<size_t> positions, char separator,
-               std::string comment)
-        : engine_(engine), labels_(labels), positions_(std::move(positions)), separator_(separator), comment_(std::move(comment)) {
+    TextTagger(const Engine& engine, const std::vector<std::string>& labels, std::vector<size_t> positions,
+               std::string_view separator, std::string_view comment)
+        : engine_(engine), labels_(labels), positions_(std::move(positions)), separator_(separator), comment_(comment) {
         for (const size_t p : positions_) needed_ = std::max(needed_, p + 1);
     }
 
-    // Tags the text from `data` to `end`, which holds whole sentences, appending to `out`. Returns the tokens tagged.
-    int64_t run(const char* data, const char* end, std::string& out, int64_t first_line) const {
+    // Tags a text of whole sentences, appending to `out`. Returns the tokens tagged.
+    int64_t run(std::string_view text, std::string& out, int64_t first_line) const {
         Session session(engine_);
         std::vector<std::vector<int32_t>> ids(engine_.map().n_columns());
         std::vector<const int32_t*> at(ids.size());
         std::vector<Line> lines;
         std::vector<int32_t> best;
         int64_t n = 0, tokens = 0, line_number = first_line;
-        out.reserve(out.size() + static_cast<size_t>(end - data) * 5 / 4);
+        out.reserve(out.size() + text.size() * 5 / 4);
         auto flush = [&] {
             if (n > 0) {
                 for (size_t c = 0; c < ids.size(); ++c) at[c] = ids[c].data();
@@ -354,91 +355,49 @@ class TextTagger {
             n = 0;
         };
         std::vector<std::string_view> fields;
-        while (data < end) {
-            const auto* newline = static_cast<const char*>(std::memchr(data, '\n', static_cast<size_t>(end - data)));
-            const char* stop = newline != nullptr ? newline : end;
-            const char* next = newline != nullptr ? newline + 1 : end;
-            std::string_view text(data, static_cast<size_t>(stop - data));
-            const bool carriage = !text.empty() && text.back() == '\r';
-            if (carriage) text.remove_suffix(1);
-            const bool blank = text.find_first_not_of(" \t") == std::string_view::npos;
-            const bool comment = !blank && !comment_.empty() && text.substr(0, comment_.size()) == comment_;
-            lines.push_back(Line{text, carriage, newline != nullptr, !blank && !comment});
-            if (blank) {
+        for (std::string_view whole; next_line(text, whole); ++line_number) {
+            const std::string_view row = without_trailing_space(whole);
+            const bool comment = begins_with(row, comment_);
+            const bool newline = whole.data() + whole.size() < text.data();
+            size_t returns = whole.size();
+            while (returns > 0 && whole[returns - 1] == '\r') --returns;
+            lines.push_back(Line{whole.substr(0, returns), whole.substr(returns), newline, !row.empty() && !comment});
+            if (row.empty()) {
                 flush();
             } else if (!comment) {
-                split(text, fields);
+                split_fields(row, separator_, needed_, fields);
                 if (fields.size() < needed_)
                     throw std::runtime_error("line " + std::to_string(line_number) + " has " + std::to_string(fields.size()) +
                                              " columns, the model reads column " + std::to_string(needed_));
                 for (size_t c = 0; c < ids.size(); ++c) ids[c].push_back(session.lexicon().id(c, fields[positions_[c]]));
                 ++n;
             }
-            data = next;
-            ++line_number;
         }
         flush();
         return tokens;
     }
 
-    // The end of the last whole sentence at or before `limit`: just after a blank line, else `data`.
-    static const char* cut(const char* data, const char* limit) {
-        for (const char* p = limit; p > data;) {
-            --p;
-            if (*p != '\n') continue;
-            const char* q = p;
-            while (q > data && (q[-1] == ' ' || q[-1] == '\t' || q[-1] == '\r')) --q;
-            if (q > data && q[-1] == '\n') return p + 1;
-        }
-        return data;
-    }
-
    private:
     struct Line {
-        std::string_view text;
-        bool carriage, newline, token;
+        std::string_view text, returns;  // what stands before and after a label
+        bool newline, token;
     };
-
-    void split(std::string_view text, std::vector<std::string_view>& fields) const {
-        fields.clear();
-        const char* p = text.data();
-        const char* end = p + text.size();
-        if (separator_ != '\0') {
-            for (;;) {
-                const auto* q = static_cast<const char*>(std::memchr(p, separator_, static_cast<size_t>(end - p)));
-                fields.emplace_back(p, static_cast<size_t>((q != nullptr ? q : end) - p));
-                if (q == nullptr || fields.size() >= needed_) return;
-                p = q + 1;
-            }
-        }
-        while (fields.size() < needed_) {
-            while (p < end && (*p == ' ' || *p == '\t')) ++p;
-            if (p == end) return;
-            const char* q = p;
-            while (q < end && *q != ' ' && *q != '\t') ++q;
-            fields.emplace_back(p, static_cast<size_t>(q - p));
-            p = q;
-        }
-    }
 
     void write(const Line& line, int32_t label, std::string& out) const {
         out.append(line.text);
         if (label >= 0) {
-            char between = separator_;
-            if (between == '\0')
-                between = line.text.find('\t') == std::string_view::npos && line.text.find(' ') != std::string_view::npos ? ' ' : '\t';
-            out.push_back(between);
+            const bool spaced = line.text.find('\t') == std::string_view::npos && line.text.find(' ') != std::string_view::npos;
+            out.append(separator_.empty() ? (spaced ? " " : "\t") : separator_);
             out.append(labels_[static_cast<size_t>(label)]);
         }
-        if (line.carriage) out.push_back('\r');
+        out.append(line.returns);
         if (line.newline || label >= 0) out.push_back('\n');
     }
 
     const Engine& engine_;
     const std::vector<std::string>& labels_;
     std::vector<size_t> positions_;
-    char separator_;
-    std::string comment_;
+    std::string_view separator_, comment_;
     size_t needed_ = 1;
 };
 
@@ -557,25 +516,24 @@ void bind_engine(nb::module_& m) {
                const std::string& separator, const std::string& comment, size_t threads, int64_t first_line) {
                 if (positions.size() != engine.map().n_columns() || labels.size() != engine.n_labels() || separator.size() > 1)
                     throw nb::value_error("columns, labels or separator do not fit the model");
-                const char* begin = data.c_str();
-                const char* end = begin + data.size();
+                const std::string_view text(data.c_str(), data.size());
                 std::vector<std::string> outs;
                 std::vector<int64_t> tokens;
                 {
                     nb::gil_scoped_release release;
-                    const TextTagger tagger(engine, labels, positions, separator.empty() ? '\0' : separator[0], comment);
-                    std::vector<const char*> cuts{begin};
+                    const TextTagger tagger(engine, labels, positions, separator, comment);
+                    std::vector<size_t> cuts{0};
                     const size_t parts = std::max<size_t>(1, std::min(threads, kMostThreads));
                     for (size_t part = 1; part < parts; ++part)
-                        cuts.push_back(std::max(cuts.back(), TextTagger::cut(begin, begin + (end - begin) * static_cast<int64_t>(part) / static_cast<int64_t>(parts))));
-                    cuts.push_back(end);
+                        cuts.push_back(std::max(cuts.back(), after_last_blank_line(text, text.size() * part / parts)));
+                    cuts.push_back(text.size());
                     outs.resize(parts);
                     tokens.resize(parts);
                     std::vector<int64_t> lines(parts, first_line);
                     for (size_t part = 1; part < parts; ++part)
-                        lines[part] = lines[part - 1] + std::count(cuts[part - 1], cuts[part], '\n');
+                        lines[part] = lines[part - 1] + std::count(text.begin() + cuts[part - 1], text.begin() + cuts[part], '\n');
                     in_parallel(parts, [&](size_t part) {
-                        tokens[part] = tagger.run(cuts[part], cuts[part + 1], outs[part], lines[part]);
+                        tokens[part] = tagger.run(text.substr(cuts[part], cuts[part + 1] - cuts[part]), outs[part], lines[part]);
                     });
                     for (size_t part = 1; part < parts; ++part) outs[0].append(outs[part]);
                 }
@@ -585,9 +543,5 @@ void bind_engine(nb::module_& m) {
             },
             nb::arg("data"), nb::arg("labels"), nb::arg("positions"), nb::arg("separator"), nb::arg("comment"),
             nb::arg("threads"), nb::arg("first_line"),
-            "Column text with the label appended to each line, and the number of tokens.")
-        .def_static(
-            "cut",
-            [](nb::bytes data) { return TextTagger::cut(data.c_str(), data.c_str() + data.size()) - data.c_str(); },
-            nb::arg("data"), "Bytes up to and with the last blank line.");
+            "Column text with the label appended to each line, and the number of tokens.");
 }

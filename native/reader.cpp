@@ -4,66 +4,37 @@
 //   parse_lines     a sentence a line, tokens between spaces, `word` or `word/label` (split at the last slash)
 //   parse_items     a token a line, `label<TAB>attribute[:value]...`, with \: and \\ for : and \ themselves
 //
-// Lines end with \n or \r\n; white space is a space, a tab or a carriage return and nothing else, so that every other
-// character (a no-break space, say) may stand in a token. Lines are counted from 1. Sentences are never empty.
+// lines.h says what a line, white space and a field are. Lines are counted from 1. Sentences are never empty.
 #include <algorithm>
 #include <string>
 
 #include "arrays.h"
 #include "bindings.h"
+#include "lines.h"
 #include "strings.h"
 
 namespace {
 
 constexpr int64_t kNul = -1;  // in the place of a width: the line holds a NUL byte
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
-// Hands out the lines of a text, without their ends and without white space after the last character.
+// Hands out the lines of a text, numbered.
 class Lines {
    public:
-    Lines(const char* data, size_t size) : at_(data), end_(data + size) {
-        if (size >= 3 && std::memcmp(data, "\xef\xbb\xbf", 3) == 0) at_ += 3;  // a byte order mark
+    explicit Lines(std::string_view text) : text_(text) {
+        if (begins_with(text_, "\xef\xbb\xbf")) text_.remove_prefix(3);  // a byte order mark
     }
 
     bool next(std::string_view& line) {
-        if (at_ == end_) return false;
-        const auto* stop = static_cast<const char*>(std::memchr(at_, '\n', static_cast<size_t>(end_ - at_)));
-        if (stop == nullptr) stop = end_;
-        line = {at_, static_cast<size_t>(stop - at_)};
-        at_ = stop == end_ ? end_ : stop + 1;
         ++number_;
-        return true;
+        return next_line(text_, line);
     }
 
     int64_t number() const { return number_; }
 
    private:
-    const char* at_;
-    const char* end_;
+    std::string_view text_;
     int64_t number_ = 0;
 };
-
-std::string_view without_trailing_space(std::string_view line) {
-    size_t size = line.size();
-    while (size > 0 && is_space(line[size - 1])) --size;
-    return line.substr(0, size);
-}
-
-bool begins_with(std::string_view line, std::string_view prefix) {
-    return !prefix.empty() && line.substr(0, prefix.size()) == prefix;
-}
-
-// Takes the next token between runs of spaces and tabs off the front of a line; empty at its end.
-std::string_view next_token(std::string_view& line) {
-    size_t start = 0;
-    while (start < line.size() && is_space(line[start])) ++start;
-    size_t stop = start;
-    while (stop < line.size() && !is_space(line[stop])) ++stop;
-    const std::string_view token = line.substr(start, stop - start);
-    line.remove_prefix(stop);
-    return token;
-}
 
 struct Column {
     Interner strings;
@@ -110,27 +81,13 @@ struct Parsed {
     }
 };
 
-void split(std::string_view line, std::string_view separator, std::vector<std::string_view>& fields) {
-    fields.clear();
-    if (separator.empty()) {
-        for (auto token = next_token(line); !token.empty(); token = next_token(line)) fields.push_back(token);
-        return;
-    }
-    for (;;) {
-        const size_t stop = line.find(separator[0]);
-        fields.push_back(line.substr(0, stop));
-        if (stop == std::string_view::npos) return;
-        line.remove_prefix(stop + 1);
-    }
-}
-
 Parsed read_columns(std::string_view data, std::string_view separator, std::string_view comment, size_t width,
                     bool skip_bad, bool drop_docstart) {
     Parsed parsed;
     if (parsed.refuse_nul(data.data(), data.size())) return parsed;
     const auto expected = static_cast<size_t>(std::count(data.begin(), data.end(), '\n')) + 1;
     if (width > 0) parsed.open(width, expected);
-    Lines lines(data.data(), data.size());
+    Lines lines(data);
     std::string_view line;
     std::vector<std::string_view> fields;
     while (lines.next(line)) {
@@ -140,7 +97,7 @@ Parsed read_columns(std::string_view data, std::string_view separator, std::stri
             continue;
         }
         if (begins_with(line, comment)) continue;
-        split(line, separator, fields);
+        split_fields(line, separator, SIZE_MAX, fields);
         if (drop_docstart && fields[0] == "-DOCSTART-") {
             parsed.end_sentence();
             continue;
@@ -161,7 +118,7 @@ Parsed read_lines(std::string_view data, bool slashed, std::string_view comment,
     Parsed parsed;
     if (parsed.refuse_nul(data.data(), data.size())) return parsed;
     parsed.open(slashed ? 2 : 1, data.size() / 6);
-    Lines lines(data.data(), data.size());
+    Lines lines(data);
     std::string_view line;
     while (lines.next(line)) {
         if (begins_with(line, comment)) continue;
@@ -208,7 +165,7 @@ Items read_items(std::string_view data, std::string_view comment) {
     if (parsed.refuse_nul(data.data(), data.size())) return items;
     parsed.open(3, 0);
     Column &labels = parsed.columns[0], &names = parsed.columns[1], &values = parsed.columns[2];
-    Lines lines(data.data(), data.size());
+    Lines lines(data);
     std::string_view line;
     std::string text;
     while (lines.next(line)) {

@@ -46,7 +46,7 @@ def unzip(sentences: list[tuple[list[str], list[str]]]) -> tuple[list[list[str]]
 # -- chunks and their scores -------------------------------------------------------------------------------------------
 
 
-@given(st.lists(st.lists(st.sampled_from(labels_of("BIESLUM")), max_size=10), max_size=5))
+@given(st.lists(st.lists(st.sampled_from(labels_of("BIESLUMW")), max_size=10), max_size=5))
 @settings(deadline=None)
 def test_chunks_are_those_of_the_reference(sentences: list[list[str]]) -> None:
     table, ids = StringTable.intern(label for sentence in sentences for label in sentence)
@@ -102,7 +102,7 @@ def test_scores_are_those_of_seqeval_and_of_the_reference(labels: list[str]) -> 
         ("B-X B-X I-X I-Y", [(0, 1), (1, 3), (3, 4)]),  # IOB2, and a type that changes without a B
         ("B-X E-X S-X B-X I-X E-X", [(0, 2), (2, 3), (3, 6)]),  # IOBES
         ("E-X E-X I-X", [(0, 1), (1, 2), (2, 3)]),  # nothing goes on after E
-        ("B-X L-X U-X B-X M-X E-X", [(0, 2), (2, 3), (3, 6)]),  # BILOU, BMES
+        ("B-X L-X U-X B-X M-X E-X W-X", [(0, 2), (2, 3), (3, 6), (6, 7)]),  # BILOU, BMEWO
     ],
 )
 def test_chunks_of_each_scheme(sentence: str, found: list[tuple[int, int]]) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import corate
-from corate import Corpus, _native
+from corate import Corpus
 from corate.errors import DataError, ModelError
 from corate.tagger import Tagger
 from small_corpora import WORDS, corpus_of, random_sentences, words_of
@@ -202,8 +202,9 @@ def test_any_bytes_come_back_with_labels_appended(
     lines, tagged = data.split(b"\n"), found.split(b"\n")
     tokens = 0
     for line, other in zip(lines, tagged, strict=False):
-        body, end = (line[:-1], b"\r") if line.endswith(b"\r") else (line, b"")
-        token = body.strip(b" \t") and not (comment and body.startswith(comment.encode()))
+        body = line.rstrip(b"\r")
+        end = line[len(body) :]
+        token = body.strip(b" \t\r") and not (comment and body.startswith(comment.encode()))
         tokens += bool(token)
         assert other.startswith(body)
         assert other.endswith(end)
@@ -211,14 +212,69 @@ def test_any_bytes_come_back_with_labels_appended(
     assert n == tokens
 
 
-@given(st.lists(st.sampled_from([b"the\n", b"\n", b"dogs x\n", b" \r\n", b"42"]), max_size=8).map(b"".join))
-def test_text_is_cut_after_a_blank_line(data: bytes) -> None:
-    cut = _native.Engine.cut(data)
-    head = data[:cut]
-    assert cut == 0 or head.endswith(b"\n")
-    assert cut == 0 or not head.splitlines()[-1].strip()
-    rest = data[cut:].split(b"\n")[:-1]
-    assert all(line.strip() for line in rest[1:])
+#: Rows of one column, and blank lines, with the white space that counts and the characters that are none.
+ROWS = ["the", " dogs", "42 \r", "\x0b", "\x0c42", "the\x0c\r\r", "", "\r", " \t", "\r\r", "\t\r ", "#", "#the"]
+
+
+@given(st.lists(st.sampled_from(ROWS), max_size=12).map("\n".join), st.sampled_from(["", "#"]), st.integers(1, 8))
+@example("the\ndogs\n\r\r\n42\n\n" * 3, "", 4)
+@settings(deadline=None)
+def test_text_is_tagged_as_it_is_read(tagger: Tagger, text: str, comment: str, threads: int) -> None:
+    data = f"{text}\nthe\n".encode()
+    corpus = corate.read(data, format="columns", comment=comment, labelled=False)
+    found, n = tagger.tag_text(data, comment=comment, threads=threads)
+    again = corate.read(found, format="columns", comment=comment)
+    assert n == corpus.n_tokens
+    assert again.offsets.tolist() == corpus.offsets.tolist()
+    assert again.column("word").values() == corpus.column("word").values()
+    assert again.require_labels().values() == tagger.tag_corpus(corpus).values()
+
+
+@given(
+    st.lists(st.sampled_from(["the", "dogs", " ", "\t", "\r", "\n", "\n\n", "\r\r\n", "\x0b", "\x0c", "#"])).map(
+        "".join
+    ),
+    st.sampled_from(["", "\t"]),
+    st.sampled_from(["", "#"]),
+    st.integers(2, 8),
+)
+@settings(deadline=None)
+def test_any_text_is_tagged_alike_on_any_number_of_threads(
+    tagger: Tagger, text: str, separator: str, comment: str, threads: int
+) -> None:
+    given_text = text.encode()
+    alone = tagger.tag_text(given_text, separator=separator, comment=comment)
+    assert tagger.tag_text(given_text, separator=separator, comment=comment, threads=threads) == alone
+
+
+def test_text_is_given_as_bytes(tagger: Tagger) -> None:
+    with pytest.raises(DataError, match=r"UTF-8 bytes, not as str; give it text\.encode\(\)"):
+        tagger.tag_text("the\ndogs\n")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("label", "text", "separator", "fits"),
+    [
+        ("B\nX", b"the\n", None, False),
+        ("B\tX", b"the\n", None, False),
+        ("", b"the\n", None, False),
+        ("X\r", b"the\n", None, False),
+        (" X", b"the\n", None, False),
+        ("B X", b"the\n", None, True),
+        ("B X", b"the x\n", None, False),
+        ("B X", b"the x\ty\n", "\t", True),
+        ("B,X", b"the,y\n", ",", False),
+        ("B\x0bX", b"the\n", None, True),
+    ],
+)
+def test_labels_that_rows_cannot_hold_are_refused(label: str, text: bytes, separator: str | None, fits: bool) -> None:
+    tagger = corate.train(Corpus.from_sentences([[("the", label), ("dog", "Y")]]), "empirical")
+    if fits:
+        assert tagger.tag_text(text, separator=separator)[0].decode().endswith(f"{label}\n")
+        return
+    with pytest.raises(DataError, match="cannot be written in the format 'columns'; use --to jsonl") as error:
+        tagger.tag_text(text, separator=separator)
+    assert repr(label) in str(error.value)
 
 
 # -- sizes -------------------------------------------------------------------------------------------------------------

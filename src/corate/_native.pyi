@@ -181,8 +181,6 @@ class Engine:
         threads: int,
         first_line: int,
     ) -> tuple[bytes, int]: ...
-    @staticmethod
-    def cut(data: bytes) -> int: ...
 
 # pooling.cpp
 def expert_evidence(

@@ -10,13 +10,14 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
 from corate.errors import DataError, FeatureError
+from corate.spans import convert
 
 __all__ = ["Attributes", "Column", "Corpus", "StringTable"]
 
@@ -27,6 +28,8 @@ Offsets = NDArray[np.int64]
 
 #: What a token may be in Python: a word, a tuple of columns, or a mapping from column name to value.
 Token = str | Sequence[str] | Mapping[str, str]
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,8 +242,8 @@ class Corpus:
         data: list[list[str]] = []
         offsets = [0]
         count = 0
-        for s, sentence in enumerate(sentences):
-            for token in sentence:
+        for s, sentence in enumerate(listed(sentences, "the sentences", "lists of tokens")):
+            for token in listed(sentence, f"sentence {s}", "tokens"):
                 row, keys = _row_of(token, names, s)
                 if names is None:
                     names = keys if keys is not None else _default_names(len(row), labelled=labels is None)
@@ -277,8 +280,8 @@ class Corpus:
         """
         tokens: list[Iterable[str] | Mapping[str, Any]] = []
         offsets = [0]
-        for sentence in sentences:
-            tokens.extend(sentence)
+        for s, sentence in enumerate(listed(sentences, "the sentences", "lists of tokens")):
+            tokens.extend(listed(sentence, f"sentence {s}", "tokens"))
             offsets.append(len(tokens))
         label = None if labels is None else _label_column(labels, offsets)
         return cls((), np.asarray(offsets, dtype=np.int64), label, Attributes.of(tokens))
@@ -373,6 +376,16 @@ class Corpus:
             self.layout,
         )
 
+    def with_scheme(self, scheme: str) -> Corpus:
+        """The same sentences with their labels in another scheme of spans; an error if they are plain tags.
+
+        >>> Corpus.from_sentences([[("Ann", "I-PER"), ("sleeps", "O")]]).with_scheme("IOBES").labels_of(0)
+        ['S-PER', 'O']
+        """
+        labels = self.require_labels()
+        converted = (convert(self.labels_of(s), scheme) for s in range(len(self)))
+        return replace(self, labels=Column.of(labels.name, itertools.chain.from_iterable(converted)))
+
     def shuffle(self, seed: int = 0) -> Corpus:
         """The sentences in a random order, the same for the same seed."""
         return self.take(np.random.default_rng(seed).permutation(len(self)))
@@ -389,6 +402,34 @@ class Corpus:
         order = np.random.default_rng(seed).permutation(len(self))
         cut = round(fraction * len(self))
         return self.take(np.sort(order[cut:])), self.take(np.sort(order[:cut]))
+
+
+def listed(values: Iterable[Item], what: str, of: str) -> Iterable[Item]:
+    """The values, but an error where they are text or a table, whose parts are letters or the names of columns.
+
+    >>> listed("Jan slaapt", "sentence 0", "tokens")
+    Traceback (most recent call last):
+    corate.errors.DataError: sentence 0 must be a list of tokens, not the text 'Jan slaapt'; split it first, as ...
+    """
+    if isinstance(values, list | tuple | Corpus):
+        return values
+    if isinstance(values, str | bytes):
+        raise DataError(
+            f"{what} must be a list of {of}, not the text {values[:40]!r}; split it first, as with .split()"
+        )
+    if isinstance(values, Mapping):
+        raise DataError(
+            f"{what} must be a list of {of}, not a mapping ({', '.join(map(repr, list(values)[:5]))}); give the lists "
+            f"in it, as in from_sentences(data['tokens'], data['labels'])"
+        )
+    if hasattr(values, "columns"):  # a DataFrame, say
+        names = list(map(str, values.columns))[:5]
+        raise DataError(
+            f"{what} must be a list of {of}, not a table ({type(values).__name__} with the columns "
+            f"{', '.join(names)}); group its rows into sentences: "
+            f"[list(zip(g['word'], g['label'])) for _, g in frame.groupby('sentence', sort=False)]"
+        )
+    return values
 
 
 def _row_of(token: Token, names: list[str] | None, sentence: int) -> tuple[Sequence[str], list[str] | None]:
@@ -416,8 +457,8 @@ def _default_names(width: int, *, labelled: bool) -> list[str]:
 def _label_column(labels: Iterable[Iterable[str]], offsets: list[int]) -> Column:
     flat: list[str] = []
     s = -1
-    for s, sentence in enumerate(labels):
-        flat.extend(sentence)
+    for s, sentence in enumerate(listed(labels, "the labels", "lists of labels")):
+        flat.extend(listed(sentence, f"the labels of sentence {s}", "labels"))
         if s + 1 >= len(offsets) or len(flat) != offsets[s + 1]:
             want = offsets[s + 1] - offsets[s] if s + 1 < len(offsets) else 0
             raise DataError(f"sentence {s}: {want} tokens but {len(flat) - offsets[s]} labels")

@@ -4,14 +4,13 @@
     F1 = 2 P R / (P + R)                  recall    = right entities / gold entities
 
 An entity is right when its type and both its ends are. Entities are the chunks that the conlleval script of the CoNLL
-shared tasks counts, IOB1, IOB2 and IOBES alike and forgiving of ill-formed sequences; `chunks` states the rule. All
-work is done on arrays of label ids.
+shared tasks counts, in all schemes of `corate.spans` alike and forgiving of ill-formed sequences; `chunks` states the
+rule. All work is done on arrays of label ids.
 """
 
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from corate.corpus import Column, Corpus, StringTable
 from corate.errors import DataError
+from corate.spans import are_spans, parse
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -30,11 +30,6 @@ __all__ = ["Confusion", "Report", "Score", "chunk_types", "chunks", "evaluate"]
 
 Ids = NDArray[np.integer[Any]]
 Int64 = NDArray[np.int64]
-
-#: Roles of a label within a chunk. BILOU's L and U are IOBES's E and S, BMES's M is I.
-_OUTSIDE, _BEGIN, _INSIDE, _END, _SINGLE = range(5)
-_ROLES = {"B": _BEGIN, "I": _INSIDE, "M": _INSIDE, "E": _END, "L": _END, "S": _SINGLE, "U": _SINGLE}
-_SPAN_LABEL = re.compile(r"([BIESLUM])-(.+)", re.DOTALL)
 
 #: With more cells than this, confusions are counted by sorting instead of in a dense table.
 _MOST_CELLS = 1 << 20
@@ -181,8 +176,8 @@ def evaluate(
 
     ``predicted`` holds a list of labels per sentence, or one `Column` of label ids for all tokens. Labels that only
     one side knows are counted wrong. ``known_words`` are the words of training, for the accuracy on known and unknown
-    words. Entities are counted where every gold label is ``O`` or a prefix (B, I, E, S; L, U, M) with a type; a
-    predicted label of another form is then no part of an entity.
+    words. Entities are counted where the gold labels mark spans (`corate.spans.are_spans`); a predicted label of
+    another form is then no part of an entity.
 
     Raises DataError where there are no labels, no tokens, or not as many labels as tokens.
 
@@ -222,24 +217,25 @@ def chunks(label_ids: Ids, label_strings: Sequence[str], offsets: Int64) -> tupl
     """The chunks of all sentences: ``(chunks,)`` first tokens, ends (one past the last) and ids into `chunk_types`.
 
     A token in a chunk begins a new one where it is B or S, where the token before is outside, E, S or of another
-    type, or where a sentence begins; a chunk ends before the next begins and before a token outside.
+    type, or where a sentence begins; a chunk ends before the next begins and before a token outside. A label without
+    a type is outside.
 
     >>> labels = ["O", "I-X", "B-X"]
     >>> [array.tolist() for array in chunks(np.array([0, 1, 1, 2, 1]), labels, np.array([0, 4, 5]))]
     [[1, 3, 4], [3, 4, 5], [0, 0, 0]]
     """
     types = {name: i for i, name in enumerate(chunk_types(label_strings))}
-    parsed = [_parse(label) for label in label_strings]
-    role = np.array([r for r, _ in parsed], dtype=np.int8)[label_ids]
-    kind = np.array([-1 if name is None else types[name] for _, name in parsed], dtype=np.int64)[label_ids]
-    closed = (role == _OUTSIDE) | (role == _END) | (role == _SINGLE)  # no chunk goes on after these
-    begins = (role == _BEGIN) | (role == _SINGLE)
+    parsed = [parse(label) if parse(label)[1] else ("O", "") for label in label_strings]
+    role = np.array([ord(role) for role, _ in parsed], dtype=np.uint8)[label_ids]
+    kind = np.array([types.get(name, -1) for _, name in parsed], dtype=np.int64)[label_ids]
+    outside, single = role == ord("O"), role == ord("S")
+    closed = outside | (role == ord("E")) | single  # no chunk goes on after these
+    begins = (role == ord("B")) | single
     begins[1:] |= closed[:-1] | (kind[1:] != kind[:-1])
     begins[offsets[:-1][offsets[:-1] < len(begins)]] = True
-    inside = role != _OUTSIDE
-    begins &= inside
-    ends = inside.copy()
-    ends[:-1] &= begins[1:] | ~inside[1:]
+    begins &= ~outside
+    ends = ~outside
+    ends[:-1] &= begins[1:] | outside[1:]
     starts = np.flatnonzero(begins)
     return starts, np.flatnonzero(ends) + 1, kind[starts]
 
@@ -250,12 +246,7 @@ def chunk_types(label_strings: Iterable[str]) -> list[str]:
     >>> chunk_types(["O", "B-PER", "I-PER", "B-LOC"])
     ['PER', 'LOC']
     """
-    return list(dict.fromkeys(name for _, name in map(_parse, label_strings) if name is not None))
-
-
-def _parse(label: str) -> tuple[int, str | None]:
-    match = _SPAN_LABEL.fullmatch(label)
-    return (_OUTSIDE, None) if match is None else (_ROLES[match[1]], match[2])
+    return list(dict.fromkeys(name for _, name in map(parse, label_strings) if name))
 
 
 # -- the parts of a report -------------------------------------------------------------------------------------------
@@ -314,8 +305,7 @@ def _entities(
 ) -> tuple[Score | None, dict[str, Score]]:
     """The score over all entities and by type, or None where the labels are no spans."""
     gold_labels = [labels[i] for i in np.flatnonzero(np.bincount(truth)).tolist()]
-    spans = all(label == "O" or _SPAN_LABEL.fullmatch(label) for label in gold_labels)
-    if not spans or not any(label.startswith(("B-", "I-", "S-", "U-")) for label in labels):
+    if not are_spans([*gold_labels, *(label for label in labels if parse(label)[1])]):
         return None, {}
     start, stop, kind = chunks(truth, labels, offsets)
     guess_start, guess_stop, guess_kind = chunks(guess, labels, offsets)

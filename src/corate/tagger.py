@@ -13,12 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.corpus import Column, Corpus, StringTable, Token
+from corate.corpus import Column, Corpus, StringTable, Token, listed
 from corate.counts import Counts
 from corate.decoding import Lattice
 from corate.errors import DataError, FeatureError, ModelError
 from corate.features.ready import Bins, FeatureFunction, with_features
 from corate.features.vocabulary import Vocabulary, column_arrays
+from corate.formats.columns import first_row, unwritable_label, width_of
+from corate.formats.parsed import comment_hint
+from corate.formats.written import check_labels
 from corate.model import ChainModel
 
 __all__ = ["Tagger"]
@@ -56,6 +59,11 @@ class Tagger:
     def labels(self) -> list[str]:
         """The labels, in the order of their ids."""
         return self.model.labels.to_list()
+
+    @cached_property
+    def _fitting(self) -> set[str]:
+        """Separators of column text that every label has been found to fit."""
+        return set()
 
     @property
     def method(self) -> str:
@@ -103,7 +111,7 @@ class Tagger:
         ['O', 'B']
         """
         if not isinstance(tokens, list):
-            tokens = _listed(tokens)
+            tokens = list(listed(tokens, "a sentence", "tokens"))
         if self._reads_words and all(type(token) is str for token in tokens):
             try:
                 return self._engine.tag_words(tokens, self.labels)  # type: ignore[arg-type]
@@ -135,10 +143,18 @@ class Tagger:
         threads: int = 1,
         first_line: int = 1,
     ) -> tuple[bytes, int]:
-        """Column text (UTF-8) in, the same lines with the label appended out; also the number of tokens.
+        r"""Column text (UTF-8) in, the same lines with the label appended out; also the number of tokens.
 
-        ``columns`` names the columns of the text; if not given, :meth:`text_columns` tells them.
+        ``columns`` names the columns of the text; if not given, :meth:`text_columns` tells them. Raises DataError where
+        a label of the model cannot stand in such rows, as one with a line feed.
+
+        >>> import corate
+        >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]]))
+        >>> tagger.tag_text(b"the\ndog\n")
+        (b'the\tDET\ndog\tNOUN\n', 2)
         """
+        if not isinstance(data, bytes):
+            raise DataError(f"tag_text takes text as UTF-8 bytes, not as {type(data).__name__}; give it text.encode()")
         if not self.vocabulary.columns or self.vocabulary.attributes is not None:
             raise ModelError("the model reads ready-made features, not columns; give it items (--format items)")
         names = self.text_columns(data, separator, comment) if columns is None else tuple(columns)
@@ -147,14 +163,19 @@ class Tagger:
             raise DataError(f"the model reads the column {missing[0]!r}; the text has {', '.join(names)}")
         if separator and len(separator.encode()) > 1:
             raise DataError(f"columns are separated by one ASCII character, not by {separator!r}")
+        between = separator or (" " if b" " in first_row(data, comment).strip(b" \t\r") else "\t")
+        if between not in self._fitting:
+            check_labels(self.labels, unwritable_label(between), "columns")
+            self._fitting.add(between)
         positions = [names.index(c) for c in self.vocabulary.columns]
         try:
             return self._engine.tag_text(
                 data, self.labels, positions, separator or "", comment or "", max(1, threads), first_line
             )
         except RuntimeError as error:
+            hint = comment_hint(*data.split(b"\n"), comment=comment)
             raise DataError(
-                f"{error} ({', '.join(self.vocabulary.columns)}); name the columns with --columns"
+                f"{error} ({', '.join(self.vocabulary.columns)}); name the columns with --columns{hint}"
             ) from None
 
     def text_columns(self, data: bytes, separator: str | None = None, comment: str | None = None) -> tuple[str, ...]:
@@ -170,7 +191,7 @@ class Tagger:
         observed = tuple(name for name in self.layout if name != "label")
         if self.layout[: len(observed)] == observed:
             return observed
-        width = _width(data, separator, comment)
+        width = width_of(first_row(data, comment), separator)
         if width in (0, len(self.layout)):
             return self.layout
         if width == len(observed):
@@ -308,10 +329,13 @@ class Tagger:
     def _corpus(self, sentences: Corpus | Iterable[Iterable[Token]]) -> Corpus:
         if isinstance(sentences, Corpus):
             return sentences
-        listed = [_listed(sentence) for sentence in sentences]
+        lists = [
+            list(listed(sentence, f"sentence {s}", "tokens"))
+            for s, sentence in enumerate(listed(sentences, "the sentences", "lists of tokens"))
+        ]
         if not self.vocabulary.columns and self.function is None:
-            return Corpus.from_features(listed)
-        return Corpus.from_sentences(listed, columns=self._names(listed))
+            return Corpus.from_features(lists)
+        return Corpus.from_sentences(lists, columns=self._names(lists))
 
     def _names(self, sentences: list[list[Token]]) -> tuple[str, ...]:
         """The names of the columns of tokens given in Python."""
@@ -365,23 +389,3 @@ def _extremes(values: NDArray[np.float32], n: int) -> tuple[NDArray[np.int64], N
         return np.asarray(some[np.lexsort((some, of[some]))], dtype=np.int64)
 
     return lowest(-values), lowest(values)
-
-
-def _listed(sentence: Iterable[Token]) -> list[Token]:
-    if isinstance(sentence, str):
-        raise DataError(f"a sentence is a list of tokens, not the text {sentence!r}; split it first")
-    return list(sentence)
-
-
-def _width(data: bytes, separator: str | None, comment: str | None) -> int:
-    """The number of columns of the first row, 0 where there is none."""
-    skipped = comment.encode() if comment else None
-    start = 0
-    while start < len(data):
-        stop = data.find(b"\n", start)
-        stop = len(data) if stop < 0 else stop
-        row = data[start:stop].strip(b" \t\r")
-        if row and not (skipped and row.startswith(skipped)):
-            return len(row.split(separator.encode() if separator else None))
-        start = stop + 1
-    return 0

@@ -20,11 +20,18 @@ class Result:
         return self.out.decode()
 
 
-def run(*args, stdin=b""):
+class Screen(io.TextIOWrapper):
+    """Standard output that a person looks at."""
+
+    def isatty(self):
+        return True
+
+
+def run(*args, stdin=b"", screen=False):
     from corate.cli import main
 
     old = sys.stdin, sys.stdout, sys.stderr, sys.argv
-    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    out = (Screen if screen else io.TextIOWrapper)(io.BytesIO(), encoding="utf-8", write_through=True)
     err = io.StringIO()
     sys.stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)), encoding="utf-8")
     sys.stdout, sys.stderr, sys.argv = out, err, ["corate", *map(str, args)]

@@ -2,9 +2,12 @@
 
 import bz2
 import gzip
+import json
 import sys
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from corate.io import chunks
 
@@ -41,6 +44,46 @@ def test_pieces_of_any_size_give_the_same_labels(corate, data, model, monkeypatc
 
 def test_threads_do_not_change_the_labels(corate, data, model):
     assert corate("tag", model, data / "test.tsv", "-j", 3).out == corate("tag", model, data / "test.tsv").out
+
+
+PARTS = ["Ann", "Oak St", "12", " ", "\t", "\r", "\n", "\n\n", "\r\r\n", "\n\r\r\n", "\x0b", "\x0c"]
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=20).map("".join), st.integers(1, 30), st.integers(1, 8))
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_neither_pieces_nor_threads_change_the_labels_of_any_text(corate, model, tmp_path, text, size, threads):
+    file = tmp_path / "new.txt"
+    file.write_bytes(text.encode())
+    for options in (["-f", "columns"], ["-f", "text"], ["-f", "columns", "--separator", "tab"]):
+        whole = corate("tag", model, file, *options)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(chunks, "BLOCK_BYTES", size)
+            cut = corate("tag", model, file, *options, "--threads", threads)
+        assert cut == whole
+
+
+def test_plain_text_is_split_as_the_reader_splits_it(corate, model):
+    text = "Ann\x0bLee \x0c\t12\xa0Oak\r\n\n# no\nBob\r\r\n".encode()
+    columns = corate("tag", model, "-f", "text", "--comment", "#", stdin=text).text
+    slashed = corate("tag", model, "-f", "text", "--comment", "#", "--to", "slashed", stdin=text).text
+    assert [row.split("\t")[0] for row in columns.split("\n")] == ["Ann\x0bLee", "\x0c", "12\xa0Oak", "", "Bob", "", ""]
+    assert slashed == columns.replace("\t", "/").replace("\n\n", "\r").replace("\n", " ").replace("\r", "\n")
+
+
+def test_rows_that_mix_tabs_and_spaces_are_split_as_in_training(corate, tmp_path):
+    (tmp_path / "t.tsv").write_text("the\tD B\ndog N\tI\n\n" * 30)
+    assert corate("train", tmp_path / "t.tsv", "-o", tmp_path / "m", "-q").code == 0
+    (tmp_path / "new.tsv").write_text("the\tD\ndog N\n\n")
+    assert corate("tag", tmp_path / "m", tmp_path / "new.tsv").text == "the\tD\tB\ndog N I\n\n"
+
+
+def test_a_row_that_puts_the_separator_in_doubt_is_named(corate, tmp_path, model):
+    (tmp_path / "new.tsv").write_text("Ann\tx\nLee\tx\n\n" * 10_000 + "Oak St\n")
+    result = corate("tag", model, tmp_path / "new.tsv", "-o", tmp_path / "out")
+    assert (result.code, (tmp_path / "out").exists()) == (1, False)
+    assert "new.tsv, line 30001: 1 column, but the first row has 2" in result.err
+    assert "--separator tab" in result.err
+    assert corate("tag", model, tmp_path / "new.tsv", "--separator", "tab", "-o", tmp_path / "out").code == 0
 
 
 def test_line_ends_and_marks_of_other_systems(corate, data, model):
@@ -96,6 +139,30 @@ def test_json_lines_stay_json_lines(corate, model):
     result = corate("tag", model, "-f", "jsonl", stdin=b'{"word": ["Ann", "Lee"]}\n')
     assert result.code == 0
     assert '"labels"' in result.text
+
+
+@pytest.mark.parametrize("label", ["B\nX", "B\tX", "", "B\rX"])
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["-f", "text"], "Ann Lee\n"),
+        (["-f", "columns"], "Ann\nLee\n\n"),
+        (["-f", "text", "--to", "slashed"], "Ann Lee\n"),
+        (["-f", "jsonl", "--to", "columns"], '["Ann", "Lee"]\n'),
+    ],
+)
+def test_labels_that_a_format_cannot_hold_are_refused_before_anything_is_written(
+    corate, tmp_path, label, options, text
+):
+    (tmp_path / "t.jsonl").write_text(json.dumps({"tokens": ["Ann", "Lee"], "labels": [label, "Y"]}))
+    assert corate("train", tmp_path / "t.jsonl", "-o", tmp_path / "m", "--method", "empirical", "-q").code == 0
+    result = corate("tag", tmp_path / "m", *options, stdin=text.encode())
+    assert (result.code, result.out) == (1, b"")
+    assert f"the label {label!r} cannot be written" in result.err
+    assert "--to jsonl" in result.err
+    assert result.err.count("\n") == 1
+    kept = corate("tag", tmp_path / "m", *options[:2], "--to", "jsonl", stdin=text.encode())
+    assert json.loads(kept.text)["labels"] == [label, "Y"]
 
 
 def test_nothing_in_nothing_out(corate, model):

@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+import unicodedata
 
 import numpy as np
 import pytest
@@ -82,3 +83,75 @@ def test_news_of_a_stage_shows_and_does_not_start_it_anew(monkeypatch):
         progress("building", 0.0)
         assert progress._bar.tasks[0].description == "building"
     assert "loss 0.5 [a]" in stream.getvalue()
+
+
+# -- labels and tokens that would steer the terminal -----------------------------------------------------------------
+
+STEERING = "\x1b]0;t\x07\x9b\u202e[red]"
+ESCAPED = r"\x1b]0;t\x07\x9b\u202e[red]"
+
+
+@given(st.text())
+def test_only_what_steers_a_terminal_is_escaped(text):
+    found = terminal.escaped(text)
+    assert not any(unicodedata.category(c) == "Cc" and c not in "\t\n" for c in found)
+    assert not any(
+        unicodedata.bidirectional(c) in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI") for c in found
+    )
+    if text.isprintable():
+        assert found == text
+
+
+@pytest.fixture
+def steering(corate, tmp_path, monkeypatch):
+    """A model with a label that would steer the terminal, and text to measure it on with two such errors."""
+    monkeypatch.setenv("COLUMNS", "200")
+    rows = [{"tokens": ["Ann", "left", STEERING], "labels": [f"B-{STEERING}", "O", "B-X"]}] * 20
+    (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    wrong = {"tokens": ["Ann", "left", STEERING], "labels": ["B-X", f"B-{STEERING}", "B-X"]}
+    (tmp_path / "test.jsonl").write_text(json.dumps(wrong))
+    assert corate("train", tmp_path / "t.jsonl", "-o", tmp_path / "m", "--method", "empirical", "-q").code == 0
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["eval", "m", "test.jsonl"],
+        ["eval", "m", "test.jsonl", "--confusion"],
+        ["eval", "m", "test.jsonl", "--json"],
+        ["info", "m"],
+        ["info", "m", "--json"],
+        ["rates", "m"],
+        ["rates", "t.jsonl", "--json"],
+        ["tag", "m", "test.jsonl"],
+        ["tag", "m", "test.jsonl", "--to", "columns"],
+        ["tag", "m", "-f", "text"],
+    ],
+)
+def test_a_terminal_is_not_steered_and_files_get_the_bytes(corate, steering, command):
+    command = [steering / word if word in ("m", "t.jsonl", "test.jsonl") else word for word in command]
+    stdin = f"Ann left {STEERING}\r\n".encode()
+    shown, piped = (corate(*command, stdin=stdin, screen=screen) for screen in (True, False))
+    assert (shown.code, piped.code) == (0, 0)
+    for character in "\x07\x9b\u202e":
+        assert character not in shown.text
+    assert "\x1b]" not in shown.text
+    if "--json" in command:
+        assert json.loads(shown.text).keys() == json.loads(piped.text).keys()
+        assert "\\u009b\\u202e[red]" in shown.text
+    elif "jsonl" in str(command) and "columns" not in command and command[0] == "tag":
+        assert r"\x9b\u202e[red]" in shown.text
+    else:
+        assert ESCAPED in shown.text
+        assert STEERING in piped.text
+
+
+def test_errors_and_warnings_are_escaped_wherever_they_go(corate, model, tmp_path):
+    result = corate("tag", model, tmp_path / STEERING)
+    assert (result.code, result.err.count("\n")) == (1, 1)
+    assert ESCAPED in result.err
+    (tmp_path / STEERING).write_text("Ann B-X\nLee\n")
+    result = corate("rates", tmp_path / STEERING, "-f", "columns", "--skip-bad")
+    assert ESCAPED in result.err
+    assert "\x1b" not in result.err

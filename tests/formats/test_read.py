@@ -341,3 +341,20 @@ def test_brown() -> None:
     corpus = read(real_file("brown.zip", "brown/ca01"), encoding="latin-1")
     assert corpus.tokens(0)[:2] == ["The", "Fulton"]
     assert corpus.labels_of(0)[:2] == ["at", "np-tl"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"# sent_id = 1\nAnn\tNNP\tB-PER\nsleeps\tVBZ\tO\n",
+        b"# one two three four\n# one two three\nAnn NNP B-PER\n",
+        b"Ann NNP B-PER\nsleeps VBZ O\n\n# another sentence comes\nBob NNP B-PER\n",
+    ],
+)
+def test_comments_that_were_not_asked_for_are_suspected(text: bytes) -> None:
+    with pytest.raises(DataError, match=r"begin with '#' are comments.*--comment '#' \(comment='#'\)"):
+        read(text, format="columns")
+    assert read(text, format="columns", comment="#").tokens(0)[0] == "Ann"
+    with pytest.raises(DataError) as error:
+        read(b"Ann NNP B-PER\nsleeps\n", format="columns")
+    assert "comment" not in str(error.value)

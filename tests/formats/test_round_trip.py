@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from corate.corpus import Corpus
@@ -63,6 +63,25 @@ def names_of(corpus: Corpus) -> list[str]:
 def test_columns(corpus: Corpus, separator: str) -> None:
     again = rewritten(corpus, "columns", separator=separator, columns=names_of(corpus))
     assert again is None or content(again) == content(corpus)
+
+
+@given(corpora())
+@example(Corpus.from_sentences([["New York"], ["Ann"]]))
+@example(Corpus.from_sentences([[("a", "b c")]]))
+@example(Corpus.from_sentences([[("", "a")]]))
+@example(Corpus.from_sentences([["\x0b", "\x0c x"]]))
+def test_columns_whose_separator_is_told_by_the_text(corpus: Corpus) -> None:
+    again = rewritten(corpus, "columns")
+    if again is not None:
+        assert [c.values() for c in again.columns] == [c.values() for c in corpus.columns]
+        assert (again.labels is None) == (corpus.labels is None)
+        assert again.labels is None or again.labels.values() == corpus.labels.values()  # type: ignore[union-attr]
+        assert again.offsets.tolist() == corpus.offsets.tolist()
+
+
+def test_what_would_not_read_back_is_named_with_the_remedy() -> None:
+    with pytest.raises(DataError, match=r"'word': the value 'New York' cannot be written.*--to jsonl"):
+        write(Corpus.from_sentences([["New York"], ["Ann"]]), io.BytesIO())
 
 
 @given(corpora())

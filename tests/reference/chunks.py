@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-SAME_ROLE = {"L": "E", "U": "S", "M": "I"}
+SAME_ROLE = {"L": "E", "U": "S", "M": "I", "W": "S"}
 
 
 def split(label: str) -> tuple[str, str]:

@@ -12,6 +12,7 @@ import typer
 from corate.cli import options
 from corate.cli.evaluate import measure
 from corate.cli.terminal import count, is_terminal, percent, show_table, size
+from corate.spans import spans
 
 if TYPE_CHECKING:
     from corate import Tagger
@@ -111,13 +112,12 @@ def _parts(tokens: Sequence[str], labels: Sequence[str]) -> list[tuple[str, str]
     [('HOUSE', '12'), ('STREET', 'Oak St'), ('', ','), ('CITY', 'Boston')]
     """
     parts: list[tuple[str, str]] = []
-    for token, label in zip(tokens, labels, strict=True):
-        prefix, _, part = label.partition("-")
-        if prefix == "I" and parts and parts[-1][0] == part:
-            parts[-1] = (part, f"{parts[-1][1]} {token}")
-        else:
-            parts.append((part, token))
-    return parts
+    done = 0
+    for start, stop, part in spans(labels):
+        parts += [("", token) for token in tokens[done:start]]
+        parts.append((part, " ".join(tokens[start:stop])))
+        done = stop
+    return parts + [("", token) for token in tokens[done:]]
 
 
 def _print_coloured(parts: list[tuple[str, str]]) -> None:

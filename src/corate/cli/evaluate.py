@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,7 +12,7 @@ import typer
 from corate.cli import options
 from corate.cli.exits import hush
 from corate.cli.options import Docstart, Format, Reading
-from corate.cli.terminal import Progress, count, is_terminal, percent, print_json, show_table
+from corate.cli.terminal import Progress, count, escaped, is_terminal, percent, print_json, show_table
 
 if TYPE_CHECKING:
     from corate import Tagger
@@ -91,11 +92,17 @@ def one_line(scores: Mapping[str, Any]) -> str:
     return ", ".join(f"{called} {percent(scores[key])}" for key, called in names.items() if scores[key] is not None)
 
 
+def _escaped(report: Report) -> Report:
+    """The report with labels that a terminal may have."""
+    confusion = replace(report.confusion, labels=tuple(map(escaped, report.confusion.labels)))
+    return replace(report, types={escaped(name): s for name, s in report.types.items()}, confusion=confusion)
+
+
 def _show(report: Report, speed: float, confusion: bool) -> None:
     if is_terminal():
         from rich.console import Console
 
-        Console().print(report.table())
+        Console().print(_escaped(report).table())
     else:
         print(report)
     print(f"\n{count(speed)} tokens a second")

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
+from corate.cli.terminal import escaped
 from corate.errors import CorateError
 
 __all__ = ["EXIT_CODES", "INTERRUPTED", "MISSING", "UNUSABLE", "complain", "exit_codes", "hush", "orderly"]
@@ -31,6 +32,7 @@ def complain(message: str) -> None:
     """Write one line to standard error; where a person looks, a message of several lines as it is.
 
     Elsewhere they are joined, without the line whose caret points at a fault, so that scripts and logs see one line.
+    What would steer a terminal is escaped wherever it goes.
     """
     if not sys.stderr.isatty():
         message = " ".join(line.strip() for line in message.split("\n") if line.strip() != "^")
@@ -143,7 +145,7 @@ def _warn(message: Warning | str, *_: object, **__: object) -> None:
 def _say(message: str) -> None:
     """A line on standard error, if it can be written: a terminal that hung up, say, no longer takes any."""
     try:
-        print("corate:", message, file=sys.stderr)
+        print("corate:", escaped(message), file=sys.stderr)
     except OSError:
         _forget(sys.stderr)
 

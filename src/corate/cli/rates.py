@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from corate.cli import options
 from corate.cli.options import Docstart, Format, Reading
-from corate.cli.terminal import is_terminal, print_json, show_table
+from corate.cli.terminal import escaped, is_terminal, print_json, show_table
 from corate.io.encodings import is_model
 from corate.io.streams import open_output
 
@@ -133,7 +134,8 @@ def _show(attractive: list[Pair], repulsive: list[Pair], heat: HeatMap) -> None:
     if more:
         print(f"({more} labels are left out; --svg draws more)")
     if is_terminal():
-        _show_coloured(shown)
+        rows, columns = (tuple(map(escaped, names)) for names in (shown.rows, shown.columns))
+        _show_coloured(replace(shown, rows=rows, columns=columns))
     else:
         print(shown.text())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from enum import Enum
@@ -14,7 +15,7 @@ import typer
 
 from corate.cli import options
 from corate.cli.options import Format, Reading
-from corate.cli.terminal import Progress, is_terminal
+from corate.cli.terminal import Progress, escaped, is_terminal
 from corate.errors import DataError
 from corate.io.chunks import cut_at_blank_lines, cut_at_lines, open_blocks, refuse_nul
 from corate.io.encodings import check_encoding, encoded, utf8
@@ -38,6 +39,8 @@ Examples:
 
 
 _LOOK = 1 << 16
+#: White space within a line (``native/lines.h``), all as spaces.
+_SPACES = bytes.maketrans(b"\t\r", b"  ")
 
 
 class Layout(str, Enum):
@@ -95,31 +98,36 @@ def tag(
                 yield block
 
         blocks = refuse_nul(utf8(watched(), encoding, name), name)
-        first = _first_look(blocks)
+        looked = _first_look(blocks, waits=file == "-")
+        first = b"".join(looked)
         layout = _layout(format, file, first, comment)
         written = _written(layout, to)
         reading = Reading(Format.auto, columns, "utf-8", separator, comment)
-        blocks = chain([first], blocks)
+        blocks = chain(looked, blocks)
         if written is not Layout.columns or layout not in (Layout.columns, Layout.text):
             tagged = _whole(tagger, NamedBytes(b"".join(blocks), name), layout, written, reading, threads)
         elif layout is Layout.text:
-            tagged = _text_pieces(tagger, blocks, threads)
+            tagged = _text_pieces(tagger, blocks, comment, threads)
         else:
             tagged = _column_pieces(tagger, blocks, first, reading, name, threads)
+        if shown:
+            tagged = (escaped(piece.decode().replace("\r\n", "\n")).encode() for piece in tagged)
         for piece in tagged if as_it_is else encoded(map(bytes.decode, tagged), encoding, name):
             sink.write(piece)
             if file == "-":
                 sink.flush()
 
 
-def _first_look(blocks: Iterator[bytes]) -> bytes:
-    """Enough of the text to tell its layout by: a pipe may bring it in crumbs."""
+def _first_look(blocks: Iterator[bytes], *, waits: bool) -> list[bytes]:
+    """Enough blocks to tell the layout by; where someone waits at a pipe, the first sentence has to do."""
+    looked: list[bytes] = []
     seen = b""
     for block in blocks:
+        looked.append(block)
         seen += block
-        if len(seen) > _LOOK or b"\n\n" in seen or b"\n\r\n" in seen:
+        if len(seen) > _LOOK or (waits and (b"\n\n" in seen or b"\n\r\n" in seen)):
             break
-    return seen
+    return looked
 
 
 def _layout(format: Layout, file: str, first: bytes, comment: str | None) -> Layout:
@@ -141,10 +149,20 @@ def _written(layout: Layout, to: Layout) -> Layout:
 def _column_pieces(
     tagger: Tagger, blocks: Iterable[bytes], first: bytes, reading: Reading, name: str, threads: int
 ) -> Iterator[bytes]:
-    line = 1
-    separator = reading.separator_text() or ("\t" if _has_tabs(first, reading.comment) else None)
+    from corate.formats.columns import first_row, separator_of, width_of
+    from corate.formats.parsed import Options
+
+    line, width = 1, 0
+    separator = reading.separator_text()
+    if separator is None:
+        look = first[: first.rfind(b"\n", 0, _LOOK) + 1] if len(first) > _LOOK else first
+        separator = separator_of(look or first, Options(comment=reading.comment, labelled=False))
+        row = first_row(first, reading.comment)
+        width = width_of(row, separator) if b"\t" in row else 0  # else there is no doubt
     columns = reading.column_names() or _columns(tagger, first, separator, reading.comment, name)
     for piece in cut_at_blank_lines(blocks):
+        if width:
+            _check_rows(piece, separator, width, reading.comment, name, line)
         try:
             tagged, _ = tagger.tag_text(
                 piece,
@@ -160,6 +178,21 @@ def _column_pieces(
         line += piece.count(b"\n")
 
 
+def _check_rows(piece: bytes, separator: str, width: int, comment: str | None, name: str, line: int) -> None:
+    """Refuse a row that another way to split rows may fit better: reading it all, not by pieces, might choose that."""
+    from corate.formats.columns import first_row, width_of
+
+    for match in re.finditer(rb"(?m)^[^\n]* [^\n]*$", piece):
+        row = first_row(match[0], comment)
+        found = width_of(row, separator)
+        if b" " in row and found != width:
+            line += piece.count(b"\n", 0, match.start())
+            raise DataError(
+                f"{name}, line {line}: {found} column{'s' if found != 1 else ''}, but the first row has {width}; mend "
+                f"the line, or say with --separator tab that columns are between tabs"
+            )
+
+
 def _columns(
     tagger: Tagger, first: bytes, separator: str | None, comment: str | None, name: str
 ) -> tuple[str, ...] | None:
@@ -170,18 +203,13 @@ def _columns(
         raise DataError(f"{name}: {error}") from None
 
 
-def _has_tabs(text: bytes, comment: str | None) -> bool:
-    """Whether the first row has a tab inside: then words may hold spaces."""
-    rows = (row.strip(b" \t\r") for row in text.split(b"\n"))
-    skipped = comment.encode() if comment else None
-    return b"\t" in next((row for row in rows if row and not (skipped and row.startswith(skipped))), b"")
-
-
-def _text_pieces(tagger: Tagger, blocks: Iterable[bytes], threads: int) -> Iterator[bytes]:
+def _text_pieces(tagger: Tagger, blocks: Iterable[bytes], comment: str | None, threads: int) -> Iterator[bytes]:
     from corate.formats.parsed import word_of
 
+    skipped = comment.encode() if comment else b"\n"
     for piece in cut_at_lines(blocks):
-        sentences = filter(None, map(bytes.split, piece.split(b"\n")))
+        lines = (line for line in piece.split(b"\n") if not line.startswith(skipped))
+        sentences = filter(None, ([word for word in line.translate(_SPACES).split(b" ") if word] for line in lines))
         text = b"\n".join(b"\n".join(words) + b"\n" for words in sentences)
         if text:
             yield tagger.tag_text(text + b"\n", columns=[word_of(tagger.layout)], threads=threads)[0]
@@ -191,7 +219,16 @@ def _whole(
     tagger: Tagger, source: NamedBytes, layout: Layout, written: Layout, reading: Reading, threads: int
 ) -> Iterator[bytes]:
     from corate import formats
+    from corate.formats import columns, items, lines
+    from corate.formats.written import check_labels
 
+    unwritable = {
+        Layout.columns: columns.unwritable_label("\t"),
+        Layout.slashed: lines.UNWRITABLE_LABEL,
+        Layout.items: items.UNWRITABLE_LABEL,
+    }
+    if written in unwritable:
+        check_labels(tagger.labels, unwritable[written], written.value)
     corpus = formats.read(
         source,
         format=layout.value,

@@ -15,10 +15,24 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
-__all__ = ["Progress", "count", "is_terminal", "percent", "print_json", "show_table", "size", "time_left", "told"]
+__all__ = [
+    "Progress",
+    "count",
+    "escaped",
+    "is_terminal",
+    "percent",
+    "print_json",
+    "show_table",
+    "size",
+    "time_left",
+    "told",
+]
 
 #: Work shorter than this shows no bar.
 _PATIENCE_SECONDS = 0.5
+
+#: What steers a terminal: control characters but for tabs and line feeds, and marks that turn the writing direction.
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def is_terminal() -> bool:
@@ -26,9 +40,26 @@ def is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
+def escaped(text: str, escape: str = "") -> str:
+    r"""Text that comes from data as a terminal may have it: what would steer the terminal is written as an escape.
+
+    Escapes are those of Python, or of the form given: ``\\u{:04x}`` for JSON.
+
+    >>> print(escaped("\x1b[31mred\x07 \u202eback"))
+    \x1b[31mred\x07 \u202eback
+    """
+
+    def spelled(match: re.Match[str]) -> str:
+        code = ord(match[0])
+        return (escape or (r"\x{:02x}" if code < 0x100 else r"\u{:04x}")).format(code)
+
+    return _STEERING.sub(spelled, text)
+
+
 def print_json(values: Mapping[str, Any]) -> None:
     """Print one JSON object; what is not a number becomes null."""
-    print(json.dumps(_plain(values), indent=2, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(_plain(values), indent=2, ensure_ascii=False, allow_nan=False)
+    print(escaped(text, r"\u{:04x}") if is_terminal() else text)
 
 
 def _plain(value: Any) -> Any:
@@ -92,7 +123,7 @@ def told(value: Any) -> str:
 
 
 def show_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), *, title: str = "") -> None:
-    """Print a table: drawn on a terminal, plain aligned text elsewhere.
+    """Print a table: drawn on a terminal, and then `escaped`; plain aligned text elsewhere.
 
     Columns whose cells all look like numbers are set to the right.
 
@@ -136,7 +167,7 @@ def _show_drawn(rows: Sequence[Sequence[str]], header: Sequence[str], numeric: S
     for i, right in enumerate(numeric):
         table.add_column(header[i] if header else "", justify="right" if right else "left")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(escaped(cell)) for cell in row))
     Console().print(table)
 
 

@@ -10,10 +10,19 @@ import numpy as np
 from corate import _native
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
-from corate.formats.parsed import Options, Parsed, corpus_of, names_of, nothing_error, refuse_nul, warn_skipped
-from corate.formats.written import check_values
+from corate.formats.parsed import (
+    Options,
+    Parsed,
+    comment_hint,
+    corpus_of,
+    names_of,
+    nothing_error,
+    refuse_nul,
+    warn_skipped,
+)
+from corate.formats.written import check_values, has_values
 
-__all__ = ["read", "write"]
+__all__ = ["first_row", "read", "separator_of", "unwritable_label", "width_of", "write"]
 
 
 def read(data: bytes, name: str, options: Options) -> Corpus:
@@ -24,13 +33,13 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     >>> read(b"New York\\tB-LOC\\nsleeps\\tO\\n", "news", Options())
     Corpus(1 sentences, 2 tokens, columns: word, 2 labels)
     """
-    parsed = _parse(data, options)
+    _, parsed = _parse(data, options)
     refuse_nul(parsed, name)
     columns, sentences, line, width, skipped = parsed
     nothing = len(sentences) == 1
     if line >= 0 and (nothing or not options.skip_bad):
         first = not columns or len(columns[0][0]) == 0
-        raise _ragged_error(name, line, width, len(columns), first, options)
+        raise _ragged_error(data, name, line, width, len(columns), first, options)
     if nothing:
         raise nothing_error(name, data)
     warn_skipped(name, skipped, line)
@@ -40,33 +49,60 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
         raise DataError(f"{name}: {error}") from None
 
 
-def _parse(data: bytes, options: Options) -> Parsed:
-    def parse(separator: str) -> Parsed:
-        width = len(options.columns or ())
-        comment = options.comment or ""
-        return _native.parse_columns(data, separator, comment, width, options.skip_bad, options.drop_docstart)
+def first_row(data: bytes, comment: str | None = None) -> bytes:
+    r"""The first line that is neither blank nor a comment, without white space at its end; empty where there is none.
 
-    if options.separator is not None:
-        return parse(options.separator)
-    if not _tabbed(data, options):
-        return parse("")
-    by_tabs = parse("\t")
-    if by_tabs[3] < 0 or (by_tabs[4] == 0 and not _spaced(by_tabs)):
-        return by_tabs
-    by_space = parse("")
-    return by_space if by_space[4] <= by_tabs[4] else by_tabs
-
-
-def _tabbed(data: bytes, options: Options) -> bool:
-    """Whether the first row has a tab inside."""
+    >>> first_row(b"# words\r\n \t\r\r\nNew York\tB-LOC \r\n", "#")
+    b'New York\tB-LOC'
+    """
     start = 0
     while start < len(data):
         stop = data.find(b"\n", start)
-        line = data[start : stop if stop >= 0 else len(data)].strip(b" \t\r")
-        if line and not (options.comment and line.startswith(options.comment.encode())):
-            return b"\t" in line
-        start = stop + 1 if stop >= 0 else len(data)
-    return False
+        stop = len(data) if stop < 0 else stop
+        line = data[start:stop].rstrip(b" \t\r")
+        if line and not (comment and line.startswith(comment.encode())):
+            return line
+        start = stop + 1
+    return b""
+
+
+def width_of(row: bytes, separator: str | None) -> int:
+    """The number of columns of one row, between separators or, without one, between runs of white space.
+
+    >>> width_of(b"New York\\tB-LOC", "\\t"), width_of(b"New York\\tB-LOC", None)
+    (2, 3)
+    """
+    return len(_native.parse_columns(row, separator or "", "", 0, False, False)[0])
+
+
+def separator_of(data: bytes, options: Options) -> str:
+    """What stands between the columns of a text: the separator given, a tab, or nothing for runs of white space.
+
+    >>> separator_of(b"New York\\tB-LOC\\nsleeps\\tO", Options()) == "\\t"
+    True
+    >>> separator_of(b"New\\tB-LOC\\nYork O", Options())
+    ''
+    """
+    return _parse(data, options)[0]
+
+
+def _parse(data: bytes, options: Options) -> tuple[str, Parsed]:
+    def parse(separator: str) -> tuple[str, Parsed]:
+        width = len(options.columns or ())
+        comment = options.comment or ""
+        return separator, _native.parse_columns(
+            data, separator, comment, width, options.skip_bad, options.drop_docstart
+        )
+
+    if options.separator is not None:
+        return parse(options.separator)
+    if b"\t" not in first_row(data, options.comment).lstrip(b" \t\r"):
+        return parse("")
+    by_tabs = parse("\t")
+    if by_tabs[1][3] < 0 or (by_tabs[1][4] == 0 and not _spaced(by_tabs[1])):
+        return by_tabs
+    by_space = parse("")
+    return by_space if by_space[1][4] <= by_tabs[1][4] else by_tabs
 
 
 def _spaced(parsed: Parsed) -> bool:
@@ -75,20 +111,34 @@ def _spaced(parsed: Parsed) -> bool:
     return bool(columns) and bool(np.any(columns[-1][1] == ord(" ")))
 
 
-def _ragged_error(name: str, line: int, found: int, width: int, first: bool, options: Options) -> DataError:
+def _ragged_error(
+    data: bytes, name: str, line: int, found: int, width: int, first: bool, options: Options
+) -> DataError:
+    rows = first_row(data, options.comment), data.split(b"\n", line)[line - 1]
+    hint = comment_hint(*rows, comment=options.comment)
     columns = f"{found} column{'s' if found != 1 else ''}"
     if options.columns is not None and first:
         return DataError(
             f"{name}, line {line}: {columns}, but {width} column names were given ({', '.join(options.columns)}); "
-            f"name each column, with _ for those to leave out"
+            f"name each column, with _ for those to leave out{hint}"
         )
     return DataError(
         f"{name}, line {line}: {columns}, but the rows before have {width}; mend the line, or leave out such lines "
-        f"with --skip-bad (skip_bad=True)"
+        f"with --skip-bad (skip_bad=True){hint}"
     )
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------
+
+
+def _unwritable(separator: str) -> str:
+    """Matches the values that rows with this separator cannot hold."""
+    return r"[\t\r\n\0]" if separator == "\t" else r"\A\Z|[ \t\r\n\0]|" + re.escape(separator)
+
+
+def unwritable_label(separator: str) -> str:
+    """Matches the labels that cannot be appended to rows with this separator."""
+    return _unwritable(separator) + r"|\A\Z|\A | \Z"
 
 
 def write(corpus: Corpus, labels: Column | None, separator: str = "\t") -> str:
@@ -104,10 +154,16 @@ def write(corpus: Corpus, labels: Column | None, separator: str = "\t") -> str:
     columns = [*corpus.columns, *([labels] if labels is not None else [])]
     if not columns:
         raise DataError("the corpus has no columns to write; ready-made features are written with format='items'")
-    forbidden = r"[\t\r\n\0]" if separator == "\t" else r"\A\Z|[ \t\r\n\0]|" + re.escape(separator)
     for column in columns:
-        check_values(column, forbidden, "column")
+        check_values(column, _unwritable(separator), "column")
     check_values(columns[-1], r"\A\Z| \Z", "last column")
     rows = list(map(separator.join, zip(*(c.values() for c in columns), strict=True)))
     ends = corpus.offsets.tolist()
-    return "".join("\n".join(rows[a:b]) + "\n\n" for a, b in itertools.pairwise(ends) if a < b)
+    text = "".join("\n".join(rows[a:b]) + "\n\n" for a, b in itertools.pairwise(ends) if a < b)
+    unclear = r"\A\Z| "  # what may let a reader split rows at spaces, or take a row to begin with a later column
+    if separator == "\t" and any(has_values(column, unclear) for column in columns):
+        read_as = separator_of(text.encode(errors="surrogatepass"), Options())
+        if len(columns) == 1 or read_as != separator:
+            for column in columns:
+                check_values(column, unclear, "column")
+    return text

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 
 from corate.errors import DataError
+from corate.formats.parsed import comment_hint, fields_of
 
 __all__ = ["FORMATS", "by_suffix", "detect"]
 
@@ -46,7 +47,7 @@ def detect(data: bytes, name: str, *, comment: str | None = None, labelled: bool
     if len(data) > _LOOK and b"\n" in head:
         head = head[: head.rfind(b"\n")]  # a line cut short says nothing
     lines = [line.strip(" \r") for line in head.decode(errors="replace").split("\n")]
-    rows = [line for line in lines if line.strip() and not (comment and line.startswith(comment))]
+    rows = [line for line in lines if line.strip(" \t\r") and not (comment and line.startswith(comment))]
     if not rows:
         return "columns"  # whose reader says what is wrong
     if _is_jsonl(rows):
@@ -61,6 +62,7 @@ def detect(data: bytes, name: str, *, comment: str | None = None, labelled: bool
         return "text"
     raise DataError(
         f"{name}: cannot tell the format from the first lines; name it with --format (format=): {', '.join(FORMATS)}"
+        + comment_hint(*(row.encode() for row in rows), comment=comment)
     )
 
 
@@ -73,7 +75,7 @@ def _is_jsonl(rows: list[str]) -> bool:
 
 def _is_slashed(rows: list[str]) -> bool:
     """Nine tokens in ten have a slash inside: let the parser name those that have none."""
-    tokens = [token for row in rows for token in row.split()]
+    tokens = [token for row in rows for token in fields_of(row)]
     slashed = sum(0 < token.rfind("/") < len(token) - 1 for token in tokens)
     return 10 * slashed >= 9 * len(tokens)
 
@@ -93,7 +95,7 @@ def _is_columns(rows: list[str], blank_lines: bool, labelled: bool) -> bool:
     """Most rows have the same number of columns: let the parser name those that have not."""
     if all("\t" in row for row in rows):
         return True
-    widths = Counter(len(row.split()) for row in rows)
+    widths = Counter(len(fields_of(row)) for row in rows)
     width, count = widths.most_common(1)[0]
     if width == 1:
         return count == len(rows) and blank_lines
@@ -102,4 +104,4 @@ def _is_columns(rows: list[str], blank_lines: bool, labelled: bool) -> bool:
 
 def _is_text(rows: list[str]) -> bool:
     """No tabs, and not one word a line, which may as well be a column file of one sentence."""
-    return not any("\t" in row for row in rows) and (len(rows) == 1 or any(len(row.split()) > 1 for row in rows))
+    return not any("\t" in row for row in rows) and (len(rows) == 1 or any(len(fields_of(row)) > 1 for row in rows))

@@ -20,10 +20,12 @@ from corate.errors import DataError
 from corate.formats.parsed import Options, nothing_error, refuse_nul, warn_skipped
 from corate.formats.written import check_values
 
-__all__ = ["read", "write"]
+__all__ = ["UNWRITABLE_LABEL", "read", "write"]
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _UNWRITABLE = r"[\t\r\n\0]"
+#: Matches the labels that an item file cannot hold.
+UNWRITABLE_LABEL = rf"\A *\Z|{_UNWRITABLE}"
 
 
 def read(data: bytes, name: str, options: Options) -> Corpus:
@@ -137,7 +139,7 @@ def write(corpus: Corpus, labels: Column | None) -> str:
         fields = [f if v == 1.0 else f"{f}:{v!s}" for f, v in zip(fields, values, strict=True)]
     firsts = [""] * corpus.n_tokens
     if labels is not None:
-        check_values(labels, rf"\A *\Z|{_UNWRITABLE}", "labels")
+        check_values(labels, UNWRITABLE_LABEL, "labels")
         firsts = _escaped(labels)
     ends = attributes.offsets.tolist()
     rows = ["\t".join([firsts[t], *fields[a:b]]) for t, (a, b) in enumerate(itertools.pairwise(ends))]

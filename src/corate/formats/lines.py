@@ -7,10 +7,22 @@ import itertools
 from corate import _native
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
-from corate.formats.parsed import Options, Parsed, corpus_of, nothing_error, refuse_nul, warn_skipped, word_of
+from corate.formats.parsed import (
+    Options,
+    Parsed,
+    corpus_of,
+    fields_of,
+    nothing_error,
+    refuse_nul,
+    warn_skipped,
+    word_of,
+)
 from corate.formats.written import check_values
 
-__all__ = ["read_slashed", "read_text", "write_slashed", "write_text"]
+__all__ = ["UNWRITABLE_LABEL", "read_slashed", "read_text", "write_slashed", "write_text"]
+
+#: Matches the labels that ``word/label`` cannot hold.
+UNWRITABLE_LABEL = r"\A\Z|[/ \t\r\n\0]"
 
 
 def read_text(data: bytes, name: str, options: Options) -> Corpus:
@@ -61,10 +73,10 @@ def _corpus(parsed: Parsed, data: bytes, name: str, names: list[str]) -> Corpus:
 
 def _without_label(data: bytes, line: int) -> str:
     """The first token of a line with nothing before or nothing after its last slash."""
-    for token in data.split(b"\n", line)[line - 1].split():
-        word, _, label = token.rpartition(b"/")
+    for token in fields_of(data.split(b"\n", line)[line - 1].decode()):
+        word, _, label = token.rpartition("/")
         if not word or not label:
-            return token.decode()[:40]
+            return token[:40]
     return ""
 
 
@@ -89,7 +101,7 @@ def write_slashed(corpus: Corpus, labels: Column | None) -> str:
     """
     if labels is None:
         raise DataError("the format 'slashed' is for labelled corpora, and this one has no labels; use format='text'")
-    check_values(labels, r"\A\Z|[/ \t\r\n\0]", "labels")
+    check_values(labels, UNWRITABLE_LABEL, "labels")
     return _join(corpus, list(map("/".join, zip(_words(corpus).values(), labels.values(), strict=True))))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import dataclass
 
@@ -15,7 +16,9 @@ __all__ = [
     "Options",
     "Parsed",
     "SkippedWarning",
+    "comment_hint",
     "corpus_of",
+    "fields_of",
     "names_of",
     "nothing_error",
     "refuse_nul",
@@ -51,6 +54,26 @@ class Options:
     skip_bad: bool = False
     labelled: bool = True
     layout: tuple[str, ...] = ()
+
+
+def fields_of(line: str) -> list[str]:
+    """What stands between runs of white space: spaces, tabs and carriage returns, as ``native/lines.h`` has it.
+
+    >>> fields_of("New\\tYork \\x0c")
+    ['New', 'York', '\\x0c']
+    """
+    return re.findall(r"[^ \t\r]+", line)
+
+
+def comment_hint(*rows: bytes, comment: str | None) -> str:
+    """What to add to an error where one of the rows looks like a comment and no comments were asked for.
+
+    >>> comment_hint(b"# sent_id = 7", comment=None)
+    "; if lines that begin with '#' are comments, pass over them with --comment '#' (comment='#')"
+    """
+    if comment or not any(row.startswith(b"#") for row in rows):
+        return ""
+    return "; if lines that begin with '#' are comments, pass over them with --comment '#' (comment='#')"
 
 
 def names_of(width: int, options: Options) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
 
-__all__ = ["check_values", "labels_to_write"]
+__all__ = ["check_labels", "check_values", "has_values", "labels_to_write"]
 
 
 def check_values(column: Column, forbidden: str, place: str) -> None:
@@ -21,14 +21,43 @@ def check_values(column: Column, forbidden: str, place: str) -> None:
     Traceback (most recent call last):
     corate.errors.DataError: column 'word': the value 'New York' cannot be written in this format; ...
     """
+    value = next(_matching(column, forbidden), None)
+    if value is not None:
+        raise DataError(
+            f"{place} {column.name!r}: the value {value[:40]!r} cannot be written in this format; it would read back "
+            f"as something else; use --to jsonl (format='jsonl'), which holds any value"
+        )
+
+
+def check_labels(labels: Iterable[str], forbidden: str, format: str) -> None:
+    r"""Raise if one of the labels that a model may give matches the pattern: rows with it would read back otherwise.
+
+    >>> check_labels(["O", "B\nX"], "\n", "columns")
+    Traceback (most recent call last):
+    corate.errors.DataError: the label 'B\nX' cannot be written in the format 'columns'; use --to jsonl (...
+    """
     pattern = re.compile(forbidden)
-    strings = column.strings.to_list()
-    for i in np.unique(column.ids).tolist():
-        if pattern.search(strings[i]):
+    for label in labels:
+        if pattern.search(label):
             raise DataError(
-                f"{place} {column.name!r}: the value {strings[i][:40]!r} cannot be written in this format; it would "
-                f"read back as something else (format='jsonl' holds any value)"
+                f"the label {label[:40]!r} cannot be written in the format {format!r}; use --to jsonl "
+                f"(format='jsonl'), which holds any label"
             )
+
+
+def has_values(column: Column, pattern: str) -> bool:
+    """Whether a value that the column uses matches the pattern.
+
+    >>> has_values(Column.of("word", ["New York"]), " ")
+    True
+    """
+    return next(_matching(column, pattern), None) is not None
+
+
+def _matching(column: Column, pattern: str) -> Iterator[str]:
+    strings = column.strings.to_list()
+    found = re.compile(pattern)
+    return (strings[i] for i in np.unique(column.ids).tolist() if found.search(strings[i]))
 
 
 def labels_to_write(corpus: Corpus, labels: Sequence[Sequence[str]] | None) -> Column | None:

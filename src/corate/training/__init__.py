@@ -21,6 +21,7 @@ from corate.features.ready import Bins, FeatureFunction, with_features
 from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
 from corate.model import ChainModel, SparseRows
+from corate.spans import are_spans
 from corate.tagger import Tagger
 from corate.training.build import rebuild
 from corate.training.chains import RECIPES, ChainTraining
@@ -336,8 +337,7 @@ def _without_idle(vocabulary: Vocabulary, model: ChainModel) -> tuple[Vocabulary
 
 def usual_preset(corpus: Corpus) -> str:
     """The preset for a corpus: ``"ner"`` where its labels are spans, else ``"pos"``."""
-    names = corpus.require_labels().strings.to_list()
-    return "ner" if any(name.startswith(("B-", "I-")) for name in names) else "pos"
+    return "ner" if are_spans(corpus.require_labels().strings.to_list(), strict=False) else "pos"
 
 
 def _node_templates(templates: Sequence[Template]) -> list[Template]:

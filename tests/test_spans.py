@@ -1,4 +1,4 @@
-"""Chunks as conlleval counts them, schemes told apart and converted into each other."""
+"""Spans as conlleval counts them, schemes told apart and converted into each other, and labels that mark no spans."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from seqeval.metrics.sequence_labeling import get_entities
 
 from corate.corpus import Corpus
 from corate.errors import DataError
+from corate.evaluation import evaluate
 from corate.formats import read
-from corate.schemes import SCHEMES, Span, convert, convert_corpus, detect, spans
+from corate.spans import SCHEMES, Span, are_spans, convert, detect, parse, spans
+from corate.training import usual_preset
 from real_corpora import real_file
+from reference import chunks as reference
 
 TYPES = ("PER", "LOC", "X-Y")
 
@@ -50,6 +53,9 @@ def written(length: int, chunks: list[Span], scheme: str) -> list[str]:
                 letter = "B" if first else "I"
             else:
                 letter = {(True, True): "S", (True, False): "B", (False, True): "E", (False, False): "I"}[first, last]
+                letter = {"BILOU": {"E": "L", "S": "U"}, "BMEWO": {"I": "M", "S": "W"}}.get(scheme, {}).get(
+                    letter, letter
+                )
             labels[i] = f"{letter}-{type_}"
     return labels
 
@@ -110,8 +116,11 @@ def test_conversion_keeps_the_chunks_of_any_labelling(labels: list[str], to: str
 def test_detection(chunkings: list[tuple[int, list[Span]]], scheme: str) -> None:
     labels = [written(*chunking, scheme) for chunking in chunkings]
     chunks = [span for _, found in chunkings for span in found]
+    used = {label[0] for sentence in labels for label in sentence}
     if not chunks:
         assert detect(labels) is None
+    elif scheme == "BMEWO" and used <= set("BEO"):
+        assert detect(labels) == "IOBES"  # no label tells them apart
     else:
         assert detect(labels) == scheme
 
@@ -134,7 +143,7 @@ def test_letters_without_types() -> None:
 
 
 def test_what_cannot_be_converted() -> None:
-    with pytest.raises(DataError, match="'NN' is none of IOB1, IOB2 or IOBES"):
+    with pytest.raises(DataError, match="'NN' is none of IOB1, IOB2, IOBES, BILOU, BMEWO"):
         convert(["NN"], "IOB2")
     with pytest.raises(DataError, match="'S-X' is none of IOB2"):
         convert(["S-X"], "IOBES", "IOB2")
@@ -147,7 +156,7 @@ def test_what_cannot_be_converted() -> None:
 @given(st.lists(labellings("BI").filter(bool), max_size=6), st.sampled_from(list(SCHEMES)))
 def test_a_corpus_is_converted_sentence_by_sentence(labels: list[list[str]], to: str) -> None:
     words = [[f"w{i}" for i in range(len(s))] for s in labels]
-    corpus = convert_corpus(Corpus.from_sentences(words, labels), to)
+    corpus = Corpus.from_sentences(words, labels).with_scheme(to)
     assert [corpus.labels_of(i) for i in range(len(corpus))] == [convert(s, to) for s in labels]
     assert [corpus.tokens(i) for i in range(len(corpus))] == words
     strings = corpus.require_labels().strings.to_list()
@@ -156,7 +165,78 @@ def test_a_corpus_is_converted_sentence_by_sentence(labels: list[list[str]], to:
 
 def test_a_corpus_of_plain_tags_is_not_converted() -> None:
     with pytest.raises(DataError, match="plain tags"):
-        convert_corpus(Corpus.from_sentences([[("a", "DT")]]), "IOB2")
+        Corpus.from_sentences([[("a", "DT")]]).with_scheme("IOB2")
+
+
+# -- one rule for all ------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(labellings("BIESLUMW").filter(bool), min_size=1, max_size=4), st.data())
+def test_everyone_finds_the_spans_of_the_reference(gold: list[list[str]], data: st.DataObject) -> None:
+    """In sequences of the labels of all schemes, valid or not."""
+    predicted = [(data.draw(labellings("BIESLUMW")) + ["O"] * len(s))[: len(s)] for s in gold]
+    for sentence in (*gold, *predicted):
+        assert spans(sentence) == reference.chunks(sentence)
+    words = [[str(i) for i in range(len(s))] for s in gold]
+    report = evaluate(Corpus.from_sentences(words, gold), predicted)
+    if report.f1 is None:
+        assert not are_spans({label for s in (*gold, *predicted) for label in s})
+        return
+    want = reference.scores(gold, predicted)
+    assert (report.precision, report.recall, report.f1) == pytest.approx(want.pop("", (0, 0, 0, 0))[:3])
+    assert {kind: s.support for kind, s in report.types.items() if s.support} == {
+        k: n for k, (*_, n) in want.items() if n
+    }
+
+
+@given(st.lists(chunkings(), min_size=1, max_size=4), st.lists(chunkings(), min_size=4, max_size=4))
+def test_f1_is_the_same_in_every_scheme(
+    gold: list[tuple[int, list[Span]]], guess: list[tuple[int, list[Span]]]
+) -> None:
+    found = set()
+    for scheme in SCHEMES:
+        truth = [written(*chunking, scheme) for chunking in gold]
+        if not any(truth):
+            return
+        predicted = [
+            (written(*chunking, "IOB2") + ["O"] * len(sentence))[: len(sentence)]
+            for chunking, sentence in zip(guess, truth, strict=False)
+        ]
+        corpus = Corpus.from_sentences([[str(i) for i in range(len(s))] for s in truth], truth)
+        report = evaluate(corpus, [convert(sentence, scheme) for sentence in predicted])
+        found.add((report.precision, report.recall, report.f1))
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "marked", "preset"),
+    [
+        (["O", "B-NP", "I-NP"], True, "ner"),
+        (["O", "I-NP"], True, "ner"),
+        (["B-X", "I-X", "E-X", "S-X", "O"], True, "ner"),
+        (["B-X", "I-X", "L-X", "U-X", "O"], True, "ner"),
+        (["B-X", "M-X", "E-X", "W-X", "O"], True, "ner"),
+        (["O", "U-X"], True, "ner"),
+        (["O", "W-X"], True, "ner"),
+        (["O", "B-NP", "?"], False, "ner"),  # a mark for unknown labels
+        (["at", "nn", "S-TL", "W-HL"], False, "pos"),
+        (["IN", "WP", "WP$", "B", "S"], False, "pos"),
+        (["B", "I", "O"], False, "pos"),
+        (["O"], False, "pos"),
+        (["E-X", "L-X", "M-X", "O"], False, "pos"),
+        (["b-x", "O"], False, "pos"),
+    ],
+)
+def test_which_labels_mark_spans(labels: list[str], marked: bool, preset: str) -> None:
+    corpus = Corpus.from_sentences([list("abcde")[: len(labels)]], [labels])
+    assert are_spans(labels) == marked
+    assert (evaluate(corpus, [labels]).f1 is not None) == marked
+    assert usual_preset(corpus) == preset
+
+
+def test_a_type_may_hold_anything() -> None:
+    assert parse("B-X-Y") == ("B", "X-Y")
+    assert parse("B-a\nb") == ("B", "a\nb")
 
 
 @pytest.mark.parametrize(
@@ -169,7 +249,7 @@ def test_real_corpora(archive: str, member: str) -> None:
     assert detect(labels) == "IOB2"
     assert all(spans(s) == seqeval_spans(s) for s in labels)
     for scheme in SCHEMES:
-        there = convert_corpus(corpus, scheme)
+        there = corpus.with_scheme(scheme)
         assert detect(there.labels_of(i) for i in range(len(there))) == scheme
-        back = convert_corpus(there, "IOB2")
+        back = there.with_scheme("IOB2")
         assert [back.labels_of(i) for i in range(len(back))] == labels

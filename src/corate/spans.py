@@ -1,0 +1,184 @@
+"""Spans (entities, phrases) written as one label a token, in IOB1, IOB2, IOBES, BILOU or BMEWO.
+
+A span label is a prefix, a hyphen and a type (``B-LOC``), or the prefix alone where there is one type; ``O`` is
+outside every span.
+
+    ======  ===================================================================================
+    IOB1    ``I`` in a span; ``B`` only at the start of one that follows another of its type
+    IOB2    ``B`` at the start, ``I`` on the rest
+    IOBES   ``B`` at the start, ``I`` inside, ``E`` at the end, ``S`` on a span of one token
+    BILOU   as IOBES, with ``L`` for ``E`` and ``U`` for ``S``
+    BMEWO   as IOBES, with ``M`` for ``I`` and ``W`` for ``S``
+    ======  ===================================================================================
+
+Spans are found as conlleval finds them, whatever the scheme, so a labelling that breaks its scheme has spans too.
+This is the only place that knows what a span label is: `parse` takes one apart, `are_spans` tells labels that mark
+spans from plain tags.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from corate.errors import DataError
+
+__all__ = ["SCHEMES", "Span", "are_spans", "convert", "detect", "parse", "spans"]
+
+#: The prefixes of each scheme: inside, at the start and, where it has them, at the end and on a single token.
+SCHEMES = {"IOB1": "IB", "IOB2": "IB", "IOBES": "IBES", "BILOU": "IBLU", "BMEWO": "MBEW"}
+
+_SPAN_LABEL = re.compile(r"([BIESLUMW])(?:-(.*))?", re.DOTALL)
+_EQUAL = {"L": "E", "U": "S", "M": "I", "W": "S"}
+#: Prefixes that a span may start with. A set of labels without any of them marks no spans.
+_STARTS = ("B-", "I-", "S-", "U-", "W-")
+
+
+class Span(NamedTuple):
+    """A span: tokens ``start`` to ``stop`` (not with it) and the type.
+
+    >>> Span(2, 4, "LOC")
+    Span(start=2, stop=4, type='LOC')
+    """
+
+    start: int
+    stop: int
+    type: str
+
+
+@lru_cache(maxsize=1 << 16)
+def parse(label: str) -> tuple[str, str]:
+    """The role of a label (B, I, E or S; O outside; empty if it is no span label) and the type, empty if it has none.
+
+    The prefixes of BILOU and BMEWO have the roles of their IOBES equals.
+
+    >>> parse("B-LOC"), parse("W-LOC"), parse("O"), parse("NN")
+    (('B', 'LOC'), ('S', 'LOC'), ('O', ''), ('', ''))
+    """
+    if label == "O":
+        return "O", ""
+    match = _SPAN_LABEL.fullmatch(label)
+    if match is None:
+        return "", ""
+    return _EQUAL.get(match[1], match[1]), match[2] or ""
+
+
+def are_spans(labels: Iterable[str], *, strict: bool = True) -> bool:
+    """Whether labels mark spans: each is ``O`` or a prefix with a type, and one has a prefix that can start a span.
+
+    Prefixes without a type (``B``, ``S``) do not count: many sets of plain tags have such names. Not ``strict``, other
+    labels (a mark for unknown labels, a typing error) do not matter if there is a label ``B-...`` or ``I-...``.
+
+    >>> are_spans(["O", "B-NP", "I-NP"]), are_spans(["O", "W-PER"]), are_spans(["IN", "WP", "S-TL"])
+    (True, True, False)
+    >>> are_spans(["O", "B-NP", "?"]), are_spans(["O", "B-NP", "?"], strict=False)
+    (False, True)
+    """
+    names = list(labels)
+    if not strict and any(name.startswith(("B-", "I-")) for name in names):
+        return True
+    typed = all(name == "O" or parse(name)[1] for name in names)
+    return typed and any(name.startswith(_STARTS) for name in names)
+
+
+def spans(sequence: Sequence[str]) -> list[Span]:
+    """The spans of a labelling, from left to right, exactly as conlleval counts them (``E`` and ``S`` as in seqeval).
+
+    A span ends after ``E`` and ``S``, before ``B``, ``S`` and ``O``, and where the type changes; any other label
+    but ``O`` goes on with the span before it, or starts one. A label of no scheme is outside.
+
+    >>> spans(["B-PER", "I-PER", "O", "I-LOC", "B-LOC"])
+    [Span(start=0, stop=2, type='PER'), Span(start=3, stop=4, type='LOC'), Span(start=4, stop=5, type='LOC')]
+    """
+    found: list[Span] = []
+    start, before, kind = -1, "O", ""  # start of the open span, or -1; role and type of the token before
+    for i, label in enumerate(sequence):
+        role, type_ = parse(label)
+        goes_on = start >= 0 and role in ("I", "E") and type_ == kind and before in ("B", "I")
+        if start >= 0 and not goes_on:
+            found.append(Span(start, i, kind))
+            start = -1
+        if start < 0 and role not in ("O", ""):
+            start = i
+        before, kind = role, type_
+    if start >= 0:
+        found.append(Span(start, len(sequence), kind))
+    return found
+
+
+def detect(labels: Iterable[Sequence[str]]) -> str | None:
+    """The scheme of labelled sentences, one of `SCHEMES`, or None for plain tags.
+
+    Every label must be a span label or ``O``. Where only ``B`` and ``I`` occur, it is IOB1 if more spans start
+    with ``I`` than start with a ``B`` that IOB1 would not write; so a few broken sentences do not matter. Prefixes of
+    several schemes (as in BMES) are taken for IOBES.
+
+    >>> detect([["B-PER", "I-PER", "O"]]), detect([["I-PER", "I-PER", "O"]]), detect([["S-PER"]]), detect([["W-PER"]])
+    ('IOB2', 'IOB1', 'IOBES', 'BMEWO')
+    >>> detect([["DT", "NN"]]) is None
+    True
+    """
+    prefixes: set[str] = set()
+    typed: set[bool] = set()
+    by_i = by_b = 0
+    for sequence in labels:
+        before, kind = "O", ""
+        for label in sequence:
+            role, type_ = parse(label)
+            if not role:
+                return None
+            if role != "O":
+                prefixes.add(label[0])
+                typed.add(bool(type_))
+                adjacent = before != "O" and type_ == kind
+                by_i += role == "I" and not adjacent
+                by_b += role == "B" and not adjacent
+            before, kind = role, type_
+    if len(typed) != 1 or (typed == {False} and "B" not in prefixes):
+        return None
+    if prefixes <= set("BI"):
+        return "IOB1" if by_i > by_b else "IOB2"
+    return next((s for s in ("IOBES", "BILOU", "BMEWO") if prefixes <= set(SCHEMES[s])), "IOBES")
+
+
+def convert(sequence: Sequence[str], to: str, from_: str | None = None) -> list[str]:
+    """The same spans in another scheme.
+
+    ``from_`` is the scheme the labels must be in; a label of another is then an error. Without it any will do.
+
+    >>> convert(["I-PER", "I-PER", "O", "I-LOC", "B-LOC"], "IOB2")
+    ['B-PER', 'I-PER', 'O', 'B-LOC', 'B-LOC']
+    >>> convert(["B-PER", "I-PER", "O", "B-LOC"], "BMEWO")
+    ['B-PER', 'E-PER', 'O', 'W-LOC']
+    """
+    _check_scheme(to)
+    allowed = "OBIESLUMW" if from_ is None else "O" + _check_scheme(from_)
+    for label in sequence:
+        if not parse(label)[0] or label[0] not in allowed:
+            raise DataError(f"the label {label!r} is none of {from_ or ', '.join(SCHEMES)}; plain tags have no spans")
+    labels = ["O"] * len(sequence)
+    stop_before, type_before = -1, ""
+    for start, stop, type_ in spans(sequence):
+        follows = start == stop_before and type_ == type_before
+        for i, prefix in enumerate(_prefixes(stop - start, to, follows=follows), start):
+            labels[i] = f"{prefix}-{type_}" if type_ else prefix
+        stop_before, type_before = stop, type_
+    return labels
+
+
+def _check_scheme(scheme: str) -> str:
+    if scheme not in SCHEMES:
+        raise DataError(f"unknown label scheme {scheme!r}; there are {', '.join(SCHEMES)}")
+    return SCHEMES[scheme]
+
+
+def _prefixes(length: int, scheme: str, *, follows: bool) -> str:
+    """The prefixes of one span; ``follows`` says that one of its type ends just before it."""
+    if scheme == "IOB1":
+        return ("B" if follows else "I") + "I" * (length - 1)
+    if scheme == "IOB2":
+        return "B" + "I" * (length - 1)
+    inside, start, end, single = tuple(SCHEMES[scheme])
+    return single if length == 1 else start + inside * (length - 2) + end

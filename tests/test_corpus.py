@@ -1,0 +1,82 @@
+"""Corpora from Python lists: what is no list of sentences is refused with the remedy, never taken for letters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import corate
+from corate import Corpus
+from corate.errors import DataError
+
+
+class Frame:
+    """As much of a DataFrame as matters: iterating gives the names of its columns."""
+
+    columns = ("word", "label")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+
+WRONG = [
+    ("Jan slaapt", "the text 'Jan slaapt'; split it"),
+    (["Jan slaapt"], "sentence 0 must be a list of tokens, not the text 'Jan slaapt'; split it"),
+    ([["Jan"], "Jan slaapt"], "sentence 1 must be a list of tokens, not the text"),
+    (iter(["Jan slaapt"]), "sentence 0 must be a list of tokens, not the text"),
+    ({"tokens": [["Jan"]], "labels": [["N"]]}, r"a mapping \('tokens', 'labels'\); give the lists in it"),
+    ([{"tokens": ["Jan"]}], "sentence 0 must be a list of tokens, not a mapping"),
+    (Frame(), r"a table \(Frame with the columns word, label\).*frame.groupby\('sentence'"),
+    ([Frame()], "sentence 0 must be a list of tokens, not a table"),
+]
+
+
+@pytest.mark.parametrize(("sentences", "message"), WRONG)
+@pytest.mark.parametrize("build", [Corpus.from_sentences, Corpus.from_features])
+def test_sentences_are_lists_of_tokens(build: Callable[[Any], Corpus], sentences: Any, message: str) -> None:
+    if isinstance(sentences, Iterator):
+        sentences = iter(["Jan slaapt"])  # not the one that another test has used up
+    with pytest.raises(DataError, match=message):
+        build(sentences)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ("NV", "the labels must be a list of lists of labels, not the text 'NV'"),
+        (["NV"], "the labels of sentence 0 must be a list of labels, not the text 'NV'"),
+        ([Frame()], "the labels of sentence 0 must be a list of labels, not a table"),
+    ],
+)
+def test_labels_are_lists_of_labels(labels: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        Corpus.from_sentences([["Jan", "slaapt"]], labels)
+    with pytest.raises(DataError, match=message):
+        Corpus.from_features([[["w=Jan"], ["w=slaapt"]]], labels)
+
+
+@pytest.fixture(scope="module")
+def tagger() -> corate.Tagger:
+    return corate.train(Corpus.from_sentences([[("Jan", "N"), ("slaapt", "V")]]), "empirical")
+
+
+@pytest.mark.parametrize("sentences", [wrong for wrong, _ in WRONG if not isinstance(wrong, Iterator)])
+def test_a_tagger_takes_no_text_and_no_tables(tagger: corate.Tagger, sentences: Any) -> None:
+    for ask in (tagger.tag_all, tagger.lattice):
+        with pytest.raises(DataError, match="must be a list of"):
+            ask(sentences)
+
+
+@pytest.mark.parametrize("sentence", ["Jan slaapt", b"Jan slaapt", {"tokens": ["Jan"]}, Frame()])
+def test_one_sentence_is_a_list_of_tokens(tagger: corate.Tagger, sentence: Any) -> None:
+    for ask in (tagger.tag, tagger.score):
+        with pytest.raises(DataError, match="must be a list of tokens"):
+            ask(sentence)
+
+
+def test_other_iterables_are_fine(tagger: corate.Tagger) -> None:
+    assert tagger.tag(iter(["Jan", "slaapt"])) == tagger.tag(("Jan", "slaapt")) == ["N", "V"]  # type: ignore[arg-type]
+    assert Corpus.from_sentences(iter([iter(["Jan"])])).tokens(0) == ["Jan"]
+    assert Corpus.from_sentences(Corpus.from_sentences([["Jan"]])).tokens(0) == ["Jan"]
