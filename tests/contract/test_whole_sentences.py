@@ -446,7 +446,7 @@ def test_compaction_changes_no_label(way: dict[str, Any], monkeypatch: pytest.Mo
         ({"method": "polish", "settings": {"c1": 1.0}}, "c1 is for the optimizer lbfgs"),
         ({"method": "standard", "optimizer": "adagrad", "settings": {"c1": 1.0}}, "c1 is for the optimizer lbfgs"),
         ({"method": "standard", "settings": {"sigma2": 1.0}}, "unknown setting 'sigma2'; there are c1, c2"),
-        ({"method": "standard", "settings": {"c2": -1.0}}, "'c2' must be a number that is not negative"),
+        ({"method": "standard", "settings": {"c2": -1.0}}, "'c2' must be a number from 0 to 1000000000, not -1.0"),
         ({"method": "standard", "settings": {"c2": float("nan")}}, "'c2' must be a number"),
         ({"method": "standard", "sentence_weights": [1.0]}, "60 sentences but 1 weights"),
         ({"method": "standard", "sentence_weights": [-1.0] * 60}, "not negative"),

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus
 from corate.counts import Counts, Table, label_ids
 from corate.errors import DataError, FeatureError, ModelError
@@ -23,13 +24,15 @@ from corate.features.vocabulary import Vocabulary
 from corate.model import ChainModel, SparseRows
 from corate.tagger import Tagger
 from corate.training.build import rebuild
-from corate.training.chains import RECIPES, ChainTraining
+from corate.training.chains import RECIPES, ChainParameters, ChainTraining
 from corate.training.empirical import Empirical
 from corate.training.ground import FEW_LABELS, Counted, Loaded
+from corate.training.ladder import LadderParameters
 from corate.training.pairs import edge_templates
-from corate.training.separate import Separate
+from corate.training.separate import Separate, SeparateParameters
+from corate.training.tuning import named_settings
 
-__all__ = ["ARGUMENTS", "METHODS", "train", "update"]
+__all__ = ["ARGUMENTS", "METHODS", "settings_of", "train", "update"]
 
 #: The first is the default.
 METHODS = ("polish", "empirical", "separate", "standard", "piecewise", "memm", "perceptron")
@@ -112,10 +115,10 @@ def train(
     """
     started = time.perf_counter()
     _check_corpus(corpus)
-    if seed < 0:
-        raise DataError(f"the seed must be 0 or more, not {seed}")
+    threads, seed = check_threads(threads), check_seed(seed)
     if method not in METHODS:
         raise DataError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
+    settings = settings_of(method, settings)
     _refuse_foreign(method, locals())
     if method != "empirical":
         _refuse_too_many(corpus)
@@ -175,7 +178,7 @@ def train(
         ).train()
         vocabulary, table = counts.vocabulary, counts.table
     else:
-        cutoff = (settings or {}).get("cutoff", 1) > 1
+        cutoff = settings.get("cutoff", 1) > 1
         ground = _ground(
             method,
             started_from,
@@ -244,6 +247,16 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "label_weights": _FITTED,
     "sentence_weights": _FITTED,
 }
+
+
+def settings_of(method: str, settings: Mapping[str, float] | None) -> dict[str, Any]:
+    """The settings of a method that the user gives by name, checked; raises DataError where one is unknown or absurd.
+
+    >>> settings_of("standard", {"c2": 0.1, "batch": 8.0})
+    {'c2': 0.1, 'batch': 8}
+    """
+    usual: Any = {"empirical": LadderParameters, "separate": SeparateParameters}.get(method, ChainParameters)
+    return named_settings(usual(), settings)
 
 
 def _refuse_foreign(method: str, given: Mapping[str, Any]) -> None:
