@@ -21,8 +21,6 @@
 
 namespace {
 
-constexpr size_t kMostThreads = 256;
-
 template <typename T>
 std::vector<T> copy_of(const In<T>& array) {
     return std::vector<T>(array.data(), array.data() + array.shape(0));
@@ -488,7 +486,7 @@ void bind_engine(nb::module_& m) {
                 std::vector<int32_t> best(static_cast<size_t>(sentences(sentences.shape(0) - 1)));
                 {
                     nb::gil_scoped_release release;
-                    const size_t parts = std::max<size_t>(1, std::min({threads, batch.size(), kMostThreads}));
+                    const size_t parts = useful_threads(threads, batch.size());
                     in_parallel(parts, [&](size_t part) {
                         Session session(engine);
                         Translator translator(session, batch);
@@ -565,7 +563,7 @@ void bind_engine(nb::module_& m) {
                     nb::gil_scoped_release release;
                     const TextTagger tagger(engine, labels, positions, separator.empty() ? '\0' : separator[0], comment);
                     std::vector<const char*> cuts{begin};
-                    const size_t parts = std::max<size_t>(1, std::min(threads, kMostThreads));
+                    const size_t parts = useful_threads(threads, data.size());
                     for (size_t part = 1; part < parts; ++part)
                         cuts.push_back(std::max(cuts.back(), TextTagger::cut(begin, begin + (end - begin) * static_cast<int64_t>(part) / static_cast<int64_t>(parts))));
                     cuts.push_back(end);

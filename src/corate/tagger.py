@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
+from corate.arguments import check_threads
 from corate.corpus import Column, Corpus, StringTable, Token
 from corate.counts import Counts
 from corate.decoding import Lattice
@@ -122,7 +123,7 @@ class Tagger:
     def tag_corpus(self, corpus: Corpus, *, threads: int = 1) -> Column:
         """The labels of a corpus as a column of ids."""
         columns, ready = self._inputs(corpus)
-        ids = self._engine.tag_columns(columns, corpus.offsets, ready, max(1, threads))
+        ids = self._engine.tag_columns(columns, corpus.offsets, ready, check_threads(threads))
         return Column("label", ids, self.model.labels)
 
     def tag_text(
@@ -141,6 +142,7 @@ class Tagger:
         """
         if not self.vocabulary.columns or self.vocabulary.attributes is not None:
             raise ModelError("the model reads ready-made features, not columns; give it items (--format items)")
+        threads = check_threads(threads)
         names = self.text_columns(data, separator, comment) if columns is None else tuple(columns)
         missing = [c for c in self.vocabulary.columns if c not in names]
         if missing:
@@ -150,7 +152,7 @@ class Tagger:
         positions = [names.index(c) for c in self.vocabulary.columns]
         try:
             return self._engine.tag_text(
-                data, self.labels, positions, separator or "", comment or "", max(1, threads), first_line
+                data, self.labels, positions, separator or "", comment or "", threads, first_line
             )
         except RuntimeError as error:
             raise DataError(
