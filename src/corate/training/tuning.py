@@ -108,8 +108,8 @@ def named_settings(usual: Any, settings: Mapping[str, float] | None) -> dict[str
         if name not in known:
             raise DataError(f"unknown setting {name!r}; there are {', '.join(known)}")
         least, most = RANGES[name]
-        whole = isinstance(known[name], int)
-        if not isinstance(value, Real) or not least <= value <= most or (whole and value != int(value)):
+        number, whole = isinstance(value, Real), isinstance(known[name], int)
+        if not number or not least <= value <= most or (whole and value != int(value)):
             kind = "whole number" if whole else "number"
             raise DataError(f"the setting {name!r} must be a {kind} from {least:.10g} to {most:.10g}, not {value!r}")
         values[name] = int(value) if whole else float(value)
