@@ -245,14 +245,10 @@ class Tagger:
         True
         """
         weights = self.model.weights
-        names = self.labels
-
-        def named(i: int) -> tuple[str, str, float]:
-            feature = int(np.searchsorted(weights.offsets, i, side="right")) - 1
-            return self.vocabulary.name(feature), names[int(weights.labels[i])], float(weights.scores[i])
-
-        highest, lowest = _extremes(weights.scores, n)
-        return [named(i) for i in [*highest.tolist(), *lowest.tolist()]]
+        places = np.concatenate(_extremes(weights.scores, n))
+        features = self.vocabulary.names((np.searchsorted(weights.offsets, places, side="right") - 1).tolist())
+        labels = [self.labels[label] for label in weights.labels[places].tolist()]
+        return list(zip(features, labels, weights.scores[places].tolist(), strict=True))
 
     # -- learning, saving ----------------------------------------------------------------------------------------
 
