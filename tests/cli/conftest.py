@@ -20,11 +20,11 @@ class Result:
         return self.out.decode()
 
 
-def run(*args, stdin=b""):
+def run(*args, stdin=b"", encoding="utf-8"):
     from corate.cli import main
 
     old = sys.stdin, sys.stdout, sys.stderr, sys.argv
-    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    out = io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True)
     err = io.StringIO()
     sys.stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)), encoding="utf-8")
     sys.stdout, sys.stderr, sys.argv = out, err, ["corate", *map(str, args)]
