@@ -43,6 +43,8 @@ Progress = Callable[[str, float], None]
 EDGE_TOKENS = 1500
 #: Of all methods but the empirical one.
 MOST_LABELS = 10_000
+#: Of a numeric feature, in methods that fit weights.
+LARGEST_VALUE = 1e15
 
 
 def train(
@@ -139,6 +141,8 @@ def train(
         function, bins = started_from.function, started_from.bins
     binned = method == "empirical" or bins is not None
     ready, bins = _ready(corpus, function, bins, binned=binned)
+    if not binned:
+        _refuse_too_large(ready)
     looked_at = None if held_out is None else _ready(held_out, function, bins, binned=binned)[0]
     chosen_templates = [t for t in templates if t.atoms]
     trained: dict[str, Any] = {
@@ -378,6 +382,18 @@ def _refuse_too_many(corpus: Corpus) -> None:
             f"{used:,} labels are more than the {MOST_LABELS:,} that this method takes; name the columns if another "
             "one holds the labels, or use the method 'empirical'"
         )
+
+
+def _refuse_too_large(corpus: Corpus) -> None:
+    """Weights are fitted in single precision, which has to hold the sum of the squares of a feature's values."""
+    ready = corpus.attributes
+    if ready is None or ready.values is None or not (np.abs(ready.values) > LARGEST_VALUE).any():
+        return
+    first = int(np.flatnonzero(np.abs(ready.values) > LARGEST_VALUE)[0])
+    raise DataError(
+        f"the feature {ready.names[int(ready.ids[first])]!r} has the value {ready.values[first]:g}; this method takes "
+        f"values from {-LARGEST_VALUE:g} to {LARGEST_VALUE:g}: scale them, or use 'empirical', which bins them"
+    )
 
 
 def _layout(corpus: Corpus) -> list[str]:
