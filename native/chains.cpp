@@ -30,7 +30,7 @@ class Chains : public ChainItems {
         const std::lock_guard<std::mutex> guard(evaluating_);
         std::fill(gradient, gradient + size(), 0.0);
         if (!exact) single_.assign(weights, weights + size());
-        Team team(std::max<size_t>(1, threads));
+        Team team(useful_threads(threads, n_sentences()));
         double loss = exact ? sum_gradient<double>(weights, gradient, team) : sum_gradient<float>(single_.data(), gradient, team);
         double norm = 0.0;
         for (size_t i = 0; i < n_pairs(); ++i) {
@@ -53,7 +53,7 @@ class Chains : public ChainItems {
         Work<float> work;
         std::vector<float> table(all_labels() ? n_pairs() : 0);
         double loss = 0.0;
-        Team team(std::max<size_t>(1, threads));
+        Team team(useful_threads(threads, std::min(batch, order.shape(0))));
         auto step = [&](size_t at, float shrink, float r) {
             float* pair = w + 2 * at;
             adagrad_step(pair, r + shrink * pair[0], rate);
@@ -128,7 +128,7 @@ class Chains : public ChainItems {
         edges.local = loss_ == Loss::local;
         edges.triples = triples_;
         edges.triple_scores.assign(weights + first_triple(), weights + size());
-        const size_t parts = std::max<size_t>(1, threads);
+        const size_t parts = useful_threads(threads, n_sentences());
         in_parallel(parts, [&](size_t part) {
             Viterbi viterbi;
             std::vector<int64_t> offsets;

@@ -136,7 +136,7 @@ void bind_counting(nb::module_& m) {
     m.def(
         "count_tables",
         [](In2<int32_t> contexts, In<int32_t> labels, In<int64_t> sizes, size_t n_labels, size_t threads) {
-            const size_t kinds = contexts.shape(0), n = contexts.shape(1), parts = std::max<size_t>(1, threads);
+            const size_t kinds = contexts.shape(0), n = contexts.shape(1), parts = useful_threads(threads, kinds);
             if (labels.shape(0) != n || sizes.shape(0) != kinds)
                 throw nb::value_error("as many labels as contexts are needed, and a size for each kind");
             check_labels(labels, n_labels);

@@ -22,8 +22,6 @@
 
 namespace {
 
-constexpr size_t kMostThreads = 256;
-
 template <typename T>
 std::vector<T> copy_of(const In<T>& array) {
     return std::vector<T>(array.data(), array.data() + array.shape(0));
@@ -447,7 +445,7 @@ void bind_engine(nb::module_& m) {
                 std::vector<int32_t> best(static_cast<size_t>(sentences(sentences.shape(0) - 1)));
                 {
                     nb::gil_scoped_release release;
-                    const size_t parts = std::max<size_t>(1, std::min({threads, batch.size(), kMostThreads}));
+                    const size_t parts = useful_threads(threads, batch.size());
                     in_parallel(parts, [&](size_t part) {
                         Session session(engine);
                         Translator translator(session, batch);
@@ -523,7 +521,7 @@ void bind_engine(nb::module_& m) {
                     nb::gil_scoped_release release;
                     const TextTagger tagger(engine, labels, positions, separator, comment);
                     std::vector<size_t> cuts{0};
-                    const size_t parts = std::max<size_t>(1, std::min(threads, kMostThreads));
+                    const size_t parts = useful_threads(threads, text.size());
                     for (size_t part = 1; part < parts; ++part)
                         cuts.push_back(std::max(cuts.back(), after_last_blank_line(text, text.size() * part / parts)));
                     cuts.push_back(text.size());

@@ -173,8 +173,9 @@ class AllFeatures {
     std::vector<int32_t> list(size_t threads) const {
         const auto n = static_cast<size_t>(sentences_(sentences_.shape(0) - 1));
         std::vector<int32_t> out(map_.n_templates() * n);
-        in_parallel(std::max<size_t>(1, threads), [&](size_t part) {
-            for (size_t t = part; t < map_.n_templates(); t += std::max<size_t>(1, threads)) of_template(t, out.data() + t * n);
+        const size_t parts = useful_threads(threads, map_.n_templates());
+        in_parallel(parts, [&](size_t part) {
+            for (size_t t = part; t < map_.n_templates(); t += parts) of_template(t, out.data() + t * n);
         });
         return out;
     }

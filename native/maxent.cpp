@@ -60,6 +60,7 @@ class Nodes {
     // the result does not depend on the number of threads.
     double objective(const double* weights, double precision, double* gradient, size_t threads) const {
         constexpr size_t kParts = 16;
+        threads = useful_threads(threads, kParts);
         std::vector<double> losses(kParts, 0.0);
         std::vector<std::vector<double>> sums(threads > 1 ? kParts : 1);
         std::fill(gradient, gradient + size(), 0.0);
@@ -114,10 +115,10 @@ class Nodes {
         nb::gil_scoped_release release;
         const size_t n = order.shape(0);
         float* w = state.data();
-        std::vector<std::vector<float>> residuals(batch);
-        std::vector<double> losses(batch);
+        std::vector<std::vector<float>> residuals(std::min(batch, n));
+        std::vector<double> losses(std::min(batch, n));
         double loss = 0.0;
-        Team team(std::max<size_t>(1, threads));
+        Team team(useful_threads(threads, std::min(batch, n)));
         for (size_t start = 0; start < n; start += batch) {
             const size_t count = std::min(batch, n - start);
             team.run([&](size_t part, size_t parts) {
@@ -156,8 +157,8 @@ class Nodes {
     // P(y | x) of each candidate.
     std::vector<float> posteriors(const float* weights, bool logs, size_t threads) const {
         std::vector<float> out(n_candidates());
-        in_parallel(std::max<size_t>(1, threads), [&](size_t part) {
-            const size_t parts = std::max<size_t>(1, threads);
+        const size_t parts = useful_threads(threads, n_contexts_);
+        in_parallel(parts, [&](size_t part) {
             for (size_t c = n_contexts_ * part / parts; c < n_contexts_ * (part + 1) / parts; ++c) {
                 float* p = out.data() + first(c);
                 scores(c, weights, p);

@@ -65,10 +65,10 @@ class Pairs {
             if (order(i) < 0 || static_cast<size_t>(order(i)) >= edges_.size()) throw nb::value_error("no such edge");
         nb::gil_scoped_release release;
         float* w = state.data();
-        std::vector<Work<float>> works(batch);
-        std::vector<double> losses(batch);
+        std::vector<Work<float>> works(std::min(batch, order.shape(0)));
+        std::vector<double> losses(std::min(batch, order.shape(0)));
         double loss = 0.0;
-        Team team(std::max<size_t>(1, threads));
+        Team team(useful_threads(threads, std::min(batch, order.shape(0))));
         for (size_t start = 0; start < order.shape(0); start += batch) {
             const size_t count = std::min(batch, order.shape(0) - start);
             team.run([&](size_t part, size_t parts) {

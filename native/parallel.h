@@ -1,5 +1,6 @@
 // Threads for kernels: parts of one job, and a team that is kept between many small jobs.
 #pragma once
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
@@ -8,6 +9,13 @@
 #include <system_error>
 #include <thread>
 #include <vector>
+
+// How many threads to use: as many as asked for, but no more than there are pieces of work, and no more than processors, as
+// others would only wait for their turn. A few are always allowed, so that tests on small machines run several.
+inline size_t useful_threads(size_t asked, size_t pieces) {
+    const size_t most = std::max<size_t>(8, std::thread::hardware_concurrency());
+    return std::max<size_t>(1, std::min({asked, pieces, most}));
+}
 
 // Runs work(part) for each part on its own thread, the first on this one, as are those for which the system has no thread
 // left; the first exception is thrown again here.

@@ -221,7 +221,7 @@ void bind_pooling(nb::module_& m) {
             {
                 nb::gil_scoped_release release;
                 const Evidence evidence(table, prior, k);
-                const size_t n = offsets.shape(0) - 1, parts = std::max<size_t>(1, threads);
+                const size_t n = offsets.shape(0) - 1, parts = useful_threads(threads, n);
                 in_parallel(parts, [&](size_t part) {
                     for (size_t t = n * part / parts; t < n * (part + 1) / parts; ++t) {
                         const auto width = static_cast<size_t>(places(t + 1) - places(t));

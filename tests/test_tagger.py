@@ -305,8 +305,8 @@ def test_no_tokens_are_no_trouble(taggers: dict[str, Tagger]) -> None:
         assert tagger.tag_corpus(Corpus.from_sentences([], columns=tagger.columns)).values() == []
 
 
-@pytest.mark.parametrize("threads", [0, -3, 1000, 10**9])
-def test_any_number_of_threads_will_do(tagger: Tagger, threads: int) -> None:
+@pytest.mark.parametrize("threads", [2, 1000, 10**9])
+def test_any_number_of_threads_gives_the_same_labels(tagger: Tagger, threads: int) -> None:
     sentences = words_of(random_sentences(300, 5))
     expected = tagger.tag_all(sentences)
     assert tagger.tag_all(sentences, threads=threads) == expected

@@ -7,14 +7,20 @@
 ['NAME', 'VERB']
 """
 
-from corate.archive import load
-from corate.corpus import Corpus
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from corate.errors import CorateError, DataError, FeatureError, ModelError
-from corate.evaluation import Report
-from corate.evaluation import evaluate as _evaluate
-from corate.formats import read, write
-from corate.tagger import Tagger
-from corate.training import train
+
+if TYPE_CHECKING:
+    from corate.archive import load
+    from corate.corpus import Corpus
+    from corate.evaluation import Report
+    from corate.formats import read, write
+    from corate.tagger import Tagger
+    from corate.training import train
 
 __all__ = [
     "CorateError",
@@ -32,15 +38,48 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
+#: Where names are imported from when they are first used: the command line can then hear Ctrl-C before NumPy is here.
+_MODULES = {
+    "Corpus": "corpus",
+    "Report": "evaluation",
+    "Tagger": "tagger",
+    "load": "archive",
+    "read": "formats",
+    "train": "training",
+    "write": "formats",
+}
+
+
+def __getattr__(name: str) -> Any:
+    module = f"{__name__}.{_MODULES.get(name, name)}"
+    try:
+        found = None if name.startswith("__") else import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        found = None
+    if found is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(found, name) if name in _MODULES else found
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 def evaluate(tagger: Tagger, corpus: Corpus, *, threads: int = 1) -> Report:
     """Tag a labelled corpus and compare: accuracy for all, known and unknown words, and chunks where labels are spans.
 
+    >>> from corate import Corpus, train
     >>> corpus = Corpus.from_sentences([[("Ann", "NAME"), ("sleeps", "VERB")], [("Bob", "NAME"), ("sings", "VERB")]])
     >>> evaluate(train(corpus), corpus).accuracy
     1.0
     """
+    from corate.corpus import Corpus
+    from corate.evaluation import evaluate as compared
+
     if not isinstance(corpus, Corpus):
         raise DataError(f"a corpus is needed, not a {type(corpus).__name__}; make one with Corpus.from_sentences")
     known = tagger.words if len(tagger.words) else None
-    return _evaluate(corpus, tagger.tag_corpus(corpus, threads=threads), known)
+    return compared(corpus, tagger.tag_corpus(corpus, threads=threads), known)

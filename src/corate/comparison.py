@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
+from corate.arguments import check_threads, check_whole
 from corate.corpus import Corpus
 from corate.errors import DataError
 from corate.evaluation import Report, evaluate
@@ -129,8 +130,7 @@ def compare(
     test.require_labels()
     if not test.n_tokens:
         raise DataError("there is nothing to compare on: the test data has no tokens")
-    if seeds < 1:
-        raise DataError(f"there must be at least one seed, not {seeds}")
+    threads, seeds = check_threads(threads), check_whole("seeds", seeds, 1)
     chosen = in_order(methods)
     further = options or {}
     for method in chosen:

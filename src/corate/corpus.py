@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
+from corate.arguments import check_seed
 from corate.errors import DataError, FeatureError
 from corate.spans import convert
 
@@ -388,7 +389,7 @@ class Corpus:
 
     def shuffle(self, seed: int = 0) -> Corpus:
         """The sentences in a random order, the same for the same seed."""
-        return self.take(np.random.default_rng(seed).permutation(len(self)))
+        return self.take(np.random.default_rng(check_seed(seed)).permutation(len(self)))
 
     def split(self, fraction: float, seed: int = 0) -> tuple[Corpus, Corpus]:
         """Two parts at random: the rest, and ``fraction`` of the sentences (both in their old order).
@@ -399,7 +400,7 @@ class Corpus:
         """
         if not 0 < fraction < 1:
             raise DataError(f"the fraction to split off must lie between 0 and 1, not {fraction}")
-        order = np.random.default_rng(seed).permutation(len(self))
+        order = np.random.default_rng(check_seed(seed)).permutation(len(self))
         cut = round(fraction * len(self))
         return self.take(np.sort(order[cut:])), self.take(np.sort(order[:cut]))
 

@@ -12,7 +12,7 @@ from corate import _native
 __all__ = ["Lattice"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Lattice:
     """Sentences ready to decode.
 
@@ -26,6 +26,8 @@ class Lattice:
     >>> lattice = Lattice(np.array([0, 2]), np.array([0, 2, 4]), labels, scores, edges)
     >>> lattice.best()[0].tolist(), [round(float(p), 2) for p in lattice.marginals()[1]]
     ([0, 1], [0.9, 0.1, 0.2, 0.8])
+    >>> lattice
+    Lattice(sentences=1, tokens=2, candidates_per_token=2.0)
     """
 
     sentences: NDArray[np.int64]
@@ -34,6 +36,11 @@ class Lattice:
     scores: NDArray[np.float32]
     edges: _native.Edges
     extra: _native.EdgeFeatureArrays | None = None
+
+    def __repr__(self) -> str:
+        sentences, tokens = len(self.sentences) - 1, len(self.offsets) - 1
+        width = len(self.labels) / max(1, tokens)
+        return f"Lattice(sentences={sentences}, tokens={tokens}, candidates_per_token={width:.1f})"
 
     def best(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """The best label of each token (Viterbi), and the score of each sentence's best path."""

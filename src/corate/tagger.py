@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
+from corate.arguments import check_threads
 from corate.corpus import Column, Corpus, StringTable, Token, listed
 from corate.counts import Counts
 from corate.decoding import Lattice
@@ -130,7 +131,7 @@ class Tagger:
     def tag_corpus(self, corpus: Corpus, *, threads: int = 1) -> Column:
         """The labels of a corpus as a column of ids."""
         columns, ready = self._inputs(corpus)
-        ids = self._engine.tag_columns(columns, corpus.offsets, ready, max(1, threads))
+        ids = self._engine.tag_columns(columns, corpus.offsets, ready, check_threads(threads))
         return Column("label", ids, self.model.labels)
 
     def tag_text(
@@ -157,6 +158,7 @@ class Tagger:
             raise DataError(f"tag_text takes text as UTF-8 bytes, not as {type(data).__name__}; give it text.encode()")
         if not self.vocabulary.columns or self.vocabulary.attributes is not None:
             raise ModelError("the model reads ready-made features, not columns; give it items (--format items)")
+        threads = check_threads(threads)
         names = self.text_columns(data, separator, comment) if columns is None else tuple(columns)
         missing = [c for c in self.vocabulary.columns if c not in names]
         if missing:
@@ -170,7 +172,7 @@ class Tagger:
         positions = [names.index(c) for c in self.vocabulary.columns]
         try:
             return self._engine.tag_text(
-                data, self.labels, positions, separator or "", comment or "", max(1, threads), first_line
+                data, self.labels, positions, separator or "", comment or "", threads, first_line
             )
         except RuntimeError as error:
             hint = comment_hint(*data.split(b"\n"), comment=comment)
@@ -264,14 +266,10 @@ class Tagger:
         True
         """
         weights = self.model.weights
-        names = self.labels
-
-        def named(i: int) -> tuple[str, str, float]:
-            feature = int(np.searchsorted(weights.offsets, i, side="right")) - 1
-            return self.vocabulary.name(feature), names[int(weights.labels[i])], float(weights.scores[i])
-
-        highest, lowest = _extremes(weights.scores, n)
-        return [named(i) for i in [*highest.tolist(), *lowest.tolist()]]
+        places = np.concatenate(_extremes(weights.scores, n))
+        features = self.vocabulary.names((np.searchsorted(weights.offsets, places, side="right") - 1).tolist())
+        labels = [self.labels[label] for label in weights.labels[places].tolist()]
+        return list(zip(features, labels, weights.scores[places].tolist(), strict=True))
 
     # -- learning, saving ----------------------------------------------------------------------------------------
 

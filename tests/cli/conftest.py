@@ -27,11 +27,11 @@ class Screen(io.TextIOWrapper):
         return True
 
 
-def run(*args, stdin=b"", screen=False):
+def run(*args, stdin=b"", screen=False, encoding="utf-8"):
     from corate.cli import main
 
     old = sys.stdin, sys.stdout, sys.stderr, sys.argv
-    out = (Screen if screen else io.TextIOWrapper)(io.BytesIO(), encoding="utf-8", write_through=True)
+    out = (Screen if screen else io.TextIOWrapper)(io.BytesIO(), encoding=encoding, write_through=True)
     err = io.StringIO()
     sys.stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)), encoding="utf-8")
     sys.stdout, sys.stderr, sys.argv = out, err, ["corate", *map(str, args)]

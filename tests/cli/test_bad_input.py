@@ -527,7 +527,7 @@ import resource, sys, corate
 tagger = corate.load(sys.argv[1])
 corpus = corate.read(sys.argv[2])
 pages = int(open("/proc/self/statm").read().split()[0])
-limit = pages * resource.getpagesize() + (200 << 20)
+limit = pages * resource.getpagesize() + (20 << 20)
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 assert tagger.tag_all(corpus, threads=10_000) == tagger.tag_all(corpus)
 text = open(sys.argv[2], "rb").read()

@@ -67,7 +67,7 @@ def test_features_are_the_same_for_all_and_options_are_by_method(corpora):
     [
         ({"methods": ["magic"]}, "unknown method 'magic'"),
         ({"methods": []}, "no method"),
-        ({"seeds": 0}, "at least one seed"),
+        ({"seeds": 0}, "seeds must be a whole number, 1 or more, not 0"),
         ({"test": Corpus.from_sentences([["a"]])}, "label"),
         ({"test": Corpus.from_sentences([])}, "label|no tokens"),
     ],

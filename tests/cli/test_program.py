@@ -115,3 +115,20 @@ def test_standard_output_that_is_full_is_exit_code_1(model):
     assert run.returncode == 1
     assert b"No space left" in run.stderr
     assert b"Traceback" not in run.stderr
+
+
+@posix
+@pytest.mark.parametrize("start", [PROGRAM, [sys.executable, "-c", "from corate.cli import main; main()"]], ids=len)
+@pytest.mark.parametrize("how", ["os.kill(os.getpid(), signal.SIGINT)", "raise KeyboardInterrupt"])
+@pytest.mark.parametrize("package", ["numpy", "typer"])
+def test_ctrl_c_while_packages_are_imported_is_130(tmp_path, start, how, package):
+    (tmp_path / f"{package}.py").write_text(f"import os, signal\n{how}\nraise AssertionError('it went on')\n")
+    paths = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    run = subprocess.run([*start, "derive", "A-B"], capture_output=True, env={**os.environ, "PYTHONPATH": paths})
+    assert (run.returncode, run.stdout, run.stderr) == (130, b"", b"corate: interrupted\n")
+
+
+def test_ctrl_c_is_back_to_normal_when_the_program_has_started(corate):
+    before = signal.getsignal(signal.SIGINT)
+    corate("--version")
+    assert signal.getsignal(signal.SIGINT) is before

@@ -158,8 +158,10 @@ def test_an_option_of_other_methods_is_wrong_usage_and_names_them(corate, tmp_pa
     ("args", "said"),
     [
         (["--set", "sigma2=1"], "unknown setting 'sigma2'; there are c1, c2,"),
-        (["--set", "passes=1.5"], "passes is a whole number"),
-        (["--set", "c2=-1"], "'c2' must be a number that is not negative"),
+        (["--set", "passes=1.5"], "'passes' must be a whole number from 0 to 1000000"),
+        (["--set", "c2=-1"], "'c2' must be a number from 0 to 1000000000, not -1.0"),
+        (["--set", "batch=1e30"], "'batch' must be a whole number from 0 to 1000000, not 1e+30"),
+        (["--set", "iterations=1e400"], "'iterations' must be a whole number from 0 to 1000000, not inf"),
         (["--set", "c1=1"], "c1 is for --optimizer lbfgs, not for adagrad; use --set cutoff=N"),
         (["--method", "standard", "--optimizer", "adagrad", "--set", "c1=1"], "add --optimizer lbfgs"),
         (["--optimizer", "lbfgs"], "polish is trained by adagrad"),

@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import subprocess
 import sys
 import unicodedata
 
@@ -10,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import corate as library
 from corate.cli import terminal
 
 cells = st.text(st.characters(codec="ascii", exclude_categories=["C"]), max_size=12).map(str.strip)
@@ -155,3 +158,61 @@ def test_errors_and_warnings_are_escaped_wherever_they_go(corate, model, tmp_pat
     result = corate("rates", tmp_path / STEERING, "-f", "columns", "--skip-bad")
     assert ESCAPED in result.err
     assert "\x1b" not in result.err
+
+
+# -- standard output that is not UTF-8 ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def umlauts(tmp_path_factory):
+    """A folder with a text whose words and labels are not ASCII, and its model."""
+    folder = tmp_path_factory.mktemp("umlauts")
+    (folder / "Ä.tsv").write_text("Ännä\tÄ\nsings\tV\n\nBøb\tÄ\nsings\tV\n\n" * 9, encoding="utf-8")
+    library.train(library.read(folder / "Ä.tsv")).save(folder / "Ä.corate")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["info", "Ä.corate"],
+        ["info", "Ä.corate", "--json"],
+        ["rates", "Ä.corate"],
+        ["rates", "Ä.tsv", "--json"],
+        ["eval", "Ä.corate", "Ä.tsv", "--confusion"],
+        ["eval", "Ä.corate", "Ä.tsv", "--json"],
+        ["compare", "Ä.tsv", "--test", "Ä.tsv", "--methods", "empirical", "--seeds", "2"],
+        ["train", "Ä.tsv", "-o", "Ö.corate"],
+        ["train", "Ä.tsv", "-o", "Ö.corate", "--json"],
+        ["demo", "--sentences", "60"],
+    ],
+    ids=" ".join,
+)
+def test_characters_that_standard_output_lacks_are_escaped(corate, umlauts, monkeypatch, command):
+    monkeypatch.chdir(umlauts)
+    result = corate(*command, encoding="ascii")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.isascii()
+    if "--json" in command:
+        assert json.loads(result.out)
+
+
+def test_json_in_utf_8_is_not_escaped(corate, umlauts):
+    assert json.loads(corate("info", umlauts / "Ä.corate", "--json").out)["labels"] == ["Ä", "V"]
+    assert '"Ä"' in corate("info", umlauts / "Ä.corate", "--json").text
+
+
+def test_a_c_locale_is_no_traceback(umlauts):
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    shown = subprocess.run(
+        [sys.executable, "-m", "corate.cli", "info", umlauts / "Ä.corate"],
+        capture_output=True,
+        env={**os.environ, **plain},
+    )
+    assert (shown.returncode, shown.stderr) == (0, b"")
+    assert b"2: \\xc4 V" in shown.stdout
+
+
+def test_a_table_without_rows_is_its_header(capsys):
+    terminal.show_table([], ["right", "taken for", "tokens"])
+    assert capsys.readouterr().out == "right  taken for  tokens\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -223,3 +224,25 @@ def test_a_map_checks_its_own_functions_and_templates() -> None:
             _native.FeatureMap(1, functions, made)
     with pytest.raises(ValueError, match="function"):
         _native.FeatureMap(1, [(0, 99, 0, "", None, False)], [])
+
+
+class Counting:
+    """A feature map that counts how often its tables are asked for, which copies them."""
+
+    def __init__(self, map: _native.FeatureMap) -> None:
+        self.map = map
+        self.asked: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("values", "keys"):
+            self.asked.append(name)
+        return getattr(self.map, name)
+
+
+def test_names_of_many_features_copy_each_table_once() -> None:
+    vocabulary = Vocabulary.of([parse(t) for t in ("word[0]", "lower(word[0])", "word[-1]|word[0]|word[1]")])
+    vocabulary.fit(Corpus.from_sentences([["To", "be", "or", "not"], ["to", "be"]]))
+    features = list(range(int(vocabulary.bases[-1])))
+    counting = Counting(vocabulary.map)
+    assert replace(vocabulary, map=counting).names(features) == [vocabulary.name(f) for f in features]
+    assert sorted(counting.asked) == ["keys", "values", "values"]

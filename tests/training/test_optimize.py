@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from corate.errors import DataError
 from corate.training.optimize import AdaGrad, Perceptron, lbfgs
 
 F64 = NDArray[np.float64]
@@ -361,3 +362,9 @@ def test_late_moments_weigh_most_in_the_average() -> None:
     run.pass_once()
     run.take_back(kept)
     np.testing.assert_array_equal(run.weights, before)
+
+
+def test_a_gradient_that_is_not_finite_is_refused() -> None:
+    """Steps along it would have no length."""
+    with pytest.raises(DataError, match="the gradient is not finite; scale"):
+        lbfgs(lambda x: (0.0, np.full(2, 1e200) * x), np.ones(2))

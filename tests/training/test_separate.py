@@ -323,12 +323,14 @@ def test_a_checkpoint_needs_passes(tmp_path: Path) -> None:
     [
         ({"sigma": 1.0}, "unknown setting 'sigma'; there are sigma2"),
         ({"__class__": 1.0}, "unknown setting"),
-        ({"sigma2": -1.0}, "'sigma2' must be a number above 0"),
-        ({"sigma2": 0}, "'sigma2' must be a number above 0"),
-        ({"rate": -0.1}, "'rate' must be a number that is not negative"),
+        ({"sigma2": -1.0}, "'sigma2' must be a number from 1e-09 to"),
+        ({"sigma2": 0}, "'sigma2' must be a number from 1e-09 to"),
+        ({"rate": -0.1}, "'rate' must be a number from 0 to 1000000000, not -0.1"),
         ({"rate": float("nan")}, "'rate' must be a number"),
         ({"coupling": float("inf")}, "'coupling' must be a number"),
-        ({"passes": "many"}, "'passes' must be a number"),
+        ({"passes": "many"}, "'passes' must be a whole number"),
+        ({"passes": 2.5}, "'passes' must be a whole number from 0 to 1000000, not 2.5"),
+        ({"passes": 10**400}, "'passes' must be a whole number"),
     ],
     ids=str,
 )

@@ -107,6 +107,7 @@ def _occupy(number: int) -> None:
 @contextmanager
 def exit_codes() -> Iterator[None]:
     """Turn what the body raises into an exit code; errors corate does not know of keep their traceback."""
+    _escape_what_cannot_be_written()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
@@ -131,6 +132,12 @@ def exit_codes() -> Iterator[None]:
     except OSError as error:
         complain(_describe(error))
         raise SystemExit(UNUSABLE) from None
+
+
+def _escape_what_cannot_be_written() -> None:
+    """Have characters that the encoding of standard output lacks escaped, as Python does on standard error."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def hush() -> None:

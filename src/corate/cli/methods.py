@@ -7,13 +7,12 @@ from typing import Any
 
 import typer
 
+from corate import training
 from corate.errors import DataError
 from corate.training import ARGUMENTS, METHODS
-from corate.training.chains import RECIPES, ChainParameters
+from corate.training.chains import RECIPES
 from corate.training.ground import BASES
-from corate.training.ladder import LadderParameters
-from corate.training.separate import OPTIMIZERS, SeparateParameters
-from corate.training.tuning import named_settings
+from corate.training.separate import OPTIMIZERS
 
 __all__ = ["POLISHED_BASES", "check_options", "label_weights", "option_of", "panel_of", "settings_of", "told_for"]
 
@@ -107,15 +106,11 @@ def settings_of(method: str, texts: Sequence[str]) -> dict[str, float] | None:
     >>> settings_of("standard", ["c2=0.1"])
     {'c2': 0.1}
     """
-    usual: Any = {"empirical": LadderParameters, "separate": SeparateParameters}.get(method, ChainParameters)()
     found: dict[str, float] = {}
     for text in texts:
         name, _, written = (part.strip() for part in text.partition("="))
         try:
-            value = float(written)
-            if isinstance(getattr(usual, name, None), int) and not value.is_integer():
-                raise DataError(f"{name} is a whole number, not {written}")
-            found |= named_settings(usual, {name: value})
+            found |= training.settings_of(method, {name: float(written)})
         except DataError as error:
             raise typer.BadParameter(str(error), param_hint="--set") from None
         except ValueError:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from corate.arguments import LARGEST_SEED
+
 if TYPE_CHECKING:
     from corate.corpus import Corpus
 
@@ -101,7 +103,10 @@ SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Skip lines that cannot be used and go on.", rich_help_panel=_READING)
 ]
 Threads = Annotated[int, typer.Option("--threads", "-j", min=1, help="How many threads to use.")]
-Seed = Annotated[int, typer.Option(min=0, help="Where random choices start; the same seed gives the same result.")]
+Seed = Annotated[
+    int,
+    typer.Option(min=0, max=LARGEST_SEED, help="Where random choices start; the same seed gives the same result."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 

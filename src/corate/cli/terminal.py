@@ -57,8 +57,9 @@ def escaped(text: str, escape: str = "") -> str:
 
 
 def print_json(values: Mapping[str, Any]) -> None:
-    """Print one JSON object; what is not a number becomes null."""
-    text = json.dumps(_plain(values), indent=2, ensure_ascii=False, allow_nan=False)
+    """Print one JSON object, what is not a number as null; in ASCII unless standard output is UTF-8."""
+    ascii_only = (sys.stdout.encoding or "utf-8").lower() not in ("utf-8", "utf8")
+    text = json.dumps(_plain(values), indent=2, ensure_ascii=ascii_only, allow_nan=False)
     print(escaped(text, r"\u{:04x}") if is_terminal() else text)
 
 
@@ -131,7 +132,7 @@ def show_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), *, tit
     accuracy  97.15%
     tokens    51,533
     """
-    width = max((len(row) for row in rows), default=0)
+    width = max(map(len, (header, *rows)))
     numeric = [bool(rows) and all(_is_number(row[i]) for row in rows) for i in range(width)]
     if title:
         print(title)

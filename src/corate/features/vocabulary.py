@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,30 +124,44 @@ class Vocabulary:
 
     def name(self, feature: int) -> str:
         """What a feature id stands for."""
-        bases = self.bases
-        if self.attributes is not None and feature < len(self.attributes):
-            return self.attributes[int(feature)]
-        t = int(np.searchsorted(bases, feature, side="right")) - 1
-        template = self.templates[t]
-        found = zip(template.atoms, self._values(t, int(feature - bases[t])), strict=True)
-        values = [self._value(atom, v) for atom, v in found]
-        return f"{template}={'|'.join(values)}"
+        return self.names([feature])[0]
 
-    def _values(self, t: int, local: int) -> list[int]:
-        atoms = len(self.templates[t].atoms)
-        if atoms == 1:
-            return [int(local)]
-        prefixes, keys = self.map.keys(t)
-        key = int(keys[local])
-        values = [key & 0xFFFFFFFF]
-        for _ in range(atoms - 2):
-            key = int(prefixes[key >> 32])
-            values.append(key & 0xFFFFFFFF)
-        return [*reversed([*values, key >> 32])]
+    def names(self, features: Sequence[int]) -> list[str]:
+        """What feature ids stand for; many at once are quicker than one by one.
 
-    def _value(self, atom: Atom, value: int) -> str:
-        if value < _HALF:
-            return f"<start-{value + 1}>"
-        if value < BOUNDARIES:
-            return f"<end+{value - _HALF + 1}>"
-        return StringTable(*self.map.values(self.function_index(atom)))[value - BOUNDARIES]
+        >>> from corate.features.templates import parse
+        >>> vocabulary = Vocabulary.of([parse("word[0]"), parse("word[-1]|word[0]")])
+        >>> ids, _ = vocabulary.fit(Corpus.from_sentences([["to", "be"]]))
+        >>> vocabulary.names([17, 18])
+        ['word[0]=be', 'word[-1]|word[0]=<start-1>|to']
+        """
+        bases, numbers = self.bases, {function: i for i, function in enumerate(self.functions())}
+        keys_of = cache(self.map.keys)
+        strings_of = cache(lambda function: StringTable(*self.map.values(function)))
+
+        def value_name(atom: Atom, value: int) -> str:
+            if value < _HALF:
+                return f"<start-{value + 1}>"
+            if value < BOUNDARIES:
+                return f"<end+{value - _HALF + 1}>"
+            return strings_of(numbers[atom.column, atom.function])[value - BOUNDARIES]
+
+        def name(feature: int, t: int) -> str:
+            if t < 0 and self.attributes is not None:
+                return self.attributes[feature]
+            atoms, value = self.templates[t].atoms, feature - int(bases[t])
+            values = [value] if len(atoms) == 1 else _values(*keys_of(t), value, len(atoms))
+            return f"{self.templates[t]}={'|'.join(map(value_name, atoms, values))}"
+
+        templates = np.searchsorted(bases, np.asarray(features, dtype=np.int64), side="right") - 1
+        return [name(int(feature), t) for feature, t in zip(features, templates.tolist(), strict=True)]
+
+
+def _values(prefixes: NDArray[np.uint64], keys: NDArray[np.uint64], local: int, atoms: int) -> list[int]:
+    """The values of a conjunction's atoms: each key is the number of the conjunction before it, and one more value."""
+    key = int(keys[local])
+    values = [key & 0xFFFFFFFF]
+    for _ in range(atoms - 2):
+        key = int(prefixes[key >> 32])
+        values.append(key & 0xFFFFFFFF)
+    return [*reversed([*values, key >> 32])]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus
 from corate.counts import Counts, Table, label_ids
 from corate.errors import DataError, FeatureError, ModelError
@@ -24,13 +25,15 @@ from corate.model import ChainModel, SparseRows
 from corate.spans import are_spans
 from corate.tagger import Tagger
 from corate.training.build import rebuild
-from corate.training.chains import RECIPES, ChainTraining
+from corate.training.chains import RECIPES, ChainParameters, ChainTraining
 from corate.training.empirical import Empirical
 from corate.training.ground import FEW_LABELS, Counted, Loaded
+from corate.training.ladder import LadderParameters
 from corate.training.pairs import edge_templates
-from corate.training.separate import Separate
+from corate.training.separate import Separate, SeparateParameters
+from corate.training.tuning import named_settings
 
-__all__ = ["ARGUMENTS", "METHODS", "train", "update"]
+__all__ = ["ARGUMENTS", "METHODS", "settings_of", "train", "update"]
 
 #: The first is the default.
 METHODS = ("polish", "empirical", "separate", "standard", "piecewise", "memm", "perceptron")
@@ -41,6 +44,8 @@ Progress = Callable[[str, float], None]
 EDGE_TOKENS = 1500
 #: Of all methods but the empirical one.
 MOST_LABELS = 10_000
+#: Of a numeric feature, in methods that fit weights.
+LARGEST_VALUE = 1e15
 
 
 def train(
@@ -113,10 +118,10 @@ def train(
     """
     started = time.perf_counter()
     _check_corpus(corpus)
-    if seed < 0:
-        raise DataError(f"the seed must be 0 or more, not {seed}")
+    threads, seed = check_threads(threads), check_seed(seed)
     if method not in METHODS:
         raise DataError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
+    settings = settings_of(method, settings)
     _refuse_foreign(method, locals())
     if method != "empirical":
         _refuse_too_many(corpus)
@@ -137,6 +142,8 @@ def train(
         function, bins = started_from.function, started_from.bins
     binned = method == "empirical" or bins is not None
     ready, bins = _ready(corpus, function, bins, binned=binned)
+    if not binned:
+        _refuse_too_large(ready)
     looked_at = None if held_out is None else _ready(held_out, function, bins, binned=binned)[0]
     chosen_templates = [t for t in templates if t.atoms]
     trained: dict[str, Any] = {
@@ -176,7 +183,7 @@ def train(
         ).train()
         vocabulary, table = counts.vocabulary, counts.table
     else:
-        cutoff = (settings or {}).get("cutoff", 1) > 1
+        cutoff = settings.get("cutoff", 1) > 1
         ground = _ground(
             method,
             started_from,
@@ -245,6 +252,16 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "label_weights": _FITTED,
     "sentence_weights": _FITTED,
 }
+
+
+def settings_of(method: str, settings: Mapping[str, float] | None) -> dict[str, Any]:
+    """The settings of a method that the user gives by name, checked; raises DataError where one is unknown or absurd.
+
+    >>> settings_of("standard", {"c2": 0.1, "batch": 8.0})
+    {'c2': 0.1, 'batch': 8}
+    """
+    usual: Any = {"empirical": LadderParameters, "separate": SeparateParameters}.get(method, ChainParameters)
+    return named_settings(usual(), settings)
 
 
 def _refuse_foreign(method: str, given: Mapping[str, Any]) -> None:
@@ -365,6 +382,18 @@ def _refuse_too_many(corpus: Corpus) -> None:
             f"{used:,} labels are more than the {MOST_LABELS:,} that this method takes; name the columns if another "
             "one holds the labels, or use the method 'empirical'"
         )
+
+
+def _refuse_too_large(corpus: Corpus) -> None:
+    """Weights are fitted in single precision, which has to hold the sum of the squares of a feature's values."""
+    ready = corpus.attributes
+    if ready is None or ready.values is None or not (np.abs(ready.values) > LARGEST_VALUE).any():
+        return
+    first = int(np.flatnonzero(np.abs(ready.values) > LARGEST_VALUE)[0])
+    raise DataError(
+        f"the feature {ready.names[int(ready.ids[first])]!r} has the value {ready.values[first]:g}; this method takes "
+        f"values from {-LARGEST_VALUE:g} to {LARGEST_VALUE:g}: scale them, or use 'empirical', which bins them"
+    )
 
 
 def _layout(corpus: Corpus) -> list[str]:

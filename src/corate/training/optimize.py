@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
+from corate.errors import DataError
 
 __all__ = ["AdaGrad", "Objective", "Perceptron", "Steps", "lbfgs"]
 
@@ -55,6 +56,8 @@ def lbfgs(
         while len(past) <= iterations:
             slope = gradient if c1 == 0 else _pseudo_gradient(x, gradient, c1)
             norm = math.sqrt(_native.dot(slope, slope))
+            if not math.isfinite(norm):
+                raise DataError("the gradient is not finite; scale the values of features and the weights of sentences")
             if norm <= 1e-12:
                 break
             direction = curvature.solve(slope)

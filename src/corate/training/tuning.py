@@ -6,7 +6,6 @@ one standard error of a fair coin. Less than that is noise, and the default is b
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from numbers import Real
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 
 from corate.errors import DataError
 
-__all__ = ["clearly_better", "climb", "named_settings"]
+__all__ = ["RANGES", "clearly_better", "climb", "named_settings"]
 
 P = TypeVar("P")
 Correct = NDArray[np.bool_]
@@ -69,8 +68,23 @@ def climb(
     return best, right
 
 
+#: The least and the most that a setting may be; those of a name are the same in all methods.
+RANGES: dict[str, tuple[float, float]] = {
+    **dict.fromkeys(("sigma2", "edge_sigma2"), (1e-9, 1e9)),
+    **dict.fromkeys(("c1", "c2", "rate"), (0, 1e9)),
+    **dict.fromkeys(("word_k", "lower_k", "rung_k"), (0, 1e9)),
+    **dict.fromkeys(("pair_k", "class_k", "edge_k"), (1e-9, 1e9)),
+    **dict.fromkeys(("temper", "edge", "coupling", "neighbour", "context", "oov"), (0, 1000)),
+    "oov_constant": (1e-9, 1e9),
+    "threshold": (0, 1),
+    **dict.fromkeys(("passes", "half_passes", "pair_passes", "iterations", "batch"), (0, 1_000_000)),
+    **dict.fromkeys(("rare", "cutoff"), (0, 2**31 - 1)),
+    "cap": (1, 2**31 - 1),
+}
+
+
 def named_settings(usual: Any, settings: Mapping[str, float] | None) -> dict[str, Any]:
-    """Values that the user gives by name, checked against a dataclass of the usual ones.
+    """Values that the user gives by name, checked against a dataclass of the usual ones and :data:`RANGES`.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -79,19 +93,24 @@ def named_settings(usual: Any, settings: Mapping[str, float] | None) -> dict[str
     ...     passes: int = 3
     >>> named_settings(Usual(), {"passes": 2.0})
     {'passes': 2}
+    >>> named_settings(Usual(), {"passes": 1e30})
+    Traceback (most recent call last):
+    corate.errors.DataError: the setting 'passes' must be a whole number from 0 to 1000000, not 1e+30
     >>> named_settings(Usual(), {"speed": 1})
     Traceback (most recent call last):
     corate.errors.DataError: unknown setting 'speed'; there are rate, passes
     """
+    if settings is not None and not isinstance(settings, Mapping):
+        raise DataError(f"settings are given by name, such as {{'rate': 0.1}}, not as {settings!r}")
     values: dict[str, Any] = dict(settings or {})
     known = asdict(usual)
     for name, value in values.items():
         if name not in known:
             raise DataError(f"unknown setting {name!r}; there are {', '.join(known)}")
-        above = name.endswith("sigma2")
-        number = isinstance(value, Real) and math.isfinite(value)
-        if not number or value < 0 or (above and value == 0):
-            least = "above 0" if above else "that is not negative"
-            raise DataError(f"the setting {name!r} must be a number {least}, not {value!r}")
-        values[name] = int(value) if isinstance(known[name], int) else float(value)
+        least, most = RANGES[name]
+        number, whole = isinstance(value, Real), isinstance(known[name], int)
+        if not number or not least <= value <= most or (whole and value != int(value)):
+            kind = "whole number" if whole else "number"
+            raise DataError(f"the setting {name!r} must be a {kind} from {least:.10g} to {most:.10g}, not {value!r}")
+        values[name] = int(value) if whole else float(value)
     return values

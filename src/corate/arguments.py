@@ -1,0 +1,51 @@
+"""Arguments that several functions take: one check for each."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from corate.errors import DataError
+
+__all__ = ["LARGEST_SEED", "check_seed", "check_threads", "check_whole"]
+
+LARGEST_SEED = 2**63 - 1
+#: More than any machine has. Which of them are of use, the native code knows.
+_MANY_THREADS = 2**16
+
+
+def check_threads(threads: Any) -> int:
+    """A number of threads, 1 or more; raises DataError for anything else.
+
+    >>> check_threads(0)
+    Traceback (most recent call last):
+    corate.errors.DataError: threads must be a whole number, 1 or more, not 0
+    """
+    return min(check_whole("threads", threads, 1), _MANY_THREADS)
+
+
+def check_seed(seed: Any) -> int:
+    """Where random choices start, from 0 to 2**63 - 1; raises DataError for anything else.
+
+    >>> check_seed(-1)
+    Traceback (most recent call last):
+    corate.errors.DataError: seed must be a whole number from 0 to 9223372036854775807, not -1
+    """
+    return check_whole("seed", seed, 0, LARGEST_SEED)
+
+
+def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """An integer, of Python or NumPy, within a range; raises DataError with the argument's name for anything else.
+
+    >>> check_whole("seeds", "three", 1)
+    Traceback (most recent call last):
+    corate.errors.DataError: seeds must be a whole number, 1 or more, not 'three'
+    """
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or number < least or (most is not None and number > most):
+        wanted = f", {least} or more" if most is None else f" from {least} to {most}"
+        raise DataError(f"{name} must be a whole number{wanted}, not {value!r}")
+    return number
