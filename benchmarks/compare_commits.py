@@ -18,6 +18,7 @@ corpora (see `benchmarks/corpora.py`) only the made-up addresses of `corate demo
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import os
@@ -28,7 +29,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -213,6 +214,19 @@ class Commit:
         return {one["name"]: one["version"] for one in listed if one["name"] != "corate"}
 
 
+def lock() -> IO[str]:
+    """Held while the file is open: two runs at once would share environments, and spoil each other's times."""
+    import fcntl  # not on Windows, where benchmarks do not run
+
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    file = (FOLDER / "lock").open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise SystemExit(f"another comparison is running in {measure.from_root(FOLDER)}; wait for its end") from None
+    return file
+
+
 def git(*arguments: str, index: Path | None = None) -> str:
     """What git prints; with `index`, it works on this file and leaves the real index alone."""
     env = os.environ | ({"GIT_INDEX_FILE": str(index)} if index else {})
@@ -231,7 +245,6 @@ def working_tree(index: Path) -> str:
 
 def install(revision: str | None) -> Commit:
     """Export and install a revision, None for the working tree, unless this was done before."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
     index = FOLDER / "index"
     here = working_tree(index)
     tree = git("rev-parse", "--verify", f"{revision}^{{tree}}") if revision else here
@@ -415,29 +428,8 @@ def names_of(known: Sequence[str], given: str | None, what: str) -> list[str]:
     return chosen
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Compare two commits; 1 where they differ, or with --check where the second is slower."""
-    command = parser("compare_commits", "Compare the models and the times of two commits.")
-    command.add_argument("base", metavar="BASE", help="the commit before the change")
-    command.add_argument("head", metavar="HEAD", nargs="?", help="the commit after it (default: the working tree)")
-    command.add_argument("--only", choices=("tensors", "times", "startup"), help="compare only this (default: all)")
-    command.add_argument("--methods", help=f"of {','.join(METHODS)} (default: all)")
-    command.add_argument("--corpora", help=f"of {','.join(SPLITS)} (default: all)")
-    command.add_argument("--repeats", type=int, default=5, help="how often training and tagging are timed (default: 5)")
-    command.add_argument("--starts", type=int, default=30, help="how often start-up is timed (default: 30)")
-    command.add_argument("--threads", type=int, default=1, help="threads of training and tagging (default: 1)")
-    command.add_argument("--check", action="store_true", help="exit with 1 also where HEAD is slower beyond noise")
-    given = command.parse_args(arguments)
-    methods = names_of(METHODS, given.methods, "method")
-    chosen = names_of(list(SPLITS), given.corpora, "corpus")
-    repeats = 1 if given.only == "tensors" else given.repeats
-    timed = () if given.only == "tensors" else (repeats,) if given.only == "times" else (repeats, given.starts)
-    if min(repeats, given.starts) < 1:
-        command.error("--repeats and --starts must be at least 1")
-    if given.check and timed and min(timed) < FEWEST_PAIRS:
-        command.error(f"--check needs --repeats and --starts of at least {FEWEST_PAIRS} to tell what is noise")
-    os.environ.pop("PYTHONPATH", None)  # each environment has its own Corate, and no other
-
+def compare(given: argparse.Namespace, methods: Sequence[str], chosen: Sequence[str], repeats: int) -> int:
+    """Install, run and print everything; the exit code."""
     commits = (install(given.base), install(given.head))
     packages = [commit.packages() for commit in commits]
     if unlike := sorted(dict(packages[0].items() ^ packages[1].items())):
@@ -485,6 +477,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.only != "tensors":
         print(f"slower beyond noise: {'; '.join(slower) or 'nothing'}")
     return 1 if differ or (given.check and slower) else 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compare two commits; 1 where they differ, or with --check where the second is slower."""
+    command = parser("compare_commits", "Compare the models and the times of two commits.")
+    command.add_argument("base", metavar="BASE", help="the commit before the change")
+    command.add_argument("head", metavar="HEAD", nargs="?", help="the commit after it (default: the working tree)")
+    command.add_argument("--only", choices=("tensors", "times", "startup"), help="compare only this (default: all)")
+    command.add_argument("--methods", help=f"of {','.join(METHODS)} (default: all)")
+    command.add_argument("--corpora", help=f"of {','.join(SPLITS)} (default: all)")
+    command.add_argument("--repeats", type=int, default=5, help="how often training and tagging are timed (default: 5)")
+    command.add_argument("--starts", type=int, default=30, help="how often start-up is timed (default: 30)")
+    command.add_argument("--threads", type=int, default=1, help="threads of training and tagging (default: 1)")
+    command.add_argument("--check", action="store_true", help="exit with 1 also where HEAD is slower beyond noise")
+    given = command.parse_args(arguments)
+    methods = names_of(METHODS, given.methods, "method")
+    chosen = names_of(list(SPLITS), given.corpora, "corpus")
+    repeats = 1 if given.only == "tensors" else given.repeats
+    timed = () if given.only == "tensors" else (repeats,) if given.only == "times" else (repeats, given.starts)
+    if min(repeats, given.starts) < 1:
+        command.error("--repeats and --starts must be at least 1")
+    if given.check and timed and min(timed) < FEWEST_PAIRS:
+        command.error(f"--check needs --repeats and --starts of at least {FEWEST_PAIRS} to tell what is noise")
+    os.environ.pop("PYTHONPATH", None)  # each environment has its own Corate, and no other
+    with lock():
+        return compare(given, methods, chosen, repeats)
 
 
 if __name__ == "__main__":

@@ -153,6 +153,14 @@ def test_the_working_tree_counts_with_new_files_and_leaves_the_index_alone(
     assert compare.git("status", "--short") == "?? new"
 
 
+def test_two_comparisons_do_not_run_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("fcntl")
+    monkeypatch.setattr(compare, "FOLDER", tmp_path)
+    with compare.lock(), pytest.raises(SystemExit, match="another comparison is running"):
+        compare.lock()
+    compare.lock().close()
+
+
 def test_an_unknown_revision_is_named() -> None:
     with pytest.raises(SystemExit, match="no-such-commit"):
         compare.git("rev-parse", "--verify", "no-such-commit^{tree}")
