@@ -1,0 +1,40 @@
+"""Run commands in this process with streams of their own."""
+
+from __future__ import annotations
+
+import io
+import sys
+from dataclasses import dataclass
+
+__all__ = ["Result", "run"]
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        return self.out.decode()
+
+
+def run(*args: object, stdin: bytes = b"", encoding: str = "utf-8") -> Result:
+    """Run ``corate`` with these arguments; ``encoding`` is that of standard output."""
+    from corate.cli import main
+
+    old = sys.stdin, sys.stdout, sys.stderr, sys.argv
+    out = io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True)
+    err = io.StringIO()
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)), encoding="utf-8")
+    sys.stdout, sys.stderr, sys.argv = out, err, ["corate", *map(str, args)]
+    code: object = 0
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code or 0
+    finally:
+        sys.stdin, sys.stdout, sys.stderr, sys.argv = old
+    assert isinstance(code, int)
+    return Result(code, out.buffer.getvalue(), err.getvalue())

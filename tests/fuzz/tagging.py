@@ -1,0 +1,119 @@
+"""Text to tag: a row out for each row in, the same labels for any number of threads and wherever pieces end."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from random import Random
+from unittest.mock import patch
+
+import corate
+from corate import CorateError, Tagger
+from corate.cli import pieces
+from fuzz.commands import checked
+from fuzz.materials import WORDS
+from fuzz.mutations import mutated
+from fuzz.worker import Failure
+
+__all__ = ["Cases"]
+
+_ENDS = ("\n", "\n", "\n", "\n", "\r\n", "\r\r\n", "\r", " \n", "\t\n")
+_BLANKS = ("", "", "", " ", "\t", "\r", " \t ", "# comment", "#")
+_PIECES = (b"\n", b"\n\n", b"\r", b"\r\n", b"\r\r\n", b"\t", b" ", b"\t\t", b"#", b"\n \n", b"\n\r\n", b"\xe2\x80\xa8")
+
+
+class Cases:
+    def __init__(self, materials: Path) -> None:
+        self.paths = [path for path in sorted((materials / "models").iterdir()) if "ready" not in path.name]
+        self.taggers = [corate.load(path) for path in self.paths]
+
+    def run(self, rng: Random, folder: Path) -> None:
+        chosen = rng.randrange(len(self.paths))
+        tagger, model = self.taggers[chosen], self.paths[chosen]
+        layout = rng.choice(("columns", "columns", "columns", "text"))
+        data = _column_text(tagger, rng) if layout == "columns" else _plain_text(rng)
+        if rng.random() < 0.4:
+            data = mutated(data, rng, _PIECES)
+        path = folder / "text"
+        path.write_bytes(data)
+        options = ["--format", layout]
+        comment = layout == "columns" and rng.random() < 0.3
+        if comment:
+            options += ["--comment", "#"]
+        one = checked("tag", model, path, *options)
+        how = rng.choice(("threads", "pieces", "standard input"))
+        with patch.object(pieces, "PIECE_BYTES", pieces.PIECE_BYTES if how == "threads" else rng.choice((1, 3, 7, 64, 1000))):
+            if how == "standard input":
+                other = checked("tag", model, *options, stdin=data)
+            else:
+                other = checked("tag", model, path, *options, "--threads", rng.choice((2, 3, 8)))
+        if other.code != one.code or (one.code == 0 and other.out != one.out):
+            raise Failure(f"labels depend on {how}: {one}\n{other}")
+        if one.code == 0 and layout == "columns":
+            _rows_fit(tagger, data, one.out, comment)
+            _as_when_read(tagger, data, one.out, comment)
+        elif one.code == 0:
+            _words_fit(data, one.out)
+
+
+def _column_text(tagger: Tagger, rng: Random) -> bytes:
+    end = rng.choice(_ENDS)
+    between = rng.choice(("\t", "\t", " ", "  "))
+    n = len(tagger.columns) + rng.choice((0, 0, 1))
+    words = [word for word in WORDS if word and not set(word) & set(" \t\r\n")]
+    rows = []
+    for _ in range(rng.choice((1, 5, 30))):
+        rows += [between.join(rng.choice(words) for _ in range(n)) for _ in range(rng.randrange(1, 6))]
+        rows.append(rng.choice(_BLANKS))
+    return (end.join(rows) + rng.choice(("", end, end + end))).encode()
+
+
+def _plain_text(rng: Random) -> bytes:
+    end = rng.choice(_ENDS)
+    lines = [" ".join(rng.choice(WORDS) for _ in range(rng.randrange(0, 8))) for _ in range(rng.choice((1, 3, 20)))]
+    return (rng.choice(("", "\ufeff")) + end.join(lines) + rng.choice(("", end))).encode()
+
+
+def _rows_fit(tagger: Tagger, data: bytes, tagged: bytes, comment: bool) -> None:
+    """Each row comes out as it went in, with a label of the model's after it; other lines come out as they are."""
+    before = data.decode().removeprefix("\ufeff").split("\n")
+    after = tagged.decode().split("\n")
+    if before[-1] == "":
+        before.pop()
+    if after[-1] == "":
+        after.pop()
+    if len(before) != len(after):
+        raise Failure(f"rows are lost or added: {len(before)} in, {len(after)} out")
+    labels = set(tagger.labels)
+    for row, out in zip(before, after, strict=True):
+        text = row.removesuffix("\r")
+        if not text.strip(" \t\r") or (comment and text.startswith("#")):
+            if out != row and text.strip(" \t"):
+                continue  # a row of nothing but carriage returns may be a word
+            if out != row:
+                raise Failure(f"a line without a token is altered: {row!r}, {out!r}")
+        elif not out.startswith(text) or re.split("[ \t]", out.removesuffix("\r"))[-1] not in labels:
+            raise Failure(f"a row has no label: {row!r}, {out!r}")
+
+
+def _as_when_read(tagger: Tagger, data: bytes, tagged: bytes, comment: bool) -> None:
+    """The labels are those that the library gives to the text that it reads; it may refuse rows of other widths."""
+    names = [name for name in tagger.layout if name != "label"]
+    try:
+        corpus = corate.read(data, format="columns", labelled=False, layout=names, comment="#" if comment else None)
+        if [column.name for column in corpus.columns] != names:
+            return  # more columns than the model's: theirs are other names
+        labels = [label for sentence in tagger.tag_all(corpus) for label in sentence]
+    except CorateError:
+        return
+    rows = [row for row in tagged.decode().split("\n") if row.strip(" \t\r") and not (comment and row.startswith("#"))]
+    found = [re.split("[ \t]", row.removesuffix("\r"))[-1] for row in rows]
+    if found != labels:
+        raise Failure(f"the labels are not those of the text as it is read: {found}, {labels}")
+
+
+def _words_fit(data: bytes, tagged: bytes) -> None:
+    words = data.removeprefix("\ufeff".encode()).split()
+    rows = [row.split(b"\t")[0] for row in tagged.split(b"\n") if row]
+    if words != rows:
+        raise Failure(f"words are lost or added: {len(words)} in, {len(rows)} out")
