@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import sys
 from dataclasses import dataclass
+from typing import Any
+from unittest.mock import patch
+
+import typer.main
 
 __all__ = ["Result", "run"]
 
@@ -20,6 +25,12 @@ class Result:
         return self.out.decode()
 
 
+@functools.cache
+def _built(app: typer.Typer, build: Any = typer.main.get_command) -> Any:
+    """The commands are the same in every run, and typer takes long to build them."""
+    return build(app)
+
+
 def run(*args: object, stdin: bytes = b"", encoding: str = "utf-8") -> Result:
     """Run ``corate`` with these arguments; ``encoding`` is that of standard output."""
     from corate.cli import main
@@ -31,7 +42,8 @@ def run(*args: object, stdin: bytes = b"", encoding: str = "utf-8") -> Result:
     sys.stdout, sys.stderr, sys.argv = out, err, ["corate", *map(str, args)]
     code: object = 0
     try:
-        main()
+        with patch.object(typer.main, "get_command", _built):
+            main()
     except SystemExit as end:
         code = end.code or 0
     finally:

@@ -23,10 +23,6 @@ _RUNS: dict[str, dict[str, Any]] = {
 }
 
 
-class Stopped(Exception):
-    """Ends a run before its last pass."""
-
-
 class Cases:
     def __init__(self, materials: Path) -> None:
         self.corpus = Corpus.from_sentences(labelled(8, Random(4)))

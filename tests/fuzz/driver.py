@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -27,6 +29,7 @@ SLOWER = 4
 STARTING = 120.0  # seconds that a worker may take to start
 SAVED = 3  # examples of the same defect that are saved
 TESTS = Path(__file__).resolve().parents[1]
+_NUMBERS = re.compile(r"==\d+==|0x[0-9a-f]+")  # that differ from run to run
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class Report:
     findings: list[Finding] = field(default_factory=list)  # one or a few of each defect
 
 
-class Died(Exception):
+class WorkerDiedError(Exception):
     """A worker died or had to be ended."""
 
 
@@ -73,17 +76,17 @@ class Worker:
         self.reply(STARTING)
 
     def ask(self, case: int, limit: float) -> dict[str, Any]:
-        """Run one case; raises Died."""
+        """Run one case; raises WorkerDiedError."""
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(b"%d\n" % case)
             self.process.stdin.flush()
         except BrokenPipeError:
-            raise Died(self._why()) from None
+            raise WorkerDiedError(self._why()) from None
         return self.reply(limit)
 
     def reply(self, limit: float) -> dict[str, Any]:
-        """The next line of the worker's; raises Died where none comes in time."""
+        """The next line of the worker's; raises WorkerDiedError where none comes in time."""
         assert self.process.stdout is not None
         stop = time.monotonic() + limit
         while b"\n" not in self.held:
@@ -92,10 +95,10 @@ class Worker:
                 self.process.send_signal(signal.SIGABRT)  # faulthandler tells where it hangs
                 time.sleep(0.2)
                 self.end()
-                raise Died(f"a hang: no answer in {limit:.0f} s\n{self._errors()}")
+                raise WorkerDiedError(f"a hang: no answer in {limit:.0f} s\n{self._errors()}")
             block = os.read(self.process.stdout.fileno(), 1 << 16)
             if not block:
-                raise Died(self._why())
+                raise WorkerDiedError(self._why())
             self.held += block
         line, _, self.held = self.held.partition(b"\n")
         found: dict[str, Any] = json.loads(line)
@@ -103,24 +106,20 @@ class Worker:
 
     def end(self) -> None:
         """End the process and its children."""
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
-                try:
+                with contextlib.suppress(BrokenPipeError):
                     stream.close()
-                except BrokenPipeError:
-                    pass
 
     def _why(self) -> str:
         code = self.process.wait()
         how = f"a death by {signal.Signals(-code).name}" if code < 0 else f"an end with exit code {code}"
         errors = self._errors()
         told = next((line for line in errors.splitlines() if any(report in line for report in REPORTS)), "")
-        return f"{how}: {told}\n{errors}"
+        return f"{how}: {_NUMBERS.sub('...', told)}\n{errors}"
 
     def _errors(self) -> str:
         return self.log.read_text(errors="replace")[-20_000:]
@@ -137,13 +136,15 @@ class Run:
         seconds: float | None = None,
         cases: Callable[[Kind], Iterator[int]] | None = None,
         workers: int = 2,
-        sanitizer: str | None = None,
+        sanitizer: str = "none",
         findings: Path,
+        materials: Path | None = None,
         say: Callable[[str], None] = print,
     ) -> None:
         self.kinds, self.seed, self.seconds, self.n_workers = kinds, seed, seconds, workers
         self.cases = cases or (lambda kind: iter(range(sys.maxsize)))
         self.sanitizer, self.findings, self.say = sanitizer, findings, say
+        self.materials = materials
         self.report = {name: Report() for name in kinds}
         self._lock = threading.Lock()
 
@@ -153,26 +154,31 @@ class Run:
             "PYTHONPATH": str(TESTS),
             "PYTHONFAULTHANDLER": "1",
             "OPENBLAS_NUM_THREADS": "1",
-            **(environment(self.sanitizer) if self.sanitizer else {}),
+            **environment(self.sanitizer),
         }
         total = sum(kind.weight for kind in self.kinds.values())
         with tempfile.TemporaryDirectory(prefix="corate-fuzz-") as scratch:
             folder = Path(scratch)
-            subprocess.run([sys.executable, "-m", "fuzz.materials", folder / "materials"], env=env, check=True)
+            materials = self.materials or folder / "materials"
+            if self.materials is None:
+                subprocess.run([sys.executable, "-m", "fuzz.materials", materials], env=env, check=True)
             for name, kind in self.kinds.items():
                 start = time.monotonic()
                 stop = start + self.seconds * kind.weight / total if self.seconds is not None else float("inf")
-                self._run_kind(name, kind, env, folder, stop)
+                self._run_kind(name, kind, env, materials, folder, stop)
                 self.report[name].seconds = time.monotonic() - start
         return self.report
 
-    def _run_kind(self, name: str, kind: Kind, env: Mapping[str, str], scratch: Path, stop: float) -> None:
+    def _run_kind(
+        self, name: str, kind: Kind, env: Mapping[str, str], materials: Path, scratch: Path, stop: float
+    ) -> None:
+        """Run one kind on all workers."""
         numbers = self.cases(kind)
         failed: list[BaseException] = []
 
         def serve(index: int) -> None:
             try:
-                self._serve(name, kind, env, scratch, index, numbers, stop)
+                self._serve(name, kind, env, materials, scratch, index, numbers, stop)
             except BaseException as error:
                 failed.append(error)
 
@@ -189,15 +195,16 @@ class Run:
         name: str,
         kind: Kind,
         env: Mapping[str, str],
+        materials: Path,
         scratch: Path,
         index: int,
         numbers: Iterator[int],
         stop: float,
     ) -> None:
         folder = scratch / f"{name}-{index}"
-        command = [sys.executable, "-m", "fuzz.worker", kind.cases, str(self.seed), str(scratch / "materials"),
-                   str(folder), self.sanitizer or "-"]  # fmt: skip
-        limit = kind.limit * (SLOWER if self.sanitizer else 1)
+        command = [sys.executable, "-m", "fuzz.worker", name, kind.cases, str(self.seed), str(materials),
+                   str(folder), self.sanitizer]  # fmt: skip
+        limit = kind.limit * (1 if self.sanitizer == "none" else SLOWER)
         worker: Worker | None = None
         try:
             while time.monotonic() < stop:
@@ -208,7 +215,7 @@ class Run:
                 worker = worker or Worker(command, env, scratch / f"{name}-{index}.log")
                 try:
                     outcome = worker.ask(case, limit)
-                except Died as death:
+                except WorkerDiedError as death:
                     outcome = {"bad": str(death), "where": str(death).split("\n")[0], "refused": False}
                 if outcome["bad"] and (worker.process.poll() is not None or outcome["where"] == "memory"):
                     worker.end()
@@ -245,7 +252,7 @@ class Run:
         return saved
 
     def _repeat(self, name: str, case: int) -> str:
-        sanitizer = f" --sanitizer {self.sanitizer}" if self.sanitizer else ""
+        sanitizer = "" if self.sanitizer == "none" else f" --sanitizer {self.sanitizer}"
         return f"PYTHONPATH=tests {sys.executable} -m fuzz --seed {self.seed} --only {name} --case {case}{sanitizer}"
 
     def _told(self, finding: Finding) -> str:

@@ -13,7 +13,7 @@ import corate
 from corate import Corpus, formats
 from fuzz import texts
 from fuzz.commands import checked
-from fuzz.worker import Failure
+from fuzz.worker import CaseFailedError
 
 __all__ = ["Cases"]
 
@@ -21,6 +21,7 @@ __all__ = ["Cases"]
 class Cases:
     def __init__(self, materials: Path) -> None:
         self.models = sorted((materials / "models").iterdir())
+        self.default = materials / "models" / "default.corate"
 
     def run(self, rng: Random, folder: Path) -> None:
         format = rng.choice(list(texts.FORMATS))
@@ -52,7 +53,7 @@ class Cases:
             method = rng.choice(("empirical", "empirical", "perceptron", "polish"))
             checked("train", path, "-o", out, "--method", method, *given)
         elif command == "update":
-            checked("update", folder.parent / "materials" / "models" / "default.corate", path, "-o", out, *given)
+            checked("update", self.default, path, "-o", out, *given)
         elif command == "eval":
             checked("eval", model, path, *rng.choice(([], ["--json"], ["--confusion"])), *given)
         elif command == "rates":
@@ -78,10 +79,10 @@ def _check(corpus: Corpus) -> None:
     n = corpus.n_tokens
     ends = corpus.offsets
     if ends[0] != 0 or ends[-1] != n or np.any(np.diff(ends) < 0):
-        raise Failure(f"offsets do not fit: {ends}, {n} tokens")
+        raise CaseFailedError(f"offsets do not fit: {ends}, {n} tokens")
     for column in (*corpus.columns, *([corpus.labels] if corpus.labels is not None else [])):
         if len(column.ids) != n or (n and not 0 <= column.ids.min() <= column.ids.max() < len(column.strings)):
-            raise Failure(f"ids do not fit: column {column.name}")
+            raise CaseFailedError(f"ids do not fit: column {column.name}")
         column.values()
     repr(corpus)
 
@@ -99,9 +100,11 @@ def _written_and_read(corpus: Corpus, rng: Random) -> None:
     again = corate.read(out.getvalue(), format=format, columns=None if format == "jsonl" else names, labelled=labelled)
     for i, s in enumerate(kept.tolist()):
         if again.rows(i) != corpus.rows(s):
-            raise Failure(f"written as {format} it reads back as something else: {corpus.rows(s)} {again.rows(i)}")
+            raise CaseFailedError(
+                f"written as {format} it reads back as something else: {corpus.rows(s)} {again.rows(i)}"
+            )
     if labelled and again.require_labels().values() != corpus.require_labels().values():
-        raise Failure(f"written as {format} the labels read back as others")
+        raise CaseFailedError(f"written as {format} the labels read back as others")
 
 
 def _trained(corpus: Corpus, rng: Random) -> None:
@@ -111,7 +114,7 @@ def _trained(corpus: Corpus, rng: Random) -> None:
     tagger = corate.train(corpus, method, settings=settings)
     labels = tagger.tag_all(corpus)
     if list(map(len, labels)) != np.diff(corpus.offsets).tolist():
-        raise Failure("labels are missing: after training")
+        raise CaseFailedError("labels are missing: after training")
     report = corate.evaluate(tagger, corpus)
     if not 0 <= report.accuracy <= 1:
-        raise Failure(f"the accuracy is {report.accuracy}")
+        raise CaseFailedError(f"the accuracy is {report.accuracy}")

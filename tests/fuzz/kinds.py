@@ -18,13 +18,13 @@ class Kind:
 
 
 KINDS = {
-    "models": Kind("fuzz.models:Cases", 22, 30, 400),
-    "inputs": Kind("fuzz.inputs:Cases", 26, 30, 400),
-    "templates": Kind("fuzz.templates:Cases", 6, 30, 400),
-    "tagging": Kind("fuzz.tagging:Cases", 10, 30, 150),
-    "checkpoints": Kind("fuzz.checkpoints:Cases", 5, 30, 60),
-    "settings": Kind("fuzz.settings:Cases", 8, 60, 100),
-    "streams": Kind("fuzz.streams:Cases", 3, 60, 6),
-    "kills": Kind("fuzz.signals:Kills", 10, 60, 6),
-    "interrupts": Kind("fuzz.signals:Interrupts", 10, 60, 6),
+    "models": Kind("fuzz.models:Cases", 12, 30, 200),
+    "inputs": Kind("fuzz.inputs:Cases", 26, 30, 200),
+    "templates": Kind("fuzz.templates:Cases", 5, 30, 200),
+    "tagging": Kind("fuzz.tagging:Cases", 9, 30, 60),
+    "checkpoints": Kind("fuzz.checkpoints:Cases", 4, 30, 40),
+    "settings": Kind("fuzz.settings:Cases", 7, 60, 60),
+    "streams": Kind("fuzz.streams:Cases", 3, 60, 4),
+    "kills": Kind("fuzz.signals:Kills", 17, 60, 4),
+    "interrupts": Kind("fuzz.signals:Interrupts", 17, 60, 4),
 }

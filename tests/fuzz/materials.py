@@ -11,14 +11,15 @@ __all__ = ["LABELS", "LEXICON", "WORDS", "labelled", "make"]
 
 #: Words that readers, templates and word functions may stumble over.
 WORDS = (
-    "the", "The", "THE", "dog", "dogs", "walking", "x-1", "42", "1,000.5", "naïve", "É", "ß", "ǅ", "İ", "汉字", "🙂", "e\u0301",
-    "a/b", "//", "/", "-", "--", ".", "#", "# x", "=", ":", "a=b", "a:1", "w:nan", "\\", '"', "{", "[", "-DOCSTART-", "%x[0,0]",
-    "\ufeff", "\u2028", "\u00a0", "\u0085", "\x0b", "\x1c", "\u200b", "\U0010ffff", "BZh9", "x" * 300, "",
+    "the", "The", "THE", "dog", "dogs", "walking", "x-1", "42", "1,000.5", "naïve", "É", "ß", "ǅ", "İ", "汉字", "🙂",
+    "e\u0301", "a/b", "//", "/", "-", "--", ".", "#", "# x", "=", ":", "a=b", "a:1", "w:nan", "\\", '"', "{", "[",
+    "-DOCSTART-", "%x[0,0]", "\ufeff", "\u2028", "\u00a0", "\u0085", "\x0b", "\x1c", "\u200b", "\U0010ffff", "BZh9",
+    "x" * 300, "",
 )  # fmt: skip
 #: Labels of every scheme for spans, and odd ones.
 LABELS = (
-    "D", "N", "V", "O", "B-X", "I-X", "E-X", "S-X", "M-X", "L-X", "U-X", "W-X", "B-Y", "I-Y", "B-", "-", "I", "_", "label",
-    "B-\u00e9", "a b", "",
+    "D", "N", "V", "O", "B-X", "I-X", "E-X", "S-X", "M-X", "L-X", "U-X", "W-X", "B-Y", "I-Y", "B-", "-", "I", "_",
+    "label", "B-\u00e9", "a b", "",
 )  # fmt: skip
 LEXICON = "dog\tpet\ndogs\tpet\nthe\tword\n"
 
@@ -33,9 +34,7 @@ def labelled(n: int, rng: Random, words: tuple[str, ...] = _PLAIN, labels: tuple
     made = []
     for _ in range(n):
         chosen = [rng.randrange(len(words)) for _ in range(rng.randrange(1, 7))]
-        made.append(
-            [(words[w], labels[w % len(labels)] if rng.random() < 0.8 else rng.choice(labels)) for w in chosen]
-        )
+        made.append([(words[w], labels[w % len(labels)] if rng.random() < 0.8 else rng.choice(labels)) for w in chosen])
     return made
 
 

@@ -14,13 +14,13 @@ from corate import Corpus, Tagger, storage
 from fuzz.commands import checked
 from fuzz.materials import labelled
 from fuzz.mutations import mutated, with_right_hash
-from fuzz.worker import Failure
+from fuzz.worker import CaseFailedError
 from reference.damage import damaged_header, damaged_tensors
 
 __all__ = ["Cases", "altered"]
 
-_JSON = (b"[", b"{", b"[[[[[[", b"null", b"NaN", b"-1", b"1e999", b'""', b'"a":', b",", b"\\u0000", b"\\ud800", b"9" * 400,
-         b'"U8"', b'"F64"', b'"I64"')  # fmt: skip
+_JSON = (b"[", b"{", b"[[[[[[", b"null", b"NaN", b"-1", b"1e999", b'""', b'"a":', b",", b"\\u0000", b"\\ud800",
+         b"9" * 400, b'"U8"', b'"F64"', b'"I64"')  # fmt: skip
 
 
 def altered(model: bytes, parts: tuple[dict[str, Any], dict[str, Any]], path: Path, rng: Random) -> None:
@@ -92,7 +92,7 @@ class Cases:
     def _used(tagger: Tagger, corpus: Corpus, name: str, rng: Random) -> None:
         labels = tagger.tag_all(corpus, threads=rng.choice((1, 2)))
         if list(map(len, labels)) != np.diff(corpus.offsets).tolist():
-            raise Failure(f"labels are missing: {labels}")
+            raise CaseFailedError(f"labels are missing: {labels}")
         tagger.lattice(corpus).marginals()
         repr(tagger)
         tagger.rates()

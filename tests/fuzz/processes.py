@@ -9,7 +9,7 @@ from pathlib import Path
 
 import corate
 from fuzz.sanitizers import REPORTS
-from fuzz.worker import Failure
+from fuzz.worker import CaseFailedError
 
 __all__ = ["PROGRAM", "check_errors", "outside"]
 
@@ -21,13 +21,13 @@ _OURS = (PROGRAM, os.path.dirname(corate.__file__) + os.sep)
 
 
 def check_errors(errors: str) -> None:
-    """Raise Failure where a process crashed: a traceback, or a report of a sanitizer."""
+    """Raise CaseFailedError where a process crashed: a traceback, or a report of a sanitizer."""
     for report in REPORTS:
         if report in errors:
-            raise Failure(f"{report}: {errors}")
+            raise CaseFailedError(f"{report}: {errors}")
     if "Traceback" in errors and not outside(errors):
         last = next((line for line in reversed(errors.strip().splitlines()) if line[:1] not in " ^"), "")
-        raise Failure(f"a traceback, {last.split(':')[0]}: {errors}")
+        raise CaseFailedError(f"a traceback, {last.split(':')[0]}: {errors}")
 
 
 def outside(errors: str) -> bool:

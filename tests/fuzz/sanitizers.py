@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+import sys
 
-__all__ = ["REPORTS", "environment"]
+__all__ = ["NAMES", "REPORTS", "environment"]
 
 #: What sanitizers write when they find something.
 REPORTS = ("ERROR: AddressSanitizer", "runtime error:", "WARNING: ThreadSanitizer")
 
-_LIBRARIES = {"address": ("libasan.so", "libubsan.so"), "thread": ("libtsan.so",)}
+_LIBRARIES = {"address": ("libasan.so", "libubsan.so"), "thread": ("libtsan.so",), "none": ()}
+NAMES = tuple(_LIBRARIES)
 _OPTIONS = {
     # Python keeps its own memory to the end. A process of Corate's may ask for too much, but may not get it.
     "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=4096:hard_rss_limit_mb=6144"
@@ -34,4 +36,8 @@ def environment(sanitizer: str) -> dict[str, str]:
                 "with CXX=, or fuzz without sanitizers: make fuzz FUZZ_SANITIZE=none"
             )
         paths.append(os.path.realpath(path))
-    return {"LD_PRELOAD": " ".join(paths), **_OPTIONS}
+    return {"LD_PRELOAD": " ".join(paths), **_OPTIONS} if paths else {}
+
+
+if __name__ == "__main__":  # before anything is built: is there a runtime?
+    environment(sys.argv[1])

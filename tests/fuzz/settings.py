@@ -18,19 +18,21 @@ from corate.training.problem import SeparateParameters
 from fuzz.commands import checked
 from fuzz.materials import labelled
 from fuzz.texts import ENCODINGS, SEPARATORS
-from fuzz.worker import Failure
+from fuzz.worker import CaseFailedError
 
 __all__ = ["Cases"]
 
-_VALUES: tuple[Any, ...] = (0, 1, 2, -1, 0.5, 1.5, 1e-300, 1e-9, 1e9, 1e30, 1e300, 5e-324, -1e30, 2**31, 2**32, 2**53, 2**63, 2**64, 2**70,
-                            math.nan, math.inf, -math.inf)  # fmt: skip
-_WRITTEN = ("", "x", "1e", "0x10", "1_000", "١", "1,5", "--", "1=2", "=", " 1 ", "1e400", "-0")
+_VALUES: tuple[Any, ...] = (0, 1, 2, -1, 0.5, 1.5, 1e-300, 1e-9, 1e9, 1e30, 1e300, 5e-324, -1e30,
+                            2**31, 2**32, 2**53, 2**63, 2**64, 2**70, math.nan, math.inf, -math.inf)  # fmt: skip
+_WRITTEN = ("", "x", "1e", "0x10", "1_000", "\u0661", "1,5", "--", "1=2", "=", " 1 ", "1e400", "-0")
 #: More of these is more work, which may be asked for.
 _WORK = ("passes", "half_passes", "pair_passes", "iterations")
 _THREADS = (1, 2, 3, 64, 1000, 100_000, 2**31 - 1, 2**31, 2**32, 2**63, 2**64, 0, -1)
 _SEEDS = (0, 1, 2**31, 2**32, 2**63, 2**64, 2**128, -1)
-_COLUMNS = ("word,label", "label,word", "word", "label", "_", "_,label", "", ",", "a,a,label", "word,pos,label", "é,label", "a b,label",
-            "#0,label", "a[0],label", "word\n,label", "word,label,")  # fmt: skip
+_COLUMNS = ("word,label", "label,word", "word", "label", "_", "_,label", "", ",", "a,a,label", "word,pos,label",
+            "é,label", "a b,label", "#0,label", "a[0],label", "word\n,label", "word,label,")  # fmt: skip
+_COMMENTS = ("", "#", "é", "\n")
+_TARGETS = ("columns", "jsonl", "items", "text", "x")
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "ladder": ("default", "paper", "pooled", "x", ""),
     "base": ("default", "pooled", "paper", "none", "separate", "x"),
@@ -51,7 +53,9 @@ def _names(method: str) -> list[str]:
 def _settings(method: str, rng: Random) -> dict[str, Any]:
     found: dict[str, Any] = {"iterations": 3} if method in ("standard", "piecewise", "memm") else {}
     for _ in range(rng.choice((0, 1, 1, 2, 4))):
-        name = rng.choice([*_names(method), "nosuch"]) if rng.random() < 0.95 else rng.choice(("", "=", "é", "__class__"))
+        name = (
+            rng.choice([*_names(method), "nosuch"]) if rng.random() < 0.95 else rng.choice(("", "=", "é", "__class__"))
+        )
         value = rng.choice(_VALUES)
         found[name] = rng.choice((-1, 0, 1, 2, 1.5, math.nan, -math.inf)) if name in _WORK else value
     return found
@@ -93,8 +97,11 @@ class Cases:
         tagger = corate.train(
             self.corpus, method, settings=settings or None, threads=threads, seed=seed, **choices, **given
         )
-        if any(len(labels) != n for labels, n in zip(tagger.tag_all(self.corpus), np.diff(self.corpus.offsets), strict=True)):
-            raise Failure("labels are missing: after training")
+        if any(
+            len(labels) != n
+            for labels, n in zip(tagger.tag_all(self.corpus), np.diff(self.corpus.offsets), strict=True)
+        ):
+            raise CaseFailedError("labels are missing: after training")
         repr(tagger)
 
     def _train(self, folder: Path, method: str, *given: str) -> None:
@@ -103,7 +110,7 @@ class Cases:
         model = folder / "model.corate"
         result = checked("train", folder / "train.tsv", "-o", model, "--method", method, *given)
         if (result.code == 0) != model.exists():
-            raise Failure(f"exit code {result.code}, and the model is there: {model.exists()}")
+            raise CaseFailedError(f"exit code {result.code}, and the model is there: {model.exists()}")
         if result.code == 0:
             checked("tag", model, folder / "train.tsv", "-f", "columns")
             checked("info", model)
@@ -114,11 +121,11 @@ class Cases:
         model = rng.choice(self.models)
         number = rng.choice((*_VALUES, *_WRITTEN))
         reading = [f"--{name}={rng.choice(values)}" for name, values in
-                   (("columns", _COLUMNS), ("separator", SEPARATORS), ("encoding", ENCODINGS), ("comment", ("", "#", "é", "\n")))
+                   (("columns", _COLUMNS), ("separator", SEPARATORS), ("encoding", ENCODINGS), ("comment", _COMMENTS))
                    if rng.random() < 0.3]  # fmt: skip
         command: list[object] = rng.choice((
             ["tag", model, text, f"--threads={threads}", *reading],
-            ["tag", model, text, "-o", folder / "out", f"--to={rng.choice(('columns', 'jsonl', 'items', 'text', 'x'))}", *reading],
+            ["tag", model, text, "-o", folder / "out", f"--to={rng.choice(_TARGETS)}", *reading],
             ["eval", model, text, f"--threads={threads}", *reading],
             ["train", text, "-o", folder / "m", "--method", "empirical", *reading],
             ["train", text, "-o", folder / "m", "--method", "empirical", f"--drop-rare={number}"],
@@ -127,8 +134,8 @@ class Cases:
             ["rates", text, *reading],
             ["info", model],
             ["derive", rng.choice(("A-B B-C", "A", "", "A-", "A-A", "A-B " * 40, "é-ß", "A-B;C"))],
-            ["compare", text, "--test", text, "--methods", rng.choice(("empirical", "x", "")), f"--seeds={rng.choice((1, 2, 0, -1))}",
-             f"--threads={threads}"],
+            ["compare", text, "--test", text, "--methods", rng.choice(("empirical", "x", "")),
+             f"--seeds={rng.choice((1, 2, 0, -1))}", f"--threads={threads}"],
         ))  # fmt: skip
         (folder / "arguments").write_text(" ".join(map(str, command)))
         checked(*command, encoding=rng.choice(("utf-8", "utf-8", "ascii", "latin-1", "cp1252", "utf-16")))

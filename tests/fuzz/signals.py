@@ -14,7 +14,7 @@ from random import Random
 import corate
 from corate import storage
 from fuzz.processes import PROGRAM, check_errors, outside
-from fuzz.worker import Failure
+from fuzz.worker import CaseFailedError
 
 __all__ = ["Interrupts", "Kills"]
 
@@ -29,7 +29,8 @@ COMMANDS: dict[str, tuple[list[str], str]] = {
     "tag compressed": (["tag", "old.corate", "test.tsv", "-o", f"{OUT}.gz", "--threads", "2"], ""),
     "update": (["update", OUT, "test.tsv"], "old.corate"),
     "compare": (
-        ["compare", "train.tsv", "--test", "test.tsv", "--methods", "empirical,perceptron", "--plot", f"{OUT}.svg", *_FEATURES],
+        ["compare", "train.tsv", "--test", "test.tsv", "--methods", "empirical,perceptron", "--plot", f"{OUT}.svg",
+         *_FEATURES],
         "",
     ),
 }  # fmt: skip
@@ -69,9 +70,11 @@ class _Signals:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-            raise Failure(f"a hang: {name} goes on after {sent.name}") from None
+            raise CaseFailedError(f"a hang: {name} goes on after {sent.name}") from None
         errors = (folder / "stderr").read_text(errors="replace")
-        (folder / "arguments").write_text(f"{name}, {sent.name} after {moment:.3f} s of {limit:.3f} s: exit code {code}\n")
+        (folder / "arguments").write_text(
+            f"{name}, {sent.name} after {moment:.3f} s of {limit:.3f} s: exit code {code}\n"
+        )
         self._check(name, sent, code, errors, work, (folder / "stdout").read_bytes())
 
     # -- running -----------------------------------------------------------------------------------------------------
@@ -96,7 +99,7 @@ class _Signals:
         start = time.monotonic()
         process = self._started(name, folder / "work", folder)
         if process.wait() != 0:
-            raise Failure(f"{name} fails by itself: {(folder / 'stderr').read_text()}")
+            raise CaseFailedError(f"{name} fails by itself: {(folder / 'stderr').read_text()}")
         self.usual[name] = time.monotonic() - start
         for written in (folder / "work").glob(f"{OUT}*"):
             self.whole[name] = written.read_bytes()
@@ -114,25 +117,25 @@ class _Signals:
 
     def _check(self, name: str, sent: signal.Signals, code: int, errors: str, work: Path, out: bytes) -> None:
         check_errors(errors)
-        if code not in self.codes(sent) and not outside(errors):
-            raise Failure(f"exit code {code} after {sent.name}: {name}\n{errors}")
+        if code not in self.codes(sent, errors) and not outside(errors):
+            raise CaseFailedError(f"exit code {code} after {sent.name}: {name}\n{errors}")
         left = [path.name for path in work.iterdir() if path.name.startswith(".")]
         if left and sent != signal.SIGKILL:
-            raise Failure(f"a temporary file is left after {sent.name}: {left}, {name}")
+            raise CaseFailedError(f"a temporary file is left after {sent.name}: {left}, {name}")
         written = next((path for path in work.glob(f"{OUT}*")), None)
         old = (work / COMMANDS[name][1]).read_bytes() if COMMANDS[name][1] else None
         content = None if written is None else written.read_bytes()
         if content == old:
             if code == 0:
-                raise Failure(f"exit code 0 after {sent.name} and no new output: {name}\n{errors}")
+                raise CaseFailedError(f"exit code 0 after {sent.name} and no new output: {name}\n{errors}")
         elif written is None or content is None:
-            raise Failure(f"the old output is lost after {sent.name}: {name}")
+            raise CaseFailedError(f"the old output is lost after {sent.name}: {name}")
         elif name.startswith("tag"):
             if content != self.whole[name]:
-                raise Failure(f"the output is not whole after {sent.name}: {name}")
+                raise CaseFailedError(f"the output is not whole after {sent.name}: {name}")
         elif name == "compare":
             if not content.rstrip().endswith(b"</svg>"):
-                raise Failure(f"the output is not whole after {sent.name}: {name}")
+                raise CaseFailedError(f"the output is not whole after {sent.name}: {name}")
         else:
             corate.load(written).tag(["12", "Oak", "St"])
         if (work / "checkpoint").exists():
@@ -140,9 +143,9 @@ class _Signals:
         if code == 0 and "--json" in COMMANDS[name][0]:
             json.loads(out)
         if (work / "old.corate").read_bytes() != self.old.read_bytes():
-            raise Failure(f"the model is altered after {sent.name}: {name}")
+            raise CaseFailedError(f"the model is altered after {sent.name}: {name}")
 
-    def codes(self, sent: signal.Signals) -> tuple[int, ...]:
+    def codes(self, sent: signal.Signals, errors: str) -> tuple[int, ...]:
         """The exit codes that the README allows after a signal; 0 where the work was done before it came."""
         return 0, -sent, 128 + sent
 
@@ -153,3 +156,7 @@ class Kills(_Signals):
 
 class Interrupts(_Signals):
     signals = (signal.SIGINT,)
+
+    def codes(self, sent: signal.Signals, errors: str) -> tuple[int, ...]:
+        """As for kills, but the program ends by itself, once the interpreter has started."""
+        return (0, 130) if errors else (0, 130, -sent)

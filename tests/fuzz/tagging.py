@@ -13,7 +13,7 @@ from corate.cli import pieces
 from fuzz.commands import checked
 from fuzz.materials import WORDS
 from fuzz.mutations import mutated
-from fuzz.worker import Failure
+from fuzz.worker import CaseFailedError
 
 __all__ = ["Cases"]
 
@@ -42,13 +42,15 @@ class Cases:
             options += ["--comment", "#"]
         one = checked("tag", model, path, *options)
         how = rng.choice(("threads", "pieces", "standard input"))
-        with patch.object(pieces, "PIECE_BYTES", pieces.PIECE_BYTES if how == "threads" else rng.choice((1, 3, 7, 64, 1000))):
+        with patch.object(
+            pieces, "PIECE_BYTES", pieces.PIECE_BYTES if how == "threads" else rng.choice((1, 3, 7, 64, 1000))
+        ):
             if how == "standard input":
                 other = checked("tag", model, *options, stdin=data)
             else:
                 other = checked("tag", model, path, *options, "--threads", rng.choice((2, 3, 8)))
         if other.code != one.code or (one.code == 0 and other.out != one.out):
-            raise Failure(f"labels depend on {how}: {one}\n{other}")
+            raise CaseFailedError(f"labels depend on {how}: {one}\n{other}")
         if one.code == 0 and layout == "columns":
             _rows_fit(tagger, data, one.out, comment)
             _as_when_read(tagger, data, one.out, comment)
@@ -83,7 +85,7 @@ def _rows_fit(tagger: Tagger, data: bytes, tagged: bytes, comment: bool) -> None
     if after[-1] == "":
         after.pop()
     if len(before) != len(after):
-        raise Failure(f"rows are lost or added: {len(before)} in, {len(after)} out")
+        raise CaseFailedError(f"rows are lost or added: {len(before)} in, {len(after)} out")
     labels = set(tagger.labels)
     for row, out in zip(before, after, strict=True):
         text = row.removesuffix("\r")
@@ -91,9 +93,9 @@ def _rows_fit(tagger: Tagger, data: bytes, tagged: bytes, comment: bool) -> None
             if out != row and text.strip(" \t"):
                 continue  # a row of nothing but carriage returns may be a word
             if out != row:
-                raise Failure(f"a line without a token is altered: {row!r}, {out!r}")
+                raise CaseFailedError(f"a line without a token is altered: {row!r}, {out!r}")
         elif not out.startswith(text) or re.split("[ \t]", out.removesuffix("\r"))[-1] not in labels:
-            raise Failure(f"a row has no label: {row!r}, {out!r}")
+            raise CaseFailedError(f"a row has no label: {row!r}, {out!r}")
 
 
 def _as_when_read(tagger: Tagger, data: bytes, tagged: bytes, comment: bool) -> None:
@@ -109,11 +111,11 @@ def _as_when_read(tagger: Tagger, data: bytes, tagged: bytes, comment: bool) -> 
     rows = [row for row in tagged.decode().split("\n") if row.strip(" \t\r") and not (comment and row.startswith("#"))]
     found = [re.split("[ \t]", row.removesuffix("\r"))[-1] for row in rows]
     if found != labels:
-        raise Failure(f"the labels are not those of the text as it is read: {found}, {labels}")
+        raise CaseFailedError(f"the labels are not those of the text as it is read: {found}, {labels}")
 
 
 def _words_fit(data: bytes, tagged: bytes) -> None:
     words = data.removeprefix("\ufeff".encode()).split()
     rows = [row.split(b"\t")[0] for row in tagged.split(b"\n") if row]
     if words != rows:
-        raise Failure(f"words are lost or added: {len(words)} in, {len(rows)} out")
+        raise CaseFailedError(f"words are lost or added: {len(words)} in, {len(rows)} out")

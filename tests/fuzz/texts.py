@@ -16,18 +16,20 @@ from fuzz.mutations import mutated
 __all__ = ["ENCODINGS", "SEPARATORS", "options", "packed", "text"]
 
 _ENDS = ("\n", "\n", "\n", "\r\n", "\r", "\r\r\n", "\u2028", " \n", "\t\n")
-_PIECES = tuple(
-    piece.encode()
+_PIECES = (
+    b"\xff\xfe", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80", b"BZh", b"\x1f\x8b\x08", b"\xfd7zXZ\x00",
+    b"\x28\xb5\x2f\xfd",
+    *(piece.encode()
     for piece in (
-        "\n", "\n\n", "\r", "\r\r\n", "\r\n", "\t", " ", "\t\t", "\n \n", "\n\t\n", "\u2028", "\x0b", "\0", "#", "/", "=", ":",
-        "\\:", "{}", "[]", '{"tokens": []}', '{"tokens": ["a"], "labels": []}', '"labels": null', "[[", "1e999", "NaN",
-        ":1e39", ":nan", ":-inf", ":1e-320", "\ufeff", "-DOCSTART- -X- O O\n\n", "BZh91AY&SY",
-    )
-) + (b"\xff\xfe", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80", b"BZh", b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")  # fmt: skip
+        "\n", "\n\n", "\r", "\r\r\n", "\r\n", "\t", " ", "\t\t", "\n \n", "\n\t\n", "\u2028", "\x0b", "\0", "#",
+        "/", "=", ":", "\\:", "{}", "[]", '{"tokens": []}', '{"tokens": ["a"], "labels": []}', '"labels": null',
+        "[[", "1e999", "NaN", ":1e39", ":nan", ":-inf", ":1e-320", "\ufeff", "-DOCSTART- -X- O O\n\n", "BZh91AY&SY",
+    )),
+)  # fmt: skip
 
-ENCODINGS = ("utf-8", "utf-8", "latin-1", "cp1252", "utf-16", "utf-16-le", "utf-32", "utf-8-sig", "ascii", "utf-7", "shift_jis",
-             "iso2022_jp", "gb18030", "cp037", "idna", "punycode", "rot13", "hex", "zlib", "base64", "undefined", "unicode_escape",
-             "raw_unicode_escape", "mbcs", "no-such", "", "\0", "utf-8\0", "é")  # fmt: skip
+ENCODINGS = ("utf-8", "utf-8", "latin-1", "cp1252", "utf-16", "utf-16-le", "utf-32", "utf-8-sig", "ascii", "utf-7",
+             "iso2022_jp", "gb18030", "cp037", "idna", "punycode", "rot13", "hex", "zlib", "base64", "mbcs",
+             "undefined", "unicode_escape", "raw_unicode_escape", "no-such", "", "\0", "utf-8\0", "é")  # fmt: skip
 SEPARATORS = ("\t", " ", ",", "tab", "space", "\\t", "", "  ", "ab", "é", "\n", "\r", "\0", "#", "/")
 
 
@@ -114,7 +116,9 @@ def packed(data: bytes, rng: Random) -> tuple[bytes, str]:
         data = mutated(data, rng)
     elif kind and rng.random() < 0.1:
         data += data
-    return data, kind if rng.random() < 0.6 else rng.choice(("", ".gz", ".bz2", ".xz", ".zst", ".txt", ".tsv", ".jsonl"))
+    return data, kind if rng.random() < 0.6 else rng.choice(
+        ("", ".gz", ".bz2", ".xz", ".zst", ".txt", ".tsv", ".jsonl")
+    )
 
 
 def options(rng: Random, format: str) -> dict[str, Any]:
@@ -124,8 +128,8 @@ def options(rng: Random, format: str) -> dict[str, Any]:
         chosen["format"] = format if rng.random() < 0.8 else rng.choice((*FORMATS, "auto"))
     if rng.random() < 0.2:
         chosen["columns"] = rng.choice(
-            ("word,label", "label,word", "word", "label", "_", "word,_,label", "", ",", "a,a", "word,pos,label", "é", "a b,label",
-             "#0,label", "w[0],label", "word,label,label", "x" * 99)
+            ("word,label", "label,word", "word", "label", "_", "word,_,label", "", ",", "a,a", "word,pos,label", "é",
+             "a b,label", "#0,label", "w[0],label", "word,label,label", "x" * 99)
         )  # fmt: skip
     if rng.random() < 0.15:
         chosen["encoding"] = rng.choice(ENCODINGS)

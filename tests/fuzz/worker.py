@@ -15,20 +15,20 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Failure", "main"]
+__all__ = ["CaseFailedError", "main"]
 
 #: More memory than any case may take beyond what the worker had before, and than it may ask for.
 MOST_MEMORY = 1 << 30
 MOST_ADDRESSES = 8 << 30
 
 
-class Failure(Exception):
+class CaseFailedError(Exception):
     """A case went wrong without an exception: output was lost, or two results differ that must not."""
 
 
 def main() -> None:
     """Serve: a case number comes as a line, a JSON object goes back as one."""
-    name, seed, materials, folder, watched = sys.argv[1:]
+    name, made, seed, materials, folder, sanitizer = sys.argv[1:]
     requests, replies = os.fdopen(os.dup(0), "r"), os.fdopen(os.dup(1), "w")
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
@@ -36,10 +36,10 @@ def main() -> None:
     faulthandler.enable()
     warnings.simplefilter("ignore")
     os.fsync = lambda fd: None  # no power cut is tried here
-    if watched == "-":  # a sanitizer needs all addresses
+    if sanitizer == "none" and sys.platform == "linux":  # a sanitizer needs all addresses
         resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES, MOST_ADDRESSES))
-    module, _, made = name.partition(":")
-    cases = getattr(importlib.import_module(module), made)(Path(materials))
+    module, _, class_name = made.partition(":")
+    cases = getattr(importlib.import_module(module), class_name)(Path(materials))
     before = _peak()
     print(json.dumps({"ready": True}), file=replies, flush=True)
     for line in requests:
@@ -59,7 +59,7 @@ def _run(cases: Any, rng: random.Random, folder: Path) -> dict[str, Any]:
         cases.run(rng, folder)
     except CorateError:
         return {"bad": None, "refused": True}
-    except Failure as failure:
+    except CaseFailedError as failure:
         return {"bad": str(failure), "where": str(failure).split(":")[0], "refused": False}
     except BaseException as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
@@ -74,6 +74,6 @@ def _peak() -> int:
 
 
 if __name__ == "__main__":
-    from fuzz import worker  # cases raise the Failure of that module, not of __main__
+    from fuzz import worker  # cases raise the CaseFailedError of that module, not of __main__
 
     worker.main()
