@@ -18,13 +18,13 @@ class Kind:
 
 
 KINDS = {
-    "models": Kind("fuzz.models:Cases", 12, 30, 200),
-    "inputs": Kind("fuzz.inputs:Cases", 26, 30, 200),
-    "templates": Kind("fuzz.templates:Cases", 5, 30, 200),
-    "tagging": Kind("fuzz.tagging:Cases", 9, 30, 60),
-    "checkpoints": Kind("fuzz.checkpoints:Cases", 4, 30, 40),
-    "settings": Kind("fuzz.settings:Cases", 7, 60, 60),
-    "streams": Kind("fuzz.streams:Cases", 3, 60, 4),
-    "kills": Kind("fuzz.signals:Kills", 17, 60, 4),
-    "interrupts": Kind("fuzz.signals:Interrupts", 17, 60, 4),
+    "models": Kind("fuzz.models:Cases", 8, 30, 150),
+    "inputs": Kind("fuzz.inputs:Cases", 17, 30, 200),
+    "templates": Kind("fuzz.templates:Cases", 4, 30, 150),
+    "tagging": Kind("fuzz.tagging:Cases", 8, 30, 60),
+    "checkpoints": Kind("fuzz.checkpoints:Cases", 3, 30, 40),
+    "settings": Kind("fuzz.settings:Cases", 6, 60, 50),
+    "streams": Kind("fuzz.streams:Cases", 4, 60, 4),
+    "kills": Kind("fuzz.signals:Kills", 25, 60, 4),
+    "interrupts": Kind("fuzz.signals:Interrupts", 25, 60, 4),
 }

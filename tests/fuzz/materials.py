@@ -6,6 +6,10 @@ import random
 import sys
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from corate import Tagger
 
 __all__ = ["LABELS", "LEXICON", "WORDS", "labelled", "make"]
 
@@ -67,10 +71,26 @@ def make(folder: Path) -> None:
         "second": corate.train(plain, "standard", features=["word[0]"], order=2, settings={"iterations": 5}),
         "sparse": corate.train(plain, "standard", features=simple, settings={"c1": 1.0, "iterations": 5}),
         "perceptron": corate.train(plain, "perceptron", features=simple),
+        "odd-labels": _odd_labels(sentences),
         "memm": corate.train(plain, "memm", features=simple, settings={"iterations": 5}),
     }
     for name, tagger in taggers.items():
-        tagger.save(folder / "models" / f"{name}.corate", half=name == "sparse")
+        if tagger is not None:
+            tagger.save(folder / "models" / f"{name}.corate", half=name == "sparse")
+
+
+def _odd_labels(sentences: Labelled) -> Tagger | None:
+    """A tagger whose labels column files cannot hold, where there can be one."""
+    import corate
+
+    names = {"D": "a\nb", "N": "a\tb", "V": ""}
+    try:
+        corpus = corate.Corpus.from_sentences(
+            [[(word, names.get(label, label)) for word, label in s] for s in sentences]
+        )
+        return corate.train(corpus, "empirical")
+    except corate.CorateError:
+        return None
 
 
 if __name__ == "__main__":
