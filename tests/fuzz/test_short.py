@@ -67,9 +67,9 @@ def test_what_goes_wrong_is_reported_and_can_be_repeated(cases: type, materials:
         assert len(said) == (made.bad > 0), "alike findings are told once"
         return made
 
-    found = run(list(range(4)))
-    assert found.cases == 4
-    assert 0 < found.bad < 4, "a worker goes on, or is started again, after a case went wrong"
+    found = run([1, 2, 3])
+    assert found.cases == 3
+    assert 0 < found.bad < 3, "a worker goes on, or is started again, after a case went wrong"
     assert {finding.where for finding in found.findings} == {REPORTED[cases]}
     finding = found.findings[0]
     assert finding.folder is not None
