@@ -11,8 +11,16 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 NATIVE := CMakeLists.txt $(wildcard native/*)
 BENCH := build/bench
+FUZZ := build/fuzz
+# address (and undefined behaviour), thread, or 0 for none
+FUZZ_SANITIZE := address
+ifeq ($(FUZZ_SANITIZE),0)
+override FUZZ_SANITIZE := none
+endif
+FUZZ_SECONDS := 300
+FUZZ_SEED := 0
 
-.PHONY: demo test lint bench same clean
+.PHONY: demo test lint bench same fuzz clean
 
 demo: $(INSTALLED)
 	@$(BIN)/corate demo
@@ -33,6 +41,9 @@ same: $(INSTALLED)
 	@test -n "$(BASE)" || { echo "make same: say which commit to compare with: make same BASE=main" >&2; exit 1; }
 	$(BIN)/python -m benchmarks.compare_commits $(BASE) $(HEAD) $(ARGS)
 
+fuzz: $(FUZZ)/installed-$(FUZZ_SANITIZE)
+	PYTHONPATH=tests $(FUZZ)/bin/python -m fuzz --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --sanitizer $(FUZZ_SANITIZE)
+
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +
@@ -49,4 +60,14 @@ $(BENCH)/installed: pyproject.toml $(NATIVE) $(shell find src -name '*.py')
 	$(NEEDS_PYTHON)
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check ".[bench]"
+	@touch $@
+
+# An editable install of its own, with a native module that watches its memory.
+$(FUZZ)/installed-$(FUZZ_SANITIZE): pyproject.toml $(NATIVE)
+	$(NEEDS_PYTHON)
+	$(PYTHON) -m venv $(FUZZ)
+	PYTHONPATH=tests $(FUZZ)/bin/python -m fuzz.sanitizers $(FUZZ_SANITIZE)
+	$(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --config-settings=cmake.define.CORATE_SANITIZE=$(FUZZ_SANITIZE) --editable ".[zstd]"
+	@rm -f $(FUZZ)/installed-*
 	@touch $@

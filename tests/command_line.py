@@ -1,0 +1,59 @@
+"""Run commands in this process with streams of their own."""
+
+from __future__ import annotations
+
+import functools
+import io
+import sys
+from dataclasses import dataclass
+from typing import Any
+from unittest.mock import patch
+
+import typer.main
+
+__all__ = ["Result", "run"]
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        return self.out.decode()
+
+
+@functools.cache
+def _built(app: typer.Typer, build: Any = typer.main.get_command) -> Any:
+    """The commands are the same in every run, and typer takes long to build them."""
+    return build(app)
+
+
+class Screen(io.TextIOWrapper):
+    """Standard output that a person looks at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def run(*args: object, stdin: bytes = b"", screen: bool = False, encoding: str = "utf-8") -> Result:
+    """Run ``corate`` with these arguments; ``encoding`` is that of standard output, a terminal if ``screen``."""
+    from corate.cli import main
+
+    old = sys.stdin, sys.stdout, sys.stderr, sys.argv
+    out = (Screen if screen else io.TextIOWrapper)(io.BytesIO(), encoding=encoding, write_through=True)
+    err = io.StringIO()
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)), encoding="utf-8")
+    sys.stdout, sys.stderr, sys.argv = out, err, ["corate", *map(str, args)]
+    code: object = 0
+    try:
+        with patch.object(typer.main, "get_command", _built):
+            main()
+    except SystemExit as end:
+        code = end.code or 0
+    finally:
+        sys.stdin, sys.stdout, sys.stderr, sys.argv = old
+    assert isinstance(code, int)
+    return Result(code, out.buffer.getvalue(), err.getvalue())

@@ -1,0 +1,30 @@
+"""The kinds of cases: where each is, its share of the time, and how long one case may take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["KINDS", "Kind"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of cases; ``cases`` is the module and the class that makes them."""
+
+    cases: str
+    weight: float  # share of the time, beside those of the other kinds
+    limit: float  # seconds that one case may take; a sanitizer has four times as many
+    short: int  # cases in the short form that `make test` runs
+
+
+KINDS = {
+    "models": Kind("fuzz.models:Cases", 8, 30, 150),
+    "inputs": Kind("fuzz.inputs:Cases", 17, 30, 200),
+    "templates": Kind("fuzz.templates:Cases", 4, 30, 150),
+    "tagging": Kind("fuzz.tagging:Cases", 8, 30, 60),
+    "checkpoints": Kind("fuzz.checkpoints:Cases", 3, 30, 40),
+    "settings": Kind("fuzz.settings:Cases", 6, 60, 50),
+    "streams": Kind("fuzz.streams:Cases", 4, 60, 4),
+    "kills": Kind("fuzz.signals:Kills", 25, 60, 4),
+    "interrupts": Kind("fuzz.signals:Interrupts", 25, 60, 4),
+}

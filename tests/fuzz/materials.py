@@ -1,0 +1,98 @@
+"""What cases are made from: small texts and models of every method, made once for all workers."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from corate import Tagger
+
+__all__ = ["LABELS", "LEXICON", "WORDS", "labelled", "make"]
+
+#: Words that readers, templates and word functions may stumble over.
+WORDS = (
+    "the", "The", "THE", "dog", "dogs", "walking", "x-1", "42", "1,000.5", "naïve", "É", "ß", "ǅ", "İ", "汉字", "🙂",
+    "e\u0301", "a/b", "//", "/", "-", "--", ".", "#", "# x", "=", ":", "a=b", "a:1", "w:nan", "\\", '"', "{", "[",
+    "-DOCSTART-", "%x[0,0]", "\ufeff", "\u2028", "\u00a0", "\u0085", "\x0b", "\x1c", "\u200b", "\U0010ffff", "BZh9",
+    "x" * 300, "",
+)  # fmt: skip
+#: Labels of every scheme for spans, and odd ones.
+LABELS = (
+    "D", "N", "V", "O", "B-X", "I-X", "E-X", "S-X", "M-X", "L-X", "U-X", "W-X", "B-Y", "I-Y", "B-", "-", "I", "_",
+    "label", "B-\u00e9", "a b", "",
+)  # fmt: skip
+LEXICON = "dog\tpet\ndogs\tpet\nthe\tword\n"
+
+_PLAIN = WORDS[:10]
+_CONTEXTS = ("word[0]", "pos[-1]|pos[0]", "suffix(word[0], 2)|word[1]|pos[0]", "map(word[0], {0})", "in(word[1], {0})")
+
+Labelled = list[list[tuple[str, str]]]
+
+
+def labelled(n: int, rng: Random, words: tuple[str, ...] = _PLAIN, labels: tuple[str, ...] = LABELS[:4]) -> Labelled:
+    """Sentences whose labels follow from their words, but for some noise."""
+    made = []
+    for _ in range(n):
+        chosen = [rng.randrange(len(words)) for _ in range(rng.randrange(1, 7))]
+        made.append([(words[w], labels[w % len(labels)] if rng.random() < 0.8 else rng.choice(labels)) for w in chosen])
+    return made
+
+
+def make(folder: Path) -> None:
+    """Write the texts and the models."""
+    import corate
+    from corate import Corpus
+    from corate.demo import write_files
+
+    (folder / "models").mkdir(parents=True)
+    write_files(folder / "data", n_train=150, n_test=400, seed=1)
+    sentences = labelled(30, Random(1))
+    lexicon = folder / "lexicon.tsv"
+    lexicon.write_text(LEXICON, encoding="utf-8")
+    plain = Corpus.from_sentences(sentences)
+    tagged = Corpus.from_sentences([[(w, w[:1], y) for w, y in s] for s in sentences])
+    features = [[{"w": w, "n": float(len(w))} for w, _ in s] for s in sentences]
+    ready = Corpus.from_features(features, [[y for _, y in s] for s in sentences])
+    contexts = [t.format(f'"{lexicon.as_posix()}"') for t in _CONTEXTS]
+    simple = ["word[0]", "word[-1]|word[0]"]
+    taggers = {
+        "default": corate.train(plain, "empirical", ladder="default"),
+        "paper": corate.train(plain, "empirical", ladder="paper"),
+        "pooled": corate.train(tagged, "empirical", ladder="pooled", features=contexts),
+        "ready": corate.train(ready, "empirical"),
+        "ready-numbers": corate.train(ready, "standard", settings={"iterations": 5}),
+        "polish": corate.train(plain, features=[*simple, "kin(word[0])", "edge: word[0]"]),
+        "polish-pos": corate.train(tagged, features=contexts),
+        "separate": corate.train(plain, "separate", features=simple),
+        "second": corate.train(plain, "standard", features=["word[0]"], order=2, settings={"iterations": 5}),
+        "sparse": corate.train(plain, "standard", features=simple, settings={"c1": 1.0, "iterations": 5}),
+        "perceptron": corate.train(plain, "perceptron", features=simple),
+        "odd-labels": _odd_labels(sentences),
+        "memm": corate.train(plain, "memm", features=simple, settings={"iterations": 5}),
+    }
+    for name, tagger in taggers.items():
+        if tagger is not None:
+            tagger.save(folder / "models" / f"{name}.corate", half=name == "sparse")
+
+
+def _odd_labels(sentences: Labelled) -> Tagger | None:
+    """A tagger whose labels column files cannot hold, where there can be one."""
+    import corate
+
+    names = {"D": "a\nb", "N": "a\tb", "V": ""}
+    try:
+        corpus = corate.Corpus.from_sentences(
+            [[(word, names.get(label, label)) for word, label in s] for s in sentences]
+        )
+        return corate.train(corpus, "empirical")
+    except corate.CorateError:
+        return None
+
+
+if __name__ == "__main__":
+    random.seed(0)
+    make(Path(sys.argv[1]))

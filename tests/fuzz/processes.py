@@ -1,0 +1,35 @@
+"""Real `corate` processes: how they are started, and what may never be on their standard error."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import corate
+from fuzz.sanitizers import REPORTS
+from fuzz.worker import CaseFailedError
+
+__all__ = ["PROGRAM", "check_errors", "outside"]
+
+#: The program that is installed beside this Python, as users start it.
+PROGRAM = str(Path(sys.executable).with_name("corate"))
+
+_FRAME = re.compile(r'File "([^"]+)", line')
+_OURS = (PROGRAM, os.path.dirname(corate.__file__) + os.sep)
+
+
+def check_errors(errors: str) -> None:
+    """Raise CaseFailedError where a process crashed: a traceback, or a report of a sanitizer."""
+    for report in REPORTS:
+        if report in errors:
+            raise CaseFailedError(f"{report}: {errors}")
+    if "Traceback" in errors and not outside(errors):
+        last = next((line for line in reversed(errors.strip().splitlines()) if line[:1] not in " ^"), "")
+        raise CaseFailedError(f"a traceback, {last.split(':')[0]}: {errors}")
+
+
+def outside(errors: str) -> bool:
+    """Whether a traceback has no frame of the program: the interpreter was starting or ending, and is to blame."""
+    return "Traceback" in errors and not any(frame.startswith(_OURS) for frame in _FRAME.findall(errors))

@@ -1,0 +1,43 @@
+"""What a process needs in its environment so that a native module built with a sanitizer can be loaded."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+
+__all__ = ["NAMES", "REPORTS", "environment"]
+
+#: What sanitizers write when they find something.
+REPORTS = ("ERROR: AddressSanitizer", "runtime error:", "WARNING: ThreadSanitizer")
+
+_LIBRARIES = {"address": ("libasan.so", "libubsan.so"), "thread": ("libtsan.so",), "none": ()}
+NAMES = tuple(_LIBRARIES)
+_OPTIONS = {
+    # Python keeps its own memory to the end. A process of Corate's may ask for too much, but may not get it.
+    "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=4096:hard_rss_limit_mb=6144"
+    ":quarantine_size_mb=32:handle_abort=0:detect_stack_use_after_return=0:abort_on_error=1:disable_coredump=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1:abort_on_error=1",
+    "TSAN_OPTIONS": "halt_on_error=1:report_signal_unsafe=0",
+}
+
+
+def environment(sanitizer: str) -> dict[str, str]:
+    """The variables to set; raises SystemExit where the compiler has no such runtime."""
+    compiler = shlex.split(os.environ.get("CXX", "c++"))
+    paths = []
+    for library in _LIBRARIES[sanitizer]:
+        asked = [*compiler, f"-print-file-name={library}"]
+        path = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+        if not os.path.isabs(path) or not os.path.exists(path):
+            raise SystemExit(
+                f"fuzz: {compiler[0]} HAS NO SANITIZER RUNTIME ({library}); install it, name a compiler that has one "
+                "with CXX=, or fuzz without sanitizers: make fuzz FUZZ_SANITIZE=none"
+            )
+        paths.append(os.path.realpath(path))
+    return {"LD_PRELOAD": " ".join(paths), **_OPTIONS} if paths else {}
+
+
+if __name__ == "__main__":  # before anything is built: is there a runtime?
+    environment(sys.argv[1])

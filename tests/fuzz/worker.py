@@ -1,0 +1,79 @@
+"""Runs cases of one kind, one after another, and says how each went; whoever asks notices where it dies."""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib
+import json
+import os
+import random
+import resource
+import shutil
+import sys
+import traceback
+import warnings
+from pathlib import Path
+from typing import Any
+
+__all__ = ["CaseFailedError", "main"]
+
+#: More memory than any case may take beyond what the worker had before, and than it may ask for.
+MOST_MEMORY = 1 << 30
+MOST_ADDRESSES = 8 << 30
+
+
+class CaseFailedError(Exception):
+    """A case went wrong without an exception: output was lost, or two results differ that must not."""
+
+
+def main() -> None:
+    """Serve: a case number comes as a line, a JSON object goes back as one."""
+    name, made, seed, materials, folder, sanitizer = sys.argv[1:]
+    requests, replies = os.fdopen(os.dup(0), "r"), os.fdopen(os.dup(1), "w")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(nowhere, 1)
+    faulthandler.enable()
+    warnings.simplefilter("ignore")
+    os.fsync = lambda fd: None  # no power cut is tried here
+    if sanitizer == "none" and sys.platform == "linux":  # a sanitizer needs all addresses
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES, MOST_ADDRESSES))
+    module, _, class_name = made.partition(":")
+    cases = getattr(importlib.import_module(module), class_name)(Path(materials))
+    before = _peak()
+    print(json.dumps({"ready": True}), file=replies, flush=True)
+    for line in requests:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        outcome = _run(cases, random.Random(f"{seed} {name} {line.strip()}"), Path(folder))
+        if not outcome["bad"] and _peak() - before > MOST_MEMORY:
+            grown = (_peak() - before) >> 20
+            outcome |= {"bad": f"the case took {grown} MiB of memory", "where": "memory"}
+        print(json.dumps(outcome), file=replies, flush=True)
+
+
+def _run(cases: Any, rng: random.Random, folder: Path) -> dict[str, Any]:
+    from corate import CorateError
+
+    try:
+        cases.run(rng, folder)
+    except CorateError:
+        return {"bad": None, "refused": True}
+    except CaseFailedError as failure:
+        return {"bad": str(failure), "where": str(failure).split(":")[0], "refused": False}
+    except BaseException as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{type(error).__name__} in {os.path.basename(frame.filename)}, {frame.name}"
+        return {"bad": traceback.format_exc(), "where": where, "refused": False}
+    return {"bad": None, "refused": False}
+
+
+def _peak() -> int:
+    """The most memory that this process has had, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+if __name__ == "__main__":
+    from fuzz import worker  # cases raise the CaseFailedError of that module, not of __main__
+
+    worker.main()
