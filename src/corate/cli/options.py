@@ -21,6 +21,7 @@ __all__ = [
     "Format",
     "FormatOption",
     "Json",
+    "ManyLabels",
     "Quiet",
     "Reading",
     "Seed",
@@ -103,6 +104,10 @@ SkipBad = Annotated[
 Threads = Annotated[int, typer.Option("--threads", "-j", min=1, help="How many threads to use.")]
 Seed = Annotated[int, typer.Option(min=0, help="Where random choices start; the same seed gives the same result.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+ManyLabels = Annotated[
+    bool,
+    typer.Option("--many-labels", help="Train even where labels are so many that they seem to be the wrong column."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 
 
