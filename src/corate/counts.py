@@ -98,6 +98,13 @@ class Tokens:
     offsets: NDArray[np.int64]
     attributes: Attributes | None = None
     weights: NDArray[np.float32] | None = None  # how much each token counts in methods that weigh them; 1 without
+    sentence_weights: NDArray[np.float32] | None = None  # how much each sentence does, the weights of labels aside
+
+    def as_sentences(self) -> NDArray[np.float32] | None:
+        """How much each token counts where labels are held against the right ones: as its sentence."""
+        if self.sentence_weights is None:
+            return None
+        return np.repeat(self.sentence_weights, np.diff(self.offsets))
 
 
 @dataclass(frozen=True, eq=False)
