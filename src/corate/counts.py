@@ -54,6 +54,21 @@ class Table:
         where = np.repeat(self.offsets[rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
         return Table(offsets, self.labels[where], self.counts[where])
 
+    def capped(self, most: int) -> Table:
+        """Of each row the ``most`` most frequent labels, of equals the first ones; itself where no row has more.
+
+        >>> table = Table(np.array([0, 3, 4]), np.array([0, 2, 5, 1]), np.array([1, 2, 2, 1]))
+        >>> [array.tolist() for array in table.capped(2).arrays()]
+        [[0, 2, 3], [2, 5, 1], [2, 2, 1]]
+        """
+        if (np.diff(self.offsets) <= most).all():
+            return self
+        rows = self.contexts()
+        order = np.lexsort((-self.counts, rows))  # of each row the most frequent first
+        kept = np.sort(order[np.arange(len(order)) - self.offsets[:-1][rows] < most])
+        offsets = np.searchsorted(rows[kept], np.arange(len(self) + 1)).astype(np.int64)
+        return Table(offsets, self.labels[kept], self.counts[kept])
+
     def totals(self) -> NDArray[np.int64]:
         """Tokens of each row."""
         sums = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
@@ -83,6 +98,13 @@ class Tokens:
     offsets: NDArray[np.int64]
     attributes: Attributes | None = None
     weights: NDArray[np.float32] | None = None  # how much each token counts in methods that weigh them; 1 without
+    sentence_weights: NDArray[np.float32] | None = None  # how much each sentence does, the weights of labels aside
+
+    def as_sentences(self) -> NDArray[np.float32] | None:
+        """How much each token counts where labels are held against the right ones: as its sentence."""
+        if self.sentence_weights is None:
+            return None
+        return np.repeat(self.sentence_weights, np.diff(self.offsets))
 
 
 @dataclass(frozen=True, eq=False)

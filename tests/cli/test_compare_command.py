@@ -261,3 +261,13 @@ def test_names_are_escaped_in_pages():
     assert "slow &lt;&amp;&gt;" in text
     assert "slow <&>" not in text
     assert "<td>slow" in text
+
+
+def test_many_labels_are_compared_when_they_are_meant(corate, tmp_path):
+    swapped = tmp_path / "swapped.tsv"
+    swapped.write_text("".join(f"T{i % 7}\tw{i}\n\n" for i in range(300)), "utf-8")
+    args = [swapped, "--test", swapped, "--methods", "empirical"]
+    refused = corate("compare", *args)
+    assert refused.code == 1
+    assert "--many-labels" in refused.err
+    assert corate("compare", *args, "--many-labels", "--quiet").code == 0

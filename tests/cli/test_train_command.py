@@ -191,3 +191,14 @@ def test_a_label_that_is_not_there_cannot_be_weighed(corate, data, tmp_path):
     result = corate("train", data / "train.tsv", "-o", tmp_path / "m", *options)
     assert result.code == 1
     assert "B-PLANET" in result.err
+
+
+def test_words_taken_for_labels_are_refused_in_one_line_that_names_the_remedies(corate, tmp_path):
+    (tmp_path / "swapped.tsv").write_text("".join(f"T{i % 7}\tw{i}\n\n" for i in range(300)), "utf-8")
+    args = ["--method", "empirical", "--quiet"]
+    result = corate("train", tmp_path / "swapped.tsv", "-o", tmp_path / "m", *args)
+    assert (result.code, result.err.count("\n")) == (1, 1)
+    assert "is the label column right? Name the columns (--columns" in result.err
+    assert "--many-labels" in result.err
+    assert not (tmp_path / "m").exists()
+    assert corate("train", tmp_path / "swapped.tsv", "-o", tmp_path / "m", "--many-labels", *args).code == 0

@@ -18,8 +18,10 @@ from corate.counts import Counts
 from corate.errors import DataError, FeatureError, ModelError
 from corate.features.vocabulary import Vocabulary
 from corate.tagger import Tagger
+from corate.training import MOST_WORD_LABELS
 from corate.training.build import ladder_model
-from corate.training.ladder import DEFAULT, PAPER, LadderParameters
+from corate.training.empirical import MOST_LOOKS, MOST_POOLED_LABELS, Empirical
+from corate.training.ladder import DEFAULT, MOST_CANDIDATES, PAPER, LadderParameters
 from corate.training.rates import edge_scores
 from small_corpora import WORDS, Labelled, corpus_of, random_sentences, some_sentences, words_of
 
@@ -297,3 +299,41 @@ def test_updates_need_labels_and_counts() -> None:
         Tagger(tagger.vocabulary, tagger.model, {"method": "empirical"}, counts=tagger.counts).update(
             corpus_of(random_sentences(1))
         )
+
+
+# -- many labels ---------------------------------------------------------------------------------------------------
+
+
+def one_word(labels: int) -> Corpus:
+    """One word that has every label once."""
+    return Corpus.from_sentences([[("w", f"L{i}")] for i in range(labels)])
+
+
+def test_a_word_with_thousands_of_labels_keeps_as_many_candidates_as_can_be_decoded() -> None:
+    labels = MOST_CANDIDATES + 100
+    tagger = corate.train(one_word(labels), "empirical", many_labels=True)
+    assert len(tagger.labels) == labels
+    assert np.diff(tagger.lattice([["w", "w"]]).offsets).max() == MOST_CANDIDATES
+    more = tagger.update(one_word(2))
+    assert np.diff(more.lattice([["w", "w"]]).offsets).max() == MOST_CANDIDATES
+
+
+def test_fewer_tokens_are_held_out_where_words_have_too_many_labels_to_decode_them_all() -> None:
+    looks = MOST_CANDIDATES**2 + 2 * MOST_CANDIDATES
+    trained = Empirical(one_word(2 * MOST_CANDIDATES))
+    tokens = [len(part.tokens.labels) for part in trained.held_out]
+    assert len(tokens) == 5
+    assert all(0 < n <= MOST_LOOKS / 5 / looks for n in tokens)
+    usual = Empirical(corpus_of([[(f"w{i}", f"L{i % 40}")] * 20 for i in range(600)]))
+    assert sum(len(part.tokens.labels) for part in usual.held_out) == 20 * 5 * 60
+
+
+def test_more_labels_than_can_be_counted_with_are_refused_before_they_are_counted() -> None:
+    n = math.isqrt(MOST_WORD_LABELS) + 1
+    with pytest.raises(DataError, match=f"{n:,} labels of {n:,} words .* name the columns"):
+        corate.train(corpus_of([[(f"w{i}", f"L{i}")] for i in range(n)]), "empirical", many_labels=True)
+
+
+def test_more_labels_than_a_pool_takes_are_refused() -> None:
+    with pytest.raises(DataError, match=r"5,001 labels are more than the 5,000 .* leave the features away"):
+        corate.train(one_word(MOST_POOLED_LABELS + 1), "empirical", features=["word[0]"], many_labels=True)

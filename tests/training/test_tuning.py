@@ -29,6 +29,28 @@ def test_better_means_more_won_than_lost_beyond_chance(pairs: list[tuple[bool, b
     assert not clearly_better(new, new)
 
 
+@given(outcomes, st.data())
+def test_a_token_of_weight_three_counts_for_more_than_two_others(
+    pairs: list[tuple[bool, bool]], data: st.DataObject
+) -> None:
+    new, old = (np.array([p[i] for p in pairs], bool) for i in (0, 1))
+    weights = np.array([data.draw(st.sampled_from([0.0, 0.5, 3.0])) for _ in pairs], np.float32)
+    gain = ((new.astype(int) - old) * weights).sum()
+    assert clearly_better(new, old, weights=weights) == (gain > ((new != old) * weights**2).sum() ** 0.5)
+    assert clearly_better(new, old, weights=np.full(len(pairs), 0.25, np.float32)) == clearly_better(new, old)
+
+
+def test_the_climb_goes_where_the_weights_are() -> None:
+    """Twice as many tokens are right where x is larger, but those that weigh more are right where it is smaller."""
+
+    def judge(p: Point) -> np.ndarray:
+        return np.concatenate([np.arange(60) < 20 * p.x, np.arange(30) < 20 / p.x])
+
+    assert climb(judge, Point(), {"x": 2.0})[0].x > 1.0
+    weights = np.repeat(np.array([1.0, 9.0], np.float32), [60, 30])
+    assert climb(judge, Point(), {"x": 2.0}, weights=weights)[0].x < 1.0
+
+
 @given(st.integers(-6, 6), st.integers(-6, 6))
 def test_the_climb_ends_at_the_top_of_a_hill(a: int, b: int) -> None:
     def judge(p: Point) -> np.ndarray:

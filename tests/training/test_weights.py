@@ -1,6 +1,9 @@
-"""What separate training makes of weights, numbers and merged contexts."""
+"""What training makes of weights, numbers and merged contexts."""
 
 from __future__ import annotations
+
+import importlib
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +12,9 @@ import corate
 from corate.corpus import Corpus
 from corate.errors import DataError, FeatureError
 from corate.features.templates import parse
+from corate.training.chains import RECIPES, ChainTraining
+from corate.training.folds import take
+from corate.training.ground import Counted
 from corate.training.separate import Separate
 from small_corpora import corpus_of, random_sentences
 
@@ -36,6 +42,49 @@ def test_sentences_of_weight_zero_teach_the_nodes_nothing() -> None:
     plain = trained(corpus_of(SENTENCES), base="none")
     test = corpus_of(SENTENCES)
     assert corate.evaluate(tagger, test).accuracy > 0.9 * corate.evaluate(plain, test).accuracy
+
+
+def test_sentences_that_hardly_count_hardly_change_the_held_out_accuracy() -> None:
+    turned = [[(w, "N" if y != "N" else "V") for w, y in s] for s in SENTENCES]
+    mixed = [s for pair in zip(SENTENCES, turned, strict=True) for s in pair]
+    tagger = trained(corpus_of(mixed), base="none", sentence_weights=[1.0, 1e-6] * len(SENTENCES))
+    plain = trained(corpus_of(SENTENCES), base="none").record["held_out"]["accuracy"]
+    assert tagger.record["held_out"]["accuracy"] == pytest.approx(plain, abs=0.05)
+
+
+def chains(method: str, weights: list[float] | None) -> ChainTraining:
+    ground = Counted(corpus_of(SENTENCES), [parse("word[0]")], base="none")
+    return ChainTraining(method, ground, sentence_weights=weights, settings={"iterations": 3, "passes": 1})
+
+
+@pytest.mark.parametrize("method", RECIPES)
+def test_half_of_the_sentences_to_tune_on_keep_their_weights(method: str) -> None:
+    losses = []
+    for weights in (None, [3.0] * len(SENTENCES)):
+        run = chains(method, weights)
+        half = run.items(take(run.tokens, np.arange(0, len(SENTENCES), 2)), run.ground.tables(), training=True)
+        losses.append(half.chains.objective(np.full(half.chains.size, 0.1), 0.0, 1)[0])
+    assert losses[1] == pytest.approx(3.0 * losses[0], rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["separate", *RECIPES])
+def test_tuning_weighs_the_tokens_it_judges_by_as_their_sentences(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every other sentence of some that count is judged; label weights do not matter to what is right."""
+    weights = np.linspace(0.5, 2.0, len(SENTENCES))
+    judged = []
+
+    def spy(judge: Any, start: Any, steps: Any, progress: Any = None, weights: Any = None) -> Any:
+        right = judge(start)
+        judged.append((right, weights))
+        return start, right
+
+    module = importlib.import_module(f"corate.training.{'separate' if method == 'separate' else 'chains'}")
+    monkeypatch.setattr(module, "climb", spy)
+    options: dict[str, Any] = {"sentence_weights": weights.tolist(), "label_weights": {"N": 2.0}, "tune": True}
+    corate.train(corpus_of(SENTENCES), method, features=["word[0]"], **options)
+    lengths = [len(s) for s in SENTENCES]
+    np.testing.assert_allclose(judged[0][1], np.repeat(weights[1::2], lengths[1::2]), rtol=1e-6)
+    assert all(len(right) == len(found) for right, found in judged)
 
 
 @pytest.mark.parametrize(

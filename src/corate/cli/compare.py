@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -83,6 +83,7 @@ def compare(
             callback=_picture,
         ),
     ] = None,
+    many_labels: options.ManyLabels = False,
     threads: options.Threads = 1,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -111,7 +112,8 @@ def compare(
     table = _Table(seeds, printed=not (json or quiet))
     stopped: BaseException | None = None
     try:
-        _run(table, corpus, test_corpus, methods.split(","), features, held_out_corpus, seeds, threads, quiet)
+        further = {method: {"many_labels": many_labels} for method in methods.split(",")}
+        _run(table, corpus, test_corpus, further, features, held_out_corpus, seeds, threads, quiet)
     except (KeyboardInterrupt, CorateError) as error:
         stopped = error
     if table.rows:
@@ -135,14 +137,14 @@ def _run(
     table: _Table,
     corpus: Corpus,
     test: Corpus,
-    methods: Sequence[str],
+    methods: Mapping[str, Mapping[str, Any]],
     features: str | None,
     held_out: Corpus | None,
     seeds: int,
     threads: int,
     quiet: bool,
 ) -> None:
-    """Fill the table; a bar shows between its lines and never among them."""
+    """Fill the table with methods, which have options; a bar shows between its lines and never among them."""
     from corate.comparison import compare as compared
 
     bar: list[Progress] = []
@@ -153,7 +155,15 @@ def _run(
         bar[0](stage, done)
 
     rows = compared(
-        corpus, test, methods, features=features, held_out=held_out, seeds=seeds, threads=threads, progress=progress
+        corpus,
+        test,
+        list(methods),
+        features=features,
+        held_out=held_out,
+        seeds=seeds,
+        threads=threads,
+        options=methods,
+        progress=progress,
     )
     try:
         for row in rows:

@@ -23,6 +23,7 @@ __all__ = [
     "Format",
     "FormatOption",
     "Json",
+    "ManyLabels",
     "Quiet",
     "Reading",
     "Seed",
@@ -108,6 +109,10 @@ Seed = Annotated[
     typer.Option(min=0, max=LARGEST_SEED, help="Where random choices start; the same seed gives the same result."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+ManyLabels = Annotated[
+    bool,
+    typer.Option("--many-labels", help="Train even where labels are so many that they seem to be the wrong column."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 
 

@@ -98,6 +98,7 @@ def train(
     all_labels: Annotated[
         bool, typer.Option("--all-labels", help="Let every word take every label, not only those likely for it.")
     ] = False,
+    many_labels: options.ManyLabels = False,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -257,6 +258,7 @@ def train(
         "boundaries": False if no_boundaries else None,
         "order": order,
         "all_labels": all_labels or None,
+        "many_labels": many_labels or None,
     }
     given = {name: value for name, value in own.items() if value is not None}
     check_options(method, given)

@@ -177,8 +177,8 @@ class ChainTraining:
             )
         weights = ground.token_weights(label_weights, sentence_weights)
         self.label_weights = ground.label_weights(label_weights) if label_weights is not None else None
-        self.sentence_weights = None if sentence_weights is None else np.asarray(sentence_weights, dtype=np.float32)
-        self.tokens = replace(ground.tokens, weights=weights)
+        of_sentences = None if sentence_weights is None else np.asarray(sentence_weights, dtype=np.float32)
+        self.tokens = replace(ground.tokens, weights=weights, sentence_weights=of_sentences)
         if (self.tokens.labels < 0).any() and self.recipe.loss != "likelihood":
             raise DataError(f"the method {method!r} needs the label of every token; use standard or polish")
         self.full = self.lattice == "full" or ground.full
@@ -264,7 +264,7 @@ class ChainTraining:
             base,
             gold,
             edges,
-            self.sentence_weights if training and len(tokens.offsets) == len(self.tokens.offsets) else None,
+            tokens.sentence_weights,
             self._free_pairs(),
             (self.triples.offsets, self.triples.labels) if len(self.triples.labels) else None,
         )
@@ -503,7 +503,7 @@ class ChainTraining:
 
         steps = {"c2": 3.0, "temper": 1.3, "cutoff": 2.0}
         free = {name: step for name, step in steps.items() if name not in self.settings and getattr(before, name) > 0}
-        found, _ = climb(right, before, free, lambda done: self.progress("tuning", done))
+        found, _ = climb(right, before, free, lambda done: self.progress("tuning", done), judge.as_sentences())
         found = replace(found, cutoff=max(1, round(found.cutoff)))
         self.start = self.ground.start(found.temper, found.edge)
         return found

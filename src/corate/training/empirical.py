@@ -22,11 +22,19 @@ from corate.counts import Counts, PairCounts, Table, Tokens, label_ids
 from corate.errors import DataError, FeatureError
 from corate.features.kin import usual_lexicons
 from corate.features.templates import Atom, Template, WordFunction, lexicons_of
-from corate.features.vocabulary import Vocabulary
+from corate.features.vocabulary import BOUNDARIES, Vocabulary
 from corate.model import ChainModel, EdgeScores
 from corate.training.build import FEW_LABELS, FLOOR, experts, label_prior, ladder_model, ladder_tables, pooled_model
 from corate.training.folds import held_out_tokens, slices, take, without
-from corate.training.ladder import DEFAULT, PAPER, LadderParameters, LadderPreset, LadderTables, NodeParts
+from corate.training.ladder import (
+    DEFAULT,
+    MOST_CANDIDATES,
+    PAPER,
+    LadderParameters,
+    LadderPreset,
+    LadderTables,
+    NodeParts,
+)
 from corate.training.pooling import Candidates, Features, fit_edges, fit_weights
 from corate.training.rates import edge_scores
 from corate.training.tuning import climb, named_settings
@@ -38,6 +46,11 @@ LADDERS = ("default", "paper", "pooled")
 #: Tokens the weights of the pool are fitted on, and the edges given the nodes.
 WEIGHT_TOKENS = 15_000
 EDGE_TOKENS = 60_000
+#: Labels that a pool can have biases for: their fit is of the cube of the labels.
+MOST_POOLED_LABELS = 5000
+#: What tuning may look at in the folds, pairs of labels that a word was seen with, and for every token all labels: more
+#: than there is with 40 labels for each word and 900 in all.
+MOST_LOOKS = 30_000_000
 
 _LADDER_STEPS = {
     "edge": 1.2,
@@ -140,13 +153,30 @@ class Empirical:
                 raise DataError("there are no held-out tokens to tune on; give some, or leave held_out away")
             tokens, vocabulary = held_out_tokens(self.counts, corpus, self.word)
             return [HeldOut(tokens, vocabulary, self.counts.table)]
-        parts = [take(self.tokens, sentences) for sentences in slices(self.tokens.offsets, self.seed)]
+        folds = slices(self.tokens.offsets, self.seed)
+        kept = [self._affordable(sentences, MOST_LOOKS / len(folds)) for sentences in folds]
+        parts = [take(self.tokens, sentences) for sentences in kept if len(sentences)]
         return [HeldOut(part, self.counts.vocabulary, without(self.counts, part)) for part in parts]
+
+    def _affordable(self, sentences: NDArray[np.int64], most: float) -> NDArray[np.int64]:
+        """The first sentences of a fold, as far as scoring and decoding them does not look at more than ``most``."""
+        if self.tokens.words is None:
+            return sentences
+        words = self.counts.of_template(0)
+        seen = np.minimum(np.diff(words.offsets)[BOUNDARIES:], MOST_CANDIDATES)
+        looks = np.concatenate([[0], np.cumsum(seen[self.tokens.words] ** 2 + self.n_labels)])
+        spent = np.cumsum(looks[self.tokens.offsets[sentences + 1]] - looks[self.tokens.offsets[sentences]])
+        return sentences[spent <= most]
 
     # -- training ------------------------------------------------------------------------------------------------
 
     def train(self) -> tuple[ChainModel, Counts, dict[str, Any]]:
         """The model, the counts behind it, and what was chosen and measured on the way."""
+        if self.pooled and self.n_labels > MOST_POOLED_LABELS:
+            raise DataError(
+                f"{self.n_labels:,} labels are more than the {MOST_POOLED_LABELS:,} that counting with features takes; "
+                "name the columns if another one holds the labels, or leave the features away"
+            )
         choices: list[Choice] = []
         tuned: LadderParameters | None = None
         for preset in self.presets:

@@ -65,7 +65,8 @@ def take(tokens: Tokens, sentences: NDArray[np.int64]) -> Tokens:
     features = np.ascontiguousarray(tokens.features[:, picks])
     attributes = None if tokens.attributes is None else tokens.attributes.take(picks)
     weights = None if tokens.weights is None else tokens.weights[picks]
-    return Tokens(features, words, tokens.labels[picks], offsets, attributes, weights)
+    of_sentences = None if tokens.sentence_weights is None else tokens.sentence_weights[sentences]
+    return Tokens(features, words, tokens.labels[picks], offsets, attributes, weights, of_sentences)
 
 
 def without(counts: Counts, tokens: Tokens) -> Table:

@@ -26,6 +26,10 @@ F32 = NDArray[np.float32]
 #: The keys of pairs of values, and what was counted of each.
 KeyedTable = tuple[NDArray[np.uint64], Table]
 
+#: A word's candidates are at most so many of the labels it was seen with, the most frequent ones: a step of decoding
+#: looks at all pairs of two words' candidates.
+MOST_CANDIDATES = 1000
+
 _EVERY = 1 << 60  # no word has so many tokens: all types count
 
 
@@ -150,7 +154,7 @@ class LadderTables:
         self.rung_functions = [vocabulary.function_index(atom) for atom in atoms]
         self.rung_ids = np.stack([values(f) for f in self.rung_functions])
         n_words = self.rung_ids.shape[1]
-        self.words = tables[0].rows(BOUNDARIES, len(tables[0])).padded(n_words)
+        self.words = tables[0].rows(BOUNDARIES, len(tables[0])).padded(n_words).capped(MOST_CANDIDATES)
         self.ladder = _native.Ladder(*self.words.arrays(), self.rung_ids, n_labels)
         self.left = tables.get(1, _EMPTY)
         self.right = tables.get(2, _EMPTY)

@@ -100,7 +100,8 @@ class Separate:
         )
         self.counts, self.n_labels, self.slots = self.ground.counts, self.ground.n_labels, self.ground.slots
         weights = self.ground.token_weights(label_weights, sentence_weights)
-        self.tokens = replace(self.ground.tokens, weights=weights)
+        of_sentences = None if sentence_weights is None else np.asarray(sentence_weights, dtype=np.float32)
+        self.tokens = replace(self.ground.tokens, weights=weights, sentence_weights=of_sentences)
         self.p = self.p.completed(self.counts.tokens, self.base)
 
     # -- problems ------------------------------------------------------------------------------------------------
@@ -294,7 +295,8 @@ class Separate:
             return _right_nodes(self.problem(judge, tables, training=True), weights, self.threads)
 
         steps = {"sigma2": 3.0, "cutoff": 2} if self.base == "none" else {"sigma2": 3.0, "temper": 1.5, "cutoff": 2}
-        found, _ = climb(right, before, self._free(steps), lambda done: self.progress("tuning", done))
+        free, weights = self._free(steps), judge.as_sentences()
+        found, _ = climb(right, before, free, lambda done: self.progress("tuning", done), weights)
         return replace(found, cutoff=max(1, round(found.cutoff)))
 
     def _free(self, steps: dict[str, float]) -> dict[str, float]:
@@ -336,7 +338,7 @@ class Separate:
             return self._labelled_right(*judge, *self._pairs(p).given_nodes(*learn), p.coupling)
 
         steps = self._free({"edge_sigma2": 3.0}) if self.ground.edge_templates.any() else {}
-        return climb(right, self.p, steps)[0] if steps else self.p
+        return climb(right, self.p, steps, weights=judge[0].as_sentences())[0] if steps else self.p
 
     def _honest(self, problem: Problem, honest: F32, weights: F32) -> tuple[Tokens, Candidates, F32]:
         """Sentences to tune on, with node scores that have not seen them: held-out ones, else by halves."""
@@ -360,8 +362,9 @@ class Separate:
             return self._labelled_right(tokens, candidates, scores, edges, extra, p.coupling)
 
         self.progress("tuning the coupling", 0.0)
-        chosen, correct = climb(right, self.p, self._free({"coupling": 1.2}))
-        return chosen, float(correct.mean())
+        weights = tokens.as_sentences()
+        chosen, correct = climb(right, self.p, self._free({"coupling": 1.2}), weights=weights)
+        return chosen, float(np.average(correct, weights=weights))
 
     def _labelled_right(
         self,
