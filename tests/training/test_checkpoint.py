@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import corate
 from corate import storage
-from corate.errors import ModelError
+from corate.errors import CorateError, ModelError
 from corate.training.checkpoint import Checkpoint
 from corate.training.optimize import AdaGrad
+from reference.damage import damaged_header, damaged_tensors
+from small_corpora import corpus_of, random_sentences
 
 
 class Steps:
@@ -79,9 +83,31 @@ def test_only_the_same_run_takes_it_up(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_is_no_model(tmp_path: Path) -> None:
-    import corate
-
     run = fresh()
     Checkpoint(tmp_path / "run", {}).save(run, -1.0)
     with pytest.raises(ModelError):
         corate.load(tmp_path / "run")
+
+
+@pytest.mark.parametrize("method", ["polish", "separate", "perceptron"])
+def test_a_forged_checkpoint_is_taken_up_or_refused(method: str, tmp_path: Path) -> None:
+    """Its hash is right and its content is not: whatever it holds, training ends well or with one clear error."""
+    corpus = corpus_of(random_sentences(10))
+    corate.train(corpus, method, settings={"passes": 1}, checkpoint=tmp_path / "run")
+    tensors, header = storage.read(tmp_path / "run")
+    tensors = {name: np.array(tensor) for name, tensor in tensors.items()}
+    rng = np.random.default_rng(1)
+    refused = 0
+    for _ in range(60):
+        forged = damaged_tensors(tensors, rng), header
+        if rng.random() < 0.5:
+            forged = tensors, {**damaged_header({**header, "of": None}, rng), "of": header["of"]}
+        storage.write(tmp_path / "run", *forged)
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "the loss rose to")
+                tagger = corate.train(corpus, method, settings={"passes": 2}, checkpoint=tmp_path / "run")
+            assert np.isfinite(tagger.score(["the", "dogs"]))
+        except CorateError:
+            refused += 1
+    assert 10 < refused < 60

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corate import storage
 from corate.errors import ModelError
@@ -15,6 +16,8 @@ __all__ = ["Checkpoint"]
 
 #: What later steps of AdaGrad depend on beside the state: the rate may have been halved on the way.
 STEPS = ("rate", "latest")
+#: Of a weight, and of any number: what is summed of them stays finite in single precision.
+_LARGEST_WEIGHT, _LARGEST = 1e20, 1e37
 
 
 class Checkpoint:
@@ -46,14 +49,35 @@ class Checkpoint:
             raise ModelError(
                 f"{os.fspath(self.path)}: the checkpoint is of other data or settings; name another file or remove it"
             )
-        if tensors["state"].shape != run.state.shape:
+        if not _fits(tensors, header, run):
             raise ModelError(f"{os.fspath(self.path)}: the checkpoint does not fit this run; remove it")
-        if int(header["passes"]) > passes:
+        if header["passes"] > passes:
             raise ModelError(
                 f"{os.fspath(self.path)}: it has made {header['passes']} passes, and only {passes} are asked for; "
                 "name another file or remove it"
             )
-        run.resume(tensors, int(header["passes"]))
+        run.resume(tensors, header["passes"])
         for name in STEPS if isinstance(run, AdaGrad) else ():
             setattr(run, name, float(header.get(name, getattr(run, name))))
-        return float(header["accuracy"]), int(header.get("waited", 0))
+        return float(header["accuracy"]), header.get("waited", 0)
+
+
+def _fits(tensors: dict[str, NDArray[Any]], header: dict[str, Any], run: AdaGrad | Perceptron) -> bool:
+    """Whether all that a file holds can be the state of a run, whoever wrote it."""
+    numbers = {"accuracy": header.get("accuracy"), **{name: header[name] for name in STEPS if name in header}}
+    if set(tensors) != set(run.tensors) or tensors["state"].shape != run.state.shape:
+        return False
+    if not all(array.dtype == np.float32 and (np.abs(array) < _LARGEST).all() for array in tensors.values()):
+        return False
+    if not (np.abs(tensors["state"][::2]) < _LARGEST_WEIGHT).all():
+        return False
+    if not all(type(n) is int and 0 <= n < 2**31 for n in (header.get("passes"), header.get("waited", 0))):
+        return False
+    if not all(type(n) in (int, float) and abs(n) < 2**63 for n in numbers.values()):
+        return False
+    if isinstance(run, Perceptron):
+        return True
+    moments, averaged = tensors["moments"], len(run.state) // 2
+    if moments.shape != (1,) or not 0 <= moments[0] < 2**24 or moments[0] % 1 or numbers.get("rate", 1.0) < 0:
+        return False
+    return tensors["total"].shape == (averaged if moments[0] else 0,) and bool((tensors["state"][1::2] > 0).all())
