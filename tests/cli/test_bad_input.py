@@ -16,7 +16,7 @@ a missing column                test_a_missing_column, test_a_missing_column_in_
 NaN or infinite values          test_items_that_are_no_numbers, test_features_that_are_no_numbers; formats/test_read.py
 a damaged model                 test_every_flipped_byte, test_every_truncation, test_damage_is_one_line; test_storage.py
 a directory, an unwritable path test_places_that_cannot_be_read_or_written; test_train_command.py; test_storage.py
-disk full during save           test_a_full_disk; test_program.py; test_tag_command.py; test_storage.py; test_atomic.py
+disk full during save           test_a_full_disk; test_program.py; test_tag_command.py; io/test_atomic.py
 Ctrl-C                          test_ctrl_c_at_any_stage_of_training, test_ctrl_c_while_tagging; test_program.py
 SIGTERM, SIGHUP                 test_signals.py
 closed standard streams         test_closed_streams.py
