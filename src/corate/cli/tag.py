@@ -98,8 +98,7 @@ def tag(
                 yield block
 
         blocks = refuse_nul(utf8(watched(), encoding, name), name)
-        looked = _first_look(blocks, waits=file == "-")
-        first = b"".join(looked)
+        looked, first = _first_look(blocks, waits=file == "-")
         layout = _layout(format, file, first, comment)
         written = _written(layout, to)
         reading = Reading(Format.auto, columns, "utf-8", separator, comment)
@@ -118,16 +117,18 @@ def tag(
                 sink.flush()
 
 
-def _first_look(blocks: Iterator[bytes], *, waits: bool) -> list[bytes]:
-    """Enough blocks to tell the layout by; where someone waits at a pipe, the first sentence has to do."""
+def _first_look(blocks: Iterator[bytes], *, waits: bool) -> tuple[list[bytes], bytes]:
+    """The first blocks, and the lines in them that tell the layout; where someone waits at a pipe, few have to do."""
     looked: list[bytes] = []
     seen = b""
+    cut = -1
     for block in blocks:
         looked.append(block)
         seen += block
         if len(seen) > _LOOK or (waits and (b"\n\n" in seen or b"\n\r\n" in seen)):
+            cut = seen.rfind(b"\n", 0, _LOOK)  # a line cut short says nothing
             break
-    return looked
+    return looked, seen[: cut + 1] if cut >= 0 else seen
 
 
 def _layout(format: Layout, file: str, first: bytes, comment: str | None) -> Layout:
@@ -155,13 +156,12 @@ def _column_pieces(
     line, width = 1, 0
     separator = reading.separator_text()
     if separator is None:
-        look = first[: first.rfind(b"\n", 0, _LOOK) + 1] if len(first) > _LOOK else first
-        separator = separator_of(look or first, Options(comment=reading.comment, labelled=False))
+        separator = separator_of(first, Options(comment=reading.comment, labelled=False))
         row = first_row(first, reading.comment)
         width = width_of(row, separator) if b"\t" in row else 0  # else there is no doubt
     columns = reading.column_names() or _columns(tagger, first, separator, reading.comment, name)
     for piece in cut_at_blank_lines(blocks):
-        if width:
+        if width and b" " in piece:
             _check_rows(piece, separator, width, reading.comment, name, line)
         try:
             tagged, _ = tagger.tag_text(
@@ -182,7 +182,9 @@ def _check_rows(piece: bytes, separator: str, width: int, comment: str | None, n
     """Refuse a row that another way to split rows may fit better: reading it all, not by pieces, might choose that."""
     from corate.formats.columns import first_row, width_of
 
-    for match in re.finditer(rb"(?m)^[^\n]* [^\n]*$", piece):
+    column, between = (rb"[^\t\n]*", rb"\t") if separator else (rb"[^ \t\r\n]+", rb"[ \t\r]+")
+    fits = rb"(?:%b%b){%d}%b[ \t\r]*$" % (column, between, width - 1, column)
+    for match in re.finditer(rb"(?m)^(?!%b)[^\n]* [^\n]*$" % fits, piece):  # so few are looked at closely
         row = first_row(match[0], comment)
         found = width_of(row, separator)
         if b" " in row and found != width:
