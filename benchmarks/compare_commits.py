@@ -223,6 +223,7 @@ def lock() -> IO[str]:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
+        file.close()
         raise SystemExit(f"another comparison is running in {measure.from_root(FOLDER)}; wait for its end") from None
     return file
 
