@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import sys
@@ -17,6 +18,7 @@ sys.path.insert(0, str(ROOT))
 
 import corate  # noqa: E402
 from benchmarks import compare_commits as compare  # noqa: E402 - not installed, they stand beside the tests
+from corate.cli import main as corate_command  # noqa: E402
 from corate.training import METHODS  # noqa: E402
 
 TENSORS = {"bias": np.array([0.5, 0.0, -2.0], np.float32), "edges.labels": np.array([[1, 2], [3, 4]], np.uint8)}
@@ -125,6 +127,22 @@ def test_the_summary_is_a_geometric_mean() -> None:
 
 def test_every_method_is_compared() -> None:
     assert sorted(compare.METHODS) == sorted(METHODS)
+
+
+@pytest.mark.parametrize("case", compare.CASES, ids=lambda case: case.name)
+def test_every_case_trains_and_tags(case: compare.Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sentences: list[compare.corpora.Sentence] = [[("Ann", "B"), ("sleeps", "O")], [("Bo", "B"), ("runs", "O")]] * 10
+    text = compare.Text("tiny", tmp_path / "train", tmp_path / "test", "word,label")
+    for path in (text.train, text.test):
+        compare.corpora.write(sentences, path)
+    compare.with_items(text)
+    train, tag, model, tagged = compare.commands(compare.Commit("head", tmp_path), case, text, threads=1)
+    for command in (train, tag):
+        monkeypatch.setattr(sys, "argv", command)
+        with contextlib.suppress(SystemExit):  # the files tell
+            corate_command()
+    assert compare.differences(model, model) == []
+    assert len(tagged.read_text("utf-8").split("\n\n")) >= len(sentences)
 
 
 def test_items_are_read_as_they_were_meant() -> None:
