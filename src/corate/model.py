@@ -207,7 +207,7 @@ class ChainModel:
             raise ModelError("the model's weights are not those of its features; train it again")
         if not vocabulary.columns and vocabulary.attributes is None:
             raise ModelError("the model reads neither columns nor ready-made features; train it again")
-        if self.edges.n_labels != len(self.labels) or not np.isfinite([self.floor, self.edges.weight]).all():
+        if self.edges.n_labels != len(self.labels) or not (np.abs([self.floor, self.edges.weight]) < 1e9).all():
             raise ModelError("the model's labels and edge scores do not fit together; train it again")
         try:
             return _native.Engine(
