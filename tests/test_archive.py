@@ -209,7 +209,7 @@ CHANGES: dict[str, Change] = {
     "rows of words without a word": head("record", "word", value=None),
     "weights of more features than there are": put("weights.lengths", lambda a: np.append(a, a[:1] * 0)),
     "an edge weight out of range": head("model", "edge_weight", value=1e308),
-    "an edge weight that is not a number": head("model", "edge_weight", value=float("nan")),
+    "an edge weight that is not a number": head("model", "edge_weight", value="nan"),
     "a floor out of range": head("model", "floor", value=-1e308),
 }
 
