@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import pytest
 
 import corate
 from corate import Corpus, storage
+from corate.cli import info
 from corate.errors import CorateError, ModelError
 from corate.tagger import Tagger
 from reference.damage import damaged_header, damaged_tensors
@@ -206,6 +208,11 @@ CHANGES: dict[str, Change] = {
     "no record": head("record", value=None),
     "a record of nothing": head("record", value={}),
     "words of numbers": head("record", "word", value=[1]),
+    "rows of words without a word": head("record", "word", value=None),
+    "weights of more features than there are": put("weights.lengths", lambda a: np.append(a, a[:1] * 0)),
+    "an edge weight out of range": head("model", "edge_weight", value=1e308),
+    "an edge weight that is not a number": head("model", "edge_weight", value="nan"),
+    "a floor out of range": head("model", "floor", value=-1e308),
 }
 
 
@@ -339,6 +346,50 @@ def test_thousands_of_altered_files_are_refused_or_harmless(
             refused += 1
     assert refused > 1000
     assert used > 100
+
+
+FITTED: dict[str, tuple[Callable[[Any], Corpus], dict[str, Any]]] = {
+    "polish": (corpus_of, {"method": "polish"}),
+    "second order": (corpus_of, {"method": "polish", "order": 2}),
+    "edges and kin": (corpus_of, {"method": "polish", "features": ["word[0]", "edge: word[0]", "kin(word[0])"]}),
+    "two columns": (with_pos, {"method": "perceptron", "features": CONTEXTS[:-1]}),
+    "numbers": (with_features, {"method": "separate"}),
+    "pruned": (corpus_of, {"method": "standard", "lattice": "pruned", "features": ["word[0]"]}),
+    "normalised locally": (corpus_of, {"method": "memm"}),
+}
+
+
+@pytest.mark.parametrize("kind", list(FITTED))
+def test_altered_files_of_fitted_models_are_refused_or_harmless(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What passes the checks can be tagged with, looked into, saved and trained further."""
+    make, options = FITTED[kind]
+    tensors, header = parts_of(corate.train(make(LABELLED), **options), tmp_path / "model")
+    test = make(TEST[-2:])
+    refused = used = 0
+    for i in range(80):
+        rng = np.random.default_rng([9, i])
+        altered = (damaged_tensors(tensors, rng), header) if i % 2 else (tensors, damaged_header(header, rng))
+        monkeypatch.setattr(storage, "read", lambda path, altered=altered: altered)
+        try:
+            tagger = corate.load("altered")
+        except CorateError:
+            refused += 1
+            continue
+        used += 1
+        for use in (
+            lambda tagger: tagger.tag_all(test),
+            lambda tagger: tagger.lattice(test).marginals(),
+            lambda tagger: info._show(info._facts(tagger, str(tmp_path / "model"))),
+            lambda tagger: tagger.save(tmp_path / "again"),
+            lambda tagger: tagger.update(test),
+            lambda tagger: corate.train(test, "polish", init=tagger, settings={"passes": 1}).tag_all(test),
+        ):
+            with contextlib.suppress(CorateError):
+                use(tagger)
+    assert refused > 20
+    assert used > 10
 
 
 def test_foreign_and_damaged_files_are_refused(taggers: dict[str, Tagger], tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def _tagger(tensors: Tensors, header: dict[str, Any], function: FeatureFunction 
     vocabulary = _get_vocabulary(tensors, header)
     model = _get_model(tensors, header)
     counts = _get_counts(tensors, header, vocabulary, model.labels) if "counts" in header else None
-    return Tagger(
+    tagger = Tagger(
         vocabulary,
         model,
         _get_record(header),
@@ -122,6 +122,9 @@ def _tagger(tensors: Tensors, header: dict[str, Any], function: FeatureFunction 
         _get_bins(header),
         function if header["needs_function"] else None,
     )
+    if len(model.rows) and tagger.record.get("word") != vocabulary.columns[model.word_column]:
+        raise ModelError("the model does not say which column holds its words; train it again")
+    return tagger
 
 
 def _get_record(header: dict[str, Any]) -> dict[str, Any]:

@@ -202,7 +202,12 @@ class ChainModel:
         highest = row.max(initial=0) * col.max(initial=0)
         if min(row.min(initial=0), col.min(initial=0)) < 0 or highest > float(np.finfo(np.float32).max):
             raise ModelError("the model's rates of label pairs are out of range; train it again")
-        if self.edges.n_labels != len(self.labels) or not np.isfinite([self.floor, self.edges.weight]).all():
+        features = int(vocabulary.bases[-1])
+        if len(self.weights) != features or len(self.edge_weights) not in (0, features):
+            raise ModelError("the model's weights are not those of its features; train it again")
+        if not vocabulary.columns and vocabulary.attributes is None:
+            raise ModelError("the model reads neither columns nor ready-made features; train it again")
+        if self.edges.n_labels != len(self.labels) or not (np.abs([self.floor, self.edges.weight]) < 1e9).all():
             raise ModelError("the model's labels and edge scores do not fit together; train it again")
         try:
             return _native.Engine(

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.counts import Counts
-from corate.errors import ModelError
+from corate.errors import DataError, ModelError
 from corate.features.ready import groups_of
 from corate.features.vocabulary import Vocabulary
 from corate.model import ChainModel, EdgeScores, SparseRows
 from corate.training.ladder import DEFAULT, PRESETS, LadderParameters, LadderPreset, LadderTables
 from corate.training.pooling import Pool
 from corate.training.rates import edge_scores
+from corate.training.tuning import named_settings
 
 __all__ = ["FEW_LABELS", "FLOOR", "experts", "label_prior", "ladder_model", "ladder_tables", "pooled_model", "rebuild"]
 
@@ -23,6 +24,7 @@ __all__ = ["FEW_LABELS", "FLOOR", "experts", "label_prior", "ladder_model", "lad
 FEW_LABELS = 64
 #: What the ladder says of a label it does not hold possible: log of one in a million.
 FLOOR = float(np.log(1e-6))
+_LARGEST_POOL_WEIGHT = 1e6
 
 Ids = NDArray[np.int32]
 
@@ -121,6 +123,8 @@ def rebuild(old: ChainModel, counts: Counts, record: dict[str, Any]) -> ChainMod
         raise ModelError(f"the model was trained with an unknown ladder {record['ladder']!r}; train it again")
     _, names = experts(counts.vocabulary)
     weights = np.array([settings["weights"].get(name, 0.0) for name in names])
+    if not (np.abs([*weights, settings["ladder_weight"]]) < _LARGEST_POOL_WEIGHT).all():
+        raise ModelError("the model's weights of experts are out of range; train it again")
     bias = np.log(label_prior(counts))
     bias[: len(old.bias)] = old.bias
     parameters_or_none = _parameters(settings["ladder"]) if "ladder" in settings else None
@@ -130,10 +134,10 @@ def rebuild(old: ChainModel, counts: Counts, record: dict[str, Any]) -> ChainMod
 
 
 def _parameters(settings: dict[str, Any]) -> LadderParameters:
-    numbers = all(type(value) in (int, float) and 0 <= value < np.inf for value in settings.values())
-    if not numbers or type(settings.get("rare", 0)) is not int or type(settings.get("cap", 0)) is not int:
-        raise ModelError("the model's settings are not the numbers they should be; train it again")
-    return LadderParameters(**settings)
+    try:
+        return LadderParameters(**named_settings(LadderParameters(), settings))
+    except DataError as error:
+        raise ModelError(f"the model's settings are not what they should be ({error}); train it again") from None
 
 
 def _grown(edges: EdgeScores, n_labels: int) -> EdgeScores:
