@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -398,6 +399,41 @@ def test_a_rare_feature_is_cut_off(method: str) -> None:
     kept, cut = (trained(RARE, method=method, settings={"cutoff": c}, features=["word[0]"]) for c in (1, 2))
     assert n_weights(cut) < n_weights(kept)
     assert accuracy(cut, TEST) > 0.8
+
+
+@pytest.mark.parametrize("base", [None, "pooled", "default", "paper", "none", "separate"])
+@pytest.mark.parametrize("cutoff", [2, 3])
+def test_polish_leaves_out_rare_features_on_every_base(base: str | None, cutoff: int) -> None:
+    """Words with those before them, which the ladder counts as well."""
+    pair = "word[-1]|word[0]"
+    whole, cut = (
+        trained(RARE, base=base, features=["word[0]", pair], settings={"cutoff": c, "passes": 1}) for c in (1, cutoff)
+    )
+    assert cut.record["base"] == whole.record["base"]
+    seen = Counter(itertools.chain.from_iterable(itertools.pairwise(["", *(w for w, _ in s)]) for s in RARE))
+    for tagger, least in ((whole, 1), (cut, cutoff)):
+        t = [str(template) for template in tagger.vocabulary.templates].index(pair)
+        first, last = tagger.vocabulary.bases[t : t + 2]
+        left = int((np.diff(tagger.model.weights.offsets[first : last + 1]) > 0).sum())
+        assert 0 < left <= sum(n >= least for n in seen.values())
+    assert accuracy(cut, TEST) > 0.8
+
+
+@pytest.mark.parametrize("base", ["pooled", "default"])
+@pytest.mark.parametrize("cutoff", [1, 2, 3])
+def test_a_model_starts_from_the_base_that_training_looked_at(base: str, cutoff: int) -> None:
+    """Of tokens that were not left out: rare features and pairs of neighbours say nothing, to either."""
+    corpus = corpus_of(TRAINING)
+    ground = Counted(corpus, [parse(feature) for feature in FEATURES], base=base)
+    run = ChainTraining("polish", ground, settings={"cutoff": cutoff})
+    options: dict[str, Any] = {"training": False, "full": run.full, "cutoff": cutoff}
+    expected = ground.candidates(ground.tokens, ground.tables(), run.p.temper, **options)
+    model = training._without_rare(run.model(run._begin()), ground.totals, cutoff)
+    lattice = Tagger(ground.vocabulary, model, {"method": "polish"}, columns=("word",)).lattice(corpus)
+    np.testing.assert_array_equal(lattice.labels, expected.labels)
+    # What all labels of a token have in common is left out of models.
+    found, base_scores = (scores.reshape(-1, ground.n_labels) for scores in (lattice.scores, expected.ladder))
+    np.testing.assert_allclose(found - found[:, :1], base_scores - base_scores[:, :1], atol=1e-4)
 
 
 @over(

@@ -300,6 +300,8 @@ def train(
         if test_corpus is not None:
             progress("testing")
             result["test"], _ = measure(tagger, test_corpus, threads)
+    if no_counts and tagger.counts is None:
+        warnings.warn(f"--no-counts changes nothing: a model of {method} holds no counts", stacklevel=2)
     if result.get("interrupted"):
         warnings.warn(f"interrupted: {output} holds the model reached so far", stacklevel=2)
     result["seconds_reading"] = read - start

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corate.arguments import check_seed, check_threads
 from corate.corpus import Column, Corpus
@@ -191,7 +192,6 @@ def train(
         ).train()
         vocabulary, table = counts.vocabulary, counts.table
     else:
-        cutoff = settings.get("cutoff", 1) > 1
         ground = _ground(
             method,
             started_from,
@@ -202,7 +202,6 @@ def train(
             seed,
             all_labels,
             unknown,
-            cutoff,
             threads,
             told,
         )
@@ -214,7 +213,10 @@ def train(
         }
         model, chosen = ChainTraining(method, ground, **options, **trained).train()
         vocabulary = ground.vocabulary
-        if chosen["settings"]["c1"] > 0 or chosen["settings"]["cutoff"] > 1:
+        cutoff = chosen["settings"]["cutoff"]
+        if cutoff > 1 and init is None:
+            model = _without_rare(model, ground.totals, cutoff)
+        if chosen["settings"]["c1"] > 0 or cutoff > 1:
             vocabulary, model = _without_idle(vocabulary, model)
         table = model.weights
     record: dict[str, Any] = {
@@ -322,7 +324,6 @@ def _ground(
     seed: int,
     all_labels: bool,
     unknown: str | None,
-    cutoff: bool,
     threads: int,
     progress: Progress,
 ) -> Counted | Loaded:
@@ -336,7 +337,7 @@ def _ground(
         templates = [*templates, *edge_templates(templates, corpus, few=few)]
     if method == "polish" and few:
         # Pooled scores are counted over all features: they take no numbers, and every label has to be known.
-        countable = (corpus.attributes is None or corpus.attributes.values is None) and not cutoff
+        countable = corpus.attributes is None or corpus.attributes.values is None
         if base is None and countable and (ids >= 0).all() and (templates or corpus.attributes is not None):
             base = "pooled"
     return Counted(
@@ -350,6 +351,14 @@ def _ground(
         threads=threads,
         progress=progress,
     )
+
+
+def _without_rare(model: ChainModel, totals: NDArray[np.int64], cutoff: int) -> ChainModel:
+    """A model without the weights, counted ones too, of features that were seen, but less than ``cutoff`` times."""
+    rare = np.zeros(len(model.weights), bool)
+    rare[: len(totals)] = (totals > 0) & (totals < cutoff)
+    scores = np.where(np.repeat(rare, np.diff(model.weights.offsets)), np.float32(0), model.weights.scores)
+    return replace(model, weights=replace(model.weights, scores=scores).compacted())
 
 
 def _without_idle(vocabulary: Vocabulary, model: ChainModel) -> tuple[Vocabulary, ChainModel]:

@@ -232,7 +232,8 @@ class ChainTraining:
         candidates = None
         fresh = isinstance(ground, Counted) and self.p.temper == 0
         if not (self.full and fresh):
-            candidates = ground.candidates(tokens, tables, self.p.temper, training=training, full=self.full)
+            options: dict[str, Any] = {"training": training, "full": self.full, "cutoff": self.p.cutoff}
+            candidates = ground.candidates(tokens, tables, self.p.temper, **options)
         if candidates is None:
             gold, base = tokens.labels, None
         else:

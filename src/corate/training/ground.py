@@ -91,10 +91,13 @@ class Ground:
 
     def features(self, tokens: Tokens, cutoff: int = 1) -> tuple[Csr, F32 | None]:
         """Node features of tokens, those seen less than ``cutoff`` times left out, and the bias, which all have."""
-        kept = self.totals >= cutoff if cutoff > 1 else None
         bias = len(self.slots) - 1
-        found = Features.of(tokens, self.vocabulary.bases, self.node_templates, kept=kept, last=bias)
+        found = Features.of(tokens, self.vocabulary.bases, self.node_templates, kept=self.kept(cutoff), last=bias)
         return found.arrays(), found.values
+
+    def kept(self, cutoff: int) -> NDArray[np.bool_] | None:
+        """Which features were seen at least ``cutoff`` times, None where all were."""
+        return self.totals >= cutoff if cutoff > 1 else None
 
     def token_weights(
         self, label_weights: Mapping[str, float] | None, sentence_weights: Sequence[float] | None
@@ -208,8 +211,8 @@ class Counted(Ground):
         believed[edges[edges < len(believed)]] = 0.0  # the last templates may have no features, and so no experts, yet
         return replace(pool, experts=believed)
 
-    def _node_features(self, tokens: Tokens) -> Features:
-        return Features.of(tokens, self.vocabulary.bases, ~self.edge_templates)
+    def _node_features(self, tokens: Tokens, cutoff: int = 1) -> Features:
+        return Features.of(tokens, self.vocabulary.bases, ~self.edge_templates, kept=self.kept(cutoff))
 
     def tables(self) -> LadderTables | None:
         """What the base reads of the counts."""
@@ -232,18 +235,39 @@ class Counted(Ground):
         return Judged(held_out.tokens, tables)
 
     def candidates(
-        self, tokens: Tokens, tables: LadderTables | None, temper: float, *, training: bool, full: bool = False
+        self,
+        tokens: Tokens,
+        tables: LadderTables | None,
+        temper: float,
+        *,
+        training: bool,
+        full: bool = False,
+        cutoff: int = 1,
     ) -> Candidates:
-        """The labels a token may take, with the tempered base; in training its own count is forgotten."""
+        """The labels a token may take, with the tempered base; in training its own count is forgotten.
+
+        Features seen less than ``cutoff`` times, pairs of neighbours too, say nothing.
+        """
         left_out = tokens.labels if training else None
-        found = self._possible(tokens, tables, left_out, full=full)
+        found = self._possible(self._without_rare_pairs(tokens, cutoff), tables, left_out, full=full)
         scores = found.ladder
         if self.pool is not None:
-            features = self._node_features(tokens)
+            features = self._node_features(tokens, cutoff)
             scores = self.pool.scores(
                 self.counts.table, label_prior(self.counts), features, self.expert_of, found, left_out, self.threads
             )
         return Candidates(found.offsets, found.labels, np.float32(temper) * scores)
+
+    def _without_rare_pairs(self, tokens: Tokens, cutoff: int) -> Tokens:
+        """Tokens without the features that the ladder looks at, where they are rare: the word and each neighbour."""
+        kept = self.kept(cutoff)
+        if kept is None or not self.preset.neighbours or self.word is None:
+            return tokens
+        features, bases = tokens.features.copy(), self.vocabulary.bases
+        for t in (1, 2):
+            seen = np.append(kept[bases[t] : bases[t + 1]], True)  # what was not counted is none of them
+            features[t] = np.where(seen[np.minimum(features[t], len(seen) - 1)], features[t], -1)
+        return replace(tokens, features=features)
 
     def _possible(self, tokens: Tokens, tables: LadderTables | None, left_out: Ids | None, *, full: bool) -> Candidates:
         """The labels a token may take, and what the ladder says of them."""
@@ -373,7 +397,14 @@ class Loaded(Ground):
         return Judged(tokens, None)
 
     def candidates(
-        self, tokens: Tokens, tables: LadderTables | None, temper: float, *, training: bool, full: bool = False
+        self,
+        tokens: Tokens,
+        tables: LadderTables | None,
+        temper: float,
+        *,
+        training: bool,
+        full: bool = False,
+        cutoff: int = 1,
     ) -> Candidates:
         """The candidates of the model, and what its counted rows say of them."""
         corpus = self.corpus if training else self.held_out
