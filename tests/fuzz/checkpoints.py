@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -28,7 +29,7 @@ class Cases:
         self.corpus = Corpus.from_sentences(labelled(8, Random(4)))
         self.files = []
         for method, given in _RUNS.items():
-            path = materials / f"{method}-{Path.cwd().stat().st_ino}-{id(self)}.checkpoint"
+            path = materials / f"{method}-{os.getpid()}.checkpoint"
             corate.train(self.corpus, method, checkpoint=path, **given)
             self.files.append((method, path.read_bytes(), parts_of(path)))
             path.unlink()

@@ -18,13 +18,13 @@ class Kind:
 
 
 KINDS = {
-    "models": Kind("fuzz.models:Cases", 8, 30, 150),
-    "inputs": Kind("fuzz.inputs:Cases", 17, 30, 200),
+    "models": Kind("fuzz.models:Cases", 11, 30, 150),
+    "inputs": Kind("fuzz.inputs:Cases", 20, 30, 200),
     "templates": Kind("fuzz.templates:Cases", 4, 30, 150),
     "tagging": Kind("fuzz.tagging:Cases", 8, 30, 60),
     "checkpoints": Kind("fuzz.checkpoints:Cases", 3, 30, 40),
-    "settings": Kind("fuzz.settings:Cases", 6, 60, 50),
+    "settings": Kind("fuzz.settings:Cases", 8, 60, 50),
     "streams": Kind("fuzz.streams:Cases", 4, 60, 4),
-    "kills": Kind("fuzz.signals:Kills", 25, 60, 4),
-    "interrupts": Kind("fuzz.signals:Interrupts", 25, 60, 4),
+    "kills": Kind("fuzz.signals:Kills", 21, 60, 4),
+    "interrupts": Kind("fuzz.signals:Interrupts", 21, 60, 4),
 }

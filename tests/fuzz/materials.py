@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import sys
 from pathlib import Path
 from random import Random
@@ -94,5 +93,4 @@ def _odd_labels(sentences: Labelled) -> Tagger | None:
 
 
 if __name__ == "__main__":
-    random.seed(0)
     make(Path(sys.argv[1]))
