@@ -371,7 +371,7 @@ def test_altered_files_of_fitted_models_are_refused_or_harmless(
     for i in range(80):
         rng = np.random.default_rng([9, i])
         altered = (damaged_tensors(tensors, rng), header) if i % 2 else (tensors, damaged_header(header, rng))
-        monkeypatch.setattr(storage, "read", lambda path, altered=altered: altered)
+        monkeypatch.setattr(storage, "read", lambda path, mmap, altered=altered: altered)
         try:
             tagger = corate.load("altered")
         except CorateError:

@@ -146,8 +146,11 @@ class _Signals:
             raise CaseFailedError(f"the model is altered after {sent.name}: {name}")
 
     def codes(self, sent: signal.Signals, errors: str) -> tuple[int, ...]:
-        """The exit codes that the README allows after a signal; 0 where the work was done before it came."""
-        return 0, -sent, 128 + sent
+        """The exit codes that the README allows after a signal; 0 where the work was done before it came.
+
+        A process that has not said anything may have been ended before the interpreter had started.
+        """
+        return (0, 128 + sent) if errors else (0, 128 + sent, -sent)
 
 
 class Kills(_Signals):
@@ -156,7 +159,3 @@ class Kills(_Signals):
 
 class Interrupts(_Signals):
     signals = (signal.SIGINT,)
-
-    def codes(self, sent: signal.Signals, errors: str) -> tuple[int, ...]:
-        """As for kills, but the program ends by itself, once the interpreter has started."""
-        return (0, 130) if errors else (0, 130, -sent)

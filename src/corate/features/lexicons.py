@@ -162,6 +162,8 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
         raise FeatureError(f"cannot read {os.fspath(path)}: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise FeatureError(f"{os.fspath(path)} is not UTF-8 after line {number}; convert it to UTF-8") from None
+    except ValueError as error:  # a name that no file can have
+        raise FeatureError(f"cannot read {os.fspath(path)!r}: {error}") from None
 
 
 def _filled(lexicon: Lexicon, path: str | os.PathLike[str]) -> Lexicon:
