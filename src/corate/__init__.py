@@ -9,12 +9,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 from corate.errors import CorateError, DataError, FeatureError, ModelError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from corate.archive import load
     from corate.corpus import Corpus
     from corate.evaluation import Report
@@ -51,6 +51,8 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
     module = f"{__name__}.{_MODULES.get(name, name)}"
     try:
         found = None if name.startswith("__") else import_module(module)
