@@ -189,7 +189,7 @@ def test_a_full_lattice_of_many_labels_is_refused_with_a_remedy(options: dict[st
 
 def test_labels_too_many_for_a_table_have_triples_too(tmp_path: Path) -> None:
     labelled = of_labels(DENSE_LABELS + 3)
-    tagger = trained(labelled, method="polish", features=["word[0]"], settings={"passes": 1})
+    tagger = trained(labelled, method="polish", features=["word[0]"], settings={"passes": 1}, many_labels=True)
     assert len(triples_of(tagger)) > DENSE_LABELS
     assert accuracy(tagger, labelled) > 0.9
     tagger.save(tmp_path / "model")

@@ -330,7 +330,7 @@ def test_fewer_tokens_are_held_out_where_words_have_too_many_labels_to_decode_th
 
 def test_more_labels_than_can_be_counted_with_are_refused_before_they_are_counted() -> None:
     n = math.isqrt(MOST_WORD_LABELS) + 1
-    with pytest.raises(DataError, match=f"{n:,} labels of {n:,} words .* name the columns"):
+    with pytest.raises(DataError, match=f"{n:,} labels times {n:,} words .* name the columns"):
         corate.train(corpus_of([[(f"w{i}", f"L{i}")] for i in range(n)]), "empirical", many_labels=True)
 
 
