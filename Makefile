@@ -26,7 +26,7 @@ demo: $(INSTALLED)
 	@$(BIN)/corate demo
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check

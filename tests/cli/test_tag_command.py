@@ -59,7 +59,8 @@ def test_neither_pieces_nor_threads_change_the_labels_of_any_text(corate, model,
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(chunks, "BLOCK_BYTES", size)
             cut = corate("tag", model, file, *options, "--threads", threads)
-        assert cut == whole
+        assert (cut.code, cut.err) == (whole.code, whole.err)
+        assert whole.code or cut.out == whole.out  # before an error, the pieces before it may have been written
 
 
 def test_plain_text_is_split_as_the_reader_splits_it(corate, model):
