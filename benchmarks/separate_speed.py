@@ -99,7 +99,7 @@ def item_sequences(ids: Any, offsets: Sequence[int], *, bias: bool = False) -> l
 
 def attributes(features: str, train: Any, *others: Any, bias: bool = False) -> list[list[Any]]:
     """The items of a training corpus and of others with the features of a preset, and one that all have."""
-    from corate.counts import label_ids
+    from corate.counting.counts import label_ids
     from corate.features import resolve
     from corate.features.kin import taught
     from corate.features.vocabulary import Vocabulary

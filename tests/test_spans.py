@@ -11,10 +11,10 @@ from seqeval.metrics.sequence_labeling import get_entities
 
 from corate.corpus import Corpus
 from corate.errors import DataError
-from corate.evaluation import evaluate
+from corate.evaluation.report import evaluate
 from corate.formats import read
 from corate.spans import SCHEMES, Span, are_spans, convert, detect, parse, spans
-from corate.training import usual_preset
+from corate.training.api import usual_preset
 from real_corpora import real_file
 from reference import chunks as reference
 

@@ -15,11 +15,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from corate.archive import load
     from corate.corpus import Corpus
-    from corate.evaluation import Report
+    from corate.evaluation.report import Report
     from corate.formats import read, write
-    from corate.tagger import Tagger
+    from corate.model.archive import load
+    from corate.model.tagger import Tagger
     from corate.training import train
 
 __all__ = [
@@ -41,11 +41,11 @@ __version__ = "0.1.0"
 #: Where names are imported from when they are first used: the command line can then hear Ctrl-C before NumPy is here.
 _MODULES = {
     "Corpus": "corpus",
-    "Report": "evaluation",
-    "Tagger": "tagger",
-    "load": "archive",
+    "Report": "evaluation.report",
+    "Tagger": "model.tagger",
+    "load": "model.archive",
     "read": "formats",
-    "train": "training",
+    "train": "training.api",
     "write": "formats",
 }
 
@@ -79,7 +79,7 @@ def evaluate(tagger: Tagger, corpus: Corpus, *, threads: int = 1) -> Report:
     1.0
     """
     from corate.corpus import Corpus
-    from corate.evaluation import evaluate as compared
+    from corate.evaluation.report import evaluate as compared
 
     if not isinstance(corpus, Corpus):
         raise DataError(f"a corpus is needed, not a {type(corpus).__name__}; make one with Corpus.from_sentences")

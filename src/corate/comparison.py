@@ -13,9 +13,9 @@ from typing import Any
 from corate.arguments import check_threads, check_whole
 from corate.corpus import Corpus
 from corate.errors import DataError
-from corate.evaluation import Report, evaluate
+from corate.evaluation.report import Report, evaluate
 from corate.features import FeatureSource
-from corate.tagger import Tagger
+from corate.model.tagger import Tagger
 from corate.training import METHODS, train
 
 __all__ = ["ORDER", "Row", "Run", "compare", "in_order"]

@@ -18,14 +18,15 @@ from numpy.typing import NDArray
 from corate import _native
 from corate.arguments import check_seed
 from corate.errors import DataError, FeatureError
+from corate.ragged import take_rows
 from corate.spans import convert
+from corate.types import Offsets
 
 __all__ = ["Attributes", "Column", "Corpus", "StringTable"]
 
 _LARGEST = float(np.finfo(np.float32).max)  # of a numeric feature
 
 IntArray = NDArray[np.int32]
-Offsets = NDArray[np.int64]
 
 #: What a token may be in Python: a word, a tuple of columns, or a mapping from column name to value.
 Token = str | Sequence[str] | Mapping[str, str]
@@ -78,9 +79,7 @@ class StringTable:
         >>> StringTable.intern(["to", "be", "or"])[0].take(np.array([2, 0])).to_list()
         ['or', 'to']
         """
-        sizes = np.diff(self.offsets)[ids]
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        places = np.repeat(self.offsets[ids] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        offsets, places = take_rows(self.offsets, ids)
         return StringTable(self.data[places], offsets)
 
     def find(self, other: StringTable) -> IntArray:
@@ -165,9 +164,7 @@ class Attributes:
 
     def take(self, tokens: NDArray[np.int64]) -> Attributes:
         """The attributes of other tokens, sharing the names."""
-        lengths = self.offsets[tokens + 1] - self.offsets[tokens]
-        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        picks = np.repeat(self.offsets[tokens] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        offsets, picks = take_rows(self.offsets, tokens)
         values = None if self.values is None else self.values[picks]
         return replace(self, offsets=offsets, ids=self.ids[picks], values=values)
 
@@ -364,11 +361,7 @@ class Corpus:
 
     def take(self, sentences: NDArray[np.integer[Any]] | Sequence[int]) -> Corpus:
         """The given sentences in the given order."""
-        picks = np.asarray(sentences, dtype=np.int64)
-        starts = self.offsets[picks]
-        lengths = self.offsets[picks + 1] - starts
-        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        tokens = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
+        offsets, tokens = take_rows(self.offsets, np.asarray(sentences, dtype=np.int64))
         return Corpus(
             tuple(c.take(tokens) for c in self.columns),
             offsets,

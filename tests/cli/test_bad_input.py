@@ -14,8 +14,8 @@ one label only                  test_one_label
 a label not seen in training    test_labels_not_seen_in_training; test_eval_info_demo_commands.py
 a missing column                test_a_missing_column, test_a_missing_column_in_python; test_layout.py
 NaN or infinite values          test_items_that_are_no_numbers, test_features_that_are_no_numbers; formats/test_read.py
-a damaged model                 test_every_flipped_byte, test_every_truncation, test_damage_is_one_line; test_storage.py
-a directory, an unwritable path test_places_that_cannot_be_read_or_written; test_train_command.py; test_storage.py
+a damaged model                 test_every_flipped_byte, test_every_truncation, test_damage_is_one_line; container
+a directory, an unwritable path test_places_that_cannot_be_read_or_written; test_train_command.py; test_container.py
 disk full during save           test_a_full_disk; test_program.py; test_tag_command.py; io/test_atomic.py
 Ctrl-C                          test_ctrl_c_at_any_stage_of_training, test_ctrl_c_while_tagging; test_program.py
 SIGTERM, SIGHUP                 test_signals.py

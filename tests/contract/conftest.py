@@ -9,7 +9,7 @@ import pytest
 
 import corate
 from corate.corpus import Corpus
-from corate.tagger import Tagger
+from corate.model.tagger import Tagger
 from corate.training import METHODS
 from corate.training.empirical import LADDERS
 

@@ -10,7 +10,8 @@ import pytest
 
 import corate
 from corate.errors import DataError
-from corate.training import LARGEST_VALUE, METHODS
+from corate.training import METHODS
+from corate.training.api import LARGEST_VALUE
 
 LARGEST = float(np.finfo(np.float32).max)
 SMALLEST = 1e-45  # what single precision can tell from zero

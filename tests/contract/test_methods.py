@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 import corate
-from corate import Corpus, storage
+from corate import Corpus
 from corate.errors import DataError, ModelError
-from corate.model import DENSE_LABELS
-from corate.tagger import Tagger
-from corate.training import DOUBTED_TOKENS, FEWEST_DOUBTED, METHODS, MOST_LABELS
+from corate.model import container
+from corate.model.tagger import Tagger
+from corate.scores import DENSE_LABELS
+from corate.training import METHODS
+from corate.training.api import DOUBTED_TOKENS, FEWEST_DOUBTED, MOST_LABELS
 from corate.training.chains import RECIPES
 from real_corpora import real_file
 from small_corpora import corpus_of, random_sentences, words_of
@@ -85,7 +87,7 @@ def test_a_saved_model_is_the_same_tagger(train: Train, tmp_path: Path, counts: 
 
 def saved(tagger: Tagger, path: Path) -> tuple[dict[str, bytes], dict[str, Any]]:
     tagger.save(path)
-    tensors, header = storage.read(path)
+    tensors, header = container.read(path)
     return {name: t.tobytes() + str(t.dtype).encode() for name, t in tensors.items()}, header
 
 

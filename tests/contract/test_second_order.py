@@ -10,10 +10,10 @@ import pytest
 
 import corate
 from corate.errors import DataError
-from corate.model import DENSE_LABELS
-from corate.tagger import Tagger
+from corate.model.tagger import Tagger
+from corate.scores import DENSE_LABELS
 from corate.training.chains import MOST_TRIPLE_LABELS, ChainTraining
-from corate.training.ground import FEW_LABELS, Loaded
+from corate.training.start import FEW_LABELS, Loaded
 from small_corpora import Labelled, corpus_of, random_sentences, words_of
 
 FEATURES = ["word[0]", "suffix(word[0], 2)", "word[-1]"]

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import corate
+from corate.counting.ladder import LadderParameters
 from corate.errors import CorateError, DataError
 from corate.training import METHODS
 from corate.training.chains import ChainParameters
-from corate.training.ladder import LadderParameters
 from corate.training.separate import SeparateParameters
-from corate.training.tuning import RANGES
+from corate.training.settings import RANGES
 from small_corpora import corpus_of, random_sentences
 
 CORPUS = corpus_of(random_sentences(12))

@@ -11,10 +11,10 @@ import pytest
 import corate
 from corate.corpus import Corpus
 from corate.errors import DataError, FeatureError, ModelError
-from corate.tagger import Tagger
+from corate.model.tagger import Tagger
 from corate.training import METHODS
 from corate.training.chains import ChainTraining
-from corate.training.ground import Loaded
+from corate.training.start import Loaded
 from small_corpora import Labelled, corpus_of, random_sentences, words_of
 
 FEATURES = ["word[0]", "suffix(word[0], 2)", "word[-1]"]

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 import corate
-from corate import training
 from corate.corpus import Corpus
 from corate.errors import DataError, ModelError
 from corate.features.templates import parse
-from corate.model import SparseRows
-from corate.tagger import Tagger
+from corate.model.tagger import Tagger
+from corate.scores import SparseRows
+from corate.training import api
 from corate.training.chains import RECIPES, ChainTraining
-from corate.training.ground import Counted
+from corate.training.start import Counted
 from small_corpora import Labelled, corpus_of, random_sentences, words_of
 
 FEATURES = ["word[0]", "suffix(word[0], 2)", "word[-1]"]
@@ -428,7 +428,7 @@ def test_a_model_starts_from_the_base_that_training_looked_at(base: str, cutoff:
     run = ChainTraining("polish", ground, settings={"cutoff": cutoff})
     options: dict[str, Any] = {"training": False, "full": run.full, "cutoff": cutoff}
     expected = ground.candidates(ground.tokens, ground.tables(), run.p.temper, **options)
-    model = training._without_rare(run.model(run._begin()), ground.totals, cutoff)
+    model = api._without_rare(run.model(run._begin()), ground.totals, cutoff)
     lattice = Tagger(ground.vocabulary, model, {"method": "polish"}, columns=("word",)).lattice(corpus)
     np.testing.assert_array_equal(lattice.labels, expected.labels)
     # What all labels of a token have in common is left out of models.
@@ -448,7 +448,7 @@ def test_a_model_starts_from_the_base_that_training_looked_at(base: str, cutoff:
 def test_compaction_changes_no_label(way: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     small = trained(RARE, **way)
     monkeypatch.setattr(SparseRows, "compacted", lambda rows: rows)
-    monkeypatch.setattr(training, "_without_idle", lambda vocabulary, model: (vocabulary, model))
+    monkeypatch.setattr(api, "_without_idle", lambda vocabulary, model: (vocabulary, model))
     whole = trained(RARE, **way)
     assert n_weights(small) < n_weights(whole)
     assert small.save(tmp_path / "small") < whole.save(tmp_path / "whole")

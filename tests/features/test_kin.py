@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import corate
 from corate import Corpus
 from corate.corpus import Column, StringTable
-from corate.counts import label_ids
+from corate.counting.counts import label_ids
 from corate.errors import FeatureError
 from corate.features.kin import taught, usual_labels
 from corate.features.lexicons import Lexicon

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 import corate
-from corate import Corpus, Tagger, storage
+from corate import Corpus, Tagger
+from corate.model import container
 from fuzz.commands import checked
 from fuzz.materials import labelled
 from fuzz.mutations import mutated, with_right_hash
@@ -36,16 +37,16 @@ def altered(model: bytes, parts: tuple[dict[str, Any], dict[str, Any]], path: Pa
         end = int.from_bytes(model[:8], "little") + 8
         path.write_bytes(with_right_hash(mutated(model[:end], rng, _JSON) + model[end:], length=True))
     elif kind < 0.75:
-        storage.write(path, damaged_tensors(tensors, numbers), header)
+        container.write(path, damaged_tensors(tensors, numbers), header)
     elif kind < 0.95:
-        storage.write(path, tensors, damaged_header(header, numbers))
+        container.write(path, tensors, damaged_header(header, numbers))
     else:
-        storage.write(path, damaged_tensors(tensors, numbers), damaged_header(header, numbers))
+        container.write(path, damaged_tensors(tensors, numbers), damaged_header(header, numbers))
 
 
 def parts_of(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Copies of the tensors and the header of a model file."""
-    tensors, header = storage.read(path)
+    tensors, header = container.read(path)
     return {name: np.array(tensor) for name, tensor in tensors.items()}, copy.deepcopy(header)
 
 

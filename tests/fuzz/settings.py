@@ -11,9 +11,9 @@ import numpy as np
 
 import corate
 from corate import Corpus
+from corate.counting.ladder import LadderParameters
 from corate.training import METHODS
 from corate.training.chains import ChainParameters
-from corate.training.ladder import LadderParameters
 from corate.training.problem import SeparateParameters
 from fuzz.commands import checked
 from fuzz.materials import labelled

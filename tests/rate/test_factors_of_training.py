@@ -10,9 +10,9 @@ import pytest
 
 import corate
 from corate.corpus import Corpus
+from corate.optimize.stochastic import AdaGrad
 from corate.rate import Counts, factorise
 from corate.rate.expressions import Probability
-from corate.training.optimize import AdaGrad
 from corate.training.pairs import PairFactors
 from small_corpora import corpus_of, random_sentences
 
@@ -110,8 +110,8 @@ def test_joint_coupling_trains_the_factors_of_the_chain(which: int, monkeypatch:
 def test_empirical_edges_are_the_rates_of_counted_label_pairs() -> None:
     """With nothing added, the edge score of a pair that was seen is the logarithm of its co-occurrence rate."""
     from corate import _native
-    from corate.counts import PairCounts, label_ids
-    from corate.training.rates import edge_scores
+    from corate.counting.counts import PairCounts, label_ids
+    from corate.counting.rates import edge_scores
 
     corpus: Corpus = corpus_of(LABELLED)
     table, ids = label_ids(corpus)

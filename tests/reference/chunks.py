@@ -1,4 +1,4 @@
-"""Chunks and their scores token by token, as the conlleval script goes about it: the oracle of corate.evaluation."""
+"""Chunks and their scores token by token, as the conlleval script goes about it: the oracle of evaluation."""
 
 from __future__ import annotations
 

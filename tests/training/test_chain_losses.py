@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.training.optimize import lbfgs
+from corate.optimize.lbfgs import lbfgs
 from reference import chains as reference
 from reference.chain_problems import Problem, chain_of, random_problem, weights_for
 from reference.chains import LOSSES, Token, Weights

@@ -17,9 +17,9 @@ import pytest
 import corate
 from corate.corpus import Corpus
 from corate.demo import write_files
-from corate.tagger import Tagger
+from corate.model.tagger import Tagger
+from corate.optimize.lbfgs import lbfgs
 from corate.training import chains
-from corate.training.optimize import lbfgs
 from real_corpora import real_file
 
 Features = list[list[list[str]]]

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 import corate
 from corate import Corpus
-from corate.counts import Counts
+from corate.counting.counts import Counts
+from corate.counting.ladder import DEFAULT, MOST_CANDIDATES, PAPER, LadderParameters
+from corate.counting.rates import edge_scores
 from corate.errors import DataError, FeatureError, ModelError
 from corate.features.vocabulary import Vocabulary
-from corate.tagger import Tagger
-from corate.training import MOST_WORD_LABELS
+from corate.model.tagger import Tagger
+from corate.training.api import MOST_WORD_LABELS
 from corate.training.build import ladder_model
 from corate.training.empirical import MOST_LOOKS, MOST_POOLED_LABELS, Empirical
-from corate.training.ladder import DEFAULT, MOST_CANDIDATES, PAPER, LadderParameters
-from corate.training.rates import edge_scores
 from small_corpora import WORDS, Labelled, corpus_of, random_sentences, some_sentences, words_of
 
 # -- the oracle: a bigram hidden Markov model ----------------------------------------------------------------------

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.training.optimize import lbfgs
+from corate.optimize.lbfgs import lbfgs
 from reference import maxent as reference
 from reference.maxent import Context
 

@@ -12,9 +12,9 @@ import pytest
 import corate
 from corate.corpus import Corpus
 from corate.errors import DataError, ModelError
-from corate.tagger import Tagger
+from corate.model.tagger import Tagger
+from corate.optimize.passes import PATIENCE
 from corate.training.pairs import PairFactors
-from corate.training.passes import PATIENCE
 from corate.training.separate import SeparateParameters
 from small_corpora import Labelled, corpus_of, random_sentences, words_of
 

@@ -10,12 +10,12 @@ import pytest
 
 import corate
 from corate.corpus import Corpus
+from corate.counting.held_out import take
 from corate.errors import DataError, FeatureError
 from corate.features.templates import parse
 from corate.training.chains import RECIPES, ChainTraining
-from corate.training.folds import take
-from corate.training.ground import Counted
 from corate.training.separate import Separate
+from corate.training.start import Counted
 from small_corpora import corpus_of, random_sentences
 
 SENTENCES = random_sentences(80, seed=11)

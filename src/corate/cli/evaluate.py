@@ -17,7 +17,7 @@ from corate.cli.terminal import Progress, count, escaped, is_terminal, percent, 
 if TYPE_CHECKING:
     from corate import Tagger
     from corate.corpus import Corpus
-    from corate.evaluation import Report
+    from corate.evaluation.report import Report
 
 __all__ = ["EXAMPLES", "evaluate", "measure", "one_line"]
 
@@ -71,7 +71,7 @@ def evaluate(
 
 def measure(tagger: Tagger, corpus: Corpus, threads: int = 1) -> tuple[dict[str, Any], Report]:
     """Tag a labelled corpus and compare: the scores as ``--json`` prints them, and the report they come from."""
-    from corate.evaluation import evaluate as compare
+    from corate.evaluation.report import evaluate as compare
 
     corpus.require_labels()
     start = time.perf_counter()

@@ -11,8 +11,8 @@ from corate import training
 from corate.errors import DataError
 from corate.training import ARGUMENTS, METHODS
 from corate.training.chains import RECIPES
-from corate.training.ground import BASES
 from corate.training.separate import OPTIMIZERS
+from corate.training.start import BASES
 
 __all__ = ["POLISHED_BASES", "check_options", "label_weights", "option_of", "panel_of", "settings_of", "told_for"]
 

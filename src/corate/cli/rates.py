@@ -91,9 +91,9 @@ def _of_corpus(corpus: Corpus, n: int, smooth: float) -> tuple[list[Pair], list[
     import numpy as np
 
     from corate import _native
-    from corate.counts import PairCounts, label_ids
+    from corate.counting.counts import PairCounts, label_ids
+    from corate.counting.rates import edge_scores
     from corate.rate import Counts
-    from corate.training.rates import edge_scores
 
     counts = Counts.label_pairs(corpus)
     chance = counts.log_table("P(label) P(next)")[1]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from corate.corpus import Attributes, Corpus, StringTable
 from corate.errors import FeatureError
+from corate.ragged import offsets_of
 
 __all__ = ["Bins", "FeatureFunction", "groups_of", "with_features"]
 
@@ -56,7 +57,7 @@ def _joined(a: Attributes, b: Attributes) -> Attributes:
     """The attributes of both, token by token."""
     names, ids = StringTable.intern([*a.names.to_list(), *b.names.to_list()])
     widths = np.stack([np.diff(a.offsets), np.diff(b.offsets)], axis=1)
-    offsets = np.concatenate([[0], np.cumsum(widths.sum(axis=1))]).astype(np.int64)
+    offsets = offsets_of(widths.sum(axis=1))
     mine = np.repeat(offsets[:-1] - a.offsets[:-1], widths[:, 0]) + np.arange(len(a.ids))
     theirs = np.repeat(offsets[1:] - b.offsets[1:], widths[:, 1]) + np.arange(len(b.ids))
     out = np.empty(int(offsets[-1]), np.int32)

@@ -18,14 +18,14 @@ from corate import _native
 from corate.corpus import Corpus, StringTable
 from corate.features.templates import Atom, Template
 from corate.features.word_functions import WordFunction
+from corate.ragged import offsets_of
+from corate.types import Ids
 
 __all__ = ["BOUNDARIES", "Vocabulary", "column_arrays"]
 
 #: Values 0 to 15 of every function are the places before and after the sentence.
 BOUNDARIES = 16
 _HALF = BOUNDARIES // 2
-
-Ids = NDArray[np.int32]
 
 
 def column_arrays(corpus: Corpus, columns: Iterable[str]) -> list[tuple[Ids, NDArray[np.uint8], NDArray[np.int64]]]:
@@ -107,7 +107,7 @@ class Vocabulary:
     @property
     def bases(self) -> NDArray[np.int64]:
         """(T + 1,) first feature id of each template, and past the last."""
-        return self.n_attributes + np.concatenate([[0], np.cumsum(self.map.sizes())]).astype(np.int64)
+        return self.n_attributes + offsets_of(self.map.sizes())
 
     def functions(self) -> list[tuple[str, WordFunction]]:
         """The word functions in the order the map numbers them, with their columns."""

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.errors import DataError
-from corate.rate.tables import F64, Discrete, Table, check_cells
+from corate.rate.tables import Discrete, Table, check_cells
+from corate.types import F64
 
 if TYPE_CHECKING:
     from corate.corpus import Column, Corpus

@@ -14,20 +14,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from corate.errors import DataError
 from corate.rate.errors import ExpressionError, UndefinedRateError
 from corate.rate.evaluation import Distribution, Evaluation, read
 from corate.rate.expressions import Expression
 from corate.rate.terms import Term
+from corate.types import F64
 
 __all__ = ["Gaussian", "Quadratic"]
 
 #: Two forms are compared at so many points drawn from the distribution.
 _POINTS = 24
-
-F64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,21 +9,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from corate.errors import DataError
 from corate.rate.errors import ExpressionError, UndefinedRateError
 from corate.rate.evaluation import Distribution, Evaluation, read
 from corate.rate.expressions import Expression, Group, Probability, Rate, Sum
 from corate.rate.terms import Term, Value
+from corate.types import F64
 
 __all__ = ["MOST_CELLS", "Discrete", "LogTable", "Table"]
 
 #: No table with more cells is built.
 MOST_CELLS = 1 << 24
 _MOST_AXES = 32
-
-F64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,7 +56,7 @@ def attributes(features: Any, train: Corpus, test: Corpus) -> list[list[list[lis
     >>> attributes(["word[0]"], train, Corpus.from_sentences([[("c", "X"), ("a", "Y")]]))
     [[[['0:16'], ['0:17']]], [[[], ['0:16']]]]
     """
-    from corate.counts import label_ids
+    from corate.counting.counts import label_ids
     from corate.features import resolve
     from corate.features.kin import taught
     from corate.features.vocabulary import Vocabulary

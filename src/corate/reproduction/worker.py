@@ -99,7 +99,7 @@ def _peer(
     iterated: Callable[[int, int], None],
     iterations: list[int],
 ) -> Outcome:
-    from corate.evaluation import evaluate
+    from corate.evaluation.report import evaluate
     from corate.reproduction.peers import fit
 
     options = cell.options

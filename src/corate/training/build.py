@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corate.counts import Counts
+from corate.counting.counts import Counts
+from corate.counting.ladder import DEFAULT, PRESETS, LadderParameters, LadderPreset, LadderTables
+from corate.counting.pooling import Pool
+from corate.counting.rates import edge_scores
 from corate.errors import DataError, ModelError
 from corate.features.ready import groups_of
 from corate.features.vocabulary import Vocabulary
-from corate.model import ChainModel, EdgeScores, SparseRows
-from corate.training.ladder import DEFAULT, PRESETS, LadderParameters, LadderPreset, LadderTables
-from corate.training.pooling import Pool
-from corate.training.rates import edge_scores
-from corate.training.tuning import named_settings
+from corate.model.chain import ChainModel
+from corate.scores import EdgeScores, SparseRows
+from corate.training.settings import named_settings
+from corate.types import Ids
 
 __all__ = ["FEW_LABELS", "FLOOR", "experts", "label_prior", "ladder_model", "ladder_tables", "pooled_model", "rebuild"]
 
@@ -25,8 +27,6 @@ FEW_LABELS = 64
 #: What the ladder says of a label it does not hold possible: log of one in a million.
 FLOOR = float(np.log(1e-6))
 _LARGEST_POOL_WEIGHT = 1e6
-
-Ids = NDArray[np.int32]
 
 
 def label_prior(counts: Counts) -> NDArray[np.float64]:

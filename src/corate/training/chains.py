@@ -23,20 +23,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.counts import Tokens
+from corate.counting.counts import Tokens
+from corate.counting.held_out import take
+from corate.counting.ladder import LadderTables
+from corate.counting.pooling import Candidates
+from corate.counting.triples import seen_triples
+from corate.counting.tuning import climb
 from corate.errors import DataError
-from corate.model import ChainModel, SparseRows
-from corate.training.checkpoint import Checkpoint
-from corate.training.folds import take
-from corate.training.ground import Counted, Judged, Loaded, Start
-from corate.training.ladder import LadderTables
-from corate.training.optimize import AdaGrad, Perceptron, lbfgs
+from corate.model.chain import ChainModel
+from corate.optimize.checkpoint import Checkpoint
+from corate.optimize.lbfgs import lbfgs
+from corate.optimize.passes import make_passes
+from corate.optimize.stochastic import AdaGrad, Perceptron
+from corate.ragged import offsets_of
+from corate.scores import SparseRows
 from corate.training.pairs import edge_features, edge_slots
-from corate.training.passes import make_passes
-from corate.training.pooling import Candidates
-from corate.training.problem import F32, Csr, Progress
-from corate.training.triples import seen_triples
-from corate.training.tuning import climb, named_settings
+from corate.training.problem import Progress
+from corate.training.settings import named_settings
+from corate.training.start import Counted, Judged, Loaded, Start
+from corate.types import F32, Csr
 
 __all__ = ["LATTICES", "ORDERS", "RECIPES", "TRANSITIONS", "ChainParameters", "ChainTraining", "Recipe"]
 
@@ -251,8 +256,7 @@ class ChainTraining:
             kept = places[1] < len(self.edge_rows)
             if not kept.all():
                 owner = np.repeat(np.arange(n), np.diff(places[0]))[kept]
-                ends = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n))]).astype(np.int64)
-                places = ends, places[1][kept]
+                places = offsets_of(np.bincount(owner, minlength=n)), places[1][kept]
             edges = (self.edge_rows.offsets, self.edge_rows.labels), places
             visits = np.maximum(_native.occurrences(places[1], len(self.edge_rows)), 1)
         chains = _native.Chains(

@@ -18,15 +18,9 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import Corpus
-from corate.counts import Counts, PairCounts, Table, Tokens, label_ids
-from corate.errors import DataError, FeatureError
-from corate.features.kin import usual_lexicons
-from corate.features.templates import Atom, Template, WordFunction, lexicons_of
-from corate.features.vocabulary import BOUNDARIES, Vocabulary
-from corate.model import ChainModel, EdgeScores
-from corate.training.build import FEW_LABELS, FLOOR, experts, label_prior, ladder_model, ladder_tables, pooled_model
-from corate.training.folds import held_out_tokens, slices, take, without
-from corate.training.ladder import (
+from corate.counting.counts import Counts, PairCounts, Table, Tokens, label_ids
+from corate.counting.held_out import held_out_tokens, slices, take, without
+from corate.counting.ladder import (
     DEFAULT,
     MOST_CANDIDATES,
     PAPER,
@@ -35,9 +29,18 @@ from corate.training.ladder import (
     LadderTables,
     NodeParts,
 )
-from corate.training.pooling import Candidates, Features, fit_edges, fit_weights
-from corate.training.rates import edge_scores
-from corate.training.tuning import climb, named_settings
+from corate.counting.pooling import Candidates, Features, fit_edges, fit_weights
+from corate.counting.rates import edge_scores
+from corate.counting.tuning import climb
+from corate.errors import DataError, FeatureError
+from corate.features.kin import usual_lexicons
+from corate.features.templates import Atom, Template, WordFunction, lexicons_of
+from corate.features.vocabulary import BOUNDARIES, Vocabulary
+from corate.model.chain import ChainModel
+from corate.scores import EdgeScores
+from corate.training.build import FEW_LABELS, FLOOR, experts, label_prior, ladder_model, ladder_tables, pooled_model
+from corate.training.settings import named_settings
+from corate.types import Ids
 
 __all__ = ["LADDERS", "Empirical"]
 
@@ -63,7 +66,6 @@ _LADDER_STEPS = {
 }
 _PAPER_STEPS = {"oov": 1.25, "edge": 1.2}
 
-Ids = NDArray[np.int32]
 Progress = Callable[[str, float], None]
 
 

@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import Corpus, StringTable
-from corate.counts import PairCounts, Table, Tokens
+from corate.counting.counts import PairCounts, Table, Tokens
+from corate.counting.pooling import Candidates, Features, fit_edges
 from corate.errors import FeatureError
 from corate.features.templates import Atom, Template
 from corate.features.word_functions import WordFunction
-from corate.model import SparseRows
-from corate.training.optimize import AdaGrad
-from corate.training.pooling import Candidates, Features, fit_edges
-from corate.training.problem import F32, Csr, Ids, Problem, Progress, SeparateParameters
+from corate.optimize.stochastic import AdaGrad
+from corate.scores import SparseRows
+from corate.training.problem import Problem, Progress, SeparateParameters
+from corate.types import F32, Csr, Ids
 
 __all__ = ["PairFactors", "edge_features", "edge_slots", "edge_templates"]
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from corate import _native
-from corate.counts import Tokens
-from corate.training.pooling import Candidates
+from corate.counting.counts import Tokens
+from corate.counting.pooling import Candidates
+from corate.types import F32, Csr, Ids
 
 __all__ = ["Problem", "SeparateParameters"]
 
@@ -19,9 +19,6 @@ TEMPERS = {"default": 0.4, "pooled": 0.7, "paper": 0.7, "none": 0.0}
 #: With fewer tokens more passes are made.
 FEW_TOKENS = 100_000
 
-Ids = NDArray[np.int32]
-F32 = NDArray[np.float32]
-Csr = tuple[NDArray[np.int64], Ids]
 Progress = Callable[[str, float], None]
 
 

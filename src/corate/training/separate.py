@@ -24,21 +24,26 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import Corpus
-from corate.counts import Counts, Tokens
+from corate.counting.counts import Counts, Tokens
+from corate.counting.held_out import take
+from corate.counting.ladder import LadderTables
+from corate.counting.pooling import Candidates, Features
+from corate.counting.rates import edge_scores
+from corate.counting.tuning import climb
 from corate.errors import DataError
 from corate.features.templates import Template
-from corate.model import ChainModel, EdgeScores, SparseRows
-from corate.training.checkpoint import Checkpoint
-from corate.training.folds import take
-from corate.training.ground import BASES, Counted
-from corate.training.ladder import LadderTables
-from corate.training.optimize import AdaGrad, lbfgs
+from corate.model.chain import ChainModel
+from corate.optimize.checkpoint import Checkpoint
+from corate.optimize.lbfgs import lbfgs
+from corate.optimize.passes import make_passes
+from corate.optimize.stochastic import AdaGrad
+from corate.ragged import take_rows
+from corate.scores import EdgeScores, SparseRows
 from corate.training.pairs import PairFactors, edge_features, edge_templates
-from corate.training.passes import make_passes
-from corate.training.pooling import Candidates, Features
-from corate.training.problem import F32, Problem, Progress, SeparateParameters
-from corate.training.rates import edge_scores
-from corate.training.tuning import climb, named_settings
+from corate.training.problem import Problem, Progress, SeparateParameters
+from corate.training.settings import named_settings
+from corate.training.start import BASES, Counted
+from corate.types import F32
 
 __all__ = ["BASES", "COUPLINGS", "OPTIMIZERS", "Separate", "SeparateParameters"]
 
@@ -397,11 +402,10 @@ def _take_candidates(
     tokens: Tokens, candidates: Candidates, scores: F32, sentences: NDArray[np.int64]
 ) -> tuple[Tokens, Candidates, F32]:
     """Some sentences with their candidates and scores."""
-    picked = take(tokens, sentences)
-    starts, stops = tokens.offsets[sentences], tokens.offsets[sentences + 1]
-    lengths = candidates.offsets[stops] - candidates.offsets[starts]
-    shift = np.concatenate([[0], np.cumsum(lengths)])
-    where = np.repeat(candidates.offsets[starts] - shift[:-1], lengths) + np.arange(shift[-1])
-    tokens_of = np.repeat(starts - picked.offsets[:-1], stops - starts) + np.arange(picked.offsets[-1])
-    offsets = np.concatenate([[0], np.cumsum(np.diff(candidates.offsets)[tokens_of])]).astype(np.int64)
-    return picked, Candidates(offsets, candidates.labels[where], candidates.ladder[where]), scores[where]
+    _, tokens_of = take_rows(tokens.offsets, sentences)
+    offsets, where = take_rows(candidates.offsets, tokens_of)
+    return (
+        take(tokens, sentences),
+        Candidates(offsets, candidates.labels[where], candidates.ladder[where]),
+        scores[where],
+    )

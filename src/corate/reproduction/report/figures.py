@@ -138,9 +138,9 @@ def _rates(corpus: Any) -> HeatMap:
     import numpy as np
 
     from corate import _native
-    from corate.counts import PairCounts, label_ids
+    from corate.counting.counts import PairCounts, label_ids
+    from corate.counting.rates import edge_scores
     from corate.rate.heatmap import HeatMap
-    from corate.training.rates import edge_scores
 
     table, ids = label_ids(corpus)
     pairs = PairCounts(*_native.count_pairs(ids, corpus.offsets, len(table)))

@@ -1,0 +1,1 @@
+"""All that is counted, and what is derived from counts: every training method stands on it."""

@@ -1,0 +1,240 @@
+"""Counts: all that empirical training takes from a corpus, in one pass.
+
+Two tables of raw token counts: how often each label was seen with each feature, and how often each label followed each
+other, with a boundary symbol around the sentence (id K). Both are sums over tokens, so the counts of two corpora add up
+to the counts of both; types, rarity and probabilities are derived afterwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.corpus import Attributes, Corpus, StringTable
+from corate.errors import DataError
+from corate.features.vocabulary import Vocabulary
+from corate.ragged import offsets_of, take_rows
+from corate.types import Ids
+
+__all__ = ["Counts", "PairCounts", "Table", "Tokens", "count_features", "label_ids"]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Label counts by context, sparse: row ``c`` is ``labels``/``counts`` from ``offsets[c]`` to ``offsets[c + 1]``."""
+
+    offsets: NDArray[np.int64]
+    labels: Ids
+    counts: Ids
+
+    def arrays(self) -> tuple[NDArray[np.int64], Ids, Ids]:
+        """As the native code takes it."""
+        return self.offsets, self.labels, self.counts
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def rows(self, start: int, stop: int) -> Table:
+        """The rows from ``start`` to ``stop``; the counts are a view."""
+        a, b = int(self.offsets[start]), int(self.offsets[stop])
+        return Table(self.offsets[start : stop + 1] - a, self.labels[a:b], self.counts[a:b])
+
+    def padded(self, rows: int) -> Table:
+        """With empty rows added at the end, up to ``rows``."""
+        tail = np.full(rows - len(self), self.offsets[-1], dtype=np.int64)
+        return Table(np.concatenate([self.offsets, tail]), self.labels, self.counts)
+
+    def take(self, rows: NDArray[np.int64]) -> Table:
+        """Some of the rows, in the given order."""
+        offsets, where = take_rows(self.offsets, rows)
+        return Table(offsets, self.labels[where], self.counts[where])
+
+    def capped(self, most: int) -> Table:
+        """Of each row the ``most`` most frequent labels, of equals the first ones; itself where no row has more.
+
+        >>> table = Table(np.array([0, 3, 4]), np.array([0, 2, 5, 1]), np.array([1, 2, 2, 1]))
+        >>> [array.tolist() for array in table.capped(2).arrays()]
+        [[0, 2, 3], [2, 5, 1], [2, 2, 1]]
+        """
+        if (np.diff(self.offsets) <= most).all():
+            return self
+        rows = self.contexts()
+        order = np.lexsort((-self.counts, rows))  # of each row the most frequent first
+        kept = np.sort(order[np.arange(len(order)) - self.offsets[:-1][rows] < most])
+        offsets = np.searchsorted(rows[kept], np.arange(len(self) + 1)).astype(np.int64)
+        return Table(offsets, self.labels[kept], self.counts[kept])
+
+    def totals(self) -> NDArray[np.int64]:
+        """Tokens of each row."""
+        sums = offsets_of(self.counts)
+        return np.asarray(sums[self.offsets[1:]] - sums[self.offsets[:-1]])
+
+    def contexts(self) -> NDArray[np.int64]:
+        """The row of each entry."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """How often label ``to`` followed label ``origin``; id K stands for the boundary. Sorted by both."""
+
+    origin: Ids
+    to: Ids
+    counts: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """Tokens as they are numbered: (T, n) features within their templates, words, labels, sentences, attributes."""
+
+    features: Ids
+    words: Ids | None
+    labels: Ids
+    offsets: NDArray[np.int64]
+    attributes: Attributes | None = None
+    weights: NDArray[np.float32] | None = None  # how much each token counts in methods that weigh them; 1 without
+    sentence_weights: NDArray[np.float32] | None = None  # how much each sentence does, the weights of labels aside
+
+    def as_sentences(self) -> NDArray[np.float32] | None:
+        """How much each token counts where labels are held against the right ones: as its sentence."""
+        if self.sentence_weights is None:
+            return None
+        return np.repeat(self.sentence_weights, np.diff(self.offsets))
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Counts of features with labels and of label pairs, with the vocabulary and the labels they are about."""
+
+    vocabulary: Vocabulary
+    labels: StringTable
+    table: Table
+    pairs: PairCounts
+    sentences: int
+    tokens: int
+
+    @classmethod
+    def of(
+        cls, corpus: Corpus, vocabulary: Vocabulary, word: str | None, unknown: str | None = None, threads: int = 1
+    ) -> tuple[Counts, Tokens]:
+        """Count a labelled corpus, filling the (empty) vocabulary; also returns the tokens as they were numbered.
+
+        Tokens whose label is ``unknown`` have the label -1 and are not counted.
+        """
+        labels, ids = label_ids(corpus, unknown)
+        features, strings = vocabulary.fit(corpus, threads)
+        ready = corpus.attributes
+        if ready is not None:
+            vocabulary = replace(vocabulary, attributes=ready.names)
+        words = None if word is None or word not in strings else strings[word]
+        tokens = Tokens(features, words, ids, corpus.offsets, ready)
+        table = count_features(tokens, vocabulary, len(labels), threads)
+        pairs = PairCounts(*_native.count_pairs(ids, corpus.offsets, len(labels)))
+        counts = cls(vocabulary, labels, table, pairs, len(corpus), corpus.n_tokens)
+        return counts, tokens
+
+    def of_template(self, t: int) -> Table:
+        """The table of one template."""
+        bases = self.vocabulary.bases
+        return self.table.rows(int(bases[t]), int(bases[t + 1]))
+
+    def merged(self, other: Counts) -> Counts:
+        """The counts of both corpora together; features and labels of this one keep their order.
+
+        >>> from corate.features.templates import parse
+        >>> def count(*sentences):
+        ...     vocabulary = Vocabulary.of([parse("word[0]")])
+        ...     return Counts.of(Corpus.from_sentences(sentences), vocabulary, "word")[0]
+        >>> a, b = [("to", "TO"), ("be", "VB")], [("or", "CC"), ("be", "VB")]
+        >>> count(a).merged(count(b)).table.counts.tolist() == count(a, b).table.counts.tolist()
+        True
+        """
+        vocabulary = self.vocabulary.copy()
+        numbers = vocabulary.map.absorb(other.vocabulary.map)
+        labels, both = StringTable.intern([*self.labels.to_list(), *other.labels.to_list()])
+        renamed = both[len(self.labels) :]
+        theirs = other.vocabulary.bases
+        rows, columns, values = [], [], []
+        if self.vocabulary.attributes is not None and other.vocabulary.attributes is not None:
+            mine_first = [*self.vocabulary.attributes.to_list(), *other.vocabulary.attributes.to_list()]
+            names, places = StringTable.intern(mine_first)
+            vocabulary = replace(vocabulary, attributes=names)
+            a, b = self.table.rows(0, self.vocabulary.n_attributes), other.table.rows(0, other.vocabulary.n_attributes)
+            rows += [a.contexts(), places[len(a) :].astype(np.int64)[b.contexts()]]
+            columns += [a.labels, renamed[b.labels]]
+            values += [a.counts, b.counts]
+        old, new = self.vocabulary.bases, vocabulary.bases
+        for t, number in enumerate(numbers):
+            mine = self.table.rows(int(old[t]), int(old[t + 1]))
+            rows += [new[t] + mine.contexts()]
+            columns += [mine.labels]
+            values += [mine.counts]
+            added = other.table.rows(int(theirs[t]), int(theirs[t + 1]))
+            rows += [new[t] + number.astype(np.int64)[added.contexts()]]
+            columns += [renamed[added.labels]]
+            values += [added.counts]
+        table = _sum(rows, columns, values, int(new[-1]), len(labels))
+        pairs = _add_pairs(self.pairs, len(self.labels), other.pairs, renamed, len(labels))
+        return Counts(vocabulary, labels, table, pairs, self.sentences + other.sentences, self.tokens + other.tokens)
+
+
+def label_ids(corpus: Corpus, unknown: str | None = None) -> tuple[StringTable, Ids]:
+    """The labels that occur, in order of their first token in the table, and the id of each token's label.
+
+    The label ``unknown`` says that a token's label is not known; its id is -1.
+
+    >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "?")]])
+    >>> names, ids = label_ids(corpus, unknown="?")
+    >>> names.to_list(), ids.tolist()
+    (['DET'], [0, -1])
+    """
+    column = corpus.require_labels()
+    used = np.zeros(len(column.strings), dtype=bool)
+    used[column.ids] = True
+    names = column.strings.to_list()
+    if unknown is not None and unknown in names:
+        used[names.index(unknown)] = False
+        if not used.any():
+            raise DataError(f"every label is {unknown!r}, which says that it is not known; label some tokens")
+    if used.all():
+        return column.strings, column.ids
+    table, _ = StringTable.intern([names[i] for i in np.flatnonzero(used)])
+    return table, np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)[column.ids]
+
+
+def count_features(tokens: Tokens, vocabulary: Vocabulary, n_labels: int, threads: int = 1) -> Table:
+    """How often each feature of a vocabulary was seen with each label; tokens without a known label are left out."""
+    of_templates = _native.count_tables(tokens.features, tokens.labels, vocabulary.map.sizes(), n_labels, threads)
+    if tokens.attributes is None:
+        return Table(*of_templates)
+    ready = tokens.attributes
+    owners = np.repeat(tokens.labels, np.diff(ready.offsets))
+    offsets, labels, counts = _native.count_table(ready.ids, owners, len(ready.names), n_labels)
+    return Table(
+        np.concatenate([offsets, offsets[-1] + of_templates[0][1:]]),
+        np.concatenate([labels, of_templates[1]]),
+        np.concatenate([counts, of_templates[2]]),
+    )
+
+
+def _sum(rows: list[NDArray[np.int64]], columns: list[Ids], values: list[Ids], n_rows: int, n_labels: int) -> Table:
+    keys = np.concatenate(rows) * n_labels + np.concatenate(columns)
+    distinct, where = np.unique(keys, return_inverse=True)
+    sums = np.bincount(where, weights=np.concatenate(values), minlength=len(distinct)).astype(np.int32)
+    offsets = np.searchsorted(distinct, np.arange(n_rows + 1, dtype=np.int64) * n_labels)
+    return Table(offsets.astype(np.int64), (distinct % n_labels).astype(np.int32), sums)
+
+
+def _add_pairs(a: PairCounts, n_a: int, b: PairCounts, renamed: Ids, n_labels: int) -> PairCounts:
+    mine = np.append(np.arange(n_a), n_labels)
+    theirs = np.append(renamed, n_labels)
+    size = n_labels + 1
+    keys = np.concatenate([mine[a.origin] * size + mine[a.to], theirs[b.origin].astype(np.int64) * size + theirs[b.to]])
+    distinct, where = np.unique(keys, return_inverse=True)
+    sums = np.bincount(where, weights=np.concatenate([a.counts, b.counts]), minlength=len(distinct))
+    return PairCounts(
+        (distinct // size).astype(np.int32), (distinct % size).astype(np.int32), np.rint(sums).astype(np.int64)
+    )

@@ -1,0 +1,98 @@
+"""Held-out tokens: sentences taken out of the counts, so that settings can be judged on what was not counted.
+
+Blocks of neighbouring sentences are taken, not single ones: a name that recurs in a text should not be known from the
+sentence next to it. Small corpora give several folds, large ones a slice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.corpus import Corpus, StringTable
+from corate.counting.counts import Counts, Table, Tokens
+from corate.features.vocabulary import Vocabulary
+from corate.ragged import take_rows
+
+__all__ = ["held_out_tokens", "slices", "without"]
+
+#: Tokens looked at in all folds together: enough to tell settings apart, and quick.
+TOKENS = 12_000
+#: The most that one fold takes out of the counts.
+SHARE = 0.1
+MOST_FOLDS = 5
+BLOCKS = 10
+#: With fewer sentences nothing is held out, and nothing tuned.
+FEWEST_SENTENCES = 20
+
+
+def slices(offsets: NDArray[np.int64], seed: int) -> list[NDArray[np.int64]]:
+    """Sentences of each fold: up to ten blocks spread over the corpus, the same for the same seed; no two overlap.
+
+    >>> [len(fold) for fold in slices(np.arange(0, 100_001, 10), seed=0)]
+    [1000, 200]
+    >>> slices(np.arange(10), seed=0)
+    []
+    """
+    sentences, tokens = len(offsets) - 1, int(offsets[-1])
+    if sentences < FEWEST_SENTENCES or tokens == 0:
+        return []
+    share = int(SHARE * tokens)
+    folds = int(np.clip(np.ceil(TOKENS / max(share, 1)), 1, MOST_FOLDS))
+    blocks = min(BLOCKS, int(SHARE * sentences))
+    rotation = np.random.default_rng(seed).random()
+    found, left = [], TOKENS
+    for fold in range(folds):
+        want = max(1, round(min(share, left) / tokens * sentences / blocks))
+        starts = ((np.arange(blocks) + (fold + rotation) / folds) / blocks * sentences).astype(np.int64)
+        picks = (starts[:, None] + np.arange(want)) % sentences
+        found.append(np.unique(picks))
+        left -= share
+    return found
+
+
+def take(tokens: Tokens, sentences: NDArray[np.int64]) -> Tokens:
+    """The tokens of some sentences."""
+    offsets, picks = take_rows(tokens.offsets, sentences)
+    words = None if tokens.words is None else tokens.words[picks]
+    features = np.ascontiguousarray(tokens.features[:, picks])
+    attributes = None if tokens.attributes is None else tokens.attributes.take(picks)
+    weights = None if tokens.weights is None else tokens.weights[picks]
+    of_sentences = None if tokens.sentence_weights is None else tokens.sentence_weights[sentences]
+    return Tokens(features, words, tokens.labels[picks], offsets, attributes, weights, of_sentences)
+
+
+def without(counts: Counts, tokens: Tokens) -> Table:
+    """The counts with some of their own tokens taken out."""
+    bases = counts.vocabulary.bases
+    left = counts.table.counts.copy()
+    known = tokens.labels >= 0
+    for t, features in enumerate(tokens.features):
+        shifted = np.where(known & (features >= 0), features + bases[t], -1).astype(np.int32)
+        _native.adjust_table(counts.table.offsets, counts.table.labels, left, shifted, tokens.labels, -1)
+    if tokens.attributes is not None:
+        lengths = np.diff(tokens.attributes.offsets)
+        ids = np.where(np.repeat(known, lengths), tokens.attributes.ids, -1).astype(np.int32)
+        repeated = np.repeat(tokens.labels, lengths)
+        _native.adjust_table(counts.table.offsets, counts.table.labels, left, ids, repeated, -1)
+    return Table(counts.table.offsets, counts.table.labels, left)
+
+
+def held_out_tokens(counts: Counts, corpus: Corpus, word: str | None) -> tuple[Tokens, Vocabulary]:
+    """The tokens of a corpus that was not counted, and the vocabulary grown by its strings (the counts' own is not).
+
+    A label that was never counted has the id -1.
+    """
+    vocabulary = counts.vocabulary.copy()
+    features, strings = vocabulary.fit(corpus)
+    column = corpus.require_labels()
+    ids = counts.labels.find(StringTable(column.strings.data, column.strings.offsets))
+    words = None if word is None or word not in strings else strings[word]
+    attributes = corpus.attributes
+    if attributes is not None and vocabulary.attributes is not None:
+        known = vocabulary.attributes.find(attributes.names)
+        attributes = replace(attributes, ids=known[attributes.ids], names=vocabulary.attributes)
+    return Tokens(features, words, ids[column.ids], corpus.offsets, attributes), vocabulary

@@ -1,0 +1,304 @@
+"""The back-off ladder: node scores of the empirical method from counts of words and their neighbours.
+
+The formulas stand in ``native/ladder.cpp``. Here are the two presets, what can be tuned, the scores of tokens that were
+held out of the counts, and the compiling of a tuned ladder into the rows and weights of a chain model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import compress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.counting.counts import Table, Tokens
+from corate.features.templates import Atom, Template, parse
+from corate.features.vocabulary import BOUNDARIES, Vocabulary
+from corate.ragged import offsets_of
+from corate.scores import SparseRows
+from corate.types import F32, Ids
+
+__all__ = ["DEFAULT", "PAPER", "PRESETS", "LadderParameters", "LadderPreset", "LadderTables", "NodeParts"]
+
+
+#: The keys of pairs of values, and what was counted of each.
+KeyedTable = tuple[NDArray[np.uint64], Table]
+
+#: A word's candidates are at most so many of the labels it was seen with, the most frequent ones: a step of decoding
+#: looks at all pairs of two words' candidates.
+MOST_CANDIDATES = 1000
+
+_EVERY = 1 << 60  # no word has so many tokens: all types count
+
+
+@dataclass(frozen=True)
+class LadderPreset:
+    """Which rungs there are, from specific to general, and whether neighbours are looked at."""
+
+    name: str
+    rungs: tuple[str, ...]
+    rare_only: tuple[bool, ...]
+    neighbours: bool
+
+    def within(self, vocabulary: Vocabulary, word: str) -> LadderPreset:
+        """The preset for a vocabulary, which in a model of an older version may have no rung that learns."""
+        kept = [atom in vocabulary.rungs or not atom.function.learns for atom in self.atoms(word)]
+        return replace(self, rungs=tuple(compress(self.rungs, kept)), rare_only=tuple(compress(self.rare_only, kept)))
+
+    def atoms(self, word: str) -> tuple[Atom, ...]:
+        """The rungs as word functions of the column that holds the words."""
+        return tuple(parse(f"{rung.replace('word', word)}").atoms[0] for rung in self.rungs)
+
+    def templates(self, word: str) -> tuple[Template, ...]:
+        """What is counted: words, and pairs of neighbours."""
+        texts = [f"{word}[0]"]
+        if self.neighbours:
+            texts += [f"{word}[-1]|{word}[0]", f"{word}[0]|{word}[1]"]
+        return tuple(parse(t) for t in texts)
+
+    def derived(self, word: str) -> tuple[Template, ...]:
+        """What is derived from the pairs when a model is made: neighbours of the classes of unseen words."""
+        texts = [f"{word}[-1]|unseen_class({word}[0])", f"unseen_class({word}[0])|{word}[1]"]
+        return tuple(parse(t) for t in texts) if self.neighbours else ()
+
+
+_KIN = "kin(word[0])"
+#: A row of the rung is the mean over so many words of the same kin.
+KIN_WORDS = 8
+
+#: Word, lower-case word, kin, class with the last five to one letters, class, prior; left and right neighbours.
+DEFAULT = LadderPreset(
+    "default",
+    ("lower(word[0])", _KIN, *(f"ending(word[0], {n})" for n in (5, 4, 3, 2, 1)), "letter_class(word[0])"),
+    (False, True, True, True, True, True, True, True),
+    True,
+)
+
+#: The paper's own (section "Fully Empirical"): word, then the average over all word types of the same spelling.
+PAPER = LadderPreset("paper", ("spelling(word[0])",), (False,), False)
+
+PRESETS = {preset.name: preset for preset in (DEFAULT, PAPER)}
+
+
+@dataclass(frozen=True)
+class LadderParameters:
+    """What a ladder can be tuned by. The names are those shown to users."""
+
+    word_k: float = 0.5  # how many tokens the rungs weigh against a word's own counts
+    lower_k: float = 0.25  # the same, in types, for the lower-case form
+    rung_k: float = 4.0  # and for the other rungs
+    rare: int = 10  # words with at most so many tokens teach the rungs
+    pair_k: float = 2.0  # smoothing of neighbour pairs
+    class_k: float = 4.0  # smoothing of neighbours of unseen words
+    neighbour: float = 0.7  # weight of neighbour pairs
+    context: float = 0.7  # weight of neighbours of unseen words
+    oov: float = 1.0  # mu as a weight: P(y | x) ** mu for unseen words
+    oov_constant: float = 1.0  # mu as a factor, the paper's reading: mu P(y | x), which cannot change the best path
+    edge: float = 0.75  # weight of the label pairs
+    edge_k: float = 0.5  # smoothing of the co-occurrence rates
+    threshold: float = 1e-4  # labels less probable than so much of the best are no candidates
+    cap: int = 48  # and no more than so many are, but for those seen with the word
+
+    @classmethod
+    def of(cls, preset: LadderPreset) -> LadderParameters:
+        """The values to start from."""
+        if preset is PAPER:
+            return cls(word_k=0.0, lower_k=0.0, rung_k=0.0, neighbour=0.0, context=0.0, edge=1.0)
+        return cls()
+
+    def derive(self, ladder: _native.Ladder, preset: LadderPreset) -> None:
+        """Have a native ladder derive its probabilities with these values."""
+        ks = [self.lower_k if "lower" in rung else self.rung_k for rung in preset.rungs]
+        rare = [self.rare if only else _EVERY for only in preset.rare_only]
+        ladder.derive(ks, rare, self.word_k, 0.1)
+
+
+@dataclass(frozen=True, eq=False)
+class NodeParts:
+    """Candidate labels of tokens, and the parts of their scores before they are weighted and summed."""
+
+    offsets: NDArray[np.int64]
+    labels: Ids
+    word: F32
+    left: F32
+    right: F32
+    context: F32
+    known: NDArray[np.bool_]
+
+    def scores(self, p: LadderParameters) -> F32:
+        """log P(y | word), tempered for unseen words, plus the weighted neighbours."""
+        scores = self.word + np.float32(p.neighbour) * (self.left + self.right)
+        if p.oov != 1.0:
+            widths = np.diff(self.offsets)
+            scores = scores + np.float32(p.oov - 1.0) * self.word * ~np.repeat(self.known, widths)
+        if p.oov_constant != 1.0:
+            scores = scores + np.float32(np.log(p.oov_constant)) * ~np.repeat(self.known, np.diff(self.offsets))
+        scores += np.float32(p.context) * self.context
+        return np.asarray(scores, dtype=np.float32)
+
+
+_EMPTY = Table(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32))
+
+
+class LadderTables:
+    """The tables a ladder reads: words, neighbour pairs, and what unseen words take from them."""
+
+    def __init__(
+        self, vocabulary: Vocabulary, preset: LadderPreset, word: str, tables: dict[int, Table], n_labels: int
+    ) -> None:
+        self.vocabulary, self.preset, self.n_labels = vocabulary, preset.within(vocabulary, word), n_labels
+        atoms = self.preset.atoms(word)
+        values = vocabulary.map.values_of
+        self.rung_functions = [vocabulary.function_index(atom) for atom in atoms]
+        self.rung_ids = np.stack([values(f) for f in self.rung_functions])
+        n_words = self.rung_ids.shape[1]
+        self.words = tables[0].rows(BOUNDARIES, len(tables[0])).padded(n_words).capped(MOST_CANDIDATES)
+        self.ladder = _native.Ladder(*self.words.arrays(), self.rung_ids, n_labels)
+        self.left = tables.get(1, _EMPTY)
+        self.right = tables.get(2, _EMPTY)
+        self.classes_of = self.rung_ids[-1]
+        self._contexts: tuple[int, tuple[NDArray[np.uint64], Table], tuple[NDArray[np.uint64], Table], Table] | None = (
+            None
+        )
+
+    def contexts(self, rare: int) -> tuple[KeyedTable, KeyedTable, Table]:
+        """Counts of (left word, class), (class, right word) and class, over words of at most ``rare`` tokens."""
+        if self._contexts is not None and self._contexts[0] == rare:
+            return self._contexts[1:]
+        totals = self.words.totals()
+        found = []
+        for t, table, first in ((1, self.left, False), (2, self.right, True)):
+            keys = self.vocabulary.map.keys(t)[1][: len(table)] if self.preset.neighbours else np.zeros(0, np.uint64)
+            got, offsets, labels, counts = _native.class_contexts(
+                keys, table.arrays(), first, self.classes_of, totals, rare, self.n_labels
+            )
+            found.append((got, Table(offsets, labels, counts)))
+        is_rare = (totals > 0) & (totals <= rare)
+        ids = np.where(is_rare, self.classes_of, -1)[self.words.contexts()]
+        entries = np.repeat(np.arange(len(self.words.counts)), np.where(ids >= 0, self.words.counts, 0))
+        n_classes = int(self.classes_of.max(initial=-1)) + 1
+        classes = Table(
+            *_native.count_table(ids[entries].astype(np.int32), self.words.labels[entries], n_classes, self.n_labels)
+        )
+        self._contexts = (rare, found[0], found[1], classes)
+        return found[0], found[1], classes
+
+    def parts(self, p: LadderParameters, tokens: Tokens, left_out: Ids | None = None) -> NodeParts:
+        """Candidates and score parts of tokens; ``left_out`` are their labels where each is to be judged as new."""
+        assert tokens.words is not None
+        p.derive(self.ladder, self.preset)
+        left, right, classes = self.contexts(p.rare)
+        ids = np.full((4, len(tokens.words)), -1, dtype=np.int32)
+        if self.preset.neighbours:
+            ids[0] = _seen(tokens.features[1], len(self.left))
+            ids[1] = _seen(tokens.features[2], len(self.right))
+            keys = _neighbour_values(tokens)
+            cls = (self.classes_of[tokens.words].astype(np.int64) + BOUNDARIES).astype(np.uint64)
+            shift = np.uint64(32)
+            ids[2] = _native.match_keys(left[0], keys[0] << shift | cls)
+            ids[3] = _native.match_keys(right[0], cls << shift | keys[1])
+        offsets, labels, word, from_left, from_right, context, known = self.ladder.lattice(
+            tokens.words,
+            ids,
+            self.left.arrays(),
+            self.right.arrays(),
+            left[1].arrays(),
+            right[1].arrays(),
+            self.classes_of,
+            classes.arrays(),
+            p.pair_k,
+            p.class_k,
+            p.rare,
+            p.threshold,
+            p.cap,
+            left_out,
+        )
+        return NodeParts(offsets, labels, word, from_left, from_right, context, known.astype(bool))
+
+    def compiled(self, p: LadderParameters) -> tuple[SparseRows, list[int], dict[int, SparseRows]]:
+        """The ladder as part of a chain model: its rows, where each rung's begin, and weights by template.
+
+        The weights are those of the neighbour templates and, in the last two templates of the vocabulary, of the
+        neighbours of unseen words; features of the latter are added to the vocabulary here.
+        """
+        p.derive(self.ladder, self.preset)
+        words = SparseRows(*self.ladder.word_rows(p.threshold, p.cap))
+        parts, bases = [words], [len(words)]
+        for r, ids in enumerate(self.rung_ids):
+            rows = self._unseen_rows(r, p)
+            assert len(rows) == int(ids.max(initial=-1)) + 1
+            parts.append(rows)
+            bases.append(bases[-1] + len(rows))
+        prior = self._unseen_rows(len(self.rung_ids), p)
+        weights: dict[int, SparseRows] = {}
+        if self.preset.neighbours:
+            for t, table, shift in ((1, self.left, 0), (2, self.right, 32)):
+                centre = self._centre(t, len(table), shift)
+                weights[t] = SparseRows(
+                    *_native.context_weights(table.arrays(), centre, words.arrays(), p.pair_k, p.neighbour)
+                )
+            weights.update(self._unseen_weights(p))
+        return SparseRows.joined([*parts, prior]), bases, weights
+
+    def _unseen_rows(self, rung: int, p: LadderParameters) -> SparseRows:
+        # Of kin the endings differ, and so do their more general rungs.
+        words = KIN_WORDS if self.preset.rungs[rung : rung + 1] == (_KIN,) else 1
+        rows = SparseRows(*self.ladder.rung_rows(rung, p.threshold, p.cap, words)).scaled(p.oov)
+        return replace(rows, scores=rows.scores + np.float32(np.log(p.oov_constant)))
+
+    def _centre(self, t: int, size: int, shift: int) -> Ids:
+        """The word of each neighbour pair of template ``t``."""
+        keys = self.vocabulary.map.keys(t)[1][:size]
+        words = (keys >> np.uint64(shift) & np.uint64(0xFFFFFFFF)).astype(np.int64) - BOUNDARIES
+        return np.asarray(words, dtype=np.int32)
+
+    def _unseen_weights(self, p: LadderParameters) -> dict[int, SparseRows]:
+        left, right, classes = self.contexts(p.rare)
+        n = self.n_labels
+        counts = np.ones((len(classes), n))
+        counts[classes.contexts(), classes.labels] += classes.counts
+        log_p = np.log(counts / counts.sum(axis=1, keepdims=True)).astype(np.float32)
+        rows = SparseRows(
+            np.arange(len(classes) + 1, dtype=np.int64) * n,
+            np.tile(np.arange(n, dtype=np.int32), len(classes)),
+            log_p.ravel(),
+        )
+        last = len(self.vocabulary.templates)
+        weights = {}
+        for t, (keys, table), shift in ((last - 2, left, 0), (last - 1, right, 32)):
+            first = (keys >> np.uint64(32)).astype(np.int32)
+            second = (keys & np.uint64(0xFFFFFFFF)).astype(np.int32)
+            own = (second if shift == 0 else first) - BOUNDARIES
+            found = SparseRows(*_native.context_weights(table.arrays(), own, rows.arrays(), p.class_k, p.context))
+            ids = self.vocabulary.map.intern_pairs(t, first, second)
+            weights[t] = _placed(found, ids, int(self.vocabulary.map.sizes()[t]))
+        return weights
+
+
+def _placed(rows: SparseRows, places: Ids, size: int) -> SparseRows:
+    """Rows moved to other places among ``size`` rows, the others left empty."""
+    lengths = np.zeros(size, np.int64)
+    lengths[places] = np.diff(rows.offsets)
+    offsets = offsets_of(lengths)
+    target = np.repeat(offsets[places] - rows.offsets[:-1], np.diff(rows.offsets)) + np.arange(len(rows.labels))
+    labels, scores = np.empty_like(rows.labels), np.empty_like(rows.scores)
+    labels[target], scores[target] = rows.labels, rows.scores
+    return SparseRows(offsets, labels, scores)
+
+
+def _seen(ids: Ids, known: int) -> Ids:
+    return np.where(ids < known, ids, -1).astype(np.int32)
+
+
+def _neighbour_values(tokens: Tokens) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """The values of word[-1] and word[1] at each token, boundaries included, as the vocabulary numbers them."""
+    assert tokens.words is not None
+    words = tokens.words.astype(np.uint64) + np.uint64(BOUNDARIES)
+    left = np.roll(words, 1)
+    right = np.roll(words, -1)
+    lengths = np.diff(tokens.offsets)
+    left[tokens.offsets[:-1][lengths > 0]] = 0
+    right[tokens.offsets[1:][lengths > 0] - 1] = BOUNDARIES // 2
+    return left, right

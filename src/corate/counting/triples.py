@@ -1,0 +1,59 @@
+"""Label triples: three labels in a row that have a weight of their own, in chains of the second order.
+
+They are kept as rows: the label two back chooses the row, in which the pair of labels after it, y' * (K + 1) + y'',
+stands as the pairs of edge features do. Sentences begin with two boundary symbols (label K) and end with one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate.counting.counts import Tokens
+from corate.scores import SparseRows
+
+__all__ = ["relabelled", "seen_triples"]
+
+
+def seen_triples(tokens: Tokens, n_labels: int, least: int = 1, *, boundaries: bool = True) -> SparseRows:
+    """The triples seen at least so often, with scores of zero; labels that are not known make none.
+
+    >>> offsets, labels = np.array([0, 2]), np.array([0, 1], np.int32)
+    >>> rows = seen_triples(Tokens(np.zeros((0, 2), np.int32), None, labels, offsets), 2)
+    >>> rows.offsets.tolist(), rows.labels.tolist()  # 0 1 end; start 0 1, start start 0
+    ([0, 1, 1, 3], [5, 1, 6])
+    """
+    size = n_labels + 1
+    lengths = np.diff(tokens.offsets)
+    lengths = lengths[lengths > 0]
+    ends = np.cumsum(lengths + 3)
+    padded = np.full(int(ends[-1]) if len(ends) else 0, n_labels, dtype=np.int64)
+    last = np.ones(len(padded), dtype=bool)  # the tokens: all but two symbols before a sentence and one after it
+    last[ends - lengths - 3] = last[ends - lengths - 2] = last[ends - 1] = False
+    padded[last] = tokens.labels
+    last[ends - 1] = True
+    place = np.flatnonzero(last)
+    three = np.stack([padded[place - 2], padded[place - 1], padded[place]])
+    kept = (three >= 0).all(axis=0)
+    if not boundaries:
+        kept &= (three < n_labels).all(axis=0)
+    y, z, w = three[:, kept]
+    keys, counts = np.unique((y * size + z) * size + w, return_counts=True)
+    return _rows(keys[counts >= least], size)
+
+
+def relabelled(rows: SparseRows, places: NDArray[np.int64], n_labels: int) -> SparseRows:
+    """Triples in terms of other labels: label i, the boundary among them, is now ``places[i]``."""
+    old, size = len(places), n_labels + 1
+    first = np.repeat(np.arange(len(rows)), np.diff(rows.offsets))
+    second, third = np.divmod(rows.labels, old)
+    keys = (places[first] * size + places[second]) * size + places[third]
+    order = np.argsort(keys, kind="stable")
+    found = _rows(keys[order], size)
+    return SparseRows(found.offsets, found.labels, rows.scores[order])
+
+
+def _rows(keys: NDArray[np.int64], size: int) -> SparseRows:
+    """Keys (y * size + y') * size + y'', rising, as rows by y."""
+    offsets = np.searchsorted(keys, np.arange(size + 1, dtype=np.int64) * size**2).astype(np.int64)
+    return SparseRows(offsets, (keys % size**2).astype(np.int32), np.zeros(len(keys), np.float32))

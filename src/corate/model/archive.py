@@ -1,0 +1,363 @@
+"""Taggers to model files and back: which tensors a tagger is, under which names.
+
+Everything is checked when it is read: a file that passes its hash but does not fit together is refused, never run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate.corpus import StringTable
+from corate.counting.counts import Counts, PairCounts, Table
+from corate.errors import FeatureError, ModelError
+from corate.features.lexicons import Lexicon
+from corate.features.ready import Bins, FeatureFunction
+from corate.features.templates import lexicons_of, parse
+from corate.features.vocabulary import Vocabulary
+from corate.model import container
+from corate.model.chain import ChainModel
+from corate.model.tagger import Tagger
+from corate.ragged import offsets_of
+from corate.scores import EdgeScores, SparseRows
+
+__all__ = ["load", "save"]
+
+Tensors = dict[str, NDArray[Any]]
+
+#: What a record says of one run of training and not of the model: the same training gives the same file.
+_NOT_STORED = ("seconds",)
+#: All members that a header may have, all members of its member ``model``, and all names of tensors.
+_HEADER = {"order", "columns", "templates", "rungs", "needs_function", "bins", "record", "lexicons", "model", "counts"}
+_MODEL = {"rungs", "rung_bases", "word_column", "all_labels", "floor", "edge_weight", "locally_normalised"}
+_TENSOR = re.compile(
+    r"(labels|attributes|(strings|values)\.\d+|lexicon\.\d+\.(keys|classes))\.(data|offsets)|lexicon\.\d+\.values"
+    r"|(prefixes|keys)\.\d+\.(first|second)|edges\.(row|col)|bias"
+    r"|(edges|rows|weights|edge_weights|triples)\.(lengths|labels|scores)"
+    r"|counts\.(lengths|labels|counts)|pairs\.(origin|to|counts)"
+)
+
+
+def save(tagger: Tagger, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False) -> int:
+    """Write a tagger to a file, all or nothing; returns the bytes written."""
+    tensors: Tensors = {}
+    header: dict[str, Any] = {
+        "order": tagger.model.order,
+        "columns": list(tagger.columns),
+        "templates": [str(t) for t in tagger.vocabulary.templates],
+        "rungs": [str(a) for a in tagger.vocabulary.rungs],
+        "needs_function": tagger.function is not None,
+        "bins": None if tagger.bins is None else {k: list(v) for k, v in tagger.bins.edges.items()},
+        "record": {name: value for name, value in tagger.record.items() if name not in _NOT_STORED},
+    }
+    _put_vocabulary(tensors, header, tagger.vocabulary)
+    _put_model(tensors, header, tagger.model, half)
+    if counts and tagger.counts is not None:
+        _put_counts(tensors, header, tagger.counts)
+    return container.write(path, tensors, header)
+
+
+def load(path: str | os.PathLike[str], *, features: FeatureFunction | None = None, mmap: bool = False) -> Tagger:
+    """Read a tagger. ``features`` is the function it was trained with, where it was trained with one.
+
+    The file is read into memory. ``mmap=True`` maps it instead, so that processes that load the same model share its
+    memory. Then the file must stay as it is while the tagger is in use: a program that overwrites it in place changes
+    the labels, or ends this process with a bus error (SIGBUS). ``Tagger.save`` never overwrites in place.
+
+    Raises ModelError where the file is damaged, foreign or too new.
+
+    >>> import corate, tempfile
+    >>> corpus = corate.Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET"), ("cat", "NOUN")]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     size = corate.train(corpus).save(f"{folder}/small.corate")
+    ...     tagger = load(f"{folder}/small.corate")
+    >>> tagger.tag(["the", "cat"])
+    ['DET', 'NOUN']
+    """
+    tensors, header = container.read(path, mmap=mmap)
+    try:
+        _refuse_unknown(tensors, header)
+        return _tagger(tensors, header, features)
+    except ModelError as error:
+        raise ModelError(f"{os.fspath(path)}: {error}") from None
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, FeatureError) as error:
+        raise ModelError(
+            f"{os.fspath(path)}: the file holds no model that corate can use ({type(error).__name__}: {error}); "
+            "train it again"
+        ) from None
+
+
+def _refuse_unknown(tensors: Tensors, header: dict[str, Any]) -> None:
+    """Refuse a model with parts that this version does not know: without them it would tag in another way."""
+    unknown = sorted(
+        {name for name in tensors if _TENSOR.fullmatch(name) is None}
+        | (header.keys() - _HEADER)
+        | (header["model"].keys() - _MODEL)
+    )
+    if unknown:
+        raise ModelError(f"the model holds {unknown[0]!r}, which this corate does not know; upgrade corate")
+
+
+def _tagger(tensors: Tensors, header: dict[str, Any], function: FeatureFunction | None) -> Tagger:
+    if header["order"] not in (1, 2):
+        raise ModelError(
+            f"the model is a chain of order {header['order']}, this corate knows orders 1 and 2; upgrade corate"
+        )
+    if header["needs_function"] and function is None:
+        raise ModelError(
+            "the model was trained with a Python function for features; load it with features=that function"
+        )
+    vocabulary = _get_vocabulary(tensors, header)
+    model = _get_model(tensors, header)
+    counts = _get_counts(tensors, header, vocabulary, model.labels) if "counts" in header else None
+    tagger = Tagger(
+        vocabulary,
+        model,
+        _get_record(header),
+        _get_texts(header, "columns"),
+        counts,
+        _get_bins(header),
+        function if header["needs_function"] else None,
+    )
+    if len(model.rows) and tagger.record.get("word") != vocabulary.columns[model.word_column]:
+        raise ModelError("the model does not say which column holds its words; train it again")
+    return tagger
+
+
+def _get_record(header: dict[str, Any]) -> dict[str, Any]:
+    record = header["record"]
+    if not isinstance(record, dict) or not isinstance(record.get("method"), str):
+        raise ModelError("the model does not say how it was trained; train it again")
+    if not all(isinstance(record.get(n), int) for n in ("sentences", "tokens", "labels", "features")):
+        raise ModelError("the model does not say what it was trained on; train it again")
+    if not isinstance(record.get("word"), str | None):
+        raise ModelError("the model does not say which column holds its words; train it again")
+    return {name: value for name, value in record.items() if name not in _NOT_STORED}
+
+
+def _get_texts(header: dict[str, Any], name: str) -> tuple[str, ...]:
+    texts = header[name]
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise ModelError(f"the model's {name} are no list of texts; train it again")
+    return tuple(texts)
+
+
+def _get_bins(header: dict[str, Any]) -> Bins | None:
+    if header["bins"] is None:
+        return None
+    bins = {name: np.array(edges, dtype=np.float64) for name, edges in header["bins"].items()}
+    if not all(e.ndim == 1 and np.isfinite(e).all() and (np.diff(e) > 0).all() for e in bins.values()):
+        raise ModelError("the model's bins of numeric features do not rise; train it again")
+    return Bins({name: tuple(edges.tolist()) for name, edges in bins.items()})
+
+
+# -- vocabulary ------------------------------------------------------------------------------------------------------
+
+
+def _put_vocabulary(tensors: Tensors, header: dict[str, Any], vocabulary: Vocabulary) -> None:
+    for i in range(len(vocabulary.columns)):
+        _put_strings(tensors, f"strings.{i}", StringTable(*vocabulary.map.strings(i)))
+    for i, (_, function) in enumerate(vocabulary.functions()):
+        if function.name != "identity":
+            _put_strings(tensors, f"values.{i}", StringTable(*vocabulary.map.values(i)))
+    for i in range(len(vocabulary.templates)):
+        prefixes, keys = vocabulary.map.keys(i)
+        _put_keys(tensors, f"prefixes.{i}", prefixes)
+        _put_keys(tensors, f"keys.{i}", keys)
+    if vocabulary.attributes is not None:
+        _put_strings(tensors, "attributes", vocabulary.attributes)
+    lexicons = lexicons_of(vocabulary.templates, vocabulary.rungs)
+    header["lexicons"] = list(lexicons)
+    for i, lexicon in enumerate(lexicons.values()):
+        _put_strings(tensors, f"lexicon.{i}.keys", lexicon.keys)
+        _put_strings(tensors, f"lexicon.{i}.classes", lexicon.classes)
+        tensors[f"lexicon.{i}.values"] = container.narrow(lexicon.values)
+
+
+def _get_vocabulary(tensors: Tensors, header: dict[str, Any]) -> Vocabulary:
+    lexicons = {
+        name: Lexicon(
+            name,
+            _get_strings(tensors, f"lexicon.{i}.keys"),
+            _ids(tensors, f"lexicon.{i}.values", np.int32),
+            _get_strings(tensors, f"lexicon.{i}.classes"),
+        )
+        for i, name in enumerate(_get_texts(header, "lexicons"))
+    }
+    templates = [parse(text, lexicons=lexicons) for text in _get_texts(header, "templates")]
+    rungs = [parse(text, lexicons=lexicons).atoms[0] for text in _get_texts(header, "rungs")]
+    vocabulary = Vocabulary.of(templates, rungs)
+    none = StringTable.intern([])[0]
+    values = [
+        none if function.name == "identity" else _get_strings(tensors, f"values.{i}")
+        for i, (_, function) in enumerate(vocabulary.functions())
+    ]
+    strings = [_get_strings(tensors, f"strings.{i}") for i in range(len(vocabulary.columns))]
+    vocabulary.map.restore(
+        [(s.data, s.offsets) for s in strings],
+        [(v.data, v.offsets) for v in values],
+        [(_get_keys(tensors, f"prefixes.{i}"), _get_keys(tensors, f"keys.{i}")) for i in range(len(templates))],
+    )
+    if "attributes.data" not in tensors:
+        return vocabulary
+    return Vocabulary(
+        vocabulary.templates, vocabulary.rungs, vocabulary.columns, vocabulary.map, _get_distinct(tensors, "attributes")
+    )
+
+
+# -- model -----------------------------------------------------------------------------------------------------------
+
+
+def _put_model(tensors: Tensors, header: dict[str, Any], model: ChainModel, half: bool) -> None:
+    header["model"] = {
+        "rungs": list(model.rungs),
+        "rung_bases": list(model.rung_bases),
+        "word_column": model.word_column,
+        "all_labels": model.all_labels,
+        "floor": model.floor,
+        "edge_weight": model.edges.weight,
+        **({"locally_normalised": True} if model.locally_normalised else {}),
+    }
+    _put_strings(tensors, "labels", model.labels)
+    edges = model.edges
+    _put_rows(tensors, "edges", SparseRows(edges.offsets, edges.to, edges.scores), half)
+    tensors["edges.row"], tensors["edges.col"] = edges.row, edges.col
+    _put_rows(tensors, "rows", model.rows, half)
+    _put_rows(tensors, "weights", model.weights, half)
+    if len(model.edge_weights):
+        _put_rows(tensors, "edge_weights", model.edge_weights, half)
+    if len(edges.triples):
+        _put_rows(tensors, "triples", edges.triples, half)
+    tensors["bias"] = model.bias
+
+
+def _get_model(tensors: Tensors, header: dict[str, Any]) -> ChainModel:
+    about = header["model"]
+    edges = _get_rows(tensors, "edges")
+    row, col = _floats(tensors, "edges.row"), _floats(tensors, "edges.col")
+    if len(edges) != len(row) or len(row) != len(col) or int(edges.labels.max(initial=0)) >= max(1, len(row)):
+        raise ModelError("the model's edge scores do not fit together; train it again")
+    return ChainModel(
+        _get_distinct(tensors, "labels"),
+        EdgeScores(
+            *edges.arrays(),
+            row,
+            col,
+            float(about["edge_weight"]),
+            bool(about.get("locally_normalised", False)),
+            _get_rows(tensors, "triples") if header["order"] == 2 else SparseRows(),
+        ),
+        _get_rows(tensors, "weights"),
+        _floats(tensors, "bias"),
+        _get_rows(tensors, "rows"),
+        tuple(int(r) for r in about["rungs"]),
+        tuple(int(b) for b in about["rung_bases"]),
+        int(about["word_column"]),
+        bool(about["all_labels"]),
+        float(about["floor"]),
+        _get_rows(tensors, "edge_weights") if "edge_weights.lengths" in tensors else SparseRows(),
+    )
+
+
+# -- counts ----------------------------------------------------------------------------------------------------------
+
+
+def _put_counts(tensors: Tensors, header: dict[str, Any], counts: Counts) -> None:
+    header["counts"] = {"sentences": counts.sentences, "tokens": counts.tokens}
+    table = counts.table
+    tensors["counts.lengths"] = container.narrow(np.diff(table.offsets))
+    tensors["counts.labels"] = container.narrow(table.labels)
+    tensors["counts.counts"] = container.narrow(table.counts)
+    for name, array in asdict(counts.pairs).items():
+        tensors[f"pairs.{name}"] = container.narrow(array)
+
+
+def _get_counts(tensors: Tensors, header: dict[str, Any], vocabulary: Vocabulary, labels: StringTable) -> Counts:
+    offsets = _offsets(tensors, "counts.lengths")
+    table = Table(offsets, _ids(tensors, "counts.labels", np.int32), _ids(tensors, "counts.counts", np.int32))
+    pairs = PairCounts(
+        _ids(tensors, "pairs.origin", np.int32),
+        _ids(tensors, "pairs.to", np.int32),
+        _ids(tensors, "pairs.counts", np.int64),
+    )
+    fits = (
+        len(table) == int(vocabulary.bases[-1])
+        and int(offsets[-1]) == len(table.labels) == len(table.counts)
+        and int(table.labels.max(initial=0)) < len(labels)
+        and len(pairs.origin) == len(pairs.to) == len(pairs.counts)
+        and max(int(pairs.origin.max(initial=0)), int(pairs.to.max(initial=0))) <= len(labels)
+    )
+    if not fits:
+        raise ModelError("the model's counts do not fit its features; train it again")
+    about = header["counts"]
+    return Counts(vocabulary, labels, table, pairs, int(about["sentences"]), int(about["tokens"]))
+
+
+# -- parts -----------------------------------------------------------------------------------------------------------
+
+
+def _put_strings(tensors: Tensors, name: str, table: StringTable) -> None:
+    tensors[f"{name}.data"] = table.data
+    tensors[f"{name}.offsets"] = container.narrow(table.offsets)
+
+
+def _get_strings(tensors: Tensors, name: str) -> StringTable:
+    return container.unpack_table(name, tensors)
+
+
+def _get_distinct(tensors: Tensors, name: str) -> StringTable:
+    table = _get_strings(tensors, name)
+    if not np.array_equal(table.find(table), np.arange(len(table))):
+        raise ModelError(f"the model's {name} hold a string twice; train it again")
+    return table
+
+
+def _put_rows(tensors: Tensors, name: str, rows: SparseRows, half: bool) -> None:
+    tensors[f"{name}.lengths"] = container.narrow(np.diff(rows.offsets))
+    tensors[f"{name}.labels"] = container.narrow(rows.labels)
+    tensors[f"{name}.scores"] = rows.scores.astype(np.float16) if half else rows.scores
+
+
+def _get_rows(tensors: Tensors, name: str) -> SparseRows:
+    offsets = _offsets(tensors, f"{name}.lengths")
+    labels, scores = _ids(tensors, f"{name}.labels", np.int32), _floats(tensors, f"{name}.scores")
+    if not int(offsets[-1]) == len(labels) == len(scores):
+        raise ModelError(f"the model's {name} do not fit together; train it again")
+    return SparseRows(offsets, labels, scores)
+
+
+def _put_keys(tensors: Tensors, name: str, keys: NDArray[np.uint64]) -> None:
+    """Pairs of ids as two arrays, each as narrow as its largest id allows."""
+    tensors[f"{name}.first"] = container.narrow(keys >> np.uint64(32))
+    tensors[f"{name}.second"] = container.narrow(keys & np.uint64(0xFFFFFFFF))
+
+
+def _get_keys(tensors: Tensors, name: str) -> NDArray[np.uint64]:
+    first, second = _ids(tensors, f"{name}.first", np.uint32), _ids(tensors, f"{name}.second", np.uint32)
+    if len(first) != len(second):
+        raise ModelError(f"the model's {name} do not fit together; train it again")
+    return np.asarray(first.astype(np.uint64) << np.uint64(32) | second)
+
+
+def _ids(tensors: Tensors, name: str, dtype: Any) -> NDArray[Any]:
+    """A vector of integers that are not negative and that the dtype holds."""
+    array = tensors[name]
+    if array.ndim != 1 or array.dtype.kind != "u" or int(array.max(initial=0)) > np.iinfo(dtype).max:
+        raise ModelError(f"the model's tensor {name} has the wrong shape, dtype or size; train it again")
+    return np.ascontiguousarray(array, dtype=dtype)
+
+
+def _floats(tensors: Tensors, name: str) -> NDArray[np.float32]:
+    array = tensors[name]
+    if array.ndim != 1 or array.dtype not in (np.float16, np.float32):
+        raise ModelError(f"the model's tensor {name} has the wrong shape or dtype; train it again")
+    return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def _offsets(tensors: Tensors, name: str) -> NDArray[np.int64]:
+    return offsets_of(_ids(tensors, name, np.int32))

@@ -1,0 +1,100 @@
+"""The chain model: a sum of score sources, whatever trained them.
+
+    score(y | x) = start(y_1) + sum_j node_j(y_j) + sum_i edge(y_i, y_i+1) + end(y_n)
+
+and in models of the second order also scores of three labels in a row.
+
+Node scores are the sum of a counted row chosen by the word (its own, or that of the most specific rung of a back-off
+ladder), a bias per label, and sparse weights of features. Edge scores are sparse too. Methods differ in how they fill
+these in; decoding, storage and everything after are the same for all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from corate import _native
+from corate.corpus import StringTable
+from corate.errors import ModelError
+from corate.features.vocabulary import Vocabulary
+from corate.scores import EdgeScores, SparseRows
+from corate.types import F32
+
+__all__ = ["ChainModel"]
+
+
+@dataclass(frozen=True, eq=False)
+class ChainModel:
+    """Everything a chain model scores with, in terms of a vocabulary's ids.
+
+    ``rows`` holds a row for each known word, then for each context of each rung (starting at ``rung_bases``), and last
+    the prior; without rows every label is a candidate everywhere. ``weights`` has a row for each feature, and so has
+    ``edge_weights`` where edges depend on the observation: its labels are pairs, ``y * (K + 1) + y'``.
+    """
+
+    labels: StringTable
+    edges: EdgeScores
+    weights: SparseRows
+    bias: F32
+    rows: SparseRows = field(default_factory=SparseRows)
+    rungs: tuple[int, ...] = ()
+    rung_bases: tuple[int, ...] = ()
+    word_column: int = 0
+    all_labels: bool = False
+    floor: float = -12.0
+    edge_weights: SparseRows = field(default_factory=SparseRows)
+
+    @property
+    def locally_normalised(self) -> bool:
+        """Whether scores are those of a maximum entropy Markov model: log P(y' | y, x)."""
+        return self.edges.local
+
+    @property
+    def order(self) -> int:
+        """How many labels before it the score of a label may depend on."""
+        return 2 if len(self.edges.triples) else 1
+
+    def engine(self, vocabulary: Vocabulary) -> _native.Engine:
+        """The model made ready to tag; raises ModelError where its parts do not fit together."""
+        finite = (
+            self.bias,
+            self.rows.scores,
+            self.weights.scores,
+            self.edge_weights.scores,
+            self.edges.scores,
+            self.edges.triples.scores,
+            self.edges.row,
+            self.edges.col,
+        )
+        if not all(np.isfinite(values).all() for values in finite):
+            raise ModelError("the model holds scores that are not finite; train it again")
+        row, col = self.edges.row.astype(np.float64), self.edges.col.astype(np.float64)
+        highest = row.max(initial=0) * col.max(initial=0)
+        if min(row.min(initial=0), col.min(initial=0)) < 0 or highest > float(np.finfo(np.float32).max):
+            raise ModelError("the model's rates of label pairs are out of range; train it again")
+        features = int(vocabulary.bases[-1])
+        if len(self.weights) != features or len(self.edge_weights) not in (0, features):
+            raise ModelError("the model's weights are not those of its features; train it again")
+        if not vocabulary.columns and vocabulary.attributes is None:
+            raise ModelError("the model reads neither columns nor ready-made features; train it again")
+        if self.edges.n_labels != len(self.labels) or not (np.abs([self.floor, self.edges.weight]) < 1e9).all():
+            raise ModelError("the model's labels and edge scores do not fit together; train it again")
+        try:
+            return _native.Engine(
+                vocabulary.map,
+                self.edges.native(),
+                self.bias,
+                self.word_column,
+                self.rows.arrays(),
+                list(self.rungs),
+                list(self.rung_bases),
+                self.weights.arrays(),
+                self.edge_weights.arrays(),
+                vocabulary.n_attributes,
+                self.all_labels,
+                self.floor,
+            )
+        except (ValueError, IndexError) as error:
+            raise ModelError(f"the model's parts do not fit together: {error}; train it again") from None

@@ -1,0 +1,389 @@
+"""The tagger: a chain model with the vocabulary and features it was trained with. What is saved, loaded and used."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.arguments import check_threads
+from corate.corpus import Column, Corpus, StringTable, Token, listed
+from corate.counting.counts import Counts
+from corate.errors import DataError, FeatureError, ModelError
+from corate.features.ready import Bins, FeatureFunction, with_features
+from corate.features.vocabulary import Vocabulary, column_arrays
+from corate.formats.columns import first_row, unwritable_label, width_of
+from corate.formats.parsed import comment_hint
+from corate.formats.written import check_labels
+from corate.model.chain import ChainModel
+from corate.model.lattice import Lattice
+
+__all__ = ["Tagger"]
+
+
+@dataclass(frozen=True, eq=False)
+class Tagger:
+    """Labels sentences.
+
+    >>> import corate
+    >>> sentences = [[("the", "DET"), ("dog", "NOUN"), ("barks", "VERB")], [("a", "DET"), ("cat", "NOUN")]]
+    >>> tagger = corate.train(Corpus.from_sentences(sentences))
+    >>> tagger.tag(["the", "cat", "barks"])
+    ['DET', 'NOUN', 'VERB']
+    >>> tagger
+    Tagger(polish, 3 labels, 5 words, trained on 2 sentences)
+    """
+
+    vocabulary: Vocabulary
+    model: ChainModel
+    record: dict[str, Any]
+    columns: tuple[str, ...] = ("word",)
+    counts: Counts | None = None
+    bins: Bins | None = None
+    function: FeatureFunction | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        _ = self._engine  # a model whose parts do not fit together is refused here, not at the first sentence
+
+    @cached_property
+    def _engine(self) -> _native.Engine:
+        return self.model.engine(self.vocabulary)
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """The labels, in the order of their ids."""
+        return self.model.labels.to_list()
+
+    @cached_property
+    def _fitting(self) -> set[str]:
+        """Separators of column text that every label has been found to fit."""
+        return set()
+
+    @property
+    def method(self) -> str:
+        """The training method."""
+        return str(self.record["method"])
+
+    @property
+    def layout(self) -> tuple[str, ...]:
+        """The columns of the rows it was trained on, in their order, ``label`` and ``_`` (left out) among them.
+
+        Give it to :func:`corate.read` to read more of such data; empty for a model of ready-made features.
+        """
+        layout = self.record.get("layout")
+        usual = (*self.columns, "label") if self.columns else ()
+        return tuple(map(str, layout)) if isinstance(layout, list) else usual
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The templates, as text."""
+        return tuple(str(t) for t in self.vocabulary.templates)
+
+    @cached_property
+    def words(self) -> StringTable:
+        """The words seen in training; empty for a model of ready-made features."""
+        word = self.record.get("word")
+        return self.vocabulary.strings(word) if word in self.vocabulary.columns else StringTable.intern([])[0]
+
+    def __repr__(self) -> str:
+        words = f"{len(self.words)} words, " if len(self.words) else ""
+        return (
+            f"Tagger({self.method}, {len(self.labels)} labels, {words}trained on {self.record['sentences']} sentences)"
+        )
+
+    # -- tagging -------------------------------------------------------------------------------------------------
+
+    def tag(self, tokens: Sequence[Token]) -> list[str]:
+        """The labels of one sentence: a list of words, or of tuples or mappings where the model reads more columns.
+
+        Of a model of ready-made features, a list of features per token.
+
+        >>> import corate
+        >>> rows = [("the", "DT", "O"), ("dog", "NN", "B")]
+        >>> tagger = corate.train(Corpus.from_sentences([rows]), features=["word[0]", "pos[0]"])
+        >>> tagger.tag([("the", "DT"), ("dog", "NN")])
+        ['O', 'B']
+        """
+        if not isinstance(tokens, list):
+            tokens = list(listed(tokens, "a sentence", "tokens"))
+        if self._reads_words and all(type(token) is str for token in tokens):
+            try:
+                return self._engine.tag_words(tokens, self.labels)  # type: ignore[arg-type]
+            except TypeError as error:
+                raise DataError(f"{error}; give every token as text") from None
+        return self.tag_all([tokens])[0]
+
+    def tag_all(self, sentences: Corpus | Iterable[Iterable[Token]], *, threads: int = 1) -> list[list[str]]:
+        """The labels of many sentences, on several threads if wanted; the result does not depend on their number."""
+        corpus = self._corpus(sentences)
+        column = self.tag_corpus(corpus, threads=threads)
+        flat = column.values()
+        ends = corpus.offsets.tolist()
+        return [flat[a:b] for a, b in pairwise(ends)]
+
+    def tag_corpus(self, corpus: Corpus, *, threads: int = 1) -> Column:
+        """The labels of a corpus as a column of ids."""
+        columns, ready = self._inputs(corpus)
+        ids = self._engine.tag_columns(columns, corpus.offsets, ready, check_threads(threads))
+        return Column("label", ids, self.model.labels)
+
+    def tag_text(
+        self,
+        data: bytes,
+        *,
+        columns: Sequence[str] | None = None,
+        separator: str | None = None,
+        comment: str | None = None,
+        threads: int = 1,
+        first_line: int = 1,
+    ) -> tuple[bytes, int]:
+        r"""Column text (UTF-8) in, the same lines with the label appended out; also the number of tokens.
+
+        ``columns`` names the columns of the text; if not given, :meth:`text_columns` tells them. Raises DataError where
+        a label of the model cannot stand in such rows, as one with a line feed.
+
+        >>> import corate
+        >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]]))
+        >>> tagger.tag_text(b"the\ndog\n")
+        (b'the\tDET\ndog\tNOUN\n', 2)
+        """
+        if not isinstance(data, bytes):
+            raise DataError(f"tag_text takes text as UTF-8 bytes, not as {type(data).__name__}; give it text.encode()")
+        if not self.vocabulary.columns or self.vocabulary.attributes is not None:
+            raise ModelError("the model reads ready-made features, not columns; give it items (--format items)")
+        threads = check_threads(threads)
+        names = self.text_columns(data, separator, comment) if columns is None else tuple(columns)
+        missing = [c for c in self.vocabulary.columns if c not in names]
+        if missing:
+            raise DataError(f"the model reads the column {missing[0]!r}; the text has {', '.join(names)}")
+        if separator and len(separator.encode()) > 1:
+            raise DataError(f"columns are separated by one ASCII character, not by {separator!r}")
+        between = separator or (" " if b" " in first_row(data, comment).strip(b" \t\r") else "\t")
+        if between not in self._fitting:
+            check_labels(self.labels, unwritable_label(between), "columns")
+            self._fitting.add(between)
+        positions = [names.index(c) for c in self.vocabulary.columns]
+        try:
+            return self._engine.tag_text(
+                data, self.labels, positions, separator or "", comment or "", threads, first_line
+            )
+        except RuntimeError as error:
+            hint = comment_hint(*data.split(b"\n"), comment=comment)
+            raise DataError(
+                f"{error} ({', '.join(self.vocabulary.columns)}); name the columns with --columns{hint}"
+            ) from None
+
+    def text_columns(self, data: bytes, separator: str | None = None, comment: str | None = None) -> tuple[str, ...]:
+        r"""The names of the columns of a text, by the layout of the training data; the label may be there or not.
+
+        A label that came last does not change where the others stand; else the width of the first row tells.
+
+        >>> import corate
+        >>> tagger = corate.train(corate.read(b"O Ann\nO sings\n", columns="label,word"))
+        >>> tagger.text_columns(b"O Bob"), tagger.text_columns(b"Bob")
+        (('label', 'word'), ('word',))
+        """
+        observed = tuple(name for name in self.layout if name != "label")
+        if self.layout[: len(observed)] == observed:
+            return observed
+        width = width_of(first_row(data, comment), separator)
+        if width in (0, len(self.layout)):
+            return self.layout
+        if width == len(observed):
+            return observed
+        raise DataError(
+            f"the first row has {width} columns, but the training data had {len(self.layout)} "
+            f"({', '.join(self.layout)}); name the columns with --columns (columns=)"
+        )
+
+    def lattice(self, sentences: Corpus | Iterable[Iterable[Token]]) -> Lattice:
+        """Candidate labels and scores of each token, to decode or look into."""
+        corpus = self._corpus(sentences)
+        columns, ready = self._inputs(corpus)
+        offsets, labels, scores, places, ids = self._engine.lattice(columns, corpus.offsets, ready)
+        extra = (places, ids, *self.model.edge_weights.arrays()) if len(self.model.edge_weights) else None
+        return Lattice(corpus.offsets, offsets, labels, scores, self.model.edges.native(), extra)
+
+    def score(self, tokens: Sequence[Token], labels: Sequence[str] | None = None) -> float:
+        """log P(labels | tokens), of the best labelling if none is given; minus infinity where it is impossible.
+
+        >>> import corate
+        >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("c", "Z"), ("b", "Y")]]))
+        >>> tagger.score(["a", "b"]) >= tagger.score(["a", "b"], ["Y", "Y"])
+        True
+        """
+        lattice = self.lattice([tokens])
+        if labels is None:
+            ids, _ = lattice.best()
+        else:
+            if len(labels) != len(tokens):
+                raise DataError(f"{len(tokens)} tokens but {len(labels)} labels")
+            known = {name: i for i, name in enumerate(self.labels)}
+            ids = np.array([known.get(label, -1) for label in labels], dtype=np.int32)
+        log_z, _ = lattice.marginals()
+        return lattice.path_score(0, ids) - float(log_z[0])
+
+    # -- looking in ----------------------------------------------------------------------------------------------
+
+    def rates(self, n: int = 10) -> tuple[list[tuple[str, str, float]], list[tuple[str, str, float]]]:
+        """The most attractive and the most repulsive label pairs with their co-occurrence rate, above and below 1.
+
+        Boundaries of the sentence are written ``<s>`` and ``</s>``. Only pairs whose edge score is stored are listed;
+        the rate is that of the model: the exponential of the edge score.
+        """
+        edges = self.model.edges
+        names = self.labels
+        origin = np.repeat(np.arange(len(edges.row)), np.diff(edges.offsets))
+        boundary = len(edges.row) - 1
+        inner = np.flatnonzero((origin != boundary) | (edges.to != boundary))
+
+        def pairs(chosen: NDArray[np.int64]) -> list[tuple[str, str, float]]:
+            with np.errstate(over="ignore"):
+                rates = np.exp(edges.scores[inner[chosen]])
+            found = zip(origin[inner[chosen]].tolist(), edges.to[inner[chosen]].tolist(), rates.tolist(), strict=True)
+            return [(names[a] if a < boundary else "<s>", names[b] if b < boundary else "</s>", r) for a, b, r in found]
+
+        highest, lowest = _extremes(edges.scores[inner], n)
+        return pairs(highest), pairs(lowest)
+
+    def strongest(self, n: int = 10) -> list[tuple[str, str, float]]:
+        """The feature weights that matter most, as (feature, label, weight).
+
+        First the ``n`` that speak loudest for a label, then the ``n`` that speak loudest against one. A ladder's scores
+        of whole words are not among them: they are counted rows, not weights of features.
+
+        >>> import corate
+        >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("the", "DET"), ("cat", "NOUN")]])
+        >>> tagger = corate.train(corpus, "separate", features=["word[0]"])
+        >>> any(feature == "word[0]=the" and label == "DET" for feature, label, weight in tagger.strongest())
+        True
+        """
+        weights = self.model.weights
+        places = np.concatenate(_extremes(weights.scores, n))
+        features = self.vocabulary.names((np.searchsorted(weights.offsets, places, side="right") - 1).tolist())
+        labels = [self.labels[label] for label in weights.labels[places].tolist()]
+        return list(zip(features, labels, weights.scores[places].tolist(), strict=True))
+
+    # -- learning, saving ----------------------------------------------------------------------------------------
+
+    def update(self, corpus: Corpus) -> Tagger:
+        """A tagger that has also learned from another corpus; settings that were tuned stay as they are.
+
+        For models of the method ``"empirical"``. Raises ModelError where there are no counts: those of other methods
+        are trained further with ``corate.train(corpus, init=tagger)``.
+
+        >>> import corate
+        >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]]), "empirical")
+        >>> tagger.update(Corpus.from_sentences([[("an", "DET"), ("emu", "NOUN")]]))
+        Tagger(empirical, 2 labels, 4 words, trained on 2 sentences)
+        """
+        from corate.training import update
+
+        return update(self, corpus)
+
+    def pruned(self, rare: int) -> Tagger:
+        """A smaller tagger without the conjunctions, such as word pairs, seen less than ``rare`` times in training.
+
+        Needs the counts. Their rare part is dropped too, so that a later ``update`` starts from what is left.
+        """
+        if self.counts is None:
+            if self.method != "empirical":
+                raise ModelError(
+                    f"only models of the method 'empirical' can be pruned, not {self.method!r}; train with a cutoff"
+                )
+            raise ModelError(
+                "this model holds no counts, so it cannot tell what is rare; train it again and prune then"
+            )
+        totals = self.counts.table.totals()
+        # What is derived from others, for unseen words, has no counts of its own and stays.
+        vocabulary, rows = self.vocabulary.pruned((totals >= rare) | (totals == 0))
+        model = replace(self.model, weights=self.model.weights.take(rows))
+        counts = replace(self.counts, vocabulary=vocabulary, table=self.counts.table.take(rows))
+        return replace(self, vocabulary=vocabulary, model=model, counts=counts)
+
+    def save(self, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False, rare: int = 0) -> int:
+        """Write the model file and return its size in bytes.
+
+        Without ``counts`` the file is smaller and cannot be updated; ``half`` stores scores in 16 bits; conjunctions
+        seen less than ``rare`` times are left out.
+        """
+        from corate.model.archive import save
+
+        return save(self if rare < 2 else self.pruned(rare), path, counts=counts, half=half)
+
+    # -- inputs --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _reads_words(self) -> bool:
+        return len(self.vocabulary.columns) == 1 and self.function is None and self.vocabulary.attributes is None
+
+    def _corpus(self, sentences: Corpus | Iterable[Iterable[Token]]) -> Corpus:
+        if isinstance(sentences, Corpus):
+            return sentences
+        lists = [
+            list(listed(sentence, f"sentence {s}", "tokens"))
+            for s, sentence in enumerate(listed(sentences, "the sentences", "lists of tokens"))
+        ]
+        if not self.vocabulary.columns and self.function is None:
+            return Corpus.from_features(lists)
+        return Corpus.from_sentences(lists, columns=self._names(lists))
+
+    def _names(self, sentences: list[list[Token]]) -> tuple[str, ...]:
+        """The names of the columns of tokens given in Python."""
+        first = next((token for sentence in sentences for token in sentence), None)
+        if first is None:
+            return self._needed
+        if isinstance(first, str):
+            if len(self._needed) > 1:
+                raise DataError(
+                    f"the model reads the columns {', '.join(self._needed)}; give each token as a tuple of them"
+                )
+            return self._needed
+        if isinstance(first, Mapping) or not isinstance(first, Sequence):
+            return self._needed
+        if len(first) == len(self.columns):
+            return self.columns
+        if len(first) == len(self._needed):
+            return self._needed
+        raise DataError(
+            f"a token has {len(first)} columns ({first!r}); the model was trained on {', '.join(self.columns)}"
+        )
+
+    @property
+    def _needed(self) -> tuple[str, ...]:
+        return self.columns if self.function is not None else self.vocabulary.columns
+
+    def _inputs(self, corpus: Corpus) -> tuple[list[Any], _native.Ready | None]:
+        """A corpus as the engine takes it: the columns it reads, and its ready-made features as ids."""
+        if self.vocabulary.attributes is None:
+            return column_arrays(corpus, self.vocabulary.columns), None
+        if self.function is not None:
+            corpus = with_features(corpus, self.function)
+        if corpus.attributes is None:
+            raise FeatureError("the model was trained on ready-made features; give them, or load it with features=")
+        attributes = corpus.attributes if self.bins is None else self.bins.apply(corpus.attributes)
+        known = self.vocabulary.attributes.find(attributes.names)
+        ready = (attributes.offsets, known[attributes.ids], attributes.values)
+        return column_arrays(corpus, self.vocabulary.columns), ready
+
+
+def _extremes(values: NDArray[np.float32], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the ``n`` highest values above zero and the ``n`` lowest below it stand, the most extreme first.
+
+    >>> [found.tolist() for found in _extremes(np.array([0.5, -1, 0, 2, 1], np.float32), 2)]
+    [[3, 4], [1]]
+    """
+
+    def lowest(of: NDArray[np.float32]) -> NDArray[np.int64]:
+        some = np.argpartition(of, n)[:n] if n < len(of) else np.arange(len(of))
+        some = some[of[some] < 0]
+        return np.asarray(some[np.lexsort((some, of[some]))], dtype=np.int64)
+
+    return lowest(-values), lowest(values)

@@ -1,0 +1,1 @@
+"""Optimisers: they know weights, values and gradients, and nothing of labels."""

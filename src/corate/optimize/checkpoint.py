@@ -1,0 +1,83 @@
+"""Checkpoints: the state of a stochastic run on disk, so that it can be taken up again after a stop."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate.errors import ModelError
+from corate.model import container
+from corate.optimize.stochastic import AdaGrad, Perceptron
+
+__all__ = ["Checkpoint"]
+
+#: What later steps of AdaGrad depend on beside the state: the rate may have been halved on the way.
+STEPS = ("rate", "latest")
+#: Of a weight, and of any number: what is summed of them stays finite in single precision.
+_LARGEST_WEIGHT, _LARGEST = 1e20, 1e37
+
+
+class Checkpoint:
+    """A file that holds a run's weights and passes; it belongs to one set of data and settings."""
+
+    def __init__(self, path: str | os.PathLike[str], fingerprint: dict[str, Any]) -> None:
+        self.path, self.fingerprint = path, fingerprint
+
+    def save(self, run: AdaGrad | Perceptron, top: float = -1.0, waited: int = 0) -> None:
+        """Write the run's state, all or nothing, with its best held-out accuracy so far and the passes since then.
+
+        Where nobody looked, the accuracy is -1.
+        """
+        header: dict[str, Any] = {"kind": "checkpoint", "passes": run.passes, "accuracy": top, "waited": waited}
+        if isinstance(run, AdaGrad):
+            header |= {name: getattr(run, name) for name in STEPS if np.isfinite(getattr(run, name))}
+        header["of"] = self.fingerprint
+        container.write(self.path, run.tensors, header)
+
+    def restore(self, run: AdaGrad | Perceptron, passes: int) -> tuple[float, int]:
+        """Take up the run where the file left it, and return what was saved with it; (-1, 0) without a file.
+
+        Raises ModelError where the file is of another run, or of more passes than are wanted.
+        """
+        if not os.path.exists(self.path):
+            return -1.0, 0
+        tensors, header = container.read(self.path)
+        if header.get("kind") != "checkpoint" or header.get("of") != self.fingerprint:
+            raise ModelError(
+                f"{os.fspath(self.path)}: the checkpoint is of other data or settings; name another file or remove it"
+            )
+        if not _fits(tensors, header, run):
+            raise ModelError(f"{os.fspath(self.path)}: the checkpoint does not fit this run; remove it")
+        if header["passes"] > passes:
+            raise ModelError(
+                f"{os.fspath(self.path)}: it has made {header['passes']} passes, and only {passes} are asked for; "
+                "name another file or remove it"
+            )
+        run.resume(tensors, header["passes"])
+        for name in STEPS if isinstance(run, AdaGrad) else ():
+            setattr(run, name, float(header.get(name, getattr(run, name))))
+        return float(header["accuracy"]), header.get("waited", 0)
+
+
+def _fits(tensors: dict[str, NDArray[Any]], header: dict[str, Any], run: AdaGrad | Perceptron) -> bool:
+    """Whether all that a file holds can be the state of a run, whoever wrote it."""
+    numbers = {"accuracy": header.get("accuracy"), **{name: header[name] for name in STEPS if name in header}}
+    if set(tensors) != set(run.tensors) or tensors["state"].shape != run.state.shape:
+        return False
+    if not all(array.dtype == np.float32 and (np.abs(array) < _LARGEST).all() for array in tensors.values()):
+        return False
+    if not (np.abs(tensors["state"][::2]) < _LARGEST_WEIGHT).all():
+        return False
+    if not all(type(n) is int and 0 <= n < 2**31 for n in (header.get("passes"), header.get("waited", 0))):
+        return False
+    if not all(type(n) in (int, float) and abs(n) < 2**63 for n in numbers.values()):
+        return False
+    if isinstance(run, Perceptron):
+        return True
+    moments, averaged = tensors["moments"], len(run.state) // 2
+    if moments.shape != (1,) or not 0 <= moments[0] < 2**24 or moments[0] % 1 or numbers.get("rate", 1.0) < 0:
+        return False
+    return tensors["total"].shape == (averaged if moments[0] else 0,) and bool((tensors["state"][1::2] > 0).all())

@@ -1,0 +1,192 @@
+"""L-BFGS, with an L1 prior as OWL-QN. It knows values and gradients, and nothing of what is fitted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from corate import _native
+from corate.errors import DataError
+from corate.types import F64
+
+__all__ = ["Objective", "lbfgs"]
+
+
+#: A smooth function to minimise: weights to value and gradient.
+Objective = Callable[[F64], tuple[float, F64]]
+#: Is told the iteration, the value, the norm of the gradient and the weights, and says whether to go on.
+Progress = Callable[[int, float, float, F64], bool]
+
+
+def lbfgs(
+    objective: Objective,
+    start: F64,
+    *,
+    c1: float = 0.0,
+    iterations: int = 100,
+    tolerance: float = 1e-5,
+    progress: Progress = lambda step, value, norm, weights: True,
+    interrupted: Callable[[], None] = lambda: None,
+) -> F64:
+    """Minimise ``objective(x) + c1 |x|_1`` by L-BFGS, which with ``c1`` keeps each step within an orthant.
+
+    The second is called OWL-QN (Andrew and Gao 2007) and leaves many weights at zero. Stops where ten iterations
+    together gain less than ``tolerance`` of the value, or where ``progress`` says so. On Ctrl-C it calls
+    ``interrupted`` and returns what it has reached; before the first iteration is done, KeyboardInterrupt is raised.
+
+    >>> def bowl(x):
+    ...     return float(((x - [3.0, 0.5]) ** 2).sum() / 2), x - [3.0, 0.5]
+    >>> lbfgs(bowl, np.zeros(2)).round(6).tolist(), lbfgs(bowl, np.zeros(2), c1=1.0).round(6).tolist()
+    ([3.0, 0.5], [2.0, 0.0])
+    """
+    x: F64 = np.array(start, dtype=np.float64)
+    value, gradient = objective(x)
+    value += c1 * float(np.abs(x).sum())
+    curvature = _Curvature(len(x))
+    step, change = np.empty_like(x), np.empty_like(x)
+    past = [value]
+    try:
+        while len(past) <= iterations:
+            slope = gradient if c1 == 0 else _pseudo_gradient(x, gradient, c1)
+            norm = math.sqrt(_native.dot(slope, slope))
+            if not math.isfinite(norm):
+                raise DataError("the gradient is not finite; scale the values of features and the weights of sentences")
+            if norm <= 1e-12:
+                break
+            direction = curvature.solve(slope)
+            np.negative(direction, out=direction)
+            if c1 > 0:
+                direction[direction * slope >= 0] = 0.0
+            found = _search(objective, x, value, slope, direction, c1, 1.0 if curvature.pairs else min(1.0, 1.0 / norm))
+            if found is None:
+                break
+            moved, value, there = found
+            np.subtract(moved, x, out=step)
+            np.subtract(there, gradient, out=change)
+            curvature.learn(step, change)
+            x, gradient = moved, there
+            past.append(value)
+            if not progress(len(past) - 1, value, norm, x):
+                break
+            if len(past) > 10 and past[-11] - value < tolerance * abs(value):
+                break
+    except KeyboardInterrupt:
+        if len(past) == 1:
+            raise
+        interrupted()
+    return x
+
+
+def _search(
+    objective: Objective, x: F64, value: float, slope: F64, direction: F64, c1: float, scale: float
+) -> tuple[F64, float, F64] | None:
+    """A step along the direction that gains enough: where it arrives, with value and gradient; None if none does."""
+    orthant = None if c1 == 0 else np.where(x != 0, np.sign(x), -np.sign(slope))
+    steepness = _native.dot(slope, direction)
+    low, high = (0.0, value, steepness), None  # (scale, value, slope): the step sought lies between
+    best: tuple[F64, float, F64] | None = None
+    for _ in range(30):
+        moved = scale * direction
+        moved += x
+        if orthant is not None:
+            moved[moved * orthant <= 0] = 0.0
+        reached, there = objective(moved)
+        gained = scale * steepness
+        if c1 > 0:
+            reached += c1 * float(np.abs(moved).sum())
+            gained = _native.dot(slope, moved - x)
+        enough = math.isfinite(reached) and reached <= value + 1e-4 * gained
+        if enough and (best is None or reached < best[1]):
+            best = moved, reached, there
+        if c1 > 0:
+            if enough:
+                break
+            scale /= 2
+            continue
+        here = scale, reached, _native.dot(there, direction)
+        if not enough or reached > low[1]:
+            high = here
+        elif here[2] < 0.9 * steepness:
+            low = here  # it still goes down steeply: not far enough
+        elif here[2] > -0.9 * steepness:
+            high = here  # it goes up again steeply: too far
+        else:
+            break
+        scale = 4.0 * low[0] if high is None else _between(low, high)
+        if high is not None and abs(high[0] - low[0]) < 1e-3 * high[0] and best is not None:
+            break
+    return best
+
+
+def _between(low: tuple[float, float, float], high: tuple[float, float, float]) -> float:
+    """Where the cubic through two points with their slopes is lowest, kept away from both."""
+    (a, at_a, slope_a), (b, at_b, slope_b) = low, high
+    width = b - a
+    middle = a + 0.5 * width
+    bend = slope_a + slope_b - 3.0 * (at_b - at_a) / width
+    root = bend * bend - slope_a * slope_b
+    if not math.isfinite(root) or root < 0.0:
+        return middle
+    bottom = slope_b - slope_a + 2.0 * math.sqrt(root)
+    if bottom == 0.0:
+        return middle
+    found = b - width * (slope_b + math.sqrt(root) - bend) / bottom
+    return min(max(found, a + 0.1 * width), b - 0.1 * width) if math.isfinite(found) else middle
+
+
+def _pseudo_gradient(x: F64, gradient: F64, c1: float) -> F64:
+    """The gradient of objective + c1 |x|_1 where there is one; at zero the steepest slope down, if there is one."""
+    right, left = gradient + c1, gradient - c1
+    at_zero = np.where(left > 0, left, np.where(right < 0, right, 0.0))
+    return np.where(x > 0, right, np.where(x < 0, left, at_zero))
+
+
+class _Curvature:
+    """The inverse Hessian that the last steps tell of: pairs of a step s and the change y of the gradient along it.
+
+    The two loops of L-BFGS run on the inner products of the pairs, which are kept; long vectors are touched by two
+    matrix products only.
+    """
+
+    MEMORY = 6
+
+    def __init__(self, size: int) -> None:
+        self.vectors = np.zeros((2 * self.MEMORY, size))  # s at 0 .. MEMORY - 1, its y MEMORY places on
+        self.inner = np.zeros((2 * self.MEMORY, 2 * self.MEMORY))
+        self.pairs: list[int] = []  # places of the pairs, oldest first
+        self.fresh: list[int] = []  # places whose inner products are still to be taken
+
+    def learn(self, s: F64, y: F64) -> None:
+        """Remember a pair, in place of the oldest; one without curvature tells nothing."""
+        if _native.dot(s, y) <= 1e-10 * _native.dot(y, y):
+            return
+        place = len(self.pairs) if len(self.pairs) < self.MEMORY else self.pairs.pop(0)
+        self.pairs.append(place)
+        self.vectors[place], self.vectors[place + self.MEMORY] = s, y
+        self.fresh += [place, place + self.MEMORY]
+
+    def solve(self, v: F64) -> F64:
+        """The inverse Hessian times a vector."""
+        if not self.pairs:
+            return np.array(v)
+        m, inner = self.MEMORY, self.inner
+        # One way through the vectors, which are longer than any cache, for all that is asked of them.
+        with_v, *with_fresh = _native.inner_products(self.vectors, v, self.fresh)
+        for at, products in zip(self.fresh, with_fresh, strict=True):
+            inner[at] = inner[:, at] = products
+        self.fresh = []
+        # The result is own * v plus the vectors weighted by `share`.
+        own, share = 1.0, np.zeros(2 * m)
+        first: dict[int, float] = {}
+        for i in reversed(self.pairs):
+            first[i] = (share @ inner[i] + own * with_v[i]) / inner[i, i + m]
+            share[i + m] -= first[i]
+        last = self.pairs[-1]
+        scale = inner[last, last + m] / inner[last + m, last + m]
+        own, share = own * scale, share * scale
+        for i in self.pairs:
+            second = (share @ inner[i + m] + own * with_v[i + m]) / inner[i, i + m]
+            share[i] += first[i] - second
+        return _native.combination(self.vectors, share, v, own)

@@ -1,0 +1,17 @@
+"""Array types that many modules name."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["F32", "F64", "Csr", "Ids", "Offsets"]
+
+#: Ids of labels, features, words or tokens.
+Ids = NDArray[np.int32]
+#: Where the rows of a ragged array begin, and last where they end: one more than there are rows.
+Offsets = NDArray[np.int64]
+F32 = NDArray[np.float32]
+F64 = NDArray[np.float64]
+#: Rows of ids: row ``i`` is ``ids[offsets[i]:offsets[i + 1]]``.
+Csr = tuple[Offsets, Ids]
