@@ -11,7 +11,7 @@ import pytest
 import corate
 from corate.errors import DataError
 from corate.training import METHODS
-from corate.training.api import LARGEST_VALUE
+from corate.training.checks import LARGEST_VALUE
 
 LARGEST = float(np.finfo(np.float32).max)
 SMALLEST = 1e-45  # what single precision can tell from zero

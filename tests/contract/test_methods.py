@@ -17,8 +17,8 @@ from corate.model import container
 from corate.model.tagger import Tagger
 from corate.scores import DENSE_LABELS
 from corate.training import METHODS
-from corate.training.api import DOUBTED_TOKENS, FEWEST_DOUBTED, MOST_LABELS
 from corate.training.chains import RECIPES
+from corate.training.checks import DOUBTED_TOKENS, FEWEST_DOUBTED, MOST_LABELS
 from real_corpora import real_file
 from small_corpora import corpus_of, random_sentences, words_of
 

@@ -13,7 +13,7 @@ from corate.errors import DataError
 from corate.model.tagger import Tagger
 from corate.scores import DENSE_LABELS
 from corate.training.chains import MOST_TRIPLE_LABELS, ChainTraining
-from corate.training.start import FEW_LABELS, Loaded
+from corate.training.start import FULL_LATTICE_LABELS, StartFromModel
 from small_corpora import Labelled, corpus_of, random_sentences, words_of
 
 FEATURES = ["word[0]", "suffix(word[0], 2)", "word[-1]"]
@@ -104,7 +104,7 @@ def test_labels_and_probabilities_agree_with_each_other(way: dict[str, Any]) -> 
 def test_the_objective_is_that_of_the_probabilities() -> None:
     """c2 times the squared norm, of triples too, less the logarithms of what training sentences get."""
     tagger = trained(method="standard", settings={"iterations": 20, "c2": 0.3})
-    run = ChainTraining("standard", Loaded(tagger, corpus_of(TRAINING)), settings={"iterations": 0})
+    run = ChainTraining("standard", StartFromModel(tagger, corpus_of(TRAINING)), settings={"iterations": 0})
     items = run.items(run.tokens, None, training=True)
     weights = run._begin().astype(np.float64)
     m = tagger.model
@@ -152,18 +152,18 @@ def of_labels(n: int) -> Labelled:
 @pytest.mark.parametrize(
     ("labels", "options", "order"),
     [
-        (FEW_LABELS, {"method": "polish"}, 1),
-        (FEW_LABELS + 1, {"method": "polish"}, 2),
-        (FEW_LABELS + 1, {}, 2),
-        (FEW_LABELS + 1, {"method": "polish", "lattice": "full"}, 1),
-        (FEW_LABELS + 1, {"method": "polish", "all_labels": True}, 1),
-        (FEW_LABELS + 1, {"method": "standard"}, 1),
-        (FEW_LABELS + 1, {"method": "standard", "lattice": "pruned"}, 1),
-        (FEW_LABELS + 1, {"method": "polish", "order": 1}, 1),
-        (FEW_LABELS, {"method": "polish", "order": 2}, 2),
-        (FEW_LABELS, {"method": "standard", "order": 2}, 2),
-        (FEW_LABELS + 1, {"method": "polish", "lattice": "full", "order": 2}, 2),
-        (FEW_LABELS + 1, {"method": "perceptron"}, 1),
+        (FULL_LATTICE_LABELS, {"method": "polish"}, 1),
+        (FULL_LATTICE_LABELS + 1, {"method": "polish"}, 2),
+        (FULL_LATTICE_LABELS + 1, {}, 2),
+        (FULL_LATTICE_LABELS + 1, {"method": "polish", "lattice": "full"}, 1),
+        (FULL_LATTICE_LABELS + 1, {"method": "polish", "all_labels": True}, 1),
+        (FULL_LATTICE_LABELS + 1, {"method": "standard"}, 1),
+        (FULL_LATTICE_LABELS + 1, {"method": "standard", "lattice": "pruned"}, 1),
+        (FULL_LATTICE_LABELS + 1, {"method": "polish", "order": 1}, 1),
+        (FULL_LATTICE_LABELS, {"method": "polish", "order": 2}, 2),
+        (FULL_LATTICE_LABELS, {"method": "standard", "order": 2}, 2),
+        (FULL_LATTICE_LABELS + 1, {"method": "polish", "lattice": "full", "order": 2}, 2),
+        (FULL_LATTICE_LABELS + 1, {"method": "perceptron"}, 1),
     ],
     ids=str,
 )

@@ -14,7 +14,7 @@ from corate.errors import DataError, FeatureError, ModelError
 from corate.model.tagger import Tagger
 from corate.training import METHODS
 from corate.training.chains import ChainTraining
-from corate.training.start import Loaded
+from corate.training.start import StartFromModel
 from small_corpora import Labelled, corpus_of, random_sentences, words_of
 
 FEATURES = ["word[0]", "suffix(word[0], 2)", "word[-1]"]
@@ -204,7 +204,7 @@ def test_the_objective_of_a_loaded_model_is_that_of_its_probabilities() -> None:
     """With rows, weights and edges of a model as they are: -log P of its own training sentences."""
     for start in STARTS:
         tagger = begun(start)
-        run = ChainTraining("standard", Loaded(tagger, corpus_of(TRAINING)), settings={"iterations": 0})
+        run = ChainTraining("standard", StartFromModel(tagger, corpus_of(TRAINING)), settings={"iterations": 0})
         items = run.items(run.tokens, None, training=True)
         still = trained(init=tagger, settings={"iterations": 0})
         value = items.chains.objective(run._begin().astype(np.float64), 0.0, 1)[0]

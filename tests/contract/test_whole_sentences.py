@@ -19,7 +19,7 @@ from corate.model.tagger import Tagger
 from corate.scores import SparseRows
 from corate.training import api
 from corate.training.chains import RECIPES, ChainTraining
-from corate.training.start import Counted
+from corate.training.start import StartFromCounts
 from small_corpora import Labelled, corpus_of, random_sentences, words_of
 
 FEATURES = ["word[0]", "suffix(word[0], 2)", "word[-1]"]
@@ -344,9 +344,9 @@ def test_every_label_unknown_is_refused() -> None:
 def test_the_objective_sums_over_what_is_not_known() -> None:
     """-log of the sum of P(labelling) over all labellings with the known labels, plus the penalty."""
     labelled = [s[:4] for s in hidden(TRAINING, 0.4)[:15]]
-    ground = Counted(corpus_of(labelled), [parse("word[0]")], base="none", unknown="?")
-    run = ChainTraining("standard", ground, settings={"c2": 0.5, "iterations": 30})
-    items = run.items(run.tokens, ground.tables(), training=True)
+    start = StartFromCounts(corpus_of(labelled), [parse("word[0]")], base="none", unknown="?")
+    run = ChainTraining("standard", start, settings={"c2": 0.5, "iterations": 30})
+    items = run.items(run.tokens, start.tables(), training=True)
     weights, _ = run.fit(items, run.p, "standard")
     value, _ = items.chains.objective(weights.astype(np.float64), 1.0, 1)
     tagger = trained(
@@ -424,15 +424,15 @@ def test_polish_leaves_out_rare_features_on_every_base(base: str | None, cutoff:
 def test_a_model_starts_from_the_base_that_training_looked_at(base: str, cutoff: int) -> None:
     """Of tokens that were not left out: rare features and pairs of neighbours say nothing, to either."""
     corpus = corpus_of(TRAINING)
-    ground = Counted(corpus, [parse(feature) for feature in FEATURES], base=base)
-    run = ChainTraining("polish", ground, settings={"cutoff": cutoff})
+    start = StartFromCounts(corpus, [parse(feature) for feature in FEATURES], base=base)
+    run = ChainTraining("polish", start, settings={"cutoff": cutoff})
     options: dict[str, Any] = {"training": False, "full": run.full, "cutoff": cutoff}
-    expected = ground.candidates(ground.tokens, ground.tables(), run.p.temper, **options)
-    model = api._without_rare(run.model(run._begin()), ground.totals, cutoff)
-    lattice = Tagger(ground.vocabulary, model, {"method": "polish"}, columns=("word",)).lattice(corpus)
+    expected = start.candidates(start.tokens, start.tables(), run.p.temper, **options)
+    model = api._without_rare(run.model(run._begin()), start.totals, cutoff)
+    lattice = Tagger(start.vocabulary, model, {"method": "polish"}, columns=("word",)).lattice(corpus)
     np.testing.assert_array_equal(lattice.labels, expected.labels)
     # What all labels of a token have in common is left out of models.
-    found, base_scores = (scores.reshape(-1, ground.n_labels) for scores in (lattice.scores, expected.ladder))
+    found, base_scores = (scores.reshape(-1, start.n_labels) for scores in (lattice.scores, expected.ladder))
     np.testing.assert_allclose(found - found[:, :1], base_scores - base_scores[:, :1], atol=1e-4)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from corate.counting.tuning import clearly_better
 from corate.optimize.checkpoint import Checkpoint
-from corate.optimize.passes import PATIENCE, Made, make_passes
+from corate.optimize.passes import PATIENCE_PASSES, Made, make_passes
 from corate.optimize.stochastic import AdaGrad
 
 TOKENS = 1000
@@ -79,7 +79,7 @@ def test_a_clear_fall_ends_the_passes_and_is_not_kept() -> None:
 def test_passes_of_which_none_is_better_end_in_time() -> None:
     run = Run([890, 900] + [899] * 20)
     made = run.made()
-    assert len(run.told) == kept(made) == 2 + PATIENCE
+    assert len(run.told) == kept(made) == 2 + PATIENCE_PASSES
     assert made.accuracy == 0.899
 
 
@@ -111,8 +111,8 @@ def test_what_is_kept_is_never_clearly_worse_than_the_pass_before(counts: list[i
     for before, after in itertools.pairwise(right[:end]):
         assert not clearly_better(before, after, 2.0)
     if end < len(counts):
-        waiting = counts[max(0, end - PATIENCE) : end]
-        tired = end > PATIENCE and max(waiting) <= max(counts[: end - PATIENCE])
+        waiting = counts[max(0, end - PATIENCE_PASSES) : end]
+        tired = end > PATIENCE_PASSES and max(waiting) <= max(counts[: end - PATIENCE_PASSES])
         assert tired or clearly_better(right[end - 1], right[end], 2.0)
 
 

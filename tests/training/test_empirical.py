@@ -20,8 +20,8 @@ from corate.counting.rates import edge_scores
 from corate.errors import DataError, FeatureError, ModelError
 from corate.features.vocabulary import Vocabulary
 from corate.model.tagger import Tagger
-from corate.training.api import MOST_WORD_LABELS
 from corate.training.build import ladder_model
+from corate.training.checks import MOST_WORD_LABELS
 from corate.training.empirical import MOST_LOOKS, MOST_POOLED_LABELS, Empirical
 from small_corpora import WORDS, Labelled, corpus_of, random_sentences, some_sentences, words_of
 

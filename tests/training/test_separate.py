@@ -13,7 +13,7 @@ import corate
 from corate.corpus import Corpus
 from corate.errors import DataError, ModelError
 from corate.model.tagger import Tagger
-from corate.optimize.passes import PATIENCE
+from corate.optimize.passes import PATIENCE_PASSES
 from corate.training.pairs import PairFactors
 from corate.training.separate import SeparateParameters
 from small_corpora import Labelled, corpus_of, random_sentences, words_of
@@ -241,8 +241,8 @@ def test_training_stops_when_held_out_sentences_see_no_more_to_learn() -> None:
         progress=lambda stage, done: None if stages and stages[-1] == stage else stages.append(stage),
     )
     measured = [float(s.split()[-1]) for s in stages if "held-out accuracy" in s]
-    assert PATIENCE < len(measured) < 40
-    assert max(measured[-PATIENCE:]) <= max(measured[:-PATIENCE])
+    assert PATIENCE_PASSES < len(measured) < 40
+    assert max(measured[-PATIENCE_PASSES:]) <= max(measured[:-PATIENCE_PASSES])
 
 
 # -- taking up again --------------------------------------------------------------------------------------------------

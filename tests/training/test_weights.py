@@ -15,7 +15,7 @@ from corate.errors import DataError, FeatureError
 from corate.features.templates import parse
 from corate.training.chains import RECIPES, ChainTraining
 from corate.training.separate import Separate
-from corate.training.start import Counted
+from corate.training.start import StartFromCounts
 from small_corpora import corpus_of, random_sentences
 
 SENTENCES = random_sentences(80, seed=11)
@@ -53,8 +53,8 @@ def test_sentences_that_hardly_count_hardly_change_the_held_out_accuracy() -> No
 
 
 def chains(method: str, weights: list[float] | None) -> ChainTraining:
-    ground = Counted(corpus_of(SENTENCES), [parse("word[0]")], base="none")
-    return ChainTraining(method, ground, sentence_weights=weights, settings={"iterations": 3, "passes": 1})
+    start = StartFromCounts(corpus_of(SENTENCES), [parse("word[0]")], base="none")
+    return ChainTraining(method, start, sentence_weights=weights, settings={"iterations": 3, "passes": 1})
 
 
 @pytest.mark.parametrize("method", RECIPES)
@@ -62,7 +62,7 @@ def test_half_of_the_sentences_to_tune_on_keep_their_weights(method: str) -> Non
     losses = []
     for weights in (None, [3.0] * len(SENTENCES)):
         run = chains(method, weights)
-        half = run.items(take(run.tokens, np.arange(0, len(SENTENCES), 2)), run.ground.tables(), training=True)
+        half = run.items(take(run.tokens, np.arange(0, len(SENTENCES), 2)), run.start.tables(), training=True)
         losses.append(half.chains.objective(np.full(half.chains.size, 0.1), 0.0, 1)[0])
     assert losses[1] == pytest.approx(3.0 * losses[0], rel=1e-6)
 
@@ -104,7 +104,7 @@ def test_weights_that_mean_nothing_are_refused(weights: dict[str, object]) -> No
 
 def test_merged_contexts_have_the_same_objective() -> None:
     separate = Separate(corpus_of(SENTENCES), [parse("word[0]"), parse("suffix(word[0], 2)")], base="none")
-    problem = separate.problem(separate.tokens, separate.ground.tables(), training=True)
+    problem = separate.problem(separate.tokens, separate.start.tables(), training=True)
     merged = separate._merged(problem)
     weights = np.random.default_rng(1).normal(size=merged.size)
     for a, b in zip(problem.nodes.objective(weights, 0.5, 1), merged.objective(weights, 0.5, 1), strict=True):

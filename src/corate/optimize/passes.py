@@ -18,7 +18,7 @@ __all__ = ["Made", "make_passes"]
 #: Passes end where one is so many standard errors worse than the one before it,
 WORSE = 2.0
 #: and after so many of which none was better than the best before them.
-PATIENCE = 3
+PATIENCE_PASSES = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ def make_passes(
         kept = right(run.weights) if right is not None and run.passes > 0 else None
     best = run.weights
     try:
-        while run.passes < passes and waited < PATIENCE:
+        while run.passes < passes and waited < PATIENCE_PASSES:
             told = f"loss {one_pass():.4f}"
             if kept is None:
                 best = run.weights

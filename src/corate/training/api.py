@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.arguments import check_seed, check_threads
-from corate.corpus import Column, Corpus
+from corate.corpus import Corpus
 from corate.counting.counts import Counts, Table, label_ids
 from corate.counting.ladder import LadderParameters
 from corate.errors import DataError, FeatureError, ModelError
@@ -29,11 +29,12 @@ from corate.scores import SparseRows
 from corate.spans import are_spans
 from corate.training.build import rebuild
 from corate.training.chains import RECIPES, ChainParameters, ChainTraining
+from corate.training.checks import check_corpus, refuse_too_large_values, refuse_too_many_labels
 from corate.training.empirical import Empirical
 from corate.training.pairs import edge_templates
 from corate.training.separate import Separate, SeparateParameters
 from corate.training.settings import named_settings
-from corate.training.start import FEW_LABELS, Counted, Loaded
+from corate.training.start import FULL_LATTICE_LABELS, StartFromCounts, StartFromModel
 
 __all__ = ["ARGUMENTS", "METHODS", "settings_of", "train", "update"]
 
@@ -43,20 +44,7 @@ METHODS = ("polish", "empirical", "separate", "standard", "piecewise", "memm", "
 Progress = Callable[[str, float], None]
 
 #: With more than a few labels, edges depend on the word before where there are so many tokens for each label.
-EDGE_TOKENS = 1500
-#: Of all methods but the empirical one, for which labels times words are limited.
-MOST_LABELS = 10_000
-MOST_WORD_LABELS = 1_000_000_000
-#: More labels than this are doubted if they exceed this share of the distinct words, and have fewer tokens each.
-#: Measured on treebanks of four languages, from 300 to 25,000 tokens: part-of-speech tags with all their features stay
-#: below 0.5 of the words (0.35 where there are 200 or more), the same with rules for lemmas below 0.63. Lemmas taken
-#: for labels are 0.57 to 0.9 of the words, words taken for labels many times as many as the tags in their place, with
-#: 2 to 20 tokens each.
-FEWEST_DOUBTED = 200
-DOUBTED_SHARE = 2 / 3
-DOUBTED_TOKENS = 50
-#: Of a numeric feature, in methods that fit weights.
-LARGEST_VALUE = 1e15
+EDGE_TOKENS_PER_LABEL = 1500
 
 
 def train(
@@ -130,13 +118,13 @@ def train(
     ['DET', 'NOUN']
     """
     started = time.perf_counter()
-    _check_corpus(corpus)
+    check_corpus(corpus)
     threads, seed = check_threads(threads), check_seed(seed)
     if method not in METHODS:
         raise DataError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
     settings = settings_of(method, settings)
     _refuse_foreign(method, locals())
-    _refuse_too_many(corpus, method, many_labels)
+    refuse_too_many_labels(corpus, method, many_labels)
     if sentence_weights is not None:
         corpus, sentence_weights = _weighed(corpus, sentence_weights)
     told = progress or (lambda stage, done: None)
@@ -155,7 +143,7 @@ def train(
     binned = method == "empirical" or bins is not None
     ready, bins = _ready(corpus, function, bins, binned=binned)
     if not binned:
-        _refuse_too_large(ready)
+        refuse_too_large_values(ready)
     looked_at = None if held_out is None else _ready(held_out, function, bins, binned=binned)[0]
     chosen_templates = [t for t in templates if t.atoms]
     trained: dict[str, Any] = {
@@ -195,7 +183,7 @@ def train(
         ).train()
         vocabulary, table = counts.vocabulary, counts.table
     else:
-        ground = _ground(
+        start = _start(
             method,
             started_from,
             ready,
@@ -214,11 +202,11 @@ def train(
             "boundaries": boundaries,
             "order": order,
         }
-        model, chosen = ChainTraining(method, ground, **options, **trained).train()
-        vocabulary = ground.vocabulary
+        model, chosen = ChainTraining(method, start, **options, **trained).train()
+        vocabulary = start.vocabulary
         cutoff = chosen["settings"]["cutoff"]
         if cutoff > 1 and init is None:
-            model = _without_rare(model, ground.totals, cutoff)
+            model = _without_rare(model, start.totals, cutoff)
         if chosen["settings"]["c1"] > 0 or cutoff > 1:
             vocabulary, model = _without_idle(vocabulary, model)
         table = model.weights
@@ -317,7 +305,7 @@ def _starting_model(
     return load(init)
 
 
-def _ground(
+def _start(
     method: str,
     tagger: Tagger | None,
     corpus: Corpus,
@@ -329,21 +317,21 @@ def _ground(
     unknown: str | None,
     threads: int,
     progress: Progress,
-) -> Counted | Loaded:
+) -> StartFromCounts | StartFromModel:
     """What a method on whole sentences stands on."""
     if tagger is not None:
-        return Loaded(tagger, corpus, held_out=held_out, unknown=unknown)
+        return StartFromModel(tagger, corpus, held_out=held_out, unknown=unknown)
     recipe = RECIPES[method]
     names, ids = label_ids(corpus, unknown)
-    few = len(names) <= FEW_LABELS
-    if method == "polish" and (few or corpus.n_tokens > EDGE_TOKENS * len(names)):
+    few = len(names) <= FULL_LATTICE_LABELS
+    if method == "polish" and (few or corpus.n_tokens > EDGE_TOKENS_PER_LABEL * len(names)):
         templates = [*templates, *edge_templates(templates, corpus, few=few)]
     if method == "polish" and few:
         # Pooled scores are counted over all features: they take no numbers, and every label has to be known.
         countable = corpus.attributes is None or corpus.attributes.values is None
         if base is None and countable and (ids >= 0).all() and (templates or corpus.attributes is not None):
             base = "pooled"
-    return Counted(
+    return StartFromCounts(
         corpus,
         templates,
         base=base or recipe.base,
@@ -390,55 +378,6 @@ def _node_templates(templates: Sequence[Template]) -> list[Template]:
     return [t for t in templates if t.atoms and not t.edge]
 
 
-def _check_corpus(corpus: Corpus) -> None:
-    if not isinstance(corpus, Corpus):
-        raise DataError(f"a corpus is needed, not a {type(corpus).__name__}; make one with Corpus.from_sentences")
-
-
-def _refuse_too_many(corpus: Corpus, method: str, many_labels: bool) -> None:
-    """More labels than tables of label pairs can hold, and so many that they are rather words."""
-    column = corpus.require_labels()
-    if len(column.strings) <= FEWEST_DOUBTED:
-        return
-    labels = _used(column)
-    if method != "empirical" and labels > MOST_LABELS:
-        raise DataError(
-            f"{labels:,} labels are more than the {MOST_LABELS:,} that this method takes; name the columns if another "
-            "one holds the labels, or use the method 'empirical'"
-        )
-    if method == "empirical" and corpus.word is not None and labels * _used(corpus.word) > MOST_WORD_LABELS:
-        raise DataError(
-            f"{labels:,} labels times {_used(corpus.word):,} words are more than the {MOST_WORD_LABELS:,} scores that "
-            "this method takes; name the columns if another one holds the labels, or train on less text"
-        )
-    attributes = [] if corpus.attributes is None else [len(corpus.attributes.names)]
-    values = max([*map(_used, corpus.columns), *attributes], default=0)
-    doubted = labels > max(FEWEST_DOUBTED, DOUBTED_SHARE * values) and corpus.n_tokens < DOUBTED_TOKENS * labels
-    if doubted and not many_labels:
-        raise DataError(
-            f"{labels:,} labels in {corpus.n_tokens:,} tokens (distinct words: {values:,}); is the label column right? "
-            "Name the columns (--columns, or columns= of corate.read), or train on these labels with --many-labels "
-            "(many_labels=True)"
-        )
-
-
-def _used(column: Column) -> int:
-    """How many of a column's strings occur."""
-    return int(np.count_nonzero(np.bincount(column.ids)))
-
-
-def _refuse_too_large(corpus: Corpus) -> None:
-    """Weights are fitted in single precision, which has to hold the sum of the squares of a feature's values."""
-    ready = corpus.attributes
-    if ready is None or ready.values is None or not (np.abs(ready.values) > LARGEST_VALUE).any():
-        return
-    first = int(np.flatnonzero(np.abs(ready.values) > LARGEST_VALUE)[0])
-    raise DataError(
-        f"the feature {ready.names[int(ready.ids[first])]!r} has the value {ready.values[first]:g}; this method takes "
-        f"values from {-LARGEST_VALUE:g} to {LARGEST_VALUE:g}: scale them, or use 'empirical', which bins them"
-    )
-
-
 def _layout(corpus: Corpus) -> list[str]:
     """The columns that rows of such data have, the label among them; none where it holds ready-made features only."""
     names = list(corpus.layout) or [c.name for c in corpus.columns]
@@ -466,7 +405,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
     2
     """
     started = time.perf_counter()
-    _check_corpus(corpus)
+    check_corpus(corpus)
     if tagger.method != "empirical":
         further = "train it further on the new text: corate train --init, or train(..., init=)"
         advice = "train it again on all the text" if tagger.model.locally_normalised else further

@@ -20,10 +20,19 @@ from corate.scores import EdgeScores, SparseRows
 from corate.training.settings import named_settings
 from corate.types import Ids
 
-__all__ = ["FEW_LABELS", "FLOOR", "experts", "label_prior", "ladder_model", "ladder_tables", "pooled_model", "rebuild"]
+__all__ = [
+    "FLOOR",
+    "POOLED_FULL_LABELS",
+    "experts",
+    "label_prior",
+    "ladder_model",
+    "ladder_tables",
+    "pooled_model",
+    "rebuild",
+]
 
 #: With at most so many labels, a pooled model keeps them all as candidates everywhere.
-FEW_LABELS = 64
+POOLED_FULL_LABELS = 64
 #: What the ladder says of a label it does not hold possible: log of one in a million.
 FLOOR = float(np.log(1e-6))
 _LARGEST_POOL_WEIGHT = 1e6
@@ -92,12 +101,12 @@ def pooled_model(
     n_labels = len(counts.labels)
     expert_of, _ = experts(counts.vocabulary)
     weights = pool.compiled(counts.table, label_prior(counts), expert_of)
-    every = all_labels or n_labels <= FEW_LABELS
+    every = all_labels or n_labels <= POOLED_FULL_LABELS
     bias = pool.bias.astype(np.float32)
     if p is None or word is None:
         return ChainModel(counts.labels, edges, weights, bias, all_labels=every)
-    if n_labels <= FEW_LABELS:
-        p = replace(p, threshold=1e-6, cap=FEW_LABELS)
+    if n_labels <= POOLED_FULL_LABELS:
+        p = replace(p, threshold=1e-6, cap=POOLED_FULL_LABELS)
     ladder = ladder_model(counts, DEFAULT, p, word, every)
     return replace(
         ladder,

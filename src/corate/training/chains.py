@@ -40,7 +40,7 @@ from corate.scores import SparseRows
 from corate.training.pairs import edge_features, edge_slots
 from corate.training.problem import Progress
 from corate.training.settings import named_settings
-from corate.training.start import Counted, Judged, Loaded, Start
+from corate.training.start import HeldOutSet, InitialWeights, StartFromCounts, StartFromModel
 from corate.types import F32, Csr
 
 __all__ = ["LATTICES", "ORDERS", "RECIPES", "TRANSITIONS", "ChainParameters", "ChainTraining", "Recipe"]
@@ -57,7 +57,7 @@ TRIPLE_DECAY = 0.01
 MOST_TRIPLE_LABELS = 32
 
 #: The usual weight of each base, and polish's prior and steps on it.
-TEMPERS = {"default": 0.55, "pooled": 0.8, "paper": 0.7, "none": 0.0}
+POLISH_TEMPERS = {"default": 0.55, "pooled": 0.8, "paper": 0.7, "none": 0.0}
 POLISH_C2 = {"default": 0.5, "pooled": 1.0, "paper": 0.5, "none": 0.5}
 POLISH_RATE = {"default": 0.1, "pooled": 0.15, "paper": 0.15, "none": 0.15}
 POLISH_PASSES = 3
@@ -72,7 +72,7 @@ TUNING_TOKENS = 40_000
 TOO_FAR, SLACK = 1.5, 0.5
 MOST_HALVINGS = 40
 #: Held-out accuracy may fail to rise for so many iterations of a batch optimiser.
-PATIENCE = 10
+PATIENCE_ITERATIONS = 10
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class ChainParameters:
             c2=c2 if self.c2 < 0 else self.c2,
             rate=rate if self.rate < 0 else self.rate,
             passes=self.passes or passes,
-            temper=TEMPERS[base] if self.temper < 0 or base == "none" else self.temper,
+            temper=POLISH_TEMPERS[base] if self.temper < 0 or base == "none" else self.temper,
         )
 
 
@@ -137,12 +137,12 @@ class Items:
 
 
 class ChainTraining:
-    """One method on one ground."""
+    """One method, from one start: counts, or a model."""
 
     def __init__(
         self,
         method: str,
-        ground: Counted | Loaded,
+        start: StartFromCounts | StartFromModel,
         *,
         settings: Mapping[str, float] | None = None,
         optimizer: str | None = None,
@@ -158,7 +158,7 @@ class ChainTraining:
         sentence_weights: Sequence[float] | None = None,
         progress: Progress = lambda stage, done: None,
     ) -> None:
-        self.method, self.recipe, self.ground = method, RECIPES[method], ground
+        self.method, self.recipe, self.start = method, RECIPES[method], start
         self.optimizer = optimizer or self.recipe.optimizers[0]
         self.lattice, self.transitions = lattice or self.recipe.lattice, transitions or "all"
         for name, value, known in (
@@ -173,41 +173,42 @@ class ChainTraining:
         self.boundaries, self.seed, self.threads, self.progress = boundaries, seed, threads, progress
         self.search, self.checkpoint, self.stopped = tune, checkpoint, False
         self.settings = named_settings(ChainParameters(), settings)
-        base = ground.base if isinstance(ground, Counted) else "none"
+        base = start.base if isinstance(start, StartFromCounts) else "none"
         p = replace(ChainParameters(), **self.settings)
-        self.p = p.completed(self.recipe, len(ground.tokens.labels), base)
+        self.p = p.completed(self.recipe, len(start.tokens.labels), base)
         if self.p.c1 > 0 and self.optimizer != "lbfgs":
             raise DataError(
                 f"c1 is for the optimizer lbfgs, not for {self.optimizer}; use cutoff to leave out features"
             )
-        weights = ground.token_weights(label_weights, sentence_weights)
-        self.label_weights = ground.label_weights(label_weights) if label_weights is not None else None
+        weights = start.token_weights(label_weights, sentence_weights)
+        self.label_weights = start.label_weights(label_weights) if label_weights is not None else None
         of_sentences = None if sentence_weights is None else np.asarray(sentence_weights, dtype=np.float32)
-        self.tokens = replace(ground.tokens, weights=weights, sentence_weights=of_sentences)
+        self.tokens = replace(start.tokens, weights=weights, sentence_weights=of_sentences)
         if (self.tokens.labels < 0).any() and self.recipe.loss != "likelihood":
             raise DataError(f"the method {method!r} needs the label of every token; use standard or polish")
-        self.full = self.lattice == "full" or ground.full
-        start = ground.start(self.p.temper, self.p.edge)
-        self.order = self._order(order, start)
-        self.edge_rows, self.triples, self.start = self._edge_rows(start.extra), self._triples(start.triples), start
+        self.full = self.lattice == "full" or start.full
+        initial = start.initial_weights(self.p.temper, self.p.edge)
+        self.order = self._order(order, initial)
+        self.initial = initial
+        self.edge_rows, self.triples = self._edge_rows(initial.extra), self._triples(initial.triples)
 
-    def _order(self, asked: int | None, start: Start) -> int:
+    def _order(self, asked: int | None, initial: InitialWeights) -> int:
         """The second pays where lattices are pruned; a model that is trained further keeps its own."""
         if asked is not None and asked not in ORDERS:
             raise DataError(f"unknown order {asked!r}; there are {', '.join(map(str, ORDERS))}")
-        if asked == 1 and len(start.triples):
+        if asked == 1 and len(initial.triples):
             raise DataError("the model to start from is of the second order, and remains so; leave order away")
-        if len(start.triples) and self.recipe.loss != "likelihood":
+        if len(initial.triples) and self.recipe.loss != "likelihood":
             raise DataError(
                 f"the model to start from is of the second order, which the method {self.method!r} does not train; "
                 "use polish or standard"
             )
-        usual = isinstance(self.ground, Counted) and self.recipe.base != "none" and not self.full
-        order = (2 if len(start.triples) or usual else 1) if asked is None else int(asked)
-        if order == 2 and self.full and self.ground.n_labels > MOST_TRIPLE_LABELS:
+        usual = isinstance(self.start, StartFromCounts) and self.recipe.base != "none" and not self.full
+        order = (2 if len(initial.triples) or usual else 1) if asked is None else int(asked)
+        if order == 2 and self.full and self.start.n_labels > MOST_TRIPLE_LABELS:
             raise DataError(
                 f"in a full lattice the second order sums over all triples of labels, and takes {MOST_TRIPLE_LABELS} "
-                f"labels at most, not {self.ground.n_labels}; use the lattice 'pruned', or order 1"
+                f"labels at most, not {self.start.n_labels}; use the lattice 'pruned', or order 1"
             )
         return order
 
@@ -215,16 +216,16 @@ class ChainTraining:
         """The label triples that have a weight, and where it starts."""
         if self.order == 1:
             return SparseRows()
-        k = self.ground.n_labels
-        seen = seen_triples(self.ground.tokens, k, LEAST_TRIPLES, boundaries=self.boundaries)
+        k = self.start.n_labels
+        seen = seen_triples(self.start.tokens, k, LEAST_TRIPLES, boundaries=self.boundaries)
         return begun.plus(seen) if len(begun) else seen
 
     # -- items ---------------------------------------------------------------------------------------------------
 
     def _edge_rows(self, begun: SparseRows) -> SparseRows:
         """The weights of edge features to start from, with a slot for every label pair that one was seen with."""
-        ground = self.ground
-        found = edge_slots(ground.tokens, ground.n_labels, ground.vocabulary.bases, ground.edge_templates)
+        start = self.start
+        found = edge_slots(start.tokens, start.n_labels, start.vocabulary.bases, start.edge_templates)
         if found is None:
             return SparseRows()
         (offsets, pairs), _, _ = found
@@ -233,12 +234,12 @@ class ChainTraining:
 
     def items(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Items:
         """Sentences as training items, or to be labelled where ``training`` is false."""
-        ground, n = self.ground, len(tokens.labels)
+        start, n = self.start, len(tokens.labels)
         candidates = None
-        fresh = isinstance(ground, Counted) and self.p.temper == 0
+        fresh = isinstance(start, StartFromCounts) and self.p.temper == 0
         if not (self.full and fresh):
             options: dict[str, Any] = {"training": training, "full": self.full, "cutoff": self.p.cutoff}
-            candidates = ground.candidates(tokens, tables, self.p.temper, **options)
+            candidates = start.candidates(tokens, tables, self.p.temper, **options)
         if candidates is None:
             gold, base = tokens.labels, None
         else:
@@ -249,10 +250,10 @@ class ChainTraining:
             gold = np.zeros(n, np.int32)
         elif self.label_weights is not None:
             base = self._with_offsets(candidates, base, n)
-        features, values = ground.features(tokens, self.p.cutoff)
-        slots, edges, visits = (ground.slots.offsets, ground.slots.labels), None, None
+        features, values = start.features(tokens, self.p.cutoff)
+        slots, edges, visits = (start.slots.offsets, start.slots.labels), None, None
         if len(self.edge_rows):
-            places = edge_features(tokens, ground.vocabulary.bases, ground.edge_templates)
+            places = edge_features(tokens, start.vocabulary.bases, start.edge_templates)
             kept = places[1] < len(self.edge_rows)
             if not kept.all():
                 owner = np.repeat(np.arange(n), np.diff(places[0]))[kept]
@@ -261,7 +262,7 @@ class ChainTraining:
             visits = np.maximum(_native.occurrences(places[1], len(self.edge_rows)), 1)
         chains = _native.Chains(
             self.recipe.loss,
-            ground.n_labels,
+            start.n_labels,
             tokens.offsets,
             (slots, features),
             values,
@@ -288,11 +289,11 @@ class ChainTraining:
 
     def _free_pairs(self) -> NDArray[np.uint8]:
         """Which label pairs have a weight to train."""
-        k = self.ground.n_labels
+        k = self.start.n_labels
         free = np.ones((k + 1, k + 1), np.uint8)
         if self.transitions == "seen":
             free[:] = 0
-            free[self.ground.pairs.origin, self.ground.pairs.to] = 1
+            free[self.start.pairs.origin, self.start.pairs.to] = 1
         if not self.boundaries:
             free[k, :] = free[:, k] = 0
         if self.recipe.loss == "local":
@@ -301,9 +302,9 @@ class ChainTraining:
 
     def _begin(self) -> F32:
         """The weights to start from: T, U, W, S."""
-        free = self._free_pairs().reshape(self.start.edges.shape)
-        edges = self.start.edges * free if isinstance(self.ground, Counted) else self.start.edges
-        parts = (edges.ravel(), self.edge_rows.scores, self.start.weights, self.triples.scores)
+        free = self._free_pairs().reshape(self.initial.edges.shape)
+        edges = self.initial.edges * free if isinstance(self.start, StartFromCounts) else self.initial.edges
+        parts = (edges.ravel(), self.edge_rows.scores, self.initial.weights, self.triples.scores)
         return np.concatenate(parts).astype(np.float32)
 
     # -- training ------------------------------------------------------------------------------------------------
@@ -312,15 +313,15 @@ class ChainTraining:
         """The model, and what was chosen and measured on the way."""
         if self.search:
             self.p = self._tune()
-        items = self.items(self.tokens, self.ground.tables(), training=True)
-        judged = self.ground.judged()
+        items = self.items(self.tokens, self.start.tables(), training=True)
+        judged = self.start.held_out_set()
         right = None if judged is None else self._judge(judged)
         weights, accuracy = self.fit(items, self.p, f"{self.method}", right)
         self.progress("building the model", 0.0)
         model = self.model(weights)
         record: dict[str, Any] = {
-            "word": self.ground.word,
-            "base": self.ground.base if isinstance(self.ground, Counted) else "model",
+            "word": self.start.word,
+            "base": self.start.base if isinstance(self.start, StartFromCounts) else "model",
             "optimizer": self.optimizer,
             "lattice": "full" if self.full else "pruned",
             "transitions": self.transitions,
@@ -334,16 +335,16 @@ class ChainTraining:
 
     def model(self, weights: F32) -> ChainModel:
         """The chain model of trained weights, without those that are zero."""
-        k = self.ground.n_labels
-        cuts = np.cumsum([(k + 1) ** 2, len(self.edge_rows.scores), len(self.start.weights)])
+        k = self.start.n_labels
+        cuts = np.cumsum([(k + 1) ** 2, len(self.edge_rows.scores), len(self.initial.weights)])
         table, extra, node, three = np.split(weights, cuts)
         rows = replace(self.edge_rows, scores=extra).compacted() if len(extra) else SparseRows()
-        found = self.ground.model(self.p.temper, node, table.reshape(k + 1, k + 1), rows, full=self.full)
+        found = self.start.model(self.p.temper, node, table.reshape(k + 1, k + 1), rows, full=self.full)
         triples = replace(self.triples, scores=three).compacted() if len(three) else SparseRows()
         edges = replace(found.edges, local=self.recipe.loss == "local", triples=triples)
         return replace(found, weights=found.weights.compacted(), edges=edges)
 
-    def _judge(self, judged: Judged) -> Callable[[F32], NDArray[np.bool_]]:
+    def _judge(self, judged: HeldOutSet) -> Callable[[F32], NDArray[np.bool_]]:
         """Which held-out tokens some weights label right."""
         items = self.items(judged.tokens, judged.tables, training=False)
         return lambda weights: np.asarray(items.chains.best(weights, self.threads) == judged.tokens.labels)
@@ -382,7 +383,7 @@ class ChainTraining:
                 if waited == 0:
                     best = single, accuracy
             self.progress(told, min(1.0, step / p.iterations))
-            return waited < PATIENCE
+            return waited < PATIENCE_ITERATIONS
 
         def interrupted() -> None:
             self.stopped = True
@@ -451,7 +452,7 @@ class ChainTraining:
             sentences = sentences[sums > 0]
         if self.optimizer == "perceptron":
             return Perceptron.of(items.chains, sentences, self._begin(), self.seed)
-        visits = np.maximum(_native.occurrences(items.features[1], len(self.ground.slots)), 1)
+        visits = np.maximum(_native.occurrences(items.features[1], len(self.start.slots)), 1)
         node = 2.0 * p.c2 / visits
         of_edges: Any = [] if items.edge_visits is None else 2.0 * p.c2 / items.edge_visits
         pairs = 0.0
@@ -486,22 +487,22 @@ class ChainTraining:
             "boundaries": self.boundaries,
             "order": self.order,
             "seed": self.seed,
-            "templates": [str(t) for t in self.ground.vocabulary.templates],
+            "templates": [str(t) for t in self.start.vocabulary.templates],
             "data": digest.hexdigest(),
         }
 
     def _tune(self) -> ChainParameters:
         """The priors, the temper and the cut-off, on one half of some sentences that judges the other."""
-        blocks = self.ground.sample(self.tokens, TUNING_TOKENS)
-        if isinstance(self.ground, Loaded):
+        blocks = self.start.sample(self.tokens, TUNING_TOKENS)
+        if isinstance(self.start, StartFromModel):
             raise DataError("a model that is trained further keeps its settings; leave --tune away")
         learn, judge = (take(self.tokens, blocks[k::2]) for k in (0, 1))
         before = self.p
-        tables = self.ground.tables()
+        tables = self.start.tables()
 
         def right(p: ChainParameters) -> NDArray[np.bool_]:
             self.p = replace(p, cutoff=max(1, round(p.cutoff)))
-            self.start = self.ground.start(self.p.temper, self.p.edge)
+            self.initial = self.start.initial_weights(self.p.temper, self.p.edge)
             weights, _ = self.fit(self.items(learn, tables, training=True), self.p, "tuning", main=False)
             judged = self.items(judge, tables, training=True)
             return np.asarray(judged.chains.best(weights, self.threads) == judge.labels)
@@ -510,5 +511,5 @@ class ChainTraining:
         free = {name: step for name, step in steps.items() if name not in self.settings and getattr(before, name) > 0}
         found, _ = climb(right, before, free, lambda done: self.progress("tuning", done), judge.as_sentences())
         found = replace(found, cutoff=max(1, round(found.cutoff)))
-        self.start = self.ground.start(found.temper, found.edge)
+        self.initial = self.start.initial_weights(found.temper, found.edge)
         return found

@@ -38,7 +38,15 @@ from corate.features.templates import Atom, Template, WordFunction, lexicons_of
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
 from corate.model.chain import ChainModel
 from corate.scores import EdgeScores
-from corate.training.build import FEW_LABELS, FLOOR, experts, label_prior, ladder_model, ladder_tables, pooled_model
+from corate.training.build import (
+    FLOOR,
+    POOLED_FULL_LABELS,
+    experts,
+    label_prior,
+    ladder_model,
+    ladder_tables,
+    pooled_model,
+)
 from corate.training.settings import named_settings
 from corate.types import Ids
 
@@ -48,7 +56,7 @@ LADDERS = ("default", "paper", "pooled")
 
 #: Tokens the weights of the pool are fitted on, and the edges given the nodes.
 WEIGHT_TOKENS = 15_000
-EDGE_TOKENS = 60_000
+PAIR_FIT_TOKENS = 60_000
 #: Labels that a pool can have biases for: their fit is of the cube of the labels.
 MOST_POOLED_LABELS = 5000
 #: What tuning may look at in the folds, pairs of labels that a word was seen with, and for every token all labels: more
@@ -240,7 +248,7 @@ class Empirical:
                 return Candidates.all_labels(len(tokens.labels), self.n_labels)
             parts = tables.parts(p, tokens, left_out)
             found = Candidates(parts.offsets, parts.labels, parts.scores(p))
-            return found.spread(self.n_labels, FLOOR) if self.n_labels <= FEW_LABELS else found
+            return found.spread(self.n_labels, FLOOR) if self.n_labels <= POOLED_FULL_LABELS else found
 
         self.progress("weighing the experts", 0.0)
         sample = self.sample(WEIGHT_TOKENS)
@@ -256,7 +264,7 @@ class Empirical:
             progress=lambda done: self.progress("weighing the experts", done),
         )
         self.progress("fitting the edges", 0.0)
-        sample = self.sample(EDGE_TOKENS)
+        sample = self.sample(PAIR_FIT_TOKENS)
         features = Features.of(sample, bases)
         possible = candidates(sample, full, sample.labels)
         scores = pool.scores(counts.table, prior, features, expert_of, possible, sample.labels)

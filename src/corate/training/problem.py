@@ -15,7 +15,7 @@ from corate.types import F32, Csr, Ids
 __all__ = ["Problem", "SeparateParameters"]
 
 #: The usual weight of each base.
-TEMPERS = {"default": 0.4, "pooled": 0.7, "paper": 0.7, "none": 0.0}
+SEPARATE_TEMPERS = {"default": 0.4, "pooled": 0.7, "paper": 0.7, "none": 0.0}
 #: With fewer tokens more passes are made.
 FEW_TOKENS = 100_000
 
@@ -41,7 +41,7 @@ class SeparateParameters:
         more = int(np.clip(np.sqrt(FEW_TOKENS / max(1, tokens)), 1, 3))
         usual = {"passes": 3 * more, "half_passes": 2 * more, "pair_passes": 3 * more}
         chosen = replace(self, **{name: n for name, n in usual.items() if getattr(self, name) == 0})
-        return replace(chosen, temper=TEMPERS[base]) if self.temper < 0 or base == "none" else chosen
+        return replace(chosen, temper=SEPARATE_TEMPERS[base]) if self.temper < 0 or base == "none" else chosen
 
 
 @dataclass(frozen=True, eq=False)

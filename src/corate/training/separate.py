@@ -42,7 +42,7 @@ from corate.scores import EdgeScores, SparseRows
 from corate.training.pairs import PairFactors, edge_features, edge_templates
 from corate.training.problem import Problem, Progress, SeparateParameters
 from corate.training.settings import named_settings
-from corate.training.start import BASES, Counted
+from corate.training.start import BASES, StartFromCounts
 from corate.types import F32
 
 __all__ = ["BASES", "COUPLINGS", "OPTIMIZERS", "Separate", "SeparateParameters"]
@@ -94,7 +94,7 @@ class Separate:
         self.search, self.checkpoint, self.stopped = tune, checkpoint, False
         if coupling == "given-nodes":
             templates = [*templates, *edge_templates(templates, corpus)]
-        self.ground = Counted(
+        self.start = StartFromCounts(
             corpus,
             templates,
             base=self.base,
@@ -103,18 +103,18 @@ class Separate:
             all_labels=all_labels,
             progress=progress,
         )
-        self.counts, self.n_labels, self.slots = self.ground.counts, self.ground.n_labels, self.ground.slots
-        weights = self.ground.token_weights(label_weights, sentence_weights)
+        self.counts, self.n_labels, self.slots = self.start.counts, self.start.n_labels, self.start.slots
+        weights = self.start.token_weights(label_weights, sentence_weights)
         of_sentences = None if sentence_weights is None else np.asarray(sentence_weights, dtype=np.float32)
-        self.tokens = replace(self.ground.tokens, weights=weights, sentence_weights=of_sentences)
+        self.tokens = replace(self.start.tokens, weights=weights, sentence_weights=of_sentences)
         self.p = self.p.completed(self.counts.tokens, self.base)
 
     # -- problems ------------------------------------------------------------------------------------------------
 
     def problem(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Problem:
         """The node model of some tokens; in training each token is left out of the counts that its base comes from."""
-        candidates = self.ground.candidates(tokens, tables, self.p.temper, training=training)
-        features, values = self.ground.features(tokens, self.p.cutoff)
+        candidates = self.start.candidates(tokens, tables, self.p.temper, training=training)
+        features, values = self.start.features(tokens, self.p.cutoff)
         n = len(tokens.labels)
         weights = np.ones(n, np.float32) if tokens.weights is None else tokens.weights
         gold = np.maximum(candidates.find(tokens.labels) - candidates.offsets[:-1], 0).astype(np.int32)
@@ -175,7 +175,7 @@ class Separate:
 
     def _judged(self) -> Problem | None:
         """The node model of the held-out sentences that the user gave, None without any."""
-        judged = self.ground.judged()
+        judged = self.start.held_out_set()
         return None if judged is None else self.problem(judged.tokens, judged.tables, training=False)
 
     def _fingerprint(self, problem: Problem, judged: Problem | None) -> dict[str, Any]:
@@ -241,7 +241,7 @@ class Separate:
 
     def _part(self, problem: Problem, items: NDArray[np.int64]) -> Problem:
         sentences = np.unique(np.searchsorted(problem.tokens.offsets, items, side="right") - 1)
-        return self.problem(take(problem.tokens, sentences), self.ground.tables(), training=True)
+        return self.problem(take(problem.tokens, sentences), self.start.tables(), training=True)
 
     # -- training ------------------------------------------------------------------------------------------------
 
@@ -249,16 +249,16 @@ class Separate:
         """The model, the counts behind it, and what was chosen and measured on the way."""
         if self.search:
             self.p = self._tune()
-        problem = self.problem(self.tokens, self.ground.tables(), training=True)
+        problem = self.problem(self.tokens, self.start.tables(), training=True)
         everything = np.arange(len(self.tokens.labels), dtype=np.int64)
         weights = self.fit_nodes(problem, everything, self.p.passes, "fitting the nodes", main=True)
         node, edges, extra, accuracy = self._coupled(problem, weights)
         self.progress("building the model", 0.0)
-        model = self.ground.model(self.p.temper, node, edges, extra)
+        model = self.start.model(self.p.temper, node, edges, extra)
         size = int(self.counts.vocabulary.bases[-1])
         counts = replace(self.counts, table=self.counts.table.padded(size))
         record: dict[str, Any] = {
-            "word": self.ground.word,
+            "word": self.start.word,
             "coupling": self.coupling,
             "base": self.base,
             "optimizer": self.optimizer,
@@ -287,13 +287,13 @@ class Separate:
 
     def _tune(self) -> SeparateParameters:
         """The variance of the prior, the temper and the cut-off, on nodes of one half that judge the other."""
-        blocks = self.ground.sample(self.tokens, TUNING_TOKENS)
+        blocks = self.start.sample(self.tokens, TUNING_TOKENS)
         learn, judge = (take(self.tokens, blocks[k::2]) for k in (0, 1))
         before = self.p
 
         def right(p: SeparateParameters) -> NDArray[np.bool_]:
             self.p = p
-            tables = self.ground.tables()
+            tables = self.start.tables()
             problem = self.problem(learn, tables, training=True)
             items = np.arange(len(learn.labels), dtype=np.int64)
             weights = self.fit_nodes(problem, items, p.half_passes, "tuning")
@@ -323,7 +323,7 @@ class Separate:
             weights = self.fit_nodes(problem, others, self.p.half_passes, f"fitting half {part + 1} of 2")
             log_p = problem.nodes.posteriors(weights, True, self.threads)
             honest = np.where(owner == part, log_p, honest)
-        sample = self.ground.sample(tokens, PAIR_TOKENS)
+        sample = self.start.sample(tokens, PAIR_TOKENS)
         if self.search and len(sample) > 1:
             parts = [_take_candidates(tokens, candidates, honest, sample[k::2]) for k in (0, 1)]
             self.p = self._tune_pairs(*parts)
@@ -331,7 +331,7 @@ class Separate:
         return edges, extra, honest
 
     def _pairs(self, p: SeparateParameters) -> PairFactors:
-        bases, edges = self.counts.vocabulary.bases, self.ground.edge_templates
+        bases, edges = self.counts.vocabulary.bases, self.start.edge_templates
         return PairFactors(self.n_labels, bases, edges, p, self.threads, self.seed, self.progress)
 
     def _tune_pairs(
@@ -342,7 +342,7 @@ class Separate:
         def right(p: SeparateParameters) -> NDArray[np.bool_]:
             return self._labelled_right(*judge, *self._pairs(p).given_nodes(*learn), p.coupling)
 
-        steps = self._free({"edge_sigma2": 3.0}) if self.ground.edge_templates.any() else {}
+        steps = self._free({"edge_sigma2": 3.0}) if self.start.edge_templates.any() else {}
         return climb(right, self.p, steps, weights=judge[0].as_sentences())[0] if steps else self.p
 
     def _honest(self, problem: Problem, honest: F32, weights: F32) -> tuple[Tokens, Candidates, F32]:
@@ -350,7 +350,7 @@ class Separate:
         judged = self._judged()
         if judged is not None:
             return judged.tokens, judged.candidates, judged.nodes.posteriors(weights, True, self.threads)
-        sample = self.ground.sample(problem.tokens, TUNING_TOKENS)
+        sample = self.start.sample(problem.tokens, TUNING_TOKENS)
         return _take_candidates(problem.tokens, problem.candidates, honest, sample)
 
     def _tune_coupling(
@@ -384,7 +384,7 @@ class Separate:
         native = EdgeScores.of_dense((coupling * edges).astype(np.float32)).native()
         more = None
         if len(extra):
-            places = edge_features(tokens, self.counts.vocabulary.bases, self.ground.edge_templates)
+            places = edge_features(tokens, self.counts.vocabulary.bases, self.start.edge_templates)
             more = (*places, *extra.scaled(coupling).arrays())
         best, _ = _native.viterbi(tokens.offsets, *candidates.arrays(), scores, native, more)
         return np.asarray(best == tokens.labels)

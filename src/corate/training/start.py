@@ -1,10 +1,10 @@
-"""What the methods that fit weights stand on: a corpus as numbers, and where scores start before weights are added.
+"""Where the weights of a method begin: from counts, or from a saved model.
 
     node_j(y) = base_j(y) + W f_j        edge(y, y') = T(y, y') + U g(y, y')
 
-A :class:`Counted` ground is fresh: the base are tempered empirical scores, of a ladder or pooled over all features, or
-nothing; each training token is left out of its own counts. A :class:`Loaded` one is a saved model that is trained
-further: the base are its counted rows, and weights start at its own.
+:class:`StartFromCounts` counts a corpus. Its base scores are empirical scores, of a ladder or pooled over all features,
+times a temper, or nothing; each training token is left out of its own counts. :class:`StartFromModel` trains a saved
+model further: its base scores are the counted rows of the model, and its initial weights those of the model.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from corate.training.empirical import Empirical
 from corate.training.problem import Progress
 from corate.types import F32, Csr, Ids
 
-__all__ = ["BASES", "FEW_LABELS", "Counted", "Ground", "Judged", "Loaded", "Start"]
+__all__ = ["BASES", "FULL_LATTICE_LABELS", "HeldOutSet", "InitialWeights", "Start", "StartFromCounts", "StartFromModel"]
 
 BASES = ("default", "pooled", "paper", "none")
 
@@ -52,12 +52,12 @@ SUPPORTS: dict[str, dict[str, float]] = {
 #: Tokens that the pool is weighed on.
 POOL_TOKENS = 8_000
 #: With at most so many labels all are candidates everywhere; the cost of a pair grows with their square.
-FEW_LABELS = 24
-FEW_SUPPORT: dict[str, float] = {"threshold": 1e-6, "cap": FEW_LABELS}
+FULL_LATTICE_LABELS = 24
+FEW_SUPPORT: dict[str, float] = {"threshold": 1e-6, "cap": FULL_LATTICE_LABELS}
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class HeldOutSet:
     """Held-out tokens, and the tables that their candidates come from."""
 
     tokens: Tokens
@@ -65,7 +65,7 @@ class Judged:
 
 
 @dataclass(frozen=True, eq=False)
-class Start:
+class InitialWeights:
     """Weights to begin with: T, (K + 1, K + 1); U, by edge feature and label pair; W, by slot; S, by label triple."""
 
     edges: F32
@@ -74,7 +74,7 @@ class Start:
     triples: SparseRows = field(default_factory=SparseRows)
 
 
-class Ground:
+class Start:
     """What both kinds have in common: labels, tokens, slots of weights, and the features that fill them."""
 
     labels: StringTable
@@ -141,7 +141,7 @@ class Ground:
         return every[np.unique((starts[:, None] + np.arange(max(1, round(want / blocks)))) % len(every))]
 
 
-class Counted(Ground):
+class StartFromCounts(Start):
     """A corpus counted afresh, with an empirical ladder as base, or none."""
 
     def __init__(
@@ -174,7 +174,7 @@ class Counted(Ground):
         )
         self.counts, self.tokens, self.word = self.counted.counts, self.counted.tokens, self.counted.word
         self.labels, self.vocabulary, self.pairs = self.counts.labels, self.counts.vocabulary, self.counts.pairs
-        self.few = self.n_labels <= FEW_LABELS and (self.preset is DEFAULT or self.word is None)
+        self.few = self.n_labels <= FULL_LATTICE_LABELS and (self.preset is DEFAULT or self.word is None)
         self.full = self.few or all_labels
         self.slots = _with_bias(self.counts.table, self.n_labels)
         self.totals = self.counts.table.totals()
@@ -226,7 +226,7 @@ class Counted(Ground):
             return None
         return self.counted.tables(self.preset, self.counts.vocabulary, self.counts.table)
 
-    def judged(self) -> Judged | None:
+    def held_out_set(self) -> HeldOutSet | None:
         """The held-out sentences that the user gave, None without any."""
         if not self.given or not self.counted.held_out:
             return None
@@ -234,7 +234,7 @@ class Counted(Ground):
         tables = None
         if self.word is not None:
             tables = self.counted.tables(self.preset, held_out.vocabulary, held_out.table)
-        return Judged(held_out.tokens, tables)
+        return HeldOutSet(held_out.tokens, tables)
 
     def candidates(
         self,
@@ -281,10 +281,10 @@ class Counted(Ground):
             return found.spread(self.n_labels, FLOOR)
         return found if left_out is None else found.including(left_out, FLOOR)
 
-    def start(self, temper: float, edge: float = 0.75) -> Start:
+    def initial_weights(self, temper: float, edge: float = 0.75) -> InitialWeights:
         """Nothing but the tempered co-occurrence rates of labels."""
         rates = edge_scores(self.pairs, self.n_labels, k=0.5, weight=edge * temper).dense()
-        return Start(rates, SparseRows(), np.zeros(len(self.slots.labels), np.float32))
+        return InitialWeights(rates, SparseRows(), np.zeros(len(self.slots.labels), np.float32))
 
     def model(self, temper: float, weights: F32, edges: F32, extra: SparseRows, *, full: bool = False) -> ChainModel:
         """The chain model of trained weights: they are added to the tempered ladder."""
@@ -314,7 +314,7 @@ class Counted(Ground):
         )
 
 
-class Loaded(Ground):
+class StartFromModel(Start):
     """A saved model, to be trained further on a corpus: its templates, its weights, its labels and any new ones."""
 
     def __init__(
@@ -372,7 +372,7 @@ class Loaded(Ground):
         triples = model.edges.triples
         if len(triples):
             triples = relabelled(triples, places, self.n_labels)
-        self._start = Start(edges, extra, np.concatenate([node.scores, bias]).astype(np.float32), triples)
+        self._initial = InitialWeights(edges, extra, np.concatenate([node.scores, bias]).astype(np.float32), triples)
 
     def _placed(self, rows: SparseRows) -> SparseRows:
         """Rows of the model's features where the grown vocabulary numbers them."""
@@ -387,7 +387,7 @@ class Loaded(Ground):
         """A loaded model has its base in its rows."""
         return None
 
-    def judged(self) -> Judged | None:
+    def held_out_set(self) -> HeldOutSet | None:
         """The held-out sentences that the user gave, None without any."""
         if self.held_out is None:
             return None
@@ -396,7 +396,7 @@ class Loaded(Ground):
         table = Table(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32))
         counts = Counts(self.vocabulary, self.labels, table, self.pairs, 0, 0)
         tokens, _ = held_out_tokens(counts, self.held_out, self.word)
-        return Judged(tokens, None)
+        return HeldOutSet(tokens, None)
 
     def candidates(
         self,
@@ -411,12 +411,12 @@ class Loaded(Ground):
         """The candidates of the model, and what its counted rows say of them."""
         corpus = self.corpus if training else self.held_out
         assert corpus is not None
-        found = self._thought_of(corpus)
+        found = self._candidates_of(corpus)
         if self.full or full:
             return found.spread(self.n_labels, float(self.old.model.floor) if len(self.old.model.rows) else 0.0)
         return found.including(tokens.labels, float(self.old.model.floor)) if training else found
 
-    def _thought_of(self, corpus: Corpus) -> Candidates:
+    def _candidates_of(self, corpus: Corpus) -> Candidates:
         """What the model's rows make possible."""
         rows_only = replace(
             self.old.model,
@@ -427,9 +427,9 @@ class Loaded(Ground):
         lattice = replace(self.old, model=rows_only).lattice(corpus)
         return Candidates(lattice.offsets, lattice.labels, lattice.scores)
 
-    def start(self, temper: float, edge: float = 0.75) -> Start:
+    def initial_weights(self, temper: float, edge: float = 0.75) -> InitialWeights:
         """The model's own weights."""
-        return self._start
+        return self._initial
 
     def model(self, temper: float, weights: F32, edges: F32, extra: SparseRows, *, full: bool = False) -> ChainModel:
         """The model with its weights trained further."""
@@ -457,7 +457,7 @@ class Loaded(Ground):
     def _with_seen(self, rows: SparseRows) -> SparseRows:
         """Rows of words, with the labels that the corpus has for them and the model did not think of."""
         assert self.tokens.words is not None
-        before = self._thought_of(self.corpus)
+        before = self._candidates_of(self.corpus)
         found = before.including(self.tokens.labels, float(self.old.model.floor))
         grown = np.diff(found.offsets) > np.diff(before.offsets)
         words = np.unique(self.tokens.words[grown])
@@ -474,12 +474,12 @@ class Loaded(Ground):
         return both.take(source)
 
 
-def _counted(ground: Ground) -> tuple[Table, PairCounts]:
+def _counted(start: Start) -> tuple[Table, PairCounts]:
     """How often each feature was seen with each label, and each pair of labels."""
     from corate.counting.counts import count_features
 
-    tokens = ground.tokens
-    return count_features(tokens, ground.vocabulary, ground.n_labels), ground.pairs
+    tokens = start.tokens
+    return count_features(tokens, start.vocabulary, start.n_labels), start.pairs
 
 
 def _with_bias(table: Table, n_labels: int) -> Table:
