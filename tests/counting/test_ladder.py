@@ -15,12 +15,20 @@ from corate import _native
 from corate.corpus import Corpus
 from corate.counting.counts import Counts, Tokens
 from corate.counting.held_out import held_out_tokens
-from corate.counting.ladder import DEFAULT, PAPER, LadderParameters, LadderPreset, LadderTables, NodeParts
+from corate.counting.ladder import (
+    DEFAULT,
+    PAPER,
+    LadderParameters,
+    LadderPreset,
+    LadderTables,
+    NodeParts,
+    ladder_tables,
+)
 from corate.features.kin import usual_labels
 from corate.features.lexicons import Lexicon
 from corate.features.templates import Atom, Template
 from corate.features.vocabulary import Vocabulary
-from corate.training.build import ladder_model, ladder_tables
+from corate.training.build import ladder_model
 from reference.ladder import Ladder
 from reference.word_functions import apply
 from small_corpora import LABELS, WORDS, Labelled, corpus_of, some_sentences

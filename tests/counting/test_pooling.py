@@ -13,11 +13,22 @@ from hypothesis import strategies as st
 from corate import _native
 from corate.corpus import Attributes
 from corate.counting.counts import Counts, PairCounts, Tokens
-from corate.counting.pooling import BELIEF, LEAST_LADDER, SMOOTHING, Candidates, Features, Pool, fit_edges, fit_weights
+from corate.counting.pooling import (
+    BELIEF,
+    LEAST_LADDER,
+    SMOOTHING,
+    Candidates,
+    Features,
+    Pool,
+    experts,
+    fit_edges,
+    fit_weights,
+    label_prior,
+)
 from corate.features.templates import parse
 from corate.features.vocabulary import Vocabulary
 from corate.scores import EdgeScores
-from corate.training.build import experts, label_prior, pooled_model
+from corate.training.build import pooled_model
 from reference import pooling as reference
 from small_corpora import Labelled, corpus_of, random_sentences, some_sentences
 

@@ -13,14 +13,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.counting.counts import Table, Tokens
+from corate.counting.counts import Counts, Table, Tokens
 from corate.features.templates import Atom, Template, parse
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
 from corate.ragged import offsets_of
 from corate.scores import SparseRows
 from corate.types import F32, Ids
 
-__all__ = ["DEFAULT", "PAPER", "PRESETS", "LadderParameters", "LadderPreset", "LadderTables", "NodeParts"]
+__all__ = [
+    "DEFAULT",
+    "FLOOR",
+    "MOST_CANDIDATES",
+    "PAPER",
+    "PRESETS",
+    "LadderParameters",
+    "LadderPreset",
+    "LadderTables",
+    "NodeParts",
+    "ladder_tables",
+]
 
 
 #: The keys of pairs of values, and what was counted of each.
@@ -30,6 +41,8 @@ KeyedTable = tuple[NDArray[np.uint64], Table]
 #: looks at all pairs of two words' candidates.
 MOST_CANDIDATES = 1000
 
+#: What the ladder says of a label it does not hold possible: log of one in a million.
+FLOOR = float(np.log(1e-6))
 _EVERY = 1 << 60  # no word has so many tokens: all types count
 
 
@@ -302,3 +315,13 @@ def _neighbour_values(tokens: Tokens) -> tuple[NDArray[np.uint64], NDArray[np.ui
     left[tokens.offsets[:-1][lengths > 0]] = 0
     right[tokens.offsets[1:][lengths > 0] - 1] = BOUNDARIES // 2
     return left, right
+
+
+def ladder_tables(
+    counts: Counts, preset: LadderPreset, word: str, vocabulary: Vocabulary | None = None
+) -> LadderTables:
+    """What a ladder reads of the counts; ``vocabulary`` may have grown by strings that were not counted."""
+    bases = counts.vocabulary.bases
+    wanted = [counts.vocabulary.templates.index(t) for t in preset.templates(word)]
+    tables = {i: counts.table.rows(int(bases[t]), int(bases[t + 1])) for i, t in enumerate(wanted)}
+    return LadderTables(vocabulary or counts.vocabulary, preset, word, tables, len(counts.labels))

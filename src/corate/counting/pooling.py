@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.counting.counts import PairCounts, Table, Tokens
+from corate.counting.counts import Counts, PairCounts, Table, Tokens
+from corate.features.ready import groups_of
+from corate.features.vocabulary import Vocabulary
 from corate.ragged import offsets_of, take_rows
 from corate.scores import SparseRows
 from corate.types import F32, F64, Ids
 
-__all__ = ["Candidates", "Features", "Pool", "fit_edges", "fit_weights"]
+__all__ = ["Candidates", "Features", "Pool", "experts", "fit_edges", "fit_weights", "label_prior"]
 
 
 #: How many tokens' worth of the label prior every expert is smoothed by.
@@ -226,3 +228,19 @@ def fit_edges(
         expected = _native.pair_expectations(sentences, candidates.arrays(), posteriors, edges)
         edges += np.log((observed + k) / (expected + k))
     return edges.astype(np.float32)
+
+
+def label_prior(counts: Counts) -> NDArray[np.float64]:
+    """P(y) of each label, a tenth of a token added to each."""
+    totals = np.bincount(counts.pairs.to, weights=counts.pairs.counts, minlength=len(counts.labels) + 1)[:-1] + 0.1
+    return np.asarray(totals / totals.sum())
+
+
+def experts(vocabulary: Vocabulary) -> tuple[Ids, list[str]]:
+    """The expert of each feature id, and the experts' names: groups of attributes, then templates."""
+    ids, names = np.zeros(0, np.int32), list[str]()
+    if vocabulary.attributes is not None:
+        ids, names = groups_of(vocabulary.attributes)
+    sizes = vocabulary.map.sizes()
+    templates = np.repeat(np.arange(len(sizes), dtype=np.int32) + len(names), sizes)
+    return np.concatenate([ids, templates]).astype(np.int32), [*names, *(str(t) for t in vocabulary.templates)]

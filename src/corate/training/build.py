@@ -6,62 +6,21 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from corate.counting.counts import Counts
-from corate.counting.ladder import DEFAULT, PRESETS, LadderParameters, LadderPreset, LadderTables
-from corate.counting.pooling import Pool
+from corate.counting.ladder import DEFAULT, FLOOR, PRESETS, LadderParameters, LadderPreset, LadderTables, ladder_tables
+from corate.counting.pooling import Pool, experts, label_prior
 from corate.counting.rates import edge_scores
 from corate.errors import DataError, ModelError
-from corate.features.ready import groups_of
-from corate.features.vocabulary import Vocabulary
 from corate.model.chain import ChainModel
 from corate.scores import EdgeScores, SparseRows
 from corate.training.settings import named_settings
-from corate.types import Ids
 
-__all__ = [
-    "FLOOR",
-    "POOLED_FULL_LABELS",
-    "experts",
-    "label_prior",
-    "ladder_model",
-    "ladder_tables",
-    "pooled_model",
-    "rebuild",
-]
+__all__ = ["POOLED_FULL_LABELS", "ladder_model", "pooled_model", "rebuild"]
 
 #: With at most so many labels, a pooled model keeps them all as candidates everywhere.
 POOLED_FULL_LABELS = 64
-#: What the ladder says of a label it does not hold possible: log of one in a million.
-FLOOR = float(np.log(1e-6))
 _LARGEST_POOL_WEIGHT = 1e6
-
-
-def label_prior(counts: Counts) -> NDArray[np.float64]:
-    """P(y) of each label, a tenth of a token added to each."""
-    totals = np.bincount(counts.pairs.to, weights=counts.pairs.counts, minlength=len(counts.labels) + 1)[:-1] + 0.1
-    return np.asarray(totals / totals.sum())
-
-
-def experts(vocabulary: Vocabulary) -> tuple[Ids, list[str]]:
-    """The expert of each feature id, and the experts' names: groups of attributes, then templates."""
-    ids, names = np.zeros(0, np.int32), list[str]()
-    if vocabulary.attributes is not None:
-        ids, names = groups_of(vocabulary.attributes)
-    sizes = vocabulary.map.sizes()
-    templates = np.repeat(np.arange(len(sizes), dtype=np.int32) + len(names), sizes)
-    return np.concatenate([ids, templates]).astype(np.int32), [*names, *(str(t) for t in vocabulary.templates)]
-
-
-def ladder_tables(
-    counts: Counts, preset: LadderPreset, word: str, vocabulary: Vocabulary | None = None
-) -> LadderTables:
-    """What a ladder reads of the counts; ``vocabulary`` may have grown by strings that were not counted."""
-    bases = counts.vocabulary.bases
-    wanted = [counts.vocabulary.templates.index(t) for t in preset.templates(word)]
-    tables = {i: counts.table.rows(int(bases[t]), int(bases[t + 1])) for i, t in enumerate(wanted)}
-    return LadderTables(vocabulary or counts.vocabulary, preset, word, tables, len(counts.labels))
 
 
 def ladder_model(

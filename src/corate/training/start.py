@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import Corpus, StringTable
+from corate.counting.counted_corpus import CountedCorpus
 from corate.counting.counts import Counts, PairCounts, Table, Tokens, label_ids
 from corate.counting.held_out import held_out_tokens
-from corate.counting.ladder import DEFAULT, PAPER, LadderParameters, LadderTables
-from corate.counting.pooling import Candidates, Features, Pool, fit_weights
+from corate.counting.ladder import DEFAULT, FLOOR, PAPER, LadderParameters, LadderTables
+from corate.counting.ladder_tuning import tune_ladder
+from corate.counting.pooling import Candidates, Features, Pool, experts, fit_weights, label_prior
 from corate.counting.rates import edge_scores
 from corate.counting.triples import relabelled
 from corate.errors import DataError, FeatureError
@@ -31,8 +33,7 @@ from corate.features.vocabulary import Vocabulary
 from corate.model.chain import ChainModel
 from corate.model.tagger import Tagger
 from corate.scores import EdgeScores, SparseRows
-from corate.training.build import FLOOR, experts, label_prior, ladder_model
-from corate.training.empirical import Empirical
+from corate.training.build import ladder_model
 from corate.training.problem import Progress
 from corate.types import F32, Csr, Ids
 
@@ -159,18 +160,17 @@ class StartFromCounts(Start):
     ) -> None:
         if base not in BASES:
             raise DataError(f"unknown base {base!r}; there are {', '.join(BASES)}")
-        self.base, self.given, self.threads = base, held_out is not None, threads
+        self.base, self.given, self.threads, self.progress = base, held_out is not None, threads, progress
         self.preset = DEFAULT if base in ("default", "pooled") else PAPER
-        self.counted = Empirical(
+        progress("counting", 0.0)
+        self.counted = CountedCorpus(
             corpus,
             templates,
+            presets=(self.preset,),
             held_out=held_out,
             seed=seed,
-            all_labels=all_labels,
-            presets=(self.preset,),
             unknown=unknown,
             threads=threads,
-            progress=progress,
         )
         self.counts, self.tokens, self.word = self.counted.counts, self.counted.tokens, self.counted.word
         self.labels, self.vocabulary, self.pairs = self.counts.labels, self.counts.vocabulary, self.counts.pairs
@@ -190,7 +190,7 @@ class StartFromCounts(Start):
         """The ladder behind the base, tuned when it is first needed; a pool weighs it as it is."""
         tuned = LadderParameters.of(self.preset)
         if self.base != "pooled":
-            tuned, _ = self.counted.tune(self.preset)
+            tuned = tune_ladder(self.counted, self.preset, {}, self.progress).parameters
         support = FEW_SUPPORT if self.few else SUPPORTS[self.base]
         return replace(tuned, **support)  # type: ignore[arg-type]
 

@@ -1,0 +1,104 @@
+"""Tuning of a ladder: its settings are chosen by the held-out tokens that it labels right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.counting.counted_corpus import CountedCorpus
+from corate.counting.counts import PairCounts, Tokens
+from corate.counting.ladder import PAPER, LadderParameters, LadderPreset, LadderTables, NodeParts
+from corate.counting.pooling import Candidates
+from corate.counting.rates import edge_scores
+from corate.counting.tuning import climb
+from corate.types import Ids
+
+__all__ = ["TunedLadder", "measure_candidates", "tune_ladder"]
+
+#: The settings that are tuned, and the factor that each is multiplied and divided by.
+_LADDER_STEPS = {
+    "edge": 1.2,
+    "context": 1.4,
+    "neighbour": 1.3,
+    "oov": 1.2,
+    "word_k": 2.0,
+    "rung_k": 2.0,
+    "lower_k": 2.0,
+}
+_PAPER_STEPS = {"oov": 1.25, "edge": 1.2}
+
+
+@dataclass(frozen=True)
+class TunedLadder:
+    """The chosen settings; accuracy and mean -log P(right label) on the held-out tokens, None without any."""
+
+    parameters: LadderParameters
+    accuracy: float | None
+    log_loss: float | None
+
+
+def tune_ladder(
+    counted: CountedCorpus,
+    preset: LadderPreset,
+    settings: Mapping[str, Any],
+    progress: Callable[[str, float], None],
+) -> TunedLadder:
+    """Tune a ladder on the held-out tokens; the ``settings`` that are given stay as they are."""
+    start = replace(LadderParameters.of(preset), **settings)
+    folds = [(h.tokens, counted.tables(preset, h.vocabulary, h.table)) for h in counted.held_out]
+    if not folds:
+        return TunedLadder(start, None, None)
+    usual = _PAPER_STEPS if preset is PAPER else _LADDER_STEPS
+    steps = {name: step for name, step in usual.items() if name not in settings}
+    trial = _Trial(folds, counted.counts.pairs, counted.n_labels)
+    stage = f"tuning the {preset.name} ladder"
+    parameters, _ = climb(trial, start, steps, lambda done: progress(stage, done))
+    return TunedLadder(parameters, *trial.measure(parameters))
+
+
+class _Trial:
+    """Says which held-out tokens a ladder labels right; parts of the scores are kept where only weights change."""
+
+    def __init__(self, folds: list[tuple[Tokens, LadderTables]], pairs: PairCounts, n_labels: int) -> None:
+        self.folds, self.pairs, self.n_labels = folds, pairs, n_labels
+        self._key: tuple[float, ...] | None = None
+        self._parts: list[NodeParts] = []
+
+    def parts(self, p: LadderParameters) -> list[NodeParts]:
+        key = (p.word_k, p.lower_k, p.rung_k, p.pair_k, p.class_k, p.rare, p.threshold, p.cap)
+        if key != self._key:
+            self._key, self._parts = key, [tables.parts(p, tokens) for tokens, tables in self.folds]
+        return self._parts
+
+    def __call__(self, p: LadderParameters) -> NDArray[np.bool_]:
+        edges = edge_scores(self.pairs, self.n_labels, p.edge_k, p.edge).native()
+        right = []
+        for (tokens, _), parts in zip(self.folds, self.parts(p), strict=True):
+            best, _ = _native.viterbi(tokens.offsets, parts.offsets, parts.labels, parts.scores(p), edges)
+            right.append(best == tokens.labels)
+        return np.concatenate(right)
+
+    def measure(self, p: LadderParameters) -> tuple[float, float]:
+        """Accuracy, and the mean negative log-probability of the right label."""
+        edges = edge_scores(self.pairs, self.n_labels, p.edge_k, p.edge).native()
+        measured = [
+            measure_candidates(tokens, parts.offsets, parts.labels, parts.scores(p), edges)
+            for (tokens, _), parts in zip(self.folds, self.parts(p), strict=True)
+        ]
+        return tuple(float(np.concatenate(m).mean()) for m in zip(*measured, strict=True))  # type: ignore[return-value]
+
+
+def measure_candidates(
+    tokens: Tokens, offsets: NDArray[np.int64], labels: Ids, scores: NDArray[np.float32], edges: _native.Edges
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Which tokens are right, and -log P(right label) of each, at most that of one in a hundred thousand."""
+    best, _ = _native.viterbi(tokens.offsets, offsets, labels, scores, edges)
+    _, marginals, _ = _native.forward_backward(tokens.offsets, offsets, labels, scores, edges)
+    gold = Candidates(offsets, labels, scores).find(tokens.labels)
+    p = np.where(gold >= 0, marginals[gold], 0.0)
+    return best == tokens.labels, -np.log(np.maximum(p, 1e-5))
