@@ -101,7 +101,7 @@ def attributes(features: str, train: Any, *others: Any, bias: bool = False) -> l
     """The items of a training corpus and of others with the features of a preset, and one that all have."""
     from corate.counting.counts import label_ids
     from corate.features import resolve
-    from corate.features.kin import taught
+    from corate.features.related_words import taught
     from corate.features.vocabulary import Vocabulary
 
     templates, _ = resolve(features, [column.name for column in train.columns])

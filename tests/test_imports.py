@@ -20,7 +20,7 @@ ORDER = [
     {"corpus"},
     {"formats"},
     {"features"},
-    {"scores"},
+    {"label_scores"},
     {"counting"},
     {"model"},
     {"evaluation"},
@@ -34,7 +34,7 @@ ORDER = [
 #: `Tagger.update` is a thin call of training.
 ALLOWED = {("model.tagger", "training")}
 #: The algebra stands on its own but for arrays, errors, and a corpus to count.
-ALGEBRA = {"types", "errors", "corpus", "scores", "counting"}
+ALGEBRA = {"types", "errors", "corpus", "label_scores", "counting"}
 
 
 def imports(path: Path, *, lazy: bool) -> set[str]:

@@ -13,9 +13,9 @@ import pytest
 import corate
 from corate import Corpus
 from corate.errors import DataError, ModelError
+from corate.label_scores import DENSE_LABELS
 from corate.model import container
 from corate.model.tagger import Tagger
-from corate.scores import DENSE_LABELS
 from corate.training import METHODS
 from corate.training.chains import RECIPES
 from corate.training.checks import DOUBTED_TOKENS, FEWEST_DOUBTED, MOST_LABELS

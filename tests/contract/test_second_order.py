@@ -10,8 +10,8 @@ import pytest
 
 import corate
 from corate.errors import DataError
+from corate.label_scores import DENSE_LABELS
 from corate.model.tagger import Tagger
-from corate.scores import DENSE_LABELS
 from corate.training.chains import MOST_TRIPLE_LABELS, ChainTraining
 from corate.training.start import FULL_LATTICE_LABELS, StartFromModel
 from small_corpora import Labelled, corpus_of, random_sentences, words_of

@@ -15,8 +15,8 @@ import corate
 from corate.corpus import Corpus
 from corate.errors import DataError, ModelError
 from corate.features.templates import parse
+from corate.label_scores import SparseRows
 from corate.model.tagger import Tagger
-from corate.scores import SparseRows
 from corate.training import api
 from corate.training.chains import RECIPES, ChainTraining
 from corate.training.start import StartFromCounts

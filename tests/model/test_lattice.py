@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corate import _native
+from corate.label_scores import EdgeScores
 from corate.model.lattice import Lattice
-from corate.scores import EdgeScores
 from reference import chains as chains_reference
 from reference import lattice as reference
 

@@ -151,7 +151,7 @@ def _column_pieces(
     tagger: Tagger, blocks: Iterable[bytes], first: bytes, reading: Reading, name: str, threads: int
 ) -> Iterator[bytes]:
     from corate.formats.columns import first_row, separator_of, width_of
-    from corate.formats.parsed import Options
+    from corate.formats.reading import Options
 
     line, width = 1, 0
     separator = reading.separator_text()
@@ -206,7 +206,7 @@ def _columns(
 
 
 def _text_pieces(tagger: Tagger, blocks: Iterable[bytes], comment: str | None, threads: int) -> Iterator[bytes]:
-    from corate.formats.parsed import word_of
+    from corate.formats.reading import word_of
 
     skipped = comment.encode() if comment else b"\n"
     for piece in cut_at_lines(blocks):
@@ -222,7 +222,7 @@ def _whole(
 ) -> Iterator[bytes]:
     from corate import formats
     from corate.formats import columns, items, lines
-    from corate.formats.written import check_labels
+    from corate.formats.writing import check_labels
 
     unwritable = {
         Layout.columns: columns.unwritable_label("\t"),

@@ -13,7 +13,7 @@ from corate.counting.counts import Counts, Table, Tokens, label_ids
 from corate.counting.held_out import held_out_tokens, slices, take, without
 from corate.counting.ladder import MOST_CANDIDATES, LadderPreset, LadderTables, ladder_tables
 from corate.errors import DataError
-from corate.features.kin import usual_lexicons
+from corate.features.related_words import usual_lexicons
 from corate.features.templates import Atom, Template, WordFunction, lexicons_of
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
 

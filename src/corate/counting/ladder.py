@@ -16,8 +16,8 @@ from corate import _native
 from corate.counting.counts import Counts, Table, Tokens
 from corate.features.templates import Atom, Template, parse
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
+from corate.label_scores import SparseRows
 from corate.ragged import offsets_of
-from corate.scores import SparseRows
 from corate.types import F32, Ids
 
 __all__ = [

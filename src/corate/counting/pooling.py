@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.counting.counts import Counts, PairCounts, Table, Tokens
-from corate.features.ready import groups_of
+from corate.features.ready_made import groups_of
 from corate.features.vocabulary import Vocabulary
+from corate.label_scores import SparseRows
 from corate.ragged import offsets_of, take_rows
-from corate.scores import SparseRows
 from corate.types import F32, F64, Ids
 
 __all__ = ["Candidates", "Features", "Pool", "experts", "fit_edges", "fit_weights", "label_prior"]

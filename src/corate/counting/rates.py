@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from corate.counting.counts import PairCounts
-from corate.scores import EdgeScores
+from corate.label_scores import EdgeScores
 
 __all__ = ["edge_scores"]
 

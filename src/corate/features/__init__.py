@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from corate.errors import FeatureError
 from corate.features.presets import PRESETS, preset
-from corate.features.ready import FeatureFunction
+from corate.features.ready_made import FeatureFunction
 from corate.features.templates import Template, load_templates, parse, parse_list
 
 __all__ = ["FeatureSource", "resolve"]

@@ -8,8 +8,8 @@ from corate.corpus import Corpus
 from corate.errors import DataError
 from corate.formats import columns as column_files
 from corate.formats import detection, items, jsonl, lines
-from corate.formats.parsed import Options, SkippedWarning
-from corate.formats.written import labels_to_write
+from corate.formats.reading import Options, SkippedWarning
+from corate.formats.writing import labels_to_write
 from corate.io.streams import Source, Target, bare_suffix, load, name_of, save
 
 __all__ = ["SkippedWarning", "read", "write"]

@@ -10,7 +10,7 @@ import numpy as np
 from corate import _native
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
-from corate.formats.parsed import (
+from corate.formats.reading import (
     Options,
     Parsed,
     comment_hint,
@@ -20,7 +20,7 @@ from corate.formats.parsed import (
     refuse_nul,
     warn_skipped,
 )
-from corate.formats.written import check_values, has_values
+from corate.formats.writing import check_values, has_values
 
 __all__ = ["first_row", "read", "separator_of", "unwritable_label", "width_of", "write"]
 

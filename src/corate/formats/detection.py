@@ -6,7 +6,7 @@ import json
 from collections import Counter
 
 from corate.errors import DataError
-from corate.formats.parsed import comment_hint, fields_of
+from corate.formats.reading import comment_hint, fields_of
 
 __all__ = ["FORMATS", "by_suffix", "detect"]
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from corate import _native
 from corate.corpus import Attributes, Column, Corpus, StringTable
 from corate.errors import DataError
-from corate.formats.parsed import Options, nothing_error, refuse_nul, warn_skipped
-from corate.formats.written import check_values
+from corate.formats.reading import Options, nothing_error, refuse_nul, warn_skipped
+from corate.formats.writing import check_values
 
 __all__ = ["UNWRITABLE_LABEL", "read", "write"]
 

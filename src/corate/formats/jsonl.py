@@ -15,7 +15,7 @@ import numpy as np
 
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
-from corate.formats.parsed import Options, names_of, nothing_error, warn_skipped
+from corate.formats.reading import Options, names_of, nothing_error, warn_skipped
 
 __all__ = ["read", "write"]
 

@@ -7,7 +7,7 @@ import itertools
 from corate import _native
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
-from corate.formats.parsed import (
+from corate.formats.reading import (
     Options,
     Parsed,
     corpus_of,
@@ -17,7 +17,7 @@ from corate.formats.parsed import (
     warn_skipped,
     word_of,
 )
-from corate.formats.written import check_values
+from corate.formats.writing import check_values
 
 __all__ = ["UNWRITABLE_LABEL", "read_slashed", "read_text", "write_slashed", "write_text"]
 

@@ -17,14 +17,14 @@ from corate.corpus import StringTable
 from corate.counting.counts import Counts, PairCounts, Table
 from corate.errors import FeatureError, ModelError
 from corate.features.lexicons import Lexicon
-from corate.features.ready import Bins, FeatureFunction
+from corate.features.ready_made import Bins, FeatureFunction
 from corate.features.templates import lexicons_of, parse
 from corate.features.vocabulary import Vocabulary
+from corate.label_scores import EdgeScores, SparseRows
 from corate.model import container
 from corate.model.chain import ChainModel
 from corate.model.tagger import Tagger
 from corate.ragged import offsets_of
-from corate.scores import EdgeScores, SparseRows
 
 __all__ = ["load", "save"]
 

@@ -19,7 +19,7 @@ from corate import _native
 from corate.corpus import StringTable
 from corate.errors import ModelError
 from corate.features.vocabulary import Vocabulary
-from corate.scores import EdgeScores, SparseRows
+from corate.label_scores import EdgeScores, SparseRows
 from corate.types import F32
 
 __all__ = ["ChainModel"]

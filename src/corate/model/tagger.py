@@ -17,11 +17,11 @@ from corate.arguments import check_threads
 from corate.corpus import Column, Corpus, StringTable, Token, listed
 from corate.counting.counts import Counts
 from corate.errors import DataError, FeatureError, ModelError
-from corate.features.ready import Bins, FeatureFunction, with_features
+from corate.features.ready_made import Bins, FeatureFunction, with_features
 from corate.features.vocabulary import Vocabulary, column_arrays
 from corate.formats.columns import first_row, unwritable_label, width_of
-from corate.formats.parsed import comment_hint
-from corate.formats.written import check_labels
+from corate.formats.reading import comment_hint
+from corate.formats.writing import check_labels
 from corate.model.chain import ChainModel
 from corate.model.lattice import Lattice
 

@@ -58,7 +58,7 @@ def attributes(features: Any, train: Corpus, test: Corpus) -> list[list[list[lis
     """
     from corate.counting.counts import label_ids
     from corate.features import resolve
-    from corate.features.kin import taught
+    from corate.features.related_words import taught
     from corate.features.vocabulary import Vocabulary
 
     templates, _ = resolve(features, [column.name for column in train.columns])

@@ -16,30 +16,26 @@ from numpy.typing import NDArray
 from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus
 from corate.counting.counts import Counts, Table, label_ids
-from corate.counting.ladder import LadderParameters
 from corate.errors import DataError, FeatureError, ModelError
 from corate.features import FeatureSource, resolve
-from corate.features.kin import taught
-from corate.features.ready import Bins, FeatureFunction, with_features
+from corate.features.ready_made import Bins, FeatureFunction, with_features
+from corate.features.related_words import taught
 from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
+from corate.label_scores import SparseRows
 from corate.model.chain import ChainModel
 from corate.model.tagger import Tagger
-from corate.scores import SparseRows
 from corate.spans import are_spans
-from corate.training.build import rebuild
-from corate.training.chains import RECIPES, ChainParameters, ChainTraining
+from corate.training.chains import RECIPES, ChainTraining
 from corate.training.checks import check_corpus, refuse_too_large_values, refuse_too_many_labels
 from corate.training.empirical import Empirical
+from corate.training.empirical_model import rebuild
+from corate.training.methods import ARGUMENTS, METHODS, settings_of
 from corate.training.pairs import edge_templates
-from corate.training.separate import Separate, SeparateParameters
-from corate.training.settings import named_settings
+from corate.training.separate import Separate
 from corate.training.start import FULL_LATTICE_LABELS, StartFromCounts, StartFromModel
 
-__all__ = ["ARGUMENTS", "METHODS", "settings_of", "train", "update"]
-
-#: The first is the default.
-METHODS = ("polish", "empirical", "separate", "standard", "piecewise", "memm", "perceptron")
+__all__ = ["train", "update"]
 
 Progress = Callable[[str, float], None]
 
@@ -232,37 +228,6 @@ def _origin(tagger: Tagger | None) -> dict[str, Any]:
     if tagger is None:
         return {}
     return {"init": {name: tagger.record[name] for name in ("method", "sentences", "tokens") if name in tagger.record}}
-
-
-_CHAINS = tuple(RECIPES)
-_FITTED = ("separate", *_CHAINS)
-#: The methods that arguments of :func:`train` are for; those not named here are for all.
-ARGUMENTS: dict[str, tuple[str, ...]] = {
-    "ladder": ("empirical",),
-    "base": ("polish", "separate"),
-    "coupling": ("separate",),
-    "optimizer": _FITTED,
-    "tune": _FITTED,
-    "checkpoint": _FITTED,
-    "init": ("polish", "standard", "piecewise", "perceptron"),
-    "lattice": _CHAINS,
-    "transitions": _CHAINS,
-    "boundaries": _CHAINS,
-    "order": ("polish", "standard"),
-    "unknown": ("polish", "standard"),
-    "label_weights": _FITTED,
-    "sentence_weights": _FITTED,
-}
-
-
-def settings_of(method: str, settings: Mapping[str, float] | None) -> dict[str, Any]:
-    """The settings of a method that the user gives by name, checked; raises DataError where one is unknown or absurd.
-
-    >>> settings_of("standard", {"c2": 0.1, "batch": 8.0})
-    {'c2': 0.1, 'batch': 8}
-    """
-    usual: Any = {"empirical": LadderParameters, "separate": SeparateParameters}.get(method, ChainParameters)
-    return named_settings(usual(), settings)
 
 
 def _refuse_foreign(method: str, given: Mapping[str, Any]) -> None:

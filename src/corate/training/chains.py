@@ -30,13 +30,13 @@ from corate.counting.pooling import Candidates
 from corate.counting.triples import seen_triples
 from corate.counting.tuning import climb
 from corate.errors import DataError
+from corate.label_scores import SparseRows
 from corate.model.chain import ChainModel
 from corate.optimize.checkpoint import Checkpoint
 from corate.optimize.lbfgs import lbfgs
 from corate.optimize.passes import make_passes
 from corate.optimize.stochastic import AdaGrad, Perceptron
 from corate.ragged import offsets_of
-from corate.scores import SparseRows
 from corate.training.pairs import edge_features, edge_slots
 from corate.training.problem import Progress
 from corate.training.settings import named_settings

@@ -31,9 +31,9 @@ from corate.counting.ladder_tuning import TunedLadder, measure_candidates, tune_
 from corate.counting.pooling import Candidates, Features, experts, fit_edges, fit_weights, label_prior
 from corate.errors import DataError, FeatureError
 from corate.features.templates import Template
+from corate.label_scores import EdgeScores
 from corate.model.chain import ChainModel
-from corate.scores import EdgeScores
-from corate.training.build import POOLED_FULL_LABELS, ladder_model, pooled_model
+from corate.training.empirical_model import POOLED_FULL_LABELS, ladder_model, pooled_model
 from corate.training.settings import named_settings
 from corate.types import Ids
 

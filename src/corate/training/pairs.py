@@ -22,8 +22,8 @@ from corate.counting.pooling import Candidates, Features, fit_edges
 from corate.errors import FeatureError
 from corate.features.templates import Atom, Template
 from corate.features.word_functions import WordFunction
+from corate.label_scores import SparseRows
 from corate.optimize.stochastic import AdaGrad
-from corate.scores import SparseRows
 from corate.training.problem import Problem, Progress, SeparateParameters
 from corate.types import F32, Csr, Ids
 

@@ -32,13 +32,13 @@ from corate.counting.rates import edge_scores
 from corate.counting.tuning import climb
 from corate.errors import DataError
 from corate.features.templates import Template
+from corate.label_scores import EdgeScores, SparseRows
 from corate.model.chain import ChainModel
 from corate.optimize.checkpoint import Checkpoint
 from corate.optimize.lbfgs import lbfgs
 from corate.optimize.passes import make_passes
 from corate.optimize.stochastic import AdaGrad
 from corate.ragged import take_rows
-from corate.scores import EdgeScores, SparseRows
 from corate.training.pairs import PairFactors, edge_features, edge_templates
 from corate.training.problem import Problem, Progress, SeparateParameters
 from corate.training.settings import named_settings

@@ -30,10 +30,10 @@ from corate.counting.triples import relabelled
 from corate.errors import DataError, FeatureError
 from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
+from corate.label_scores import EdgeScores, SparseRows
 from corate.model.chain import ChainModel
 from corate.model.tagger import Tagger
-from corate.scores import EdgeScores, SparseRows
-from corate.training.build import ladder_model
+from corate.training.empirical_model import ladder_model
 from corate.training.problem import Progress
 from corate.types import F32, Csr, Ids
 

@@ -12,8 +12,8 @@ from corate import Corpus
 from corate.corpus import Column, StringTable
 from corate.counting.counts import label_ids
 from corate.errors import FeatureError
-from corate.features.kin import taught, usual_labels
 from corate.features.lexicons import Lexicon
+from corate.features.related_words import taught, usual_labels
 from corate.features.templates import parse
 from corate.features.vocabulary import Vocabulary
 from corate.features.word_functions import WordFunction

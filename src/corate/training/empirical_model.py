@@ -12,8 +12,8 @@ from corate.counting.ladder import DEFAULT, FLOOR, PRESETS, LadderParameters, La
 from corate.counting.pooling import Pool, experts, label_prior
 from corate.counting.rates import edge_scores
 from corate.errors import DataError, ModelError
+from corate.label_scores import EdgeScores, SparseRows
 from corate.model.chain import ChainModel
-from corate.scores import EdgeScores, SparseRows
 from corate.training.settings import named_settings
 
 __all__ = ["POOLED_FULL_LABELS", "ladder_model", "pooled_model", "rebuild"]
