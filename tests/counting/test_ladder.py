@@ -73,7 +73,7 @@ def twin(
 def counted(labelled: Labelled, preset: LadderPreset) -> tuple[Counts, Tokens]:
     templates = [*preset.templates("word"), *preset.derived("word")]
     table = usual(labelled)
-    rungs = [Template((atom,)).taught({table.name: table}).atoms[0] for atom in preset.atoms("word")]
+    rungs = [Template((atom,)).with_lexicons({table.name: table}).atoms[0] for atom in preset.atoms("word")]
     return Counts.of(corpus_of(labelled), Vocabulary.of(templates, rungs), "word")
 
 

@@ -21,7 +21,7 @@ def test_functions_give_what_the_table_says(template, word, value, tmp_path):
     (tmp_path / "words.txt").write_text("Delft\n")
     (tmp_path / "classes.tsv").write_text("Delft\tcity\n")
     known = Lexicon.of("usual word", {"lurk": "vb", "room": "nn"})
-    vocabulary = Vocabulary.of([parse(template, folder=tmp_path).taught({known.name: known})])
+    vocabulary = Vocabulary.of([parse(template, folder=tmp_path).with_lexicons({known.name: known})])
     features, _ = vocabulary.fit(Corpus.from_sentences([[word]]))
     if template.startswith("unseen_class"):  # the letter class, and nothing for a word that was seen
         assert features.tolist() == [[-1]]

@@ -13,7 +13,7 @@ from corate.corpus import Column, StringTable
 from corate.counting.counts import label_ids
 from corate.errors import FeatureError
 from corate.features.lexicons import Lexicon
-from corate.features.related_words import taught, usual_labels
+from corate.features.related_words import learn_lexicons, usual_labels
 from corate.features.templates import parse
 from corate.features.vocabulary import Vocabulary
 from corate.features.word_functions import WordFunction
@@ -135,7 +135,7 @@ def test_labels_that_are_not_known_teach_nothing():
 def test_each_column_has_usual_labels_of_its_own():
     corpus = Corpus.from_sentences([[("walks", "run", "V"), ("dogs", "dog", "N")]], columns=("word", "lemma", "label"))
     templates = [parse("kin(word[0])|kin(lemma[0])")]
-    (template,) = taught(templates, corpus, *label_ids(corpus))
+    (template,) = learn_lexicons(templates, corpus, *label_ids(corpus))
     assert [a.function.table.keys.to_list() for a in template.atoms] == [["dogs", "walks"], ["run", "dog"]]
 
 

@@ -13,7 +13,7 @@ from corate.counting.counts import Counts, Table, Tokens, label_ids
 from corate.counting.held_out import held_out_tokens, slices, take, without
 from corate.counting.ladder import MOST_CANDIDATES, LadderPreset, LadderTables, ladder_tables
 from corate.errors import DataError
-from corate.features.related_words import usual_lexicons
+from corate.features.related_words import learned_lexicons
 from corate.features.templates import Atom, Template, WordFunction, lexicons_of
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
 
@@ -71,9 +71,9 @@ class CountedCorpus:
         derived = [t for preset in self.presets for t in preset.derived(self.word)]
         rungs = [atom for preset in self.presets for atom in preset.atoms(self.word)]
         known = lexicons_of(templates)  # perhaps they have learned what the rungs need
-        learning = [atom for atom in rungs if atom.taught(known).function.table is None]
-        known |= usual_lexicons(learning, corpus, *label_ids(corpus, unknown))
-        return Vocabulary.of([*counted, *derived], [atom.taught(known) for atom in rungs])
+        learning = [atom for atom in rungs if atom.with_lexicons(known).function.table is None]
+        known |= learned_lexicons(learning, corpus, *label_ids(corpus, unknown))
+        return Vocabulary.of([*counted, *derived], [atom.with_lexicons(known) for atom in rungs])
 
     def _held_out(self, corpus: Corpus | None) -> list[HeldOut]:
         if corpus is not None:

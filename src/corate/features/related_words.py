@@ -17,10 +17,10 @@ from corate.features.lexicons import Lexicon
 from corate.features.templates import Atom, Template, usual_name
 from corate.features.word_functions import WordFunction
 
-__all__ = ["taught", "usual_labels", "usual_lexicons"]
+__all__ = ["learn_lexicons", "learned_lexicons", "usual_labels"]
 
 
-def taught(
+def learn_lexicons(
     templates: Iterable[Template], corpus: Corpus, names: StringTable, labels: NDArray[np.int32]
 ) -> tuple[Template, ...]:
     """Templates whose functions have learned from a corpus what they need; ``labels`` are ids, below 0 where unknown.
@@ -28,17 +28,17 @@ def taught(
     >>> from corate.features.templates import parse
     >>> corpus = Corpus.from_sentences([[("they", "PRON"), ("lurk", "VERB")]])
     >>> column = corpus.require_labels()
-    >>> (template,) = taught([parse("kin(word[0])")], corpus, column.strings, column.ids)
+    >>> (template,) = learn_lexicons([parse("kin(word[0])")], corpus, column.strings, column.ids)
     >>> ids, values = template.atoms[0].function.apply(StringTable.intern(["lurks"])[0])
     >>> values[ids[0]]
     'l|VERB-+s'
     """
     templates = tuple(templates)
-    lexicons = usual_lexicons((atom for t in templates for atom in t.atoms), corpus, names, labels)
-    return tuple(t.taught(lexicons) for t in templates)
+    lexicons = learned_lexicons((atom for t in templates for atom in t.atoms), corpus, names, labels)
+    return tuple(t.with_lexicons(lexicons) for t in templates)
 
 
-def usual_lexicons(
+def learned_lexicons(
     atoms: Iterable[Atom], corpus: Corpus, names: StringTable, labels: NDArray[np.int32]
 ) -> dict[str, Lexicon]:
     """What atoms whose functions learn need to know, by name: the usual labels of the words of each column."""

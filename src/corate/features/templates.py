@@ -69,7 +69,7 @@ class Atom:
             arguments.append(str(function.number))
         return cell if function.name == "identity" else f"{function.name}({', '.join(arguments)})"
 
-    def taught(self, lexicons: Mapping[str, Lexicon]) -> Atom:
+    def with_lexicons(self, lexicons: Mapping[str, Lexicon]) -> Atom:
         """The atom whose function, if it learns, knows the usual labels of its column's words: see kin.py."""
         if not self.function.learns or usual_name(self.column) not in lexicons:
             return self
@@ -113,9 +113,9 @@ class Template:
         """
         return replace(self, atoms=tuple(replace(a, column=self._named(a.column, columns)) for a in self.atoms))
 
-    def taught(self, lexicons: Mapping[str, Lexicon]) -> Template:
+    def with_lexicons(self, lexicons: Mapping[str, Lexicon]) -> Template:
         """The template whose atoms have learned."""
-        return replace(self, atoms=tuple(atom.taught(lexicons) for atom in self.atoms))
+        return replace(self, atoms=tuple(atom.with_lexicons(lexicons) for atom in self.atoms))
 
     def _named(self, column: str, columns: Sequence[str]) -> str:
         if column in columns:
@@ -152,7 +152,7 @@ def parse(
       sufix(word[0], 3)
       ^
     """
-    return _Reader(text, _finder(folder, lexicons)).template().taught(lexicons or {})
+    return _Reader(text, _finder(folder, lexicons)).template().with_lexicons(lexicons or {})
 
 
 def parse_list(
@@ -174,7 +174,7 @@ def parse_list(
         if not text or (text.startswith("#") and not re.match(r"#[0-9]+\[", text)):
             continue
         try:
-            templates.append(_Reader(text, find, comments=True).template().taught(lexicons or {}))
+            templates.append(_Reader(text, find, comments=True).template().with_lexicons(lexicons or {}))
         except FeatureError as error:
             place = f"template {number}" if source is None else f"{source}, line {number}"
             raise FeatureError(f"{place}: {error}") from None

@@ -58,11 +58,11 @@ def attributes(features: Any, train: Corpus, test: Corpus) -> list[list[list[lis
     """
     from corate.counting.counts import label_ids
     from corate.features import resolve
-    from corate.features.related_words import taught
+    from corate.features.related_words import learn_lexicons
     from corate.features.vocabulary import Vocabulary
 
     templates, _ = resolve(features, [column.name for column in train.columns])
-    templates = taught(templates, train, *label_ids(train))
+    templates = learn_lexicons(templates, train, *label_ids(train))
     vocabulary = Vocabulary.of([template for template in templates if template.atoms])
     both = []
     for corpus, ids in ((train, vocabulary.fit(train)[0]), (test, vocabulary.transform(test)[0])):

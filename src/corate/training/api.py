@@ -19,7 +19,7 @@ from corate.counting.counts import Counts, Table, label_ids
 from corate.errors import DataError, FeatureError, ModelError
 from corate.features import FeatureSource, resolve
 from corate.features.ready_made import Bins, FeatureFunction, with_features
-from corate.features.related_words import taught
+from corate.features.related_words import learn_lexicons
 from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
 from corate.label_scores import SparseRows
@@ -132,7 +132,7 @@ def train(
     elif features is None and method != "empirical" and corpus.columns:
         features = usual_preset(corpus)
     templates, function = resolve(features, [c.name for c in corpus.columns])
-    templates = taught(templates, corpus, *label_ids(corpus, unknown))
+    templates = learn_lexicons(templates, corpus, *label_ids(corpus, unknown))
     bins = None
     if started_from is not None:
         function, bins = started_from.function, started_from.bins
