@@ -9,7 +9,7 @@ NEEDS_PYTHON = @test -n "$(PYTHON)" || { echo "make: no Python 3.10 or newer; sa
 
 BIN := .venv/bin
 INSTALLED := .venv/installed
-NATIVE := CMakeLists.txt $(wildcard native/*)
+NATIVE := CMakeLists.txt $(shell find native -type f)
 BENCH := build/bench
 FUZZ := build/fuzz
 # address (and undefined behaviour), thread, or 0 for none
