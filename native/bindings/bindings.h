@@ -2,7 +2,7 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
-void bind_intern(nanobind::module_& m);
+void bind_strings(nanobind::module_& m);
 void bind_reader(nanobind::module_& m);
 void bind_word_functions(nanobind::module_& m);
 void bind_feature_map(nanobind::module_& m);

@@ -6,7 +6,7 @@
 NB_MODULE(_native, m) {
     nanobind::set_leak_warnings(false);  // objects that Python itself keeps to its end are no concern of users
     m.doc() = "Native kernels of corate. Private: the public surface is the corate package.";
-    bind_intern(m);
+    bind_strings(m);
     bind_reader(m);
     bind_word_functions(m);
     bind_feature_map(m);

@@ -8,6 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include "core/array.h"
+
+// Label triples as rows by the label two back, of pairs of the labels after it: K + 1 rows, labels up to K, the boundary.
+inline void check_triples(const Csr& rows, size_t n_labels) {
+    const auto& [offsets, pairs] = rows;
+    const size_t size = n_labels + 1;
+    if (offsets.size() != size + 1) throw std::invalid_argument("label triples disagree with the labels");
+    check_offsets(offsets, pairs.size(), "label triples disagree with the labels");
+    check_rising(offsets, pairs, size * size, "label triples are out of range or out of order");
+}
+
 class Triples {
    public:
     static constexpr int32_t kAbsent = -1;

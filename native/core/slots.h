@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/array.h"
+
 inline void prefetch(const void* address) {
 #if defined(__GNUC__) || defined(__clang__)
     __builtin_prefetch(address);
@@ -12,6 +14,11 @@ inline void prefetch(const void* address) {
     (void)address;
 #endif
 }
+
+// Features of tokens, and the labels that each feature has a weight for.
+struct FeatureSlots {
+    Csr slots, features;
+};
 
 class Slots {
    public:

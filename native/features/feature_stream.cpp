@@ -24,7 +24,7 @@ FeatureStream::FeatureStream(const SparseFeatures& features, const std::vector<G
     : features_(features), many_(static_cast<int32_t>(std::max<size_t>(5, n_labels / 8))) {
     const auto n_features = static_cast<int32_t>(features.slots.n_features());
     for (int32_t f = 0; f < n_features; ++f) row_of_.push_back(slots_of(f) >= many_ ? static_cast<int32_t>(n_rows_++) : -1);
-    tokens_.reserve(std::get<1>(features.features).shape(0));
+    tokens_.reserve(features.features.ids.size());
     Listing work;
     work.item_of.assign(features.slots.n_features(), -1);
     for (const Group& group : groups) {
@@ -105,7 +105,7 @@ template <typename Weight>
 void FeatureStream::prefetch_item(size_t item, size_t end, const Weight* weights) const {
     if (item >= end) return;
     prefetch(weights + items_[item].slot);
-    prefetch(std::get<1>(features_.slot_arrays).data() + items_[item].slot);
+    prefetch(features_.slot_arrays.ids.data() + items_[item].slot);
 }
 
 void FeatureStream::add_scores(size_t group, const float* weights, const Rows& rows, float* const* out) const {

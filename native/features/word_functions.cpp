@@ -5,10 +5,6 @@
 #include <iterator>
 #include <stdexcept>
 
-#include <nanobind/stl/string_view.h>
-
-#include "bindings/arrays.h"
-#include "bindings/bindings.h"
 #include "text/unicode_tables.h"
 
 CharClass char_class(uint32_t code) {
@@ -330,78 +326,4 @@ bool apply(const WordFunction& f, std::string_view word, std::string& out) {
         case Kind::mixed_case: return flag(Profile(word).case_pattern() == 'm', out);
     }
     return false;
-}
-
-namespace {
-
-std::string_view string_at(const char* blob, const int64_t* offsets, size_t i) {
-    return {blob + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i])};
-}
-
-void check_table(In<uint8_t> blob, In<int64_t> offsets, const char* name) {
-    const size_t n = offsets.shape(0);
-    bool good = n > 0 && offsets(0) == 0 && offsets(n - 1) <= static_cast<int64_t>(blob.shape(0));
-    for (size_t i = 1; good && i < n; ++i) good = offsets(i - 1) <= offsets(i);
-    if (!good) throw std::invalid_argument(std::string(name) + ": offsets must rise from 0 to the size of the blob");
-}
-
-void intern_table(In<uint8_t> blob, In<int64_t> offsets, const char* name, Interner& strings) {
-    check_table(blob, offsets, name);
-    const auto* bytes = reinterpret_cast<const char*>(blob.data());
-    const size_t n = offsets.shape(0) - 1;
-    strings.reserve(n);
-    for (size_t i = 0; i < n; ++i)
-        if (strings.intern(string_at(bytes, offsets.data(), i)) != static_cast<int32_t>(i))
-            throw std::invalid_argument(std::string(name) + ": string " + std::to_string(i) + " is there twice");
-}
-
-std::shared_ptr<const Lookup> make_lookup(In<uint8_t> keys, In<int64_t> key_offsets, In<int32_t> values,
-                                          In<uint8_t> classes, In<int64_t> class_offsets, bool kin) {
-    auto table = std::make_shared<Lookup>();
-    intern_table(keys, key_offsets, "keys", table->keys);
-    intern_table(classes, class_offsets, "classes", table->classes);
-    table->values.assign(values.data(), values.data() + values.shape(0));
-    if (table->values.size() != table->keys.size()) throw std::invalid_argument("keys and values differ in number");
-    for (const int32_t v : table->values)
-        if (v < 0 || static_cast<size_t>(v) >= table->classes.size())
-            throw std::invalid_argument("the value " + std::to_string(v) + " is no id of a class");
-    if (kin) table->beginnings = std::make_unique<const Beginnings>(table->keys);
-    return table;
-}
-
-}  // namespace
-
-void bind_word_functions(nb::module_& m) {
-    nb::class_<LookupHandle>(m, "Lookup", "A table of words and their values, built once and shared.")
-        .def(
-            "__init__",
-            [](LookupHandle* self, In<uint8_t> keys, In<int64_t> key_offsets, In<int32_t> values, In<uint8_t> classes,
-               In<int64_t> class_offsets, bool kin) {
-                new (self) LookupHandle{make_lookup(keys, key_offsets, values, classes, class_offsets, kin)};
-            },
-            nb::arg("keys"), nb::arg("key_offsets"), nb::arg("values"), nb::arg("classes"), nb::arg("class_offsets"),
-            nb::arg("kin") = false);
-    m.def(
-        "apply_function",
-        [](int32_t kind, int32_t number, std::string_view text, In<uint8_t> blob, In<int64_t> offsets,
-           const LookupHandle* table) {
-            if (kind < 0 || kind >= kind_count) throw std::invalid_argument("no word function " + std::to_string(kind));
-            check_table(blob, offsets, "words");
-            const WordFunction f{static_cast<Kind>(kind), number, std::string(text), table ? table->table : nullptr};
-            const auto* bytes = reinterpret_cast<const char*>(blob.data());
-            std::vector<int32_t> ids(offsets.shape(0) - 1);
-            Interner values;
-            {
-                nb::gil_scoped_release release;
-                std::string value;
-                for (size_t i = 0; i < ids.size(); ++i)
-                    ids[i] = apply(f, string_at(bytes, offsets.data(), i), value) ? values.intern(value) : -1;
-            }
-            std::vector<uint8_t> value_blob(values.blob().begin(), values.blob().end());
-            return nb::make_tuple(to_numpy(std::move(ids)), to_numpy(std::move(value_blob)),
-                                  to_numpy(std::vector<int64_t>(values.offsets())));
-        },
-        nb::arg("kind"), nb::arg("number"), nb::arg("text"), nb::arg("blob"), nb::arg("offsets"),
-        nb::arg("table").none() = nb::none(),
-        "Values of a word function for a table of words: (ids int32, -1 where there is no value; blob, offsets).");
 }

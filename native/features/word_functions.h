@@ -81,8 +81,3 @@ void append_lower(std::string_view word, std::string& out);
 // Appends where each character of a word starts, and the word's size.
 void append_starts(std::string_view word, std::vector<size_t>& starts);
 bool has_hyphen(std::string_view word);
-
-// What Python holds of a Lookup (corate._native.Lookup): built once, shared by all functions that use it.
-struct LookupHandle {
-    std::shared_ptr<const Lookup> table;
-};

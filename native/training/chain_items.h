@@ -12,9 +12,9 @@
 #include <optional>
 #include <string>
 
-#include "bindings/arrays.h"
 #include "chain/chain.h"
 #include "chain/triples.h"
+#include "core/array.h"
 #include "features/sparse_features.h"
 #include "training/adagrad.h"
 
@@ -23,37 +23,48 @@ inline Loss loss_named(const std::string& name) {
     if (name == "pieces") return Loss::pieces;
     if (name == "local") return Loss::local;
     if (name == "path") return Loss::path;
-    throw nb::value_error("unknown loss");
+    throw std::invalid_argument("unknown loss");
 }
+
+// What a model is trained on.
+struct ChainData {
+    Loss loss;
+    size_t n_labels;
+    Array<int64_t> sentences;
+    FeatureSlots nodes;                  // weights W, and the features of each token
+    std::optional<Array<float>> values;    // of the features, where they are not all 1
+    std::optional<Csr> candidates;         // labels of each token, all where there are none
+    std::optional<Array<float>> base;      // of each candidate
+    Array<int32_t> gold;                   // which candidate is right, -1 where it is not known
+    std::optional<FeatureSlots> edges;   // the same for weights U
+    std::optional<Array<float>> sentence_weights;
+    Array<uint8_t> free_pairs;             // which label pairs have a weight T to train
+    std::optional<Csr> triples;            // label triples that have a weight S: see triples.h
+};
 
 class ChainItems {
    public:
-    ChainItems(const std::string& loss, size_t n_labels, In<int64_t> sentences, std::tuple<Csr, Csr> node_slots,
-               std::optional<In<float>> values, std::optional<Csr> candidates, std::optional<In<float>> base, In<int32_t> gold,
-               std::optional<std::tuple<Csr, Csr>> edge_slots, std::optional<In<float>> sentence_weights, In<uint8_t> free_pairs,
-               std::optional<Csr> triples)
-        : loss_(loss_named(loss)),
-          K_(n_labels),
-          sentences_(sentences),
-          candidates_(candidates),
-          base_(base),
-          gold_(gold),
-          sentence_weights_(sentence_weights),
-          free_(free_pairs) {
-        if (sentences.shape(0) < 1) throw nb::value_error("sentence offsets start at 0 and never fall");
-        n_tokens_ = static_cast<size_t>(sentences(sentences.shape(0) - 1));
+    explicit ChainItems(const ChainData& data)
+        : loss_(data.loss),
+          K_(data.n_labels),
+          sentences_(data.sentences),
+          candidates_(data.candidates),
+          base_(data.base),
+          gold_(data.gold),
+          sentence_weights_(data.sentence_weights),
+          free_(data.free_pairs) {
+        if (sentences_.size() < 1) throw std::invalid_argument("sentence offsets start at 0 and never fall");
+        n_tokens_ = static_cast<size_t>(sentences_.back());
         check();
-        nodes_ = std::make_unique<SparseFeatures>(std::get<0>(node_slots), std::get<1>(node_slots), values, n_tokens_, K_);
-        if (edge_slots) {
-            edges_ = std::make_unique<SparseFeatures>(std::get<0>(*edge_slots), std::get<1>(*edge_slots), std::nullopt, n_tokens_,
-                                                      (K_ + 1) * (K_ + 1));
+        nodes_ = std::make_unique<SparseFeatures>(data.nodes, data.values, n_tokens_, K_);
+        if (data.edges) {
+            edges_ = std::make_unique<SparseFeatures>(*data.edges, std::nullopt, n_tokens_, (K_ + 1) * (K_ + 1));
             place_edge_slots();
         }
-        if (triples) {
-            const auto& [offsets, pairs] = *triples;
-            if (loss_ != Loss::likelihood) throw nb::value_error("label triples are for the likelihood");
-            check_triples(offsets, pairs, K_);
-            triples_ = Triples(offsets.data(), pairs.data(), K_);
+        if (data.triples) {
+            if (loss_ != Loss::likelihood) throw std::invalid_argument("label triples are for the likelihood");
+            check_triples(*data.triples, K_);
+            triples_ = Triples(data.triples->offsets.data(), data.triples->ids.data(), K_);
         }
         for (size_t y = 0; y < K_; ++y) iota_.push_back(static_cast<int32_t>(y));
     }
@@ -62,19 +73,19 @@ class ChainItems {
     size_t edge_size() const { return edges_ ? edges_->size() : 0; }
     size_t first_triple() const { return n_pairs() + edge_size() + nodes_->size(); }
     size_t size() const { return first_triple() + triples_.size(); }
-    size_t n_sentences() const { return sentences_.shape(0) - 1; }
+    size_t n_sentences() const { return sentences_.size() - 1; }
 
    protected:
     bool all_labels() const { return !candidates_; }
-    size_t length(size_t s) const { return static_cast<size_t>(sentences_.data()[s + 1] - sentences_.data()[s]); }
+    size_t length(size_t s) const { return static_cast<size_t>(sentences_[s + 1] - sentences_[s]); }
     size_t edge_features() const { return edges_ ? edges_->slots.n_features() : 0; }
     size_t width(int64_t t) const {
         if (!candidates_) return K_;
-        const int64_t* offsets = std::get<0>(*candidates_).data();
+        const int64_t* offsets = candidates_->offsets.data();
         return static_cast<size_t>(offsets[t + 1] - offsets[t]);
     }
-    int64_t first(int64_t t) const { return candidates_ ? std::get<0>(*candidates_).data()[t] : t * static_cast<int64_t>(K_); }
-    const int32_t* labels(int64_t t) const { return candidates_ ? std::get<1>(*candidates_).data() + first(t) : iota_.data(); }
+    int64_t first(int64_t t) const { return candidates_ ? candidates_->offsets[t] : t * static_cast<int64_t>(K_); }
+    const int32_t* labels(int64_t t) const { return candidates_ ? candidates_->ids.data() + first(t) : iota_.data(); }
 
     template <size_t Stride, typename Weight, typename Real>
     void node_scores(int64_t t, const Weight* weights, Real* out) const {
@@ -90,13 +101,13 @@ class ChainItems {
 
     template <size_t Stride, typename Weight, typename Real>
     void fill(size_t s, const Weight* weights, Chain<Real>& c) const {
-        const int64_t begin = sentences_.data()[s];
+        const int64_t begin = sentences_[s];
         c.n = length(s);
         c.width.resize(c.n);
         c.gold.resize(c.n);
         for (size_t j = 0; j < c.n; ++j) {
             c.width[j] = width(begin + static_cast<int64_t>(j));
-            c.gold[j] = gold_.data()[begin + static_cast<int64_t>(j)];
+            c.gold[j] = gold_[begin + static_cast<int64_t>(j)];
         }
         c.narrow = loss_ == Loss::local;
         c.second = !triples_.empty();
@@ -109,7 +120,7 @@ class ChainItems {
     // Residuals of a sentence into the chain; returns its loss, both times its weight.
     template <size_t Stride, typename Weight, typename Real>
     double residual(size_t s, const Weight* weights, Chain<Real>& c) const {
-        if (sentences_.data()[s] == sentences_.data()[s + 1]) {
+        if (sentences_[s] == sentences_[s + 1]) {
             c.n = 0;
             return 0.0;
         }
@@ -126,7 +137,7 @@ class ChainItems {
             }
         }
         if (!sentence_weights_) return loss;
-        const float weight = sentence_weights_->data()[s];
+        const float weight = (*sentence_weights_)[s];
         for (Real& r : c.node) r *= static_cast<Real>(weight);
         for (Real& r : c.block) r *= static_cast<Real>(weight);
         for (Real& r : c.triple) r *= static_cast<Real>(weight);
@@ -136,7 +147,7 @@ class ChainItems {
     // Calls use(token, position) for the tokens of a sentence; what the next ones read lies anywhere, and is asked for ahead.
     template <size_t Stride, typename Weight, typename Use>
     void each_token_ahead(size_t s, const Weight* weights, Use use) const {
-        const int64_t begin = sentences_.data()[s], end = sentences_.data()[s + 1];
+        const int64_t begin = sentences_[s], end = sentences_[s + 1];
         const Weight* w = weights + Stride * (n_pairs() + edge_size());
         if (begin < end) nodes_->prefetch_slots(begin, w, Stride);
         for (int64_t t = begin; t < end; ++t) {
@@ -164,7 +175,7 @@ class ChainItems {
     template <typename Real, typename Use>
     void edge_weights_of(size_t s, Chain<Real>& c, std::vector<int32_t>& pairs, size_t part, size_t parts, Use use) const {
         for (size_t j = 0; edges_ && j < c.n; ++j) {
-            const int64_t t = sentences_.data()[s] + static_cast<int64_t>(j);
+            const int64_t t = sentences_[s] + static_cast<int64_t>(j);
             const Real* r = c.edges(j);
             pairs.clear();
             edges_->each(t, [&](int32_t g, float) {
@@ -188,7 +199,7 @@ class ChainItems {
     void pairs_of(size_t s, Chain<Real>& c, size_t part, size_t parts, Use use) const {
         const auto boundary = static_cast<int32_t>(K_);
         for (size_t j = 0; j <= c.n && c.n > 0; ++j) {
-            const int64_t t = sentences_.data()[s] + static_cast<int64_t>(j);
+            const int64_t t = sentences_[s] + static_cast<int64_t>(j);
             const int32_t* to = j == c.n ? &boundary : labels(t);
             const size_t m = c.rows(j), n = j == c.n ? 1 : c.width[j];
             const int32_t* from = j == 0 ? &boundary : labels(t - 1) + (c.narrow ? c.gold[j - 1] : 0);
@@ -226,7 +237,7 @@ class ChainItems {
         }
         if (pairs.empty()) {
             const int32_t boundary = static_cast<int32_t>(K_);
-            const int32_t* from = starts ? &boundary : labels(t - 1) + (narrow ? gold_.data()[t - 1] : 0);
+            const int32_t* from = starts ? &boundary : labels(t - 1) + (narrow ? gold_[t - 1] : 0);
             const size_t m = starts || narrow ? 1 : width(t - 1);
             for (size_t k = 0; k < m; ++k)
                 for (size_t l = 0; l < width(t); ++l) pairs.push_back(from[k] * static_cast<int32_t>(K_ + 1) + labels(t)[l]);
@@ -281,37 +292,36 @@ class ChainItems {
 
     void check() const {
         check_offsets(sentences_, n_tokens_, "sentence offsets start at 0 and never fall");
-        if (K_ < 1 || gold_.shape(0) != n_tokens_ || free_.shape(0) != n_pairs() ||
-            (sentence_weights_ && sentence_weights_->shape(0) != n_sentences()))
-            throw nb::value_error("labels, pairs or weights disagree with the sentences");
-        if (base_ && base_->shape(0) != (candidates_ ? std::get<1>(*candidates_).shape(0) : n_tokens_ * K_))
-            throw nb::value_error("base scores and candidates disagree");
-        if (candidates_) {
-            const auto& [starts, own] = *candidates_;
-            if (starts.shape(0) != n_tokens_ + 1) throw nb::value_error("candidates and tokens disagree");
-            check_offsets(starts, own.shape(0), "candidates and tokens disagree");
-            for (size_t t = 0; t < n_tokens_; ++t) {
-                if (starts(t + 1) == starts(t)) throw nb::value_error("a token without candidate labels");
-                for (int64_t i = starts(t); i < starts(t + 1); ++i)
-                    if (own(i) < 0 || static_cast<size_t>(own(i)) >= K_ || (i > starts(t) && own(i) <= own(i - 1)))
-                        throw nb::value_error("candidate labels are out of range or out of order");
-            }
-        }
+        if (K_ < 1 || gold_.size() != n_tokens_ || free_.size() != n_pairs() ||
+            (sentence_weights_ && sentence_weights_->size() != n_sentences()))
+            throw std::invalid_argument("labels, pairs or weights disagree with the sentences");
+        if (base_ && base_->size() != (candidates_ ? candidates_->ids.size() : n_tokens_ * K_))
+            throw std::invalid_argument("base scores and candidates disagree");
+        if (candidates_) check_candidates(*candidates_);
         const int32_t least = loss_ == Loss::likelihood ? -1 : 0;
         for (size_t t = 0; t < n_tokens_; ++t)
-            if (gold_(t) < least || (gold_(t) >= 0 && static_cast<size_t>(gold_(t)) >= width(static_cast<int64_t>(t))))
-                throw nb::value_error("a token's label is none of its candidates");
+            if (gold_[t] < least || (gold_[t] >= 0 && static_cast<size_t>(gold_[t]) >= width(static_cast<int64_t>(t))))
+                throw std::invalid_argument("a token's label is none of its candidates");
+    }
+
+    void check_candidates(const Csr& candidates) const {
+        const auto& [starts, own] = candidates;
+        if (starts.size() != n_tokens_ + 1) throw std::invalid_argument("candidates and tokens disagree");
+        check_offsets(starts, own.size(), "candidates and tokens disagree");
+        for (size_t t = 0; t < n_tokens_; ++t)
+            if (starts[t + 1] == starts[t]) throw std::invalid_argument("a token without candidate labels");
+        check_rising(starts, own, K_, "candidate labels are out of range or out of order");
     }
 
    protected:
     Loss loss_;
     size_t K_, n_tokens_ = 0;
-    In<int64_t> sentences_;
+    Array<int64_t> sentences_;
     std::optional<Csr> candidates_;
-    std::optional<In<float>> base_;
-    In<int32_t> gold_;
-    std::optional<In<float>> sentence_weights_;
-    In<uint8_t> free_;  // which label pairs have a weight to train
+    std::optional<Array<float>> base_;
+    Array<int32_t> gold_;
+    std::optional<Array<float>> sentence_weights_;
+    Array<uint8_t> free_;  // which label pairs have a weight to train
     std::unique_ptr<SparseFeatures> nodes_, edges_;
     Triples triples_;
     std::vector<int32_t> edge_place_, iota_;
