@@ -29,12 +29,6 @@ SparseRows rows_of(const LabelScoreArrays& arrays, size_t n_labels, const char* 
     return {copy_of(offsets), copy_of(labels), copy_of(scores)};
 }
 
-// Label pairs are numbered y (K + 1) + y'; with too many labels for that, no edge weight is in range.
-size_t n_pairs(const Edges& edges) {
-    const int64_t size = static_cast<int64_t>(edges.n_labels) + 1;
-    return size * size > INT32_MAX ? 0 : static_cast<size_t>(size * size);
-}
-
 Batch batch_of(const Engine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences, const AttributeArrays& ready) {
     Batch batch{view(columns, sentences), std::nullopt};
     if (ready) {
@@ -85,10 +79,11 @@ void bind_engine(nb::module_& m) {
                const LabelScoreArrays& rows, std::vector<int32_t> rung_functions, std::vector<int64_t> rung_bases,
                const LabelScoreArrays& linear, const LabelScoreArrays& edge_weights, int64_t first_feature, bool all_labels, float floor) {
                 const auto K = static_cast<size_t>(edges.n_labels);
+                const LabelPairs pairs = edges.pairs();
                 new (self) Engine(map, edges,
                                   {copy_of(bias), word_column, rows_of(rows, K, "ladder rows are damaged"), std::move(rung_functions),
                                    std::move(rung_bases), rows_of(linear, K, "weights are damaged"),
-                                   rows_of(edge_weights, n_pairs(edges), "edge weights are damaged"), first_feature, all_labels, floor});
+                                   rows_of(edge_weights, pairs.small() ? pairs.size() : 0, "edge weights are damaged"), first_feature, all_labels, floor});
             },
             nb::arg("map"), nb::arg("edges"), nb::arg("bias"), nb::arg("word_column"), nb::arg("rows"), nb::arg("rung_functions"),
             nb::arg("rung_bases"), nb::arg("linear"), nb::arg("edge_weights"), nb::arg("first_feature"), nb::arg("all_labels"),

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/log_sum.h"
+#include "chain/log_steps.h"
 #include "core/vectors.h"
 
 namespace {
@@ -146,35 +146,29 @@ void make_room(Chain<Real>& c) {
 // Scores become expectations, in log space; returns log Z.
 double log_expectations(Chain<double>& c) {
     make_room(c);
+    const double nothing = 0.0;  // what comes before the start
+    const auto alpha = [&](size_t j) { return c.alpha.data() + c.node_at[j]; };
+    const auto beta = [&](size_t j) { return c.beta.data() + c.node_at[j]; };
     std::vector<double> terms;
-    for (size_t j = 0; j < c.n; ++j) {
-        const size_t m = c.width[j], before = j == 0 ? 1 : c.width[j - 1];
-        terms.resize(before);
-        for (size_t l = 0; l < m; ++l) {
-            for (size_t k = 0; k < before; ++k)
-                terms[k] = (j == 0 ? 0.0 : c.alpha[c.node_at[j - 1] + k]) + c.edges(j)[k * m + l];
-            c.alpha[c.node_at[j] + l] = c.nodes(j)[l] + log_sum(terms.data(), before);
-        }
-    }
-    const size_t last = c.node_at[c.n - 1], m = c.width[c.n - 1];
+    for (size_t j = 0; j < c.n; ++j)
+        log_forward(j == 0 ? &nothing : alpha(j - 1), c.rows(j), c.edges(j), c.nodes(j), c.width[j], alpha(j), terms);
+    const size_t m = c.width[c.n - 1];
     terms.resize(m);
-    for (size_t k = 0; k < m; ++k) terms[k] = c.alpha[last + k] + c.edges(c.n)[k];
+    for (size_t k = 0; k < m; ++k) terms[k] = alpha(c.n - 1)[k] + c.edges(c.n)[k];
     const double log_z = log_sum(terms.data(), m);
     for (size_t k = 0; k < m; ++k) {
-        c.beta[last + k] = c.edges(c.n)[k];
+        beta(c.n - 1)[k] = c.edges(c.n)[k];
         c.edges(c.n)[k] = std::exp(terms[k] - log_z);
     }
     for (size_t j = c.n; j-- > 0;) {
-        const size_t here = c.node_at[j], wide = c.width[j], before = j == 0 ? 1 : c.width[j - 1];
-        terms.resize(wide);
-        for (size_t k = 0; k < before; ++k) {
-            double* row = c.edges(j) + k * wide;
-            const double a = j == 0 ? 0.0 : c.alpha[c.node_at[j - 1] + k];
-            for (size_t l = 0; l < wide; ++l) terms[l] = row[l] + c.nodes(j)[l] + c.beta[here + l];
-            if (j > 0) c.beta[c.node_at[j - 1] + k] = log_sum(terms.data(), wide);
-            for (size_t l = 0; l < wide; ++l) row[l] = std::exp(a + terms[l] - log_z);
-        }
-        for (size_t l = 0; l < wide; ++l) c.nodes(j)[l] = std::exp(c.alpha[here + l] + c.beta[here + l] - log_z);
+        const size_t wide = c.width[j];
+        const double* before = j == 0 ? &nothing : alpha(j - 1);
+        log_backward(c.edges(j), c.nodes(j), beta(j), wide, c.rows(j), j == 0 ? nullptr : beta(j - 1), terms,
+                     [&](size_t k, const double* term) {
+                         double* row = c.edges(j) + k * wide;
+                         for (size_t l = 0; l < wide; ++l) row[l] = std::exp(before[k] + term[l] - log_z);
+                     });
+        for (size_t l = 0; l < wide; ++l) c.nodes(j)[l] = std::exp(alpha(j)[l] + beta(j)[l] - log_z);
     }
     return log_z;
 }

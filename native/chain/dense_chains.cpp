@@ -7,18 +7,17 @@
 #include "core/vectors.h"
 
 void DensePairs::set(const float* weights, size_t labels, size_t apart) {
-    n_labels = labels;
+    pairs = LabelPairs(labels);
     stride = (labels + 31) / 32 * 32;
-    const size_t size = labels + 1;
-    scores.resize(size * size);
-    for (size_t i = 0; i < size * size; ++i) scores[i] = static_cast<double>(weights[apart * i]);
+    scores.resize(pairs.size());
+    for (size_t i = 0; i < pairs.size(); ++i) scores[i] = static_cast<double>(weights[apart * i]);
     shift = *std::max_element(scores.begin(), scores.end());
     const auto top = static_cast<float>(shift);
     forward.assign(stride * stride, 0.0f);
     backward.assign(stride * stride, 0.0f);
     start.assign(stride, 0.0f);
     end.assign(stride, 0.0f);
-    const auto potential = [&](size_t y, size_t z) { return std::exp(weights[apart * (y * size + z)] - top); };
+    const auto potential = [&](size_t y, size_t z) { return std::exp(weights[apart * pairs.at(y, z)] - top); };
     for (size_t y = 0; y < labels; ++y) {
         start[y] = potential(labels, y);
         end[y] = potential(y, labels);
@@ -27,9 +26,9 @@ void DensePairs::set(const float* weights, size_t labels, size_t apart) {
 }
 
 void DensePairs::score_as_rounded() {
-    const size_t size = n_labels + 1;
+    const size_t n_labels = pairs.n_labels();
     const auto score = [&](size_t y, size_t z, float potential) {
-        if (potential > 0.0f) scores[y * size + z] = std::log(static_cast<double>(potential)) + shift;
+        if (potential > 0.0f) scores[pairs.at(y, z)] = std::log(static_cast<double>(potential)) + shift;
     };
     for (size_t y = 0; y < n_labels; ++y) {
         score(n_labels, y, start[y]);
@@ -39,7 +38,8 @@ void DensePairs::score_as_rounded() {
 }
 
 void DenseGroup::lay_out(const std::vector<size_t>& lengths, const DensePairs& pairs) {
-    n_labels_ = pairs.n_labels;
+    pairs_ = pairs.pairs;
+    n_labels_ = pairs_.n_labels();
     stride_ = pairs.stride;
     lengths_ = lengths;
     at_.assign(1, 0);
@@ -53,23 +53,23 @@ void DenseGroup::lay_out(const std::vector<size_t>& lengths, const DensePairs& p
     losses_.assign(lengths.size(), 0.0);
     bad_.assign(lengths.size(), 0);
     sums_.assign(stride_ * stride_, 0.0f);
-    table.assign((n_labels_ + 1) * (n_labels_ + 1), 0.0f);
+    table.assign(pairs_.size(), 0.0f);
 }
 
 void DenseGroup::run(const DensePairs& pairs, const std::vector<const int32_t*>& gold, const std::vector<float>& weights,
                      bool in_pieces) {
     times_ = in_pieces ? 2 : 1;
-    const size_t count = lengths_.size(), size = n_labels_ + 1;
+    const size_t count = lengths_.size();
     for (size_t s = 0; s < count; ++s) {
         const auto n = static_cast<double>(lengths_[s] + 1);
         if (gold[s] == nullptr) bad_[s] = 1;
         size_t before = n_labels_;
         for (size_t j = 0; j < lengths_[s] && gold[s] != nullptr; ++j) {
             const auto y = static_cast<size_t>(gold[s][j]);
-            losses_[s] -= static_cast<double>(times_) * static_cast<double>(row(s, j)[y]) + pairs.scores[before * size + y];
+            losses_[s] -= static_cast<double>(times_) * static_cast<double>(row(s, j)[y]) + pairs.scores[pairs_.at(before, y)];
             before = y;
         }
-        losses_[s] -= pairs.scores[before * size + n_labels_];
+        losses_[s] -= pairs.scores[pairs_.at(before, n_labels_)];
         losses_[s] += static_cast<double>(times_) * exponentiate_rows(row(s, 0), lengths_[s], n_labels_, stride_) + n * pairs.shift;
     }
     if (in_pieces) {
@@ -91,8 +91,8 @@ void DenseGroup::run(const DensePairs& pairs, const std::vector<const int32_t*>&
             scale_row(node_.data() + first * stride_, weights[s], lengths_[s] * stride_);
         }
         for (size_t y = 0; y < n_labels_; ++y) {
-            table[n_labels_ * size + y] += pairs.start[y] * after_[first * stride_ + y];
-            table[y * size + n_labels_] += weights[s] * alpha_[last * stride_ + y] * pairs.end[y] * ends_[s];
+            table[pairs_.at(n_labels_, y)] += pairs.start[y] * after_[first * stride_ + y];
+            table[pairs_.at(y, n_labels_)] += weights[s] * alpha_[last * stride_ + y] * pairs.end[y] * ends_[s];
         }
         take_gold(s, gold[s], weights[s]);
         // No pair leads from the last label of a sentence to the first of the next.
@@ -100,7 +100,7 @@ void DenseGroup::run(const DensePairs& pairs, const std::vector<const int32_t*>&
     }
     add_products(alpha_.data(), after_.data() + stride_, at_.back() - 1, n_labels_, stride_, sums_.data());
     for (size_t y = 0; y < n_labels_; ++y)
-        for (size_t z = 0; z < n_labels_; ++z) table[y * size + z] += pairs.forward[y * stride_ + z] * sums_[y * stride_ + z];
+        for (size_t z = 0; z < n_labels_; ++z) table[pairs_.at(y, z)] += pairs.forward[y * stride_ + z] * sums_[y * stride_ + z];
 }
 
 void DenseGroup::forward(const DensePairs& pairs) {
@@ -212,13 +212,12 @@ void DenseGroup::pieces(const DensePairs& pairs) {
 }
 
 void DenseGroup::take_gold(size_t s, const int32_t* gold, float weight) {
-    const size_t size = n_labels_ + 1;
     size_t before = n_labels_;
     for (size_t j = 0; j < lengths_[s]; ++j) {
         const auto y = static_cast<size_t>(gold[j]);
         row(s, j)[y] -= static_cast<float>(times_) * weight;
-        table[before * size + y] -= weight;
+        table[pairs_.at(before, y)] -= weight;
         before = y;
     }
-    table[before * size + n_labels_] -= weight;
+    table[pairs_.at(before, n_labels_)] -= weight;
 }

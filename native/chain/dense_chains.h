@@ -10,9 +10,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/label_pairs.h"
+
 // exp(T) as the steps take it, forward and backward; label K is the boundary.
 struct DensePairs {
-    size_t n_labels = 0, stride = 0;
+    LabelPairs pairs;
+    size_t stride = 0;
     std::vector<float> forward, backward;  // stride x stride
     std::vector<float> start, end;
     std::vector<double> scores;  // (K + 1)^2
@@ -43,7 +46,7 @@ class DenseGroup {
     template <typename Use>
     void each_pair(size_t part, size_t parts, Use use) const {
         for (size_t y = part; y <= n_labels_; y += parts)
-            for (size_t at = y * (n_labels_ + 1); at < (y + 1) * (n_labels_ + 1); ++at) use(at, table[at]);
+            for (size_t at = pairs_.row(y); at < pairs_.row(y + 1); ++at) use(at, table[at]);
     }
 
    private:
@@ -54,6 +57,7 @@ class DenseGroup {
     float* after_row(size_t s, size_t j) { return after_.data() + (at_[s] + j) * stride_; }
     void take_gold(size_t s, const int32_t* gold, float weight);
 
+    LabelPairs pairs_;
     size_t n_labels_ = 0, stride_ = 0;
     std::vector<size_t> lengths_, at_;
     std::vector<float> node_, alpha_, after_, beyond_, scale_, ends_, sums_;

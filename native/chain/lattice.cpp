@@ -1,7 +1,7 @@
 // Viterbi and forward-backward over lattices of candidate labels. See lattice.h for the score.
 #include "chain/lattice.h"
 
-#include "core/log_sum.h"
+#include "chain/log_steps.h"
 
 namespace {
 
@@ -9,9 +9,9 @@ namespace {
 template <bool Dense>
 void step(const Edges& edges, const int32_t* from, const float* alpha, size_t m, const int32_t* to, const float* node,
           size_t width, float* next, int32_t* back) {
-    const size_t stride = static_cast<size_t>(edges.n_labels) + 1;
+    const LabelPairs pairs = edges.pairs();
     for (size_t k = 0; k < m; ++k) {
-        const float* row = Dense ? edges.dense.data() + static_cast<size_t>(from[k]) * stride : nullptr;
+        const float* row = Dense ? edges.dense.data() + pairs.row(static_cast<size_t>(from[k])) : nullptr;
         for (size_t l = 0; l < width; ++l) {
             const float value = alpha[k] + (Dense ? row[to[l]] : edges.at(from[k], to[l]));
             if (k == 0 || value > next[l]) {
@@ -46,7 +46,7 @@ void full_step(const Edges& edges, const float* alpha, const float* node, float*
     std::fill(next, next + K, -INFINITY);
     std::fill(back, back + K, 0);
     for (size_t k = 0; k < K; ++k) {
-        const float* row = edges.dense.data() + k * (K + 1);
+        const float* row = edges.dense.data() + edges.pairs().row(k);
         const float a = alpha[k];
         for (size_t l = 0; l < K; ++l) {
             const float value = a + row[l];
@@ -152,54 +152,44 @@ float Viterbi::decode_second(const SentenceLattice& s, const Edges& edges, int32
     return top;
 }
 
+// Edges are worked out block by block, and never kept: there may be many labels, and long sentences.
 double ForwardBackward::run(const SentenceLattice& s, const Edges& edges, float* marginals, std::vector<float>* pairs) {
     if (s.n == 0) return 0.0;
     if (!edges.triples.empty()) return run_second(s, edges, marginals, pairs);
-    const int32_t K = edges.n_labels;
     const int64_t base = s.offsets[0];
     const size_t total = static_cast<size_t>(s.offsets[s.n] - base);
+    const double nothing = 0.0;  // what comes before the start
     alpha_.resize(total);
-    std::vector<double> terms;
     const auto start_of = [&](size_t j) { return static_cast<size_t>(s.offsets[j] - base); };
     const auto width_of = [&](size_t j) { return static_cast<size_t>(s.offsets[j + 1] - s.offsets[j]); };
+    const auto nodes = [&](size_t j) { return s.scores + s.offsets[j]; };
+    const auto alpha = [&](size_t j) { return alpha_.data() + start_of(j); };
+    const auto beta = [&](size_t j) { return beta_.data() + start_of(j); };
 
-    s.edge_block(0, edges, block_);
-    for (size_t k = 0; k < width_of(0); ++k) alpha_[k] = static_cast<double>(block_[k]) + s.scores[base + k];
-    for (size_t j = 1; j < s.n; ++j) {
-        const size_t before = start_of(j - 1), here = start_of(j), m = width_of(j - 1);
-        terms.resize(m);
+    for (size_t j = 0; j < s.n; ++j) {
         s.edge_block(j, edges, block_);
-        for (size_t l = 0; l < width_of(j); ++l) {
-            for (size_t k = 0; k < m; ++k) terms[k] = alpha_[before + k] + block_[k * width_of(j) + l];
-            alpha_[here + l] = s.scores[base + here + l] + log_sum(terms.data(), m);
-        }
+        log_forward(j == 0 ? &nothing : alpha(j - 1), j == 0 ? 1 : width_of(j - 1), block_.data(), nodes(j), width_of(j), alpha(j), terms_);
     }
-    const size_t last = start_of(s.n - 1), m = width_of(s.n - 1);
-    terms.resize(m);
-    for (size_t k = 0; k < m; ++k) terms[k] = alpha_[last + k] + edges.at(s.labels[base + last + k], K);
-    const double log_z = log_sum(terms.data(), m);
+    const size_t m = width_of(s.n - 1);
+    s.edge_block(s.n, edges, block_);
+    terms_.resize(m);
+    for (size_t k = 0; k < m; ++k) terms_[k] = alpha(s.n - 1)[k] + block_[k];
+    const double log_z = log_sum(terms_.data(), m);
     if (marginals == nullptr) return log_z;
 
     beta_.resize(total);
-    for (size_t k = 0; k < m; ++k) beta_[last + k] = edges.at(s.labels[base + last + k], K);
-    for (size_t j = s.n - 1; j-- > 0;) {
-        const size_t here = start_of(j), after = start_of(j + 1), width = width_of(j + 1);
-        terms.resize(width);
-        s.edge_block(j + 1, edges, block_);
-        for (size_t k = 0; k < width_of(j); ++k) {
-            for (size_t l = 0; l < width; ++l)
-                terms[l] = static_cast<double>(block_[k * width + l]) + s.scores[base + after + l] + beta_[after + l];
-            beta_[here + k] = log_sum(terms.data(), width);
-        }
+    for (size_t k = 0; k < m; ++k) beta(s.n - 1)[k] = block_[k];
+    for (size_t j = s.n - 1; j > 0; --j) {
+        s.edge_block(j, edges, block_);
+        log_backward(block_.data(), nodes(j), beta(j), width_of(j), width_of(j - 1), beta(j - 1), terms_, [](size_t, const double*) {});
     }
     for (size_t i = 0; i < total; ++i) marginals[i] = static_cast<float>(std::exp(alpha_[i] + beta_[i] - log_z));
     for (size_t j = 1; pairs != nullptr && j < s.n; ++j) {
-        const size_t before = start_of(j - 1), here = start_of(j), width = width_of(j);
         s.edge_block(j, edges, block_);
         for (size_t k = 0; k < width_of(j - 1); ++k)
-            for (size_t l = 0; l < width; ++l)
-                pairs->push_back(static_cast<float>(std::exp(alpha_[before + k] + block_[k * width + l] + s.scores[base + here + l] +
-                                                             beta_[here + l] - log_z)));
+            for (size_t l = 0; l < width_of(j); ++l)
+                pairs->push_back(static_cast<float>(
+                    std::exp(alpha(j - 1)[k] + block_[k * width_of(j) + l] + nodes(j)[l] + beta(j)[l] - log_z)));
     }
     return log_z;
 }

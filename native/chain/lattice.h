@@ -17,6 +17,7 @@
 
 #include "chain/chain.h"
 #include "chain/triples.h"
+#include "core/label_pairs.h"
 
 struct Edges {
     int32_t n_labels = 0;
@@ -30,8 +31,9 @@ struct Edges {
     Triples triples;     // none where the order is the first
     std::vector<float> triple_scores;
 
+    LabelPairs pairs() const { return LabelPairs(static_cast<size_t>(n_labels)); }
     float at(int32_t y, int32_t z) const {
-        if (!dense.empty()) return dense[static_cast<size_t>(y) * (n_labels + 1) + z];
+        if (!dense.empty()) return dense[pairs().at(static_cast<size_t>(y), static_cast<size_t>(z))];
         const int32_t* first = to.data() + offsets[y];
         const int32_t* last = to.data() + offsets[y + 1];
         const int32_t* found = std::lower_bound(first, last, z);
@@ -56,14 +58,15 @@ struct EdgeFeatures {
     bool any(int64_t token) const { return offsets != nullptr && offsets[token] < offsets[token + 1]; }
 
     // block(k, l) += score of (from[k], to[l]); both lists rise.
-    void add(int64_t token, int32_t n_labels, const int32_t* from, size_t m, const int32_t* to, size_t n, float* block) const {
+    void add(int64_t token, const LabelPairs& pairs, const int32_t* from, size_t m, const int32_t* to, size_t n, float* block) const {
         for (int64_t i = offsets[token]; i < offsets[token + 1]; ++i) {
             if (ids[i] < 0) continue;
             const int64_t a = row_offsets[ids[i]], b = row_offsets[ids[i] + 1];
             for (size_t k = 0; k < m; ++k) {
-                const int32_t base = from[k] * (n_labels + 1);
+                const auto base = static_cast<int32_t>(pairs.row(static_cast<size_t>(from[k])));
+                const auto last = base + static_cast<int32_t>(pairs.boundary());
                 const int32_t* at = std::lower_bound(row_pairs + a, row_pairs + b, base);
-                for (size_t l = 0; at != row_pairs + b && *at <= base + n_labels;) {
+                for (size_t l = 0; at != row_pairs + b && *at <= last;) {
                     while (l < n && base + to[l] < *at) ++l;
                     if (l == n) break;
                     if (base + to[l] == *at) block[k * n + l] += row_scores[at - row_pairs];
@@ -98,7 +101,7 @@ struct SentenceLattice {
             for (size_t l = 0; l < width; ++l) block[k * width + l] = edges.at(from[k], to[l]);
         if (j == n) return;
         if (extra.any(first + static_cast<int64_t>(j)))
-            extra.add(first + static_cast<int64_t>(j), edges.n_labels, from, m, to, width, block.data());
+            extra.add(first + static_cast<int64_t>(j), edges.pairs(), from, m, to, width, block.data());
         if (edges.local) normalise(block.data(), m, scores + offsets[j], width);
     }
 
@@ -152,7 +155,7 @@ class ForwardBackward {
    private:
     double run_second(const SentenceLattice& s, const Edges& edges, float* marginals, std::vector<float>* pairs);
 
-    std::vector<double> alpha_, beta_;
+    std::vector<double> alpha_, beta_, terms_;
     std::vector<float> block_;
     Chain<double> chain_;
 };

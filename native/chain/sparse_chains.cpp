@@ -182,9 +182,9 @@ void SparseSteps::set(const float* matrix, size_t labels, size_t stride, float u
 }
 
 bool SparsePairs::set(const DensePairs& pairs, const uint8_t* free) {
-    const size_t K = pairs.n_labels;
+    const size_t K = pairs.pairs.n_labels();
     const float usual = std::exp(-static_cast<float>(pairs.shift));  // of a score of zero
-    all = &pairs;
+    dense = &pairs;
     forward.set(pairs.forward.data(), K, pairs.stride, usual);
     backward.set(pairs.backward.data(), K, pairs.stride, usual);
     count(free);
@@ -192,18 +192,19 @@ bool SparsePairs::set(const DensePairs& pairs, const uint8_t* free) {
 }
 
 void SparsePairs::count(const uint8_t* free) {
-    const size_t K = all->n_labels, size = K + 1;
+    const LabelPairs& pairs = dense->pairs;
+    const size_t K = pairs.n_labels();
     first.assign(1, 0);
     pair.clear();
     to.clear();
-    place.assign(size * size, -1);
+    place.assign(pairs.size(), -1);
     const auto add = [&](size_t y, size_t z) {
-        place[y * size + z] = static_cast<int32_t>(pair.size());
-        pair.push_back(static_cast<int32_t>(y * size + z));
+        place[pairs.at(y, z)] = static_cast<int32_t>(pair.size());
+        pair.push_back(static_cast<int32_t>(pairs.at(y, z)));
     };
     for (size_t y = 0; y < K; ++y) {
         for (size_t z = 0; z < K; ++z)
-            if (free[y * size + z]) {
+            if (free[pairs.at(y, z)]) {
                 add(y, z);
                 to.push_back(static_cast<int32_t>(z * kTile));
             }
@@ -211,14 +212,14 @@ void SparsePairs::count(const uint8_t* free) {
         first.push_back(static_cast<int32_t>(pair.size()));
     }
     boundaries = false;
-    for (size_t y = 0; y < K; ++y) boundaries |= free[K * size + y] || free[y * size + K];
+    for (size_t y = 0; y < K; ++y) boundaries |= free[pairs.at(K, y)] || free[pairs.at(y, K)];
     for (size_t y = 0; y < K && boundaries; ++y) add(K, y);
     for (size_t y = 0; y < K && boundaries; ++y) add(y, K);
 }
 
 void SparseGroup::lay_out(const std::vector<size_t>& lengths, const SparsePairs& pairs) {
-    n_labels_ = pairs.all->n_labels;
-    stride_ = pairs.all->stride;
+    n_labels_ = pairs.dense->pairs.n_labels();
+    stride_ = pairs.dense->stride;
     block_ = kTile * stride_;
     lengths_ = lengths;
     node_.resize(longest() * block_);
@@ -254,19 +255,19 @@ void SparseGroup::run(const SparsePairs& pairs, const std::vector<const int32_t*
 
 // Scores become potentials, and losses have what is taken off and what the gold labels score.
 void SparseGroup::begin(const SparsePairs& pairs, const std::vector<const int32_t*>& gold) {
-    const size_t size = n_labels_ + 1;
-    const std::vector<double>& scores = pairs.all->scores;
+    const LabelPairs& all = pairs.dense->pairs;
+    const std::vector<double>& scores = pairs.dense->scores;
     for (size_t s = 0; s < lengths_.size(); ++s) {
-        losses_[s] += static_cast<double>(lengths_[s] + 1) * pairs.all->shift;
+        losses_[s] += static_cast<double>(lengths_[s] + 1) * pairs.dense->shift;
         bad_[s] = gold[s] == nullptr;
         if (bad_[s]) continue;
         size_t before = n_labels_;
         for (size_t j = 0; j < lengths_[s]; ++j) {
             const auto y = static_cast<size_t>(gold[s][j]);
-            losses_[s] -= static_cast<double>(row(s, j)[y]) + scores[before * size + y];
+            losses_[s] -= static_cast<double>(row(s, j)[y]) + scores[all.at(before, y)];
             before = y;
         }
-        losses_[s] -= scores[before * size + n_labels_];
+        losses_[s] -= scores[all.at(before, n_labels_)];
     }
     for (size_t j = 0; j < longest(); ++j) {
         const size_t n = active(j);
@@ -278,7 +279,7 @@ void SparseGroup::begin(const SparsePairs& pairs, const std::vector<const int32_
 }
 
 void SparseGroup::forward(const SparsePairs& pairs) {
-    const std::vector<float>&start = pairs.all->start, &end = pairs.all->end;
+    const std::vector<float>&start = pairs.dense->start, &end = pairs.dense->end;
     // Where a sentence is bad, or has ended, all is zero.
     const auto scaled = [&](size_t s, float sum) {
         if (!(sum > kFaintest)) bad_[s] = 1;
@@ -313,7 +314,7 @@ void SparseGroup::backward(const SparsePairs& pairs) {
         const size_t n = active(j), beyond = active(j + 1);
         alignas(64) float ending[kTile] = {}, loudest[kTile];
         for (size_t s = beyond; s < n; ++s) ending[s] = ends_[s];
-        step_backward(pairs.backward, j + 1 < longest() ? after(j + 1) : none.data(), pairs.all->end.data(), ending, n_labels_, turned_.data());
+        step_backward(pairs.backward, j + 1 < longest() ? after(j + 1) : none.data(), pairs.dense->end.data(), ending, n_labels_, turned_.data());
         meet_tiles(turned_.data(), alpha(j), nodes(j), scale_.data() + j * kTile, n_labels_, after(j), loudest);
         // Where what follows speaks for a label so loudly, it may be one that forward had already given up as zero.
         for (size_t s = 0; s < n; ++s)
@@ -335,31 +336,32 @@ void SparseGroup::weigh(const std::vector<float>& weights) {
 
 void SparseGroup::count(const SparsePairs& pairs, const std::vector<float>& weights) {
     if (lengths_.empty()) return;
-    const size_t size = n_labels_ + 1, inner = pairs.to.size();
+    const LabelPairs& all = pairs.dense->pairs;
+    const size_t inner = pairs.to.size();
     pair_sums(alpha(0), after(0) + n_labels_ * kTile, longest() - 1, n_labels_, pairs.first.data(), pairs.to.data(), sums_.data());
     for (size_t i = 0; i < inner; ++i) {
         const auto pair = static_cast<size_t>(std::max(pairs.pair[i], 0));
-        counts[i] = static_cast<double>(pairs.all->forward[pair / size * stride_ + pair % size] * sums_[i]);
+        counts[i] = static_cast<double>(pairs.dense->forward[all.first(pair) * stride_ + all.second(pair)] * sums_[i]);
     }
     double *starts = counts.data() + inner, *ends = starts + n_labels_;
     for (size_t s = 0; s < lengths_.size() && pairs.boundaries; ++s) {
         if (bad_[s]) continue;
         const float *first = after(0) + s, *last = alpha(lengths_[s] - 1) + s;
         for (size_t y = 0; y < n_labels_; ++y) {
-            starts[y] += static_cast<double>(pairs.all->start[y] * first[y * kTile]);
-            ends[y] += static_cast<double>(weights[s] * last[y * kTile] * pairs.all->end[y] * ends_[s]);
+            starts[y] += static_cast<double>(pairs.dense->start[y] * first[y * kTile]);
+            ends[y] += static_cast<double>(weights[s] * last[y * kTile] * pairs.dense->end[y] * ends_[s]);
         }
     }
 }
 
 void SparseGroup::take_gold(const SparsePairs& pairs, size_t s, const int32_t* gold, float weight) {
-    const size_t size = n_labels_ + 1;
+    const LabelPairs& all = pairs.dense->pairs;
     size_t before = n_labels_;
     for (size_t j = 0; j < lengths_[s]; ++j) {
         const auto y = static_cast<size_t>(gold[j]);
         row(s, j)[y] -= weight;
-        add_pair(pairs, before * size + y, -weight);
+        add_pair(pairs, all.at(before, y), -weight);
         before = y;
     }
-    add_pair(pairs, before * size + n_labels_, -weight);
+    add_pair(pairs, all.at(before, n_labels_), -weight);
 }

@@ -26,7 +26,7 @@ struct SparseSteps {
 };
 
 struct SparsePairs {
-    const DensePairs* all = nullptr;
+    const DensePairs* dense = nullptr;
     SparseSteps forward, backward;
     // The pairs that are counted, by their first label, filled up to fours: a pair (y (K + 1) + y', -1 where it only fills
     // up), and the tile of its second label. Then those of the start and of the end, K each, unless none has a weight.
@@ -61,7 +61,7 @@ class SparseGroup {
         for (size_t i = 0; i < counts.size(); ++i) {
             if (pairs.pair[i] < 0) continue;
             const auto at = static_cast<size_t>(pairs.pair[i]);
-            if (parts == 1 || at / (n_labels_ + 1) % parts == part) use(at, static_cast<float>(counts[i]));
+            if (parts == 1 || pairs.dense->pairs.first(at) % parts == part) use(at, static_cast<float>(counts[i]));
         }
     }
 

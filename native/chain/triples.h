@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "core/array.h"
+#include "core/label_pairs.h"
 
 // Label triples as rows by the label two back, of pairs of the labels after it: K + 1 rows, labels up to K, the boundary.
 inline void check_triples(const Csr& rows, size_t n_labels) {
     const auto& [offsets, pairs] = rows;
-    const size_t size = n_labels + 1;
-    if (offsets.size() != size + 1) throw std::invalid_argument("label triples disagree with the labels");
+    const LabelPairs all(n_labels);
+    if (offsets.size() != all.stride() + 1) throw std::invalid_argument("label triples disagree with the labels");
     check_offsets(offsets, pairs.size(), "label triples disagree with the labels");
-    check_rising(offsets, pairs, size * size, "label triples are out of range or out of order");
+    check_rising(offsets, pairs, all.size(), "label triples are out of range or out of order");
 }
 
 class Triples {
@@ -26,14 +27,14 @@ class Triples {
     Triples() = default;
 
     // Row y holds the pairs z (K + 1) + w from offsets[y] to offsets[y + 1], rising; label K is the boundary.
-    Triples(const int64_t* offsets, const int32_t* pairs, size_t n_labels) : n_labels_(n_labels) {
-        const size_t rows = n_labels + 1, n = static_cast<size_t>(offsets[rows]);
+    Triples(const int64_t* offsets, const int32_t* pairs, size_t n_labels) : pairs_(n_labels) {
+        const size_t rows = pairs_.stride(), n = static_cast<size_t>(offsets[rows]);
         if (n > static_cast<size_t>(INT32_MAX) / 2) throw std::length_error("too many label triples");
         for (size_t room = 2 * n; n > 0 && (mask_ == 0 || mask_ < room);) mask_ = 2 * mask_ + 1;
         if (n > 0) places_.assign(mask_ + 1, {0, kAbsent});
         if (n_labels <= kMostFiltered) {
-            begins_.assign(rows * rows, false);
-            ends_.assign(rows * rows, false);
+            begins_.assign(pairs_.size(), false);
+            ends_.assign(pairs_.size(), false);
         }
         for (size_t y = 0; y < rows; ++y)
             for (int64_t s = offsets[y]; s < offsets[y + 1]; ++s) {
@@ -41,8 +42,8 @@ class Triples {
                 size_t at = start(key);
                 while (places_[at].slot != kAbsent) at = (at + 1) & mask_;
                 places_[at] = {key, static_cast<int32_t>(s)};
-                const size_t z = static_cast<size_t>(pairs[s]) / rows, w = static_cast<size_t>(pairs[s]) % rows;
-                if (!begins_.empty()) begins_[y * rows + z] = ends_[z * rows + w] = true;
+                const size_t z = pairs_.first(static_cast<size_t>(pairs[s])), w = pairs_.second(static_cast<size_t>(pairs[s]));
+                if (!begins_.empty()) begins_[pairs_.at(y, z)] = ends_[pairs_.at(z, w)] = true;
                 if (std::max({y, z, w}) < n_labels) inner_.push_back({(y * n_labels + z) * n_labels + w, static_cast<int32_t>(s)});
             }
         size_ = n;
@@ -53,7 +54,7 @@ class Triples {
 
     // Where the score of y, z, w stands, kAbsent where it has none.
     int32_t find(int32_t y, int32_t z, int32_t w) const {
-        const uint64_t key = key_of(static_cast<size_t>(y), static_cast<size_t>(z) * (n_labels_ + 1) + static_cast<size_t>(w));
+        const uint64_t key = key_of(static_cast<size_t>(y), pairs_.at(static_cast<size_t>(z), static_cast<size_t>(w)));
         for (size_t at = start(key);; at = (at + 1) & mask_) {
             const Place& place = places_[at];
             if (place.slot == kAbsent || place.key == key) return place.slot;
@@ -65,7 +66,7 @@ class Triples {
     template <typename Use>
     void each(const int32_t* from, size_t n_from, const int32_t* over, size_t n_over, const int32_t* to, size_t n_to, Use use) const {
         // All labels are candidates, in order; a single one may be the boundary.
-        if (n_labels_ > 1 && std::min({n_from, n_over, n_to}) == n_labels_) {
+        if (pairs_.n_labels() > 1 && std::min({n_from, n_over, n_to}) == pairs_.n_labels()) {
             for (const auto& [i, slot] : inner_) use(i, slot);
             return;
         }
@@ -91,12 +92,13 @@ class Triples {
     static constexpr size_t kMostFiltered = 4096;
 
     bool may(const std::vector<bool>& pairs, int32_t y, int32_t z) const {
-        return pairs.empty() || pairs[static_cast<size_t>(y) * (n_labels_ + 1) + static_cast<size_t>(z)];
+        return pairs.empty() || pairs[pairs_.at(static_cast<size_t>(y), static_cast<size_t>(z))];
     }
-    uint64_t key_of(size_t y, size_t pair) const { return static_cast<uint64_t>(y) * (n_labels_ + 1) * (n_labels_ + 1) + pair; }
+    uint64_t key_of(size_t y, size_t pair) const { return static_cast<uint64_t>(y) * pairs_.size() + pair; }
     size_t start(uint64_t key) const { return static_cast<size_t>((key * 0x9E3779B97F4A7C15ull) >> 32) & mask_; }
 
-    size_t n_labels_ = 0, size_ = 0, mask_ = 0;
+    LabelPairs pairs_;
+    size_t size_ = 0, mask_ = 0;
     std::vector<Place> places_;
     std::vector<bool> begins_, ends_;                // by label pair
     std::vector<std::pair<size_t, int32_t>> inner_;  // the triples without a boundary, where they stand among all of them

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/label_pairs.h"
 #include "core/parallel.h"
 #include "core/slots.h"
 
@@ -75,7 +76,7 @@ class PairExpectations {
     };
 
     explicit PairExpectations(const Matrix<double>& scores)
-        : sums(scores.rows() * scores.columns(), 0.0), size_(scores.rows()), factor_(sums.size()) {
+        : sums(scores.rows() * scores.columns(), 0.0), pairs_(scores.rows() - 1), factor_(sums.size()) {
         for (size_t i = 0; i < factor_.size(); ++i) factor_[i] = std::exp(scores.row(0)[i]);
     }
 
@@ -85,16 +86,16 @@ class PairExpectations {
         double z = 0.0;
         for (size_t a = 0; a < m; ++a)
             for (size_t b = 0; b < n; ++b)
-                z += joint_[a * n + b] = static_cast<double>(from.p[a]) * to.p[b] * factor_[from.labels[a] * size_ + to.labels[b]];
+                z += joint_[a * n + b] = static_cast<double>(from.p[a]) * to.p[b] * factor_[pairs_.at(from.labels[a], to.labels[b])];
         if (z <= 0.0) return;
         for (size_t a = 0; a < m; ++a)
-            for (size_t b = 0; b < n; ++b) sums[from.labels[a] * size_ + to.labels[b]] += joint_[a * n + b] / z;
+            for (size_t b = 0; b < n; ++b) sums[pairs_.at(from.labels[a], to.labels[b])] += joint_[a * n + b] / z;
     }
 
     std::vector<double> sums;
 
    private:
-    size_t size_;
+    LabelPairs pairs_;
     std::vector<double> factor_, joint_;
 };
 

@@ -1,4 +1,4 @@
-// Stochastic steps of AdaGrad, shared by maxent.cpp and chains.cpp.
+// Stochastic steps of AdaGrad, those of every model.
 #pragma once
 #include <algorithm>
 #include <cmath>

@@ -123,7 +123,7 @@ class ChainBatches : public ChainItems {
         for (size_t g = 0; g < work.n_groups; ++g) {
             const std::vector<float*> rows =
                 work.sparse[g] ? rows_of(work.members[g], work.sparse_groups[g]) : rows_of(work.members[g], work.groups[g]);
-            stream_->add_gradient(work.first_group + g, rows.data(), work.rows.stride, gradient + n_pairs(), part, parts);
+            stream_->add_gradient(work.first_group + g, rows.data(), work.rows.stride, gradient + layout_.node(0), part, parts);
         }
     }
 
@@ -161,7 +161,7 @@ class ChainBatches : public ChainItems {
                 std::fill(*out, *out + work.rows.stride, 0.0f);
                 if (base_) std::copy(base_->data() + first(t), base_->data() + first(t) + K_, *out);
             }
-        stream_->add_scores(work.first_group + g, weights + n_pairs(), work.rows, rows.data());
+        stream_->add_scores(work.first_group + g, weights + layout_.node(0), work.rows, rows.data());
     }
 
     // Whether sentences, longest first, waste little room where all have as much as the longest.

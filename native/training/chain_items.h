@@ -14,7 +14,9 @@
 
 #include "chain/chain.h"
 #include "chain/triples.h"
+#include "chain/weight_layout.h"
 #include "core/array.h"
+#include "core/label_pairs.h"
 #include "features/sparse_features.h"
 #include "training/adagrad.h"
 
@@ -47,6 +49,7 @@ class ChainItems {
     explicit ChainItems(const ChainData& data)
         : loss_(data.loss),
           K_(data.n_labels),
+          pairs_(data.n_labels),
           sentences_(data.sentences),
           candidates_(data.candidates),
           base_(data.base),
@@ -58,7 +61,7 @@ class ChainItems {
         check();
         nodes_ = std::make_unique<SparseFeatures>(data.nodes, data.values, n_tokens_, K_);
         if (data.edges) {
-            edges_ = std::make_unique<SparseFeatures>(*data.edges, std::nullopt, n_tokens_, (K_ + 1) * (K_ + 1));
+            edges_ = std::make_unique<SparseFeatures>(*data.edges, std::nullopt, n_tokens_, pairs_.size());
             place_edge_slots();
         }
         if (data.triples) {
@@ -66,13 +69,12 @@ class ChainItems {
             check_triples(*data.triples, K_);
             triples_ = Triples(data.triples->offsets.data(), data.triples->ids.data(), K_);
         }
+        layout_ = {pairs_.size(), edges_ ? edges_->size() : 0, nodes_->size(), triples_.size()};
         for (size_t y = 0; y < K_; ++y) iota_.push_back(static_cast<int32_t>(y));
     }
 
-    size_t n_pairs() const { return (K_ + 1) * (K_ + 1); }
-    size_t edge_size() const { return edges_ ? edges_->size() : 0; }
-    size_t first_triple() const { return n_pairs() + edge_size() + nodes_->size(); }
-    size_t size() const { return first_triple() + triples_.size(); }
+    size_t n_pairs() const { return pairs_.size(); }
+    size_t size() const { return layout_.size(); }
     size_t n_sentences() const { return sentences_.size() - 1; }
 
    protected:
@@ -90,7 +92,7 @@ class ChainItems {
     template <size_t Stride, typename Weight, typename Real>
     void node_scores(int64_t t, const Weight* weights, Real* out) const {
         const size_t m = width(t);
-        const Weight* w = weights + Stride * (n_pairs() + edge_size());
+        const Weight* w = weights + Stride * layout_.node(0);
         const float* fixed = base_ ? base_->data() + first(t) : nullptr;
         for (size_t j = 0; j < m; ++j) out[j] = fixed ? static_cast<Real>(fixed[j]) : Real(0);
         const int32_t* own = labels(t);
@@ -148,7 +150,7 @@ class ChainItems {
     template <size_t Stride, typename Weight, typename Use>
     void each_token_ahead(size_t s, const Weight* weights, Use use) const {
         const int64_t begin = sentences_[s], end = sentences_[s + 1];
-        const Weight* w = weights + Stride * (n_pairs() + edge_size());
+        const Weight* w = weights + Stride * layout_.node(0);
         if (begin < end) nodes_->prefetch_slots(begin, w, Stride);
         for (int64_t t = begin; t < end; ++t) {
             if (t + 2 < end) nodes_->prefetch_places(t + 2);
@@ -161,12 +163,12 @@ class ChainItems {
     // residuals are all `quiet`.
     template <typename Real, typename Use>
     void node_weights_of(int64_t t, const Real* r, Real quiet, size_t part, size_t parts, Use use) const {
-        const size_t m = width(t), base = n_pairs() + edge_size();
+        const size_t m = width(t);
         if (all_quiet(r, m, quiet)) return;
         const int32_t* own = labels(t);
         nodes_->each(t, [&](int32_t f, float v) {
             if (parts > 1 && static_cast<size_t>(f) % parts != part) return;
-            nodes_->slots.each(f, own, m, [&](size_t k, int64_t slot) { use(base + static_cast<size_t>(slot), f, static_cast<Real>(v) * r[k]); });
+            nodes_->slots.each(f, own, m, [&](size_t k, int64_t slot) { use(layout_.node(static_cast<size_t>(slot)), f, static_cast<Real>(v) * r[k]); });
         });
     }
 
@@ -180,7 +182,7 @@ class ChainItems {
             pairs.clear();
             edges_->each(t, [&](int32_t g, float) {
                 if (parts > 1 && static_cast<size_t>(g) % parts != part) return;
-                each_edge_slot(t, j == 0, g, pairs, [&](size_t at, int64_t slot) { use(n_pairs() + static_cast<size_t>(slot), g, r[at]); });
+                each_edge_slot(t, j == 0, g, pairs, [&](size_t at, int64_t slot) { use(layout_.edge(static_cast<size_t>(slot)), g, r[at]); });
             });
         }
     }
@@ -191,7 +193,7 @@ class ChainItems {
         if (c.n == 0) return;
         for (const auto& [at, slot] : c.triple_slots)
             if (static_cast<size_t>(slot) % parts == part && std::abs(c.triple[at]) > quiet)
-                use(first_triple() + static_cast<size_t>(slot), c.triple[at]);
+                use(layout_.triple(static_cast<size_t>(slot)), c.triple[at]);
     }
 
     // Calls use(weight, gradient) for each label pair of a sentence whose first label belongs to this part.
@@ -206,7 +208,7 @@ class ChainItems {
             const Real* r = c.edges(j);
             for (size_t k = 0; k < m; ++k) {
                 if (parts > 1 && static_cast<size_t>(from[k]) % parts != part) continue;
-                const size_t row = static_cast<size_t>(from[k]) * (K_ + 1);
+                const size_t row = pairs_.row(static_cast<size_t>(from[k]));
                 for (size_t l = 0; l < n; ++l) use(row + static_cast<size_t>(to[l]), r[k * n + l]);
             }
         }
@@ -216,10 +218,9 @@ class ChainItems {
     // In the full lattice, where each edge slot stands in a block: y * K + y', or -1 - y' where y is the start symbol.
     void place_edge_slots() {
         if (candidates_) return;
-        const size_t size = K_ + 1;
         for (size_t s = 0; s < edges_->size(); ++s) {
             const auto pair = static_cast<size_t>(edges_->label(static_cast<int64_t>(s)));
-            const size_t y = pair / size, z = pair % size;
+            const size_t y = pairs_.first(pair), z = pairs_.second(pair);
             edge_place_.push_back(z == K_ ? INT32_MIN : y == K_ ? -1 - static_cast<int32_t>(z) : static_cast<int32_t>(y * K_ + z));
         }
     }
@@ -240,14 +241,13 @@ class ChainItems {
             const int32_t* from = starts ? &boundary : labels(t - 1) + (narrow ? gold_[t - 1] : 0);
             const size_t m = starts || narrow ? 1 : width(t - 1);
             for (size_t k = 0; k < m; ++k)
-                for (size_t l = 0; l < width(t); ++l) pairs.push_back(from[k] * static_cast<int32_t>(K_ + 1) + labels(t)[l]);
+                for (size_t l = 0; l < width(t); ++l) pairs.push_back(static_cast<int32_t>(pairs_.at(static_cast<size_t>(from[k]), static_cast<size_t>(labels(t)[l]))));
         }
         edges_->slots.each(g, pairs.data(), pairs.size(), use);
     }
 
     template <size_t Stride, typename Weight, typename Real>
     void fill_edges(int64_t begin, const Weight* weights, Chain<Real>& c) const {
-        const size_t size = K_ + 1;
         const auto boundary = static_cast<int32_t>(K_);
         std::vector<int32_t> pairs;
         for (size_t j = 0; j <= c.n; ++j) {
@@ -257,7 +257,7 @@ class ChainItems {
             const int32_t* from = j == 0 ? &boundary : labels(t - 1) + (c.narrow ? c.gold[j - 1] : 0);
             Real* e = c.edges(j);
             for (size_t k = 0; k < m; ++k) {
-                const Weight* row = weights + Stride * static_cast<size_t>(from[k]) * size;
+                const Weight* row = weights + Stride * pairs_.row(static_cast<size_t>(from[k]));
                 if (n == K_ && j < c.n)
                     for (size_t l = 0; l < n; ++l) e[k * n + l] = static_cast<Real>(row[Stride * l]);
                 else
@@ -267,7 +267,7 @@ class ChainItems {
             pairs.clear();
             edges_->each(t, [&](int32_t g, float) {
                 each_edge_slot(t, j == 0, g, pairs, [&](size_t at, int64_t slot) {
-                    e[at] += static_cast<Real>(weights[Stride * (n_pairs() + static_cast<size_t>(slot))]);
+                    e[at] += static_cast<Real>(weights[Stride * layout_.edge(static_cast<size_t>(slot))]);
                 });
             });
         }
@@ -276,7 +276,7 @@ class ChainItems {
     template <size_t Stride, typename Weight, typename Real>
     void fill_triples(int64_t begin, const Weight* weights, Chain<Real>& c) const {
         const auto boundary = static_cast<int32_t>(K_);
-        const Weight* w = weights + Stride * first_triple();
+        const Weight* w = weights + Stride * layout_.triple(0);
         c.triple.assign(c.triple.size(), Real(0));
         c.triple_slots.clear();
         for (size_t j = 0; j <= c.n; ++j) {
@@ -316,6 +316,8 @@ class ChainItems {
    protected:
     Loss loss_;
     size_t K_, n_tokens_ = 0;
+    LabelPairs pairs_;
+    WeightLayout layout_;
     Array<int64_t> sentences_;
     std::optional<Csr> candidates_;
     std::optional<Array<float>> base_;

@@ -16,7 +16,7 @@ double Chains::sum_gradient(const Real* weights, double* gradient, Team& team) c
             work.pairs.score_as_rounded();
             work.few_pairs = loss_ == Loss::likelihood && work.sparse_pairs.set(work.pairs, free_.data());
             std::call_once(streamed_, [&] { stream_ = streamed(order); });
-            stream_->open(work.rows, weights + n_pairs(), work.pairs.stride);
+            stream_->open(work.rows, weights + layout_.node(0), work.pairs.stride);
         }
     }
     double loss = 0.0;
@@ -91,7 +91,7 @@ double Chains::pass(std::span<float> state, std::span<const int64_t> order, std:
             each_pair(work, part, parts, [&](size_t at, float r) { table[at] += r; });
             const float shrink = decay[0] * static_cast<float>(count);
             for (size_t y = part; y <= K_; y += parts)
-                for (size_t at = y * (K_ + 1); at < (y + 1) * (K_ + 1); ++at) {
+                for (size_t at = pairs_.row(y); at < pairs_.row(y + 1); ++at) {
                     if (free_[at] && table[at] != 0.0f) step(at, shrink, table[at]);
                     table[at] = 0.0f;
                 }
@@ -138,7 +138,7 @@ std::vector<int32_t> Chains::best(const float* weights, size_t threads) const {
     edges.dense.assign(weights, weights + n_pairs());
     edges.local = loss_ == Loss::local;
     edges.triples = triples_;
-    edges.triple_scores.assign(weights + first_triple(), weights + size());
+    edges.triple_scores.assign(weights + layout_.triple(0), weights + size());
     const size_t parts = useful_threads(threads, n_sentences());
     in_parallel(parts, [&](size_t part) {
         Viterbi viterbi;
@@ -158,7 +158,7 @@ std::vector<int32_t> Chains::best(const float* weights, size_t threads) const {
             SentenceLattice lattice{offsets.data(), own.data(), scores.data(), static_cast<size_t>(last - first)};
             if (edges_) {
                 lattice.extra = {edges_->features.offsets.data(), edges_->features.ids.data(),
-                                 edges_->slot_arrays.offsets.data(), edges_->slot_arrays.ids.data(), weights + n_pairs()};
+                                 edges_->slot_arrays.offsets.data(), edges_->slot_arrays.ids.data(), weights + layout_.edge(0)};
                 lattice.first = first;
             }
             viterbi.decode(lattice, edges, found.data() + first);

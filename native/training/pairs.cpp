@@ -5,12 +5,14 @@
 #include <cmath>
 
 #include "core/parallel.h"
+#include "training/adagrad.h"
 
 Pairs::Pairs(PairData data)
-    : data_(std::move(data)), n_tokens_(static_cast<size_t>(data_.sentences.back())), boundary_(static_cast<int32_t>(data_.n_labels)) {
+    : data_(std::move(data)), n_tokens_(static_cast<size_t>(data_.sentences.back())), pairs_(data_.n_labels), boundary_(static_cast<int32_t>(data_.n_labels)) {
     check();
     if (data_.nodes) node_ = std::make_unique<SparseFeatures>(*data_.nodes, std::nullopt, n_tokens_, data_.n_labels);
-    if (data_.edges) edge_ = std::make_unique<SparseFeatures>(*data_.edges, std::nullopt, n_tokens_, pair_count());
+    if (data_.edges) edge_ = std::make_unique<SparseFeatures>(*data_.edges, std::nullopt, n_tokens_, pairs_.size());
+    layout_ = {pairs_.size(), edge_ ? edge_->size() : 0, node_ ? 2 * node_->size() : 0, 0};
     const Array<int64_t>& sentences = data_.sentences;
     for (size_t s = 0; s + 1 < sentences.size(); ++s)
         for (int64_t t = sentences[s]; t <= sentences[s + 1] && sentences[s + 1] > sentences[s]; ++t)
@@ -47,26 +49,26 @@ void Pairs::list_pairs(const Edge& edge, Work<W>& work) const {
     work.pairs.resize(work.m * work.n);
     for (size_t k = 0; k < work.m; ++k)
         for (size_t l = 0; l < work.n; ++l)
-            work.pairs[k * work.n + l] = labels(edge.left)[k] * static_cast<int32_t>(data_.n_labels + 1) + labels(edge.right)[l];
+            work.pairs[k * work.n + l] = static_cast<int32_t>(pairs_.at(static_cast<size_t>(labels(edge.left)[k]), static_cast<size_t>(labels(edge.right)[l])));
 }
 
 template <size_t Stride, typename W>
 double Pairs::residual(size_t e, const W* weights, Work<W>& work) const {
     const Edge edge = edges_[e];
-    const size_t m = work.m = width(edge.left), n = work.n = width(edge.right), size = data_.n_labels + 1;
-    node_scores<Stride>(edge.left, data_.left, weights, pair_count() + edge_size(), work.a);
-    node_scores<Stride>(edge.right, data_.right, weights, pair_count() + edge_size() + node_size(), work.b);
+    const size_t m = work.m = width(edge.left), n = work.n = width(edge.right);
+    node_scores<Stride>(edge.left, data_.left, weights, layout_.node(0), work.a);
+    node_scores<Stride>(edge.right, data_.right, weights, layout_.node(layout_.nodes / 2), work.b);
     work.r.resize(m * n);
     const int32_t* from = labels(edge.left);
     const int32_t* to = labels(edge.right);
     for (size_t k = 0; k < m; ++k)
         for (size_t l = 0; l < n; ++l)
-            work.r[k * n + l] = work.a[k] + work.b[l] + weights[Stride * (static_cast<size_t>(from[k]) * size + static_cast<size_t>(to[l]))];
+            work.r[k * n + l] = work.a[k] + work.b[l] + weights[Stride * pairs_.at(static_cast<size_t>(from[k]), static_cast<size_t>(to[l]))];
     if (edge_ && edge.right >= 0) {
         list_pairs(edge, work);
         edge_->each(edge.right, [&](int32_t g, float) {
             edge_->slots.each(g, work.pairs.data(), m * n, [&](size_t j, int64_t s) {
-                work.r[j] += weights[Stride * (pair_count() + static_cast<size_t>(s))];
+                work.r[j] += weights[Stride * layout_.edge(static_cast<size_t>(s))];
             });
         });
     }
@@ -86,19 +88,19 @@ double Pairs::residual(size_t e, const W* weights, Work<W>& work) const {
 template <typename W, typename Use>
 void Pairs::each_weight(size_t e, Work<W>& work, size_t part, size_t parts, Use use) const {
     const Edge edge = edges_[e];
-    const size_t m = work.m, n = work.n, size = data_.n_labels + 1;
+    const size_t m = work.m, n = work.n;
     const int32_t* from = labels(edge.left);
     const int32_t* to = labels(edge.right);
     for (size_t k = 0; k < m; ++k) {
         if (parts > 1 && static_cast<size_t>(from[k]) % parts != part) continue;
         for (size_t l = 0; l < n; ++l)
-            use(static_cast<size_t>(from[k]) * size + static_cast<size_t>(to[l]), 0, work.r[k * n + l]);
+            use(pairs_.at(static_cast<size_t>(from[k]), static_cast<size_t>(to[l])), 0, work.r[k * n + l]);
     }
     if (edge_ && edge.right >= 0)
         edge_->each(edge.right, [&](int32_t g, float) {
             if (parts > 1 && static_cast<size_t>(g) % parts != part) return;
             edge_->slots.each(g, work.pairs.data(), m * n, [&](size_t j, int64_t s) {
-                use(pair_count() + static_cast<size_t>(s), 1 + static_cast<size_t>(g), work.r[j]);
+                use(layout_.edge(static_cast<size_t>(s)), 1 + static_cast<size_t>(g), work.r[j]);
             });
         });
     if (!node_) return;
@@ -115,9 +117,8 @@ void Pairs::each_weight(size_t e, Work<W>& work, size_t part, size_t parts, Use 
             });
         });
     };
-    const size_t base = pair_count() + edge_size();
-    side(edge.left, m, base, [](size_t k, size_t) { return k; });
-    side(edge.right, n, base + node_size(), [](size_t, size_t l) { return l; });
+    side(edge.left, m, layout_.node(0), [](size_t k, size_t) { return k; });
+    side(edge.right, n, layout_.node(layout_.nodes / 2), [](size_t, size_t l) { return l; });
 }
 
 double Pairs::objective(const double* weights, double precision, double* gradient) const {
@@ -156,9 +157,7 @@ double Pairs::pass(std::span<float> state, std::span<const int64_t> order, std::
             for (size_t i = 0; i < count; ++i)
                 each_weight(static_cast<size_t>(order[start + i]), works[i], part, parts, [&](size_t at, size_t shrink, float r) {
                     float* pair = w + 2 * at;
-                    const float g = r + decay[shrink] * pair[0];
-                    pair[1] += g * g;
-                    pair[0] -= rate * g / std::sqrt(pair[1]);
+                    adagrad_step(pair, r + decay[shrink] * pair[0], rate);
                 });
         });
     }

@@ -13,7 +13,9 @@
 #include <span>
 #include <vector>
 
+#include "chain/weight_layout.h"
 #include "core/array.h"
+#include "core/label_pairs.h"
 #include "features/sparse_features.h"
 
 // Sentences, the candidate labels of their tokens, and what scores them.
@@ -32,10 +34,7 @@ class Pairs {
    public:
     explicit Pairs(PairData data);
 
-    size_t pair_count() const { return (data_.n_labels + 1) * (data_.n_labels + 1); }
-    size_t edge_size() const { return edge_ ? static_cast<size_t>(edge_->slots.size()) : 0; }
-    size_t node_size() const { return node_ ? static_cast<size_t>(node_->slots.size()) : 0; }
-    size_t size() const { return pair_count() + edge_size() + 2 * node_size(); }
+    size_t size() const { return layout_.size(); }
     size_t n_edges() const { return edges_.size(); }
 
     // -L and its gradient.
@@ -53,7 +52,7 @@ class Pairs {
     template <typename W>
     struct Work {
         std::vector<W> a, b, r;      // node scores, then residuals; r is (m, n)
-        std::vector<int32_t> pairs;  // candidate pairs as labels y * (K + 1) + y', rising
+        std::vector<int32_t> pairs;  // label pairs of the candidates, rising
         size_t m = 0, n = 0;
     };
 
@@ -81,6 +80,8 @@ class Pairs {
 
     PairData data_;
     size_t n_tokens_;
+    LabelPairs pairs_;
+    WeightLayout layout_;  // with A and B as nodes, one after the other
     std::unique_ptr<SparseFeatures> node_, edge_;
     std::vector<Edge> edges_;
     int32_t boundary_;
