@@ -34,11 +34,11 @@ template <typename T>
 using Out2 = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
 
 // Tuples that stand for one thing: rows of ids; rows of label scores; label counts; strings; a column of token ids.
-using CsrArrays = std::tuple<In<int64_t>, In<int32_t>>;                   // offsets, ids
-using LabelScoreArrays = std::tuple<In<int64_t>, In<int32_t>, In<float>>;  // offsets, labels, scores
+using CsrArrays = std::tuple<In<int64_t>, In<int32_t>>;                      // offsets, ids
+using LabelScoreArrays = std::tuple<In<int64_t>, In<int32_t>, In<float>>;    // offsets, labels, scores
 using LabelCountArrays = std::tuple<In<int64_t>, In<int32_t>, In<int32_t>>;  // offsets, labels, counts
-using StringArrays = std::tuple<In<uint8_t>, In<int64_t>>;                // blob, offsets
-using ColumnArrays = std::tuple<In<int32_t>, In<uint8_t>, In<int64_t>>;   // ids, blob, offsets
+using StringArrays = std::tuple<In<uint8_t>, In<int64_t>>;                   // blob, offsets
+using ColumnArrays = std::tuple<In<int32_t>, In<uint8_t>, In<int64_t>>;      // ids, blob, offsets
 
 // What kernels see of them. A view shares the array: its memory lives as long as the view.
 template <typename T>

@@ -26,7 +26,8 @@ void bind_counting(nb::module_& m) {
         [](const In2<int32_t>& contexts, const In<int32_t>& labels, const In<int64_t>& sizes, size_t n_labels, size_t threads) {
             if (labels.shape(0) != contexts.shape(1) || sizes.shape(0) != contexts.shape(0))
                 throw nb::value_error("as many labels as contexts are needed, and a size for each kind");
-            return to_python(unlocked([&] { return count_tables(view(contexts), view(labels), view(sizes), n_labels, threads); }));
+            return to_python(
+                unlocked([&] { return count_tables(view(contexts), view(labels), view(sizes), n_labels, threads); }));
         },
         nb::arg("contexts"), nb::arg("labels"), nb::arg("sizes"), nb::arg("n_labels"), nb::arg("threads") = 1,
         "The tables of several kinds of contexts, (kinds, n), one below the other; kind i has so many rows as sizes says.");

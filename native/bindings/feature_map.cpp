@@ -13,13 +13,17 @@
 
 namespace {
 
-using FunctionSpec = std::tuple<int32_t, int32_t, int32_t, std::string, nb::object, bool>;  // column, kind, number, text, table, unknown only
-using AtomSpec = std::tuple<int32_t, int32_t>;                                                // function, offset
+using FunctionSpec =
+    std::tuple<int32_t, int32_t, int32_t, std::string, nb::object, bool>;  // column, kind, number, text, table, unknown only
+using AtomSpec = std::tuple<int32_t, int32_t>;                             // function, offset
 
-FeatureMap make_map(size_t n_columns, const std::vector<FunctionSpec>& specs, const std::vector<std::vector<AtomSpec>>& templates) {
+FeatureMap make_map(size_t n_columns, const std::vector<FunctionSpec>& specs,
+                    const std::vector<std::vector<AtomSpec>>& templates) {
     std::vector<Function> functions;
     for (const auto& [column, kind, number, text, table, unknown_only] : specs)
-        functions.push_back({column, word_function(kind, number, text, table.is_none() ? nullptr : &nb::cast<LookupHandle&>(table)), unknown_only});
+        functions.push_back({column,
+                             word_function(kind, number, text, table.is_none() ? nullptr : &nb::cast<LookupHandle&>(table)),
+                             unknown_only});
     std::vector<TemplateAtoms> all(templates.size());
     for (size_t t = 0; t < all.size(); ++t)
         for (const auto& [function, offset] : templates[t]) all[t].push_back({function, offset});
@@ -59,7 +63,9 @@ void bind_feature_map(nb::module_& m) {
         .def(
             "__init__",
             [](FeatureMap* self, size_t n_columns, const std::vector<FunctionSpec>& functions,
-               const std::vector<std::vector<AtomSpec>>& templates) { new (self) FeatureMap(make_map(n_columns, functions, templates)); },
+               const std::vector<std::vector<AtomSpec>>& templates) {
+                new (self) FeatureMap(make_map(n_columns, functions, templates));
+            },
             nb::arg("n_columns"), nb::arg("functions"), nb::arg("templates"))
         .def("copy", [](const FeatureMap& map) { return FeatureMap(map); })
         .def("sizes",

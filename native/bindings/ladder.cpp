@@ -25,8 +25,9 @@ nb::tuple lattice(const Ladder& ladder, const In<int32_t>& words, const In2<int3
     if (ids.shape(0) != 4 || ids.shape(1) != n || class_of.shape(0) != ladder.n_words() || (left_out && left_out->shape(0) != n))
         throw nb::value_error("tokens, contexts and classes disagree");
     ladder.require_derived();
-    const TokenContexts tokens{view(words),         view(ids),      checked(left, K),    checked(right, K), checked(class_left, K),
-                               checked(class_right, K), view(class_of), checked(classes, K), view(left_out)};
+    const TokenContexts tokens{
+        view(words),    view(ids),           checked(left, K), checked(right, K), checked(class_left, K), checked(class_right, K),
+        view(class_of), checked(classes, K), view(left_out)};
     TokenScores scores = unlocked([&] { return token_scores(ladder, tokens, {pair_k, class_k, rare, threshold, cap}); });
     return to_tuple(std::move(scores.rows.offsets), std::move(scores.rows.labels), std::move(scores.rows.scores),
                     std::move(scores.left), std::move(scores.right), std::move(scores.by_class), std::move(scores.known));
@@ -68,9 +69,8 @@ void bind_ladder(nb::module_& m) {
         .def(
             "__init__",
             [](Ladder* self, const In<int64_t>& offsets, const In<int32_t>& labels, const In<int32_t>& counts,
-               const In2<int32_t>& rung_ids, size_t n_labels) {
-                new (self) Ladder({view(offsets), view(labels), view(counts)}, view(rung_ids), n_labels);
-            },
+               const In2<int32_t>& rung_ids,
+               size_t n_labels) { new (self) Ladder({view(offsets), view(labels), view(counts)}, view(rung_ids), n_labels); },
             nb::arg("offsets"), nb::arg("labels"), nb::arg("counts"), nb::arg("rung_ids"), nb::arg("n_labels"))
         .def("derive", &Ladder::derive, nb::arg("rung_k"), nb::arg("rare"), nb::arg("word_k"), nb::arg("prior_k"),
              nb::call_guard<nb::gil_scoped_release>(), "Derive rarity, types and prior from the counts as they are now.")

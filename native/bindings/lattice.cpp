@@ -47,8 +47,12 @@ struct CheckedLattice {
         check_rising(offsets, labels, static_cast<size_t>(edges.n_labels), "candidate labels are out of range or out of order");
     }
     SentenceLattice sentence(size_t s) const {
-        return {offsets.data() + sentences[s], labels.data(), scores.data(),
-                static_cast<size_t>(sentences[s + 1] - sentences[s]), extra, sentences[s]};
+        return {offsets.data() + sentences[s],
+                labels.data(),
+                scores.data(),
+                static_cast<size_t>(sentences[s + 1] - sentences[s]),
+                extra,
+                sentences[s]};
     }
     size_t size() const { return sentences.size() - 1; }
 };
@@ -85,8 +89,8 @@ void bind_lattice(nb::module_& m) {
             nb::arg("scores"), nb::arg("local") = false, nb::arg("triples") = nb::none())
         .def_static(
             "sparse",
-            [](const In<int64_t>& offsets, const In<int32_t>& to, const In<float>& scores, const In<float>& row, const In<float>& col, float weight, bool local,
-               const TripleArrays& triples) {
+            [](const In<int64_t>& offsets, const In<int32_t>& to, const In<float>& scores, const In<float>& row,
+               const In<float>& col, float weight, bool local, const TripleArrays& triples) {
                 const size_t size = row.shape(0);
                 if (size < 1 || offsets.shape(0) != size + 1 || col.shape(0) != size || to.shape(0) != scores.shape(0))
                     throw nb::value_error("sparse edge arrays disagree");
@@ -124,8 +128,8 @@ void bind_lattice(nb::module_& m) {
         .def_ro("local", &Edges::local);
     m.def(
         "viterbi",
-        [](const In<int64_t>& sentences, const In<int64_t>& offsets, const In<int32_t>& labels, const In<float>& scores, const Edges& edges,
-           const ExtraArrays& extra) {
+        [](const In<int64_t>& sentences, const In<int64_t>& offsets, const In<int32_t>& labels, const In<float>& scores,
+           const Edges& edges, const ExtraArrays& extra) {
             const CheckedLattice lattice(sentences, offsets, labels, scores, edges, extra);
             std::vector<int32_t> best(offsets.shape(0) - 1);
             std::vector<float> totals(lattice.size());
@@ -137,12 +141,11 @@ void bind_lattice(nb::module_& m) {
             return to_tuple(std::move(best), std::move(totals));
         },
         nb::arg("sentences"), nb::arg("offsets"), nb::arg("labels"), nb::arg("scores"), nb::arg("edges"),
-        nb::arg("extra") = nb::none(),
-        "Best label of each position and best score of each sentence.");
+        nb::arg("extra") = nb::none(), "Best label of each position and best score of each sentence.");
     m.def(
         "forward_backward",
-        [](const In<int64_t>& sentences, const In<int64_t>& offsets, const In<int32_t>& labels, const In<float>& scores, const Edges& edges,
-           const ExtraArrays& extra, bool with_pairs) {
+        [](const In<int64_t>& sentences, const In<int64_t>& offsets, const In<int32_t>& labels, const In<float>& scores,
+           const Edges& edges, const ExtraArrays& extra, bool with_pairs) {
             const CheckedLattice lattice(sentences, offsets, labels, scores, edges, extra);
             std::vector<float> marginals(labels.shape(0)), pairs;
             std::vector<double> log_z(lattice.size());

@@ -8,8 +8,8 @@ void bind_listing(nb::module_& m) {
     using AttributeArrays = std::tuple<In<int64_t>, In<int32_t>, std::optional<In<float>>>;  // offsets by token, ids, values
     m.def(
         "list_features",
-        [](const In2<int32_t>& local, const In<int64_t>& bases, const In<bool>& wanted, const std::optional<AttributeArrays>& ready,
-           const std::optional<In<bool>>& kept, int32_t last) {
+        [](const In2<int32_t>& local, const In<int64_t>& bases, const In<bool>& wanted,
+           const std::optional<AttributeArrays>& ready, const std::optional<In<bool>>& kept, int32_t last) {
             TemplateFeatures features{view(local), view(bases), view(wanted), std::nullopt, view(kept), last};
             if (ready) {
                 const auto& [offsets, ids, values] = *ready;

@@ -8,9 +8,11 @@ void bind_maxent(nb::module_& m) {
     nb::class_<Nodes>(m, "Nodes", "A maximum entropy model of labels in contexts, over sparse weights.")
         .def(
             "__init__",
-            [](Nodes* self, const CsrArrays& slots, size_t n_labels, const CsrArrays& features, const std::optional<In<float>>& values,
-               const CsrArrays& candidates, const std::optional<In<float>>& base, const LabelScoreArrays& counts) {
-                new (self) Nodes({view(slots), n_labels, view(features), view(values), view(candidates), view(base), view(counts)});
+            [](Nodes* self, const CsrArrays& slots, size_t n_labels, const CsrArrays& features,
+               const std::optional<In<float>>& values, const CsrArrays& candidates, const std::optional<In<float>>& base,
+               const LabelScoreArrays& counts) {
+                new (self)
+                    Nodes({view(slots), n_labels, view(features), view(values), view(candidates), view(base), view(counts)});
             },
             nb::arg("slots"), nb::arg("n_labels"), nb::arg("features"), nb::arg("values").none(), nb::arg("candidates"),
             nb::arg("base").none(), nb::arg("counts"))
@@ -20,15 +22,18 @@ void bind_maxent(nb::module_& m) {
             [](const Nodes& nodes, const In<double>& weights, double precision, size_t threads) {
                 if (weights.shape(0) != nodes.size()) throw nb::value_error("weights and slots disagree");
                 std::vector<double> gradient(nodes.size());
-                const double value = unlocked([&] { return nodes.objective(weights.data(), precision, gradient.data(), threads); });
+                const double value =
+                    unlocked([&] { return nodes.objective(weights.data(), precision, gradient.data(), threads); });
                 return nb::make_tuple(value, to_numpy(std::move(gradient)));
             },
             nb::arg("weights"), nb::arg("precision"), nb::arg("threads"),
             "Negative log-likelihood with its Gaussian prior (precision = 1 / sigma^2), and the gradient.")
         .def(
             "pass_over",
-            [](const Nodes& nodes, const InOut<float>& state, const In<int64_t>& order, const In<float>& decay, float rate, size_t batch,
-               size_t threads) { return unlocked([&] { return nodes.pass(writable(state), view(order), view(decay), rate, batch, threads); }); },
+            [](const Nodes& nodes, const InOut<float>& state, const In<int64_t>& order, const In<float>& decay, float rate,
+               size_t batch, size_t threads) {
+                return unlocked([&] { return nodes.pass(writable(state), view(order), view(decay), rate, batch, threads); });
+            },
             nb::arg("state"), nb::arg("order"), nb::arg("decay"), nb::arg("rate"), nb::arg("batch"), nb::arg("threads"),
             "One pass of AdaGrad, in place; returns the loss met.")
         .def(

@@ -39,7 +39,8 @@ Out2<double> bound_pair_expectations(const In<int64_t>& sentences, const CsrArra
     if (scores.shape(1) != size || size < 2 || candidates.ids.size() != posteriors.shape(0))
         throw nb::value_error("candidates, posteriors and edge scores disagree");
     check_labels(candidates.ids, size - 1);
-    return to_numpy(unlocked([&] { return pair_expectations(view(sentences), candidates, view(posteriors), view(scores)); }), size, size);
+    return to_numpy(unlocked([&] { return pair_expectations(view(sentences), candidates, view(posteriors), view(scores)); }),
+                    size, size);
 }
 
 }  // namespace
@@ -51,11 +52,12 @@ void bind_pooling(nb::module_& m) {
            const CsrArrays& candidates, const In<double>& prior, double k, const std::optional<In<int32_t>>& left_out) {
             const PooledTokens tokens = tokens_of(table, features, candidates, prior, k, left_out);
             if (expert_of.shape(0) != tokens.table.n_contexts()) throw nb::value_error("one expert a feature is needed");
-            return to_numpy(unlocked([&] { return expert_evidence(tokens, view(expert_of), n_experts); }), tokens.candidates.ids.size(),
-                            n_experts);
+            return to_numpy(unlocked([&] { return expert_evidence(tokens, view(expert_of), n_experts); }),
+                            tokens.candidates.ids.size(), n_experts);
         },
-        nb::arg("table"), nb::arg("features"), nb::arg("expert_of"), nb::arg("n_experts"), nb::arg("candidates"), nb::arg("prior"),
-        nb::arg("k"), nb::arg("left_out").none(), "Evidence of each expert for each candidate label: (candidates, experts).");
+        nb::arg("table"), nb::arg("features"), nb::arg("expert_of"), nb::arg("n_experts"), nb::arg("candidates"),
+        nb::arg("prior"), nb::arg("k"), nb::arg("left_out").none(),
+        "Evidence of each expert for each candidate label: (candidates, experts).");
     m.def(
         "pooled_scores",
         [](const LabelCountArrays& table, const CsrArrays& features, const In<float>& feature_weight, const CsrArrays& candidates,
@@ -66,9 +68,10 @@ void bind_pooling(nb::module_& m) {
         },
         nb::arg("table"), nb::arg("features"), nb::arg("feature_weight"), nb::arg("candidates"), nb::arg("prior"), nb::arg("k"),
         nb::arg("left_out").none(), nb::arg("threads") = 1, "Weighted evidence for each candidate label of each token.");
-    m.def("conditional_logit", &bound_conditional_logit, nb::arg("x"), nb::arg("candidates"), nb::arg("gold"), nb::arg("theta"),
-          nb::arg("n_labels"),
-          "-sum log softmax(x w + b)(gold) over candidates, its gradient and Hessian in (w, b); tokens with gold -1 are skipped.");
+    m.def(
+        "conditional_logit", &bound_conditional_logit, nb::arg("x"), nb::arg("candidates"), nb::arg("gold"), nb::arg("theta"),
+        nb::arg("n_labels"),
+        "-sum log softmax(x w + b)(gold) over candidates, its gradient and Hessian in (w, b); tokens with gold -1 are skipped.");
     m.def("pair_expectations", &bound_pair_expectations, nb::arg("sentences"), nb::arg("candidates"), nb::arg("posteriors"),
           nb::arg("scores"), "Expected label pairs where P(y, y') is proportional to P(y) P(y') exp(score): (K + 1, K + 1).");
 }

@@ -15,8 +15,7 @@ nb::tuple to_python(InternedColumn&& column) {
 nb::tuple to_python(Parsed&& parsed) {
     nb::list columns;
     for (InternedColumn& column : parsed.columns) columns.append(to_python(std::move(column)));
-    return nb::make_tuple(columns, to_numpy(std::move(parsed.sentences)), parsed.bad_line, parsed.bad_width,
-                          parsed.skipped);
+    return nb::make_tuple(columns, to_numpy(std::move(parsed.sentences)), parsed.bad_line, parsed.bad_width, parsed.skipped);
 }
 
 }  // namespace
@@ -28,7 +27,8 @@ void bind_reader(nb::module_& m) {
             const auto text = text_of(data), between = text_of(separator), prefix = text_of(comment);
             if (between.size() > 1) throw nb::value_error("the separator must be one ASCII character, or empty");
             if (width < 0) throw nb::value_error("the width must not be negative");
-            Parsed parsed = unlocked([&] { return read_columns(text, between, prefix, static_cast<size_t>(width), skip_bad, drop_docstart); });
+            Parsed parsed = unlocked(
+                [&] { return read_columns(text, between, prefix, static_cast<size_t>(width), skip_bad, drop_docstart); });
             return to_python(std::move(parsed));
         },
         nb::arg("data"), nb::arg("separator"), nb::arg("comment"), nb::arg("width"), nb::arg("skip_bad"),

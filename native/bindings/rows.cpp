@@ -23,5 +23,6 @@ void bind_rows(nb::module_& m) {
             if (rows.rows() != wanted.shape(0)) throw nb::value_error("one label a row is looked for");
             return to_numpy(unlocked([&] { return find_in_rows(rows, view(wanted)); }));
         },
-        nb::arg("offsets"), nb::arg("labels"), nb::arg("wanted"), "Where each row has the label wanted of it, -1 where it has not.");
+        nb::arg("offsets"), nb::arg("labels"), nb::arg("wanted"),
+        "Where each row has the label wanted of it, -1 where it has not.");
 }

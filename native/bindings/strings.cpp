@@ -49,7 +49,8 @@ void bind_strings(nb::module_& m) {
         "Number the distinct strings of a list in order of first appearance: (ids int32, blob uint8, offsets int64).");
     m.def(
         "match_strings",
-        [](const In<uint8_t>& known, const In<int64_t>& known_offsets, const In<uint8_t>& query, const In<int64_t>& query_offsets) {
+        [](const In<uint8_t>& known, const In<int64_t>& known_offsets, const In<uint8_t>& query,
+           const In<int64_t>& query_offsets) {
             const StringTable table{view(known), view(known_offsets)}, wanted{view(query), view(query_offsets)};
             check_offsets(table.offsets, table.blob.size(), "known strings do not fit their offsets");
             check_offsets(wanted.offsets, wanted.blob.size(), "query strings do not fit their offsets");

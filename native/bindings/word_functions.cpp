@@ -14,7 +14,8 @@ void bind_word_functions(nb::module_& m) {
             "__init__",
             [](LookupHandle* self, const In<uint8_t>& keys, const In<int64_t>& key_offsets, const In<int32_t>& values,
                const In<uint8_t>& classes, const In<int64_t>& class_offsets, bool kin) {
-                new (self) LookupHandle{make_lookup({view(keys), view(key_offsets)}, view(values), {view(classes), view(class_offsets)}, kin)};
+                new (self) LookupHandle{
+                    make_lookup({view(keys), view(key_offsets)}, view(values), {view(classes), view(class_offsets)}, kin)};
             },
             nb::arg("keys"), nb::arg("key_offsets"), nb::arg("values"), nb::arg("classes"), nb::arg("class_offsets"),
             nb::arg("kin") = false);

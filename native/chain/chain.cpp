@@ -55,8 +55,8 @@ bool all_known(const Chain<Real>& c) {
 //     alpha_j(l) = node_j(l) sum_k alpha_j-1(k) edge_j(k, l) / scale_j,  scale_j such that alpha_j sums to 1
 //     beta_j-1(k) = sum_l edge_j(k, l) b_j(l),  b_j(l) = node_j(l) beta_j(l) / scale_j
 //     P(y_j-1 = k, y_j = l) = alpha_j-1(k) edge_j(k, l) b_j(l)
-CORATE_INLINE double scaled_expectations(size_t n, const size_t* width, const size_t* node_at, const size_t* block_at, float* node,
-                                         float* block, float* alpha, float* beta, float* scale) {
+CORATE_INLINE double scaled_expectations(size_t n, const size_t* width, const size_t* node_at, const size_t* block_at,
+                                         float* node, float* block, float* alpha, float* beta, float* scale) {
     double log_z = 0.0;
     for (size_t j = 0; j < n; ++j) {
         const size_t m = width[j];
@@ -132,8 +132,8 @@ CORATE_INLINE double scaled_expectations(size_t n, const size_t* width, const si
 CORATE_FOR_EACH_PROCESSOR
 double float_expectations(Chain<float>& c, double* shift) {
     *shift = exponentiate(c.node.data(), c.node_at.data(), c.n) + exponentiate(c.block.data(), c.block_at.data(), c.n + 1);
-    return scaled_expectations(c.n, c.width.data(), c.node_at.data(), c.block_at.data(), c.node.data(), c.block.data(), c.alpha.data(),
-                               c.beta.data(), c.scale.data());
+    return scaled_expectations(c.n, c.width.data(), c.node_at.data(), c.block_at.data(), c.node.data(), c.block.data(),
+                               c.alpha.data(), c.beta.data(), c.scale.data());
 }
 
 template <typename Real>

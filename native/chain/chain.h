@@ -22,14 +22,14 @@ enum class Loss { likelihood, pieces, local, path };
 template <typename Real>
 struct Chain {
     size_t n = 0;
-    std::vector<size_t> width;     // candidates of each position
-    std::vector<size_t> node_at;   // n + 1: where each position's scores stand in `node`
-    std::vector<size_t> block_at;  // n + 2: block j leads to position j, (width of j - 1) x (width of j); j = n to the end
-    std::vector<size_t> triple_at; // n + 2: (width of j - 2) x (width of j - 1) x (width of j), where the order is the second
+    std::vector<size_t> width;      // candidates of each position
+    std::vector<size_t> node_at;    // n + 1: where each position's scores stand in `node`
+    std::vector<size_t> block_at;   // n + 2: block j leads to position j, (width of j - 1) x (width of j); j = n to the end
+    std::vector<size_t> triple_at;  // n + 2: (width of j - 2) x (width of j - 1) x (width of j), where the order is the second
     std::vector<Real> node, block, triple;
-    std::vector<int32_t> gold;     // position of the label among the candidates, -1 where it is not known
-    bool narrow = false;           // blocks have one row only, of the gold label before: all that `local` asks for
-    bool second = false;           // of the second order
+    std::vector<int32_t> gold;  // position of the label among the candidates, -1 where it is not known
+    bool narrow = false;        // blocks have one row only, of the gold label before: all that `local` asks for
+    bool second = false;        // of the second order
 
     size_t rows(size_t j) const { return j == 0 || narrow ? 1 : width[j - 1]; }
     Real* nodes(size_t j) { return node.data() + node_at[j]; }
@@ -62,7 +62,7 @@ struct Chain {
     }
 
     std::vector<Real> alpha, beta, scale, kept_node, kept_block, kept_triple;  // work memory
-    std::vector<std::pair<size_t, int32_t>> triple_slots;  // places in `triple` that have a weight, and which
+    std::vector<std::pair<size_t, int32_t>> triple_slots;                      // places in `triple` that have a weight, and which
     std::vector<int32_t> back, best;
 };
 

@@ -70,7 +70,8 @@ void DenseGroup::run(const DensePairs& pairs, const std::vector<const int32_t*>&
             before = y;
         }
         losses_[s] -= pairs.scores[pairs_.at(before, n_labels_)];
-        losses_[s] += static_cast<double>(times_) * exponentiate_rows(row(s, 0), lengths_[s], n_labels_, stride_) + n * pairs.shift;
+        losses_[s] +=
+            static_cast<double>(times_) * exponentiate_rows(row(s, 0), lengths_[s], n_labels_, stride_) + n * pairs.shift;
     }
     if (in_pieces) {
         pieces(pairs);
@@ -81,8 +82,10 @@ void DenseGroup::run(const DensePairs& pairs, const std::vector<const int32_t*>&
     for (size_t s = 0; s < count; ++s) {
         const size_t first = at_[s], last = at_[s + 1] - 1;
         if (bad_[s]) {
-            std::fill(alpha_.begin() + static_cast<std::ptrdiff_t>(first * stride_), alpha_.begin() + static_cast<std::ptrdiff_t>((last + 1) * stride_), 0.0f);
-            std::fill(after_.begin() + static_cast<std::ptrdiff_t>(first * stride_), after_.begin() + static_cast<std::ptrdiff_t>((last + 1) * stride_), 0.0f);
+            std::fill(alpha_.begin() + static_cast<std::ptrdiff_t>(first * stride_),
+                      alpha_.begin() + static_cast<std::ptrdiff_t>((last + 1) * stride_), 0.0f);
+            std::fill(after_.begin() + static_cast<std::ptrdiff_t>(first * stride_),
+                      after_.begin() + static_cast<std::ptrdiff_t>((last + 1) * stride_), 0.0f);
             continue;
         }
         losses_[s] *= static_cast<double>(weights[s]);

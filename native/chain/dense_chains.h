@@ -19,7 +19,7 @@ struct DensePairs {
     std::vector<float> forward, backward;  // stride x stride
     std::vector<float> start, end;
     std::vector<double> scores;  // (K + 1)^2
-    double shift = 0.0;  // taken off every score of a pair
+    double shift = 0.0;          // taken off every score of a pair
 
     // `weights` holds (K + 1)^2 scores, `apart` from each other.
     void set(const float* weights, size_t labels, size_t apart);

@@ -168,7 +168,8 @@ double ForwardBackward::run(const SentenceLattice& s, const Edges& edges, float*
 
     for (size_t j = 0; j < s.n; ++j) {
         s.edge_block(j, edges, block_);
-        log_forward(j == 0 ? &nothing : alpha(j - 1), j == 0 ? 1 : width_of(j - 1), block_.data(), nodes(j), width_of(j), alpha(j), terms_);
+        log_forward(j == 0 ? &nothing : alpha(j - 1), j == 0 ? 1 : width_of(j - 1), block_.data(), nodes(j), width_of(j),
+                    alpha(j), terms_);
     }
     const size_t m = width_of(s.n - 1);
     s.edge_block(s.n, edges, block_);
@@ -181,7 +182,8 @@ double ForwardBackward::run(const SentenceLattice& s, const Edges& edges, float*
     for (size_t k = 0; k < m; ++k) beta(s.n - 1)[k] = block_[k];
     for (size_t j = s.n - 1; j > 0; --j) {
         s.edge_block(j, edges, block_);
-        log_backward(block_.data(), nodes(j), beta(j), width_of(j), width_of(j - 1), beta(j - 1), terms_, [](size_t, const double*) {});
+        log_backward(block_.data(), nodes(j), beta(j), width_of(j), width_of(j - 1), beta(j - 1), terms_,
+                     [](size_t, const double*) {});
     }
     for (size_t i = 0; i < total; ++i) marginals[i] = static_cast<float>(std::exp(alpha_[i] + beta_[i] - log_z));
     for (size_t j = 1; pairs != nullptr && j < s.n; ++j) {

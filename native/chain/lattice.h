@@ -21,11 +21,11 @@
 
 struct Edges {
     int32_t n_labels = 0;
-    std::vector<float> dense;       // (K + 1)^2, empty when sparse
-    std::vector<int64_t> offsets;   // (K + 2), sparse only
+    std::vector<float> dense;      // (K + 1)^2, empty when sparse
+    std::vector<int64_t> offsets;  // (K + 2), sparse only
     std::vector<int32_t> to;
     std::vector<float> scores;
-    std::vector<float> row, col;    // (K + 1)
+    std::vector<float> row, col;  // (K + 1)
     float weight = 1.0f;
     bool local = false;  // locally normalised: see SentenceLattice::normalise
     Triples triples;     // none where the order is the first
@@ -58,7 +58,8 @@ struct EdgeFeatures {
     bool any(int64_t token) const { return offsets != nullptr && offsets[token] < offsets[token + 1]; }
 
     // block(k, l) += score of (from[k], to[l]); both lists rise.
-    void add(int64_t token, const LabelPairs& pairs, const int32_t* from, size_t m, const int32_t* to, size_t n, float* block) const {
+    void add(int64_t token, const LabelPairs& pairs, const int32_t* from, size_t m, const int32_t* to, size_t n,
+             float* block) const {
         for (int64_t i = offsets[token]; i < offsets[token + 1]; ++i) {
             if (ids[i] < 0) continue;
             const int64_t a = row_offsets[ids[i]], b = row_offsets[ids[i] + 1];
@@ -113,7 +114,8 @@ struct SentenceLattice {
         const auto [to, width] = around(j, 0, edges);
         std::fill(block, block + h * m * width, Real(0));
         const float* stored = edges.triple_scores.data();
-        edges.triples.each(from, h, over, m, to, width, [=](size_t i, int32_t slot) { block[i] = static_cast<Real>(stored[slot]); });
+        edges.triples.each(from, h, over, m, to, width,
+                           [=](size_t i, int32_t slot) { block[i] = static_cast<Real>(stored[slot]); });
     }
 
     // block(k, l) -= log sum_l' exp(block(k, l') + node(l')): a maximum entropy Markov model's P(y' | y, x), less the node.

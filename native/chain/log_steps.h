@@ -7,7 +7,8 @@
 
 // alpha_j(l) = node_j(l) + log sum_k exp(alpha_j-1(k) + edge_j(k, l)), m labels before and `width` here.
 template <typename Real>
-void log_forward(const double* before, size_t m, const Real* edge, const Real* node, size_t width, double* alpha, std::vector<double>& terms) {
+void log_forward(const double* before, size_t m, const Real* edge, const Real* node, size_t width, double* alpha,
+                 std::vector<double>& terms) {
     terms.resize(m);
     for (size_t l = 0; l < width; ++l) {
         for (size_t k = 0; k < m; ++k) terms[k] = before[k] + static_cast<double>(edge[k * width + l]);

@@ -97,7 +97,8 @@ CORATE_INLINE double scaled(Chain<float>& c) {
 
 CORATE_FOR_EACH_PROCESSOR
 double potentials_and_scaled(Chain<float>& c, double* shift) {
-    *shift = exponentiate(c.block.data(), c.block_at.data(), c.n + 1) + exponentiate(c.triple.data(), c.triple_at.data(), c.n + 1);
+    *shift =
+        exponentiate(c.block.data(), c.block_at.data(), c.n + 1) + exponentiate(c.triple.data(), c.triple_at.data(), c.n + 1);
     return scaled(c);
 }
 

@@ -99,7 +99,8 @@ void step_forward(const SparseSteps& steps, const float* from, const float* node
 
 // beta(y) = what a step back from `next` brings, and of the sentences that end here end(y) times `ending`.
 CORATE_FOR_EACH_PROCESSOR
-void step_backward(const SparseSteps& steps, const float* next, const float* end, const float* ending, size_t labels, float* beta) {
+void step_backward(const SparseSteps& steps, const float* next, const float* end, const float* ending, size_t labels,
+                   float* beta) {
     const Tile last = tile(ending);
     Tile after = {}, here;
     add_up(next, labels, after);
@@ -121,7 +122,8 @@ void scale_tiles(float* tiles, size_t labels, const float* factors) {
 
 // Forward and backward meet: beta becomes alpha beta, and after node beta scale. Returns the largest betas.
 CORATE_FOR_EACH_PROCESSOR
-void meet_tiles(float* beta, const float* alpha, const float* node, const float* scale, size_t labels, float* after, float* largest) {
+void meet_tiles(float* beta, const float* alpha, const float* node, const float* scale, size_t labels, float* after,
+                float* largest) {
     const Tile factors = tile(scale);
     Tile most = {};
     for (size_t at = 0; at < labels * kTile; at += kTile) {
@@ -142,7 +144,8 @@ CORATE_INLINE float total_of(const Tile& x) {
 
 // sums(i) = the sum over positions j, and over sentences, of x_j(y) z_j(to(i)), i among the pairs of y.
 CORATE_FOR_EACH_PROCESSOR
-void pair_sums(const float* x, const float* z, size_t positions, size_t labels, const int32_t* first, const int32_t* to, float* sums) {
+void pair_sums(const float* x, const float* z, size_t positions, size_t labels, const int32_t* first, const int32_t* to,
+               float* sums) {
     const size_t apart = labels * kTile;
     for (size_t y = 0; y < labels; ++y)
         for (int32_t i = first[y]; i < first[y + 1]; i += 4) {
@@ -314,7 +317,8 @@ void SparseGroup::backward(const SparsePairs& pairs) {
         const size_t n = active(j), beyond = active(j + 1);
         alignas(64) float ending[kTile] = {}, loudest[kTile];
         for (size_t s = beyond; s < n; ++s) ending[s] = ends_[s];
-        step_backward(pairs.backward, j + 1 < longest() ? after(j + 1) : none.data(), pairs.dense->end.data(), ending, n_labels_, turned_.data());
+        step_backward(pairs.backward, j + 1 < longest() ? after(j + 1) : none.data(), pairs.dense->end.data(), ending, n_labels_,
+                      turned_.data());
         meet_tiles(turned_.data(), alpha(j), nodes(j), scale_.data() + j * kTile, n_labels_, after(j), loudest);
         // Where what follows speaks for a label so loudly, it may be one that forward had already given up as zero.
         for (size_t s = 0; s < n; ++s)
@@ -338,7 +342,8 @@ void SparseGroup::count(const SparsePairs& pairs, const std::vector<float>& weig
     if (lengths_.empty()) return;
     const LabelPairs& all = pairs.dense->pairs;
     const size_t inner = pairs.to.size();
-    pair_sums(alpha(0), after(0) + n_labels_ * kTile, longest() - 1, n_labels_, pairs.first.data(), pairs.to.data(), sums_.data());
+    pair_sums(alpha(0), after(0) + n_labels_ * kTile, longest() - 1, n_labels_, pairs.first.data(), pairs.to.data(),
+              sums_.data());
     for (size_t i = 0; i < inner; ++i) {
         const auto pair = static_cast<size_t>(std::max(pairs.pair[i], 0));
         counts[i] = static_cast<double>(pairs.dense->forward[all.first(pair) * stride_ + all.second(pair)] * sums_[i]);

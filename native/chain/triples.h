@@ -44,7 +44,8 @@ class Triples {
                 places_[at] = {key, static_cast<int32_t>(s)};
                 const size_t z = pairs_.first(static_cast<size_t>(pairs[s])), w = pairs_.second(static_cast<size_t>(pairs[s]));
                 if (!begins_.empty()) begins_[pairs_.at(y, z)] = ends_[pairs_.at(z, w)] = true;
-                if (std::max({y, z, w}) < n_labels) inner_.push_back({(y * n_labels + z) * n_labels + w, static_cast<int32_t>(s)});
+                if (std::max({y, z, w}) < n_labels)
+                    inner_.push_back({(y * n_labels + z) * n_labels + w, static_cast<int32_t>(s)});
             }
         size_ = n;
     }
@@ -64,7 +65,8 @@ class Triples {
     // Calls use(i, slot) for each triple that has a score among the candidates of three positions, the i-th of them all in
     // order: from[h], over[k], to[l].
     template <typename Use>
-    void each(const int32_t* from, size_t n_from, const int32_t* over, size_t n_over, const int32_t* to, size_t n_to, Use use) const {
+    void each(const int32_t* from, size_t n_from, const int32_t* over, size_t n_over, const int32_t* to, size_t n_to,
+              Use use) const {
         // All labels are candidates, in order; a single one may be the boundary.
         if (pairs_.n_labels() > 1 && std::min({n_from, n_over, n_to}) == pairs_.n_labels()) {
             for (const auto& [i, slot] : inner_) use(i, slot);

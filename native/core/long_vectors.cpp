@@ -25,7 +25,8 @@ void inner_products(const Matrix<double>& rows, const std::vector<const double*>
     for (size_t start = 0; start < n; start += kPiece) {
         const size_t count = std::min(kPiece, n - start);
         for (size_t r = 0; r < n_rows; ++r)
-            for (size_t k = 0; k < vectors.size(); ++k) out[k * n_rows + r] += dot(rows.row(r) + start, vectors[k] + start, count);
+            for (size_t k = 0; k < vectors.size(); ++k)
+                out[k * n_rows + r] += dot(rows.row(r) + start, vectors[k] + start, count);
     }
 }
 

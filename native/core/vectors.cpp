@@ -9,7 +9,8 @@ namespace {
 
 // out(r, l .. l + 32) = sum_k in(r, k) matrix(k, l .. l + 32) for R rows.
 template <size_t R>
-CORATE_INLINE void block_product(const float* const* in, float* const* out, size_t k_count, const float* matrix, size_t stride, size_t l) {
+CORATE_INLINE void block_product(const float* const* in, float* const* out, size_t k_count, const float* matrix, size_t stride,
+                                 size_t l) {
     Tile low[R] = {}, high[R] = {};
     for (size_t k = 0; k < k_count; ++k) {
         const Tile& a = tile(matrix + k * stride + l);
@@ -28,7 +29,8 @@ CORATE_INLINE void block_product(const float* const* in, float* const* out, size
 }  // namespace
 
 CORATE_FOR_EACH_PROCESSOR
-void rows_times_matrix(const float* const* in, float* const* out, size_t rows, size_t k_count, const float* matrix, size_t stride) {
+void rows_times_matrix(const float* const* in, float* const* out, size_t rows, size_t k_count, const float* matrix,
+                       size_t stride) {
     for (size_t l = 0; l < stride; l += 2 * kTile) {
         size_t r = 0;
         for (; r + 4 <= rows; r += 4) block_product<4>(in + r, out + r, k_count, matrix, stride, l);

@@ -54,7 +54,8 @@ CORATE_INLINE double exponentiate(float* values, const size_t* at, size_t count)
 // Rows below are `stride` floats apart and as long, stride a multiple of 32, zero past what counts.
 
 // out(r) = in(r) matrix for each row; of `in` the first k_count entries count.
-void rows_times_matrix(const float* const* in, float* const* out, size_t rows, size_t k_count, const float* matrix, size_t stride);
+void rows_times_matrix(const float* const* in, float* const* out, size_t rows, size_t k_count, const float* matrix,
+                       size_t stride);
 // sums(k, l) += sum over rows i of x(i, k) y(i, l), for k below k_count rounded up to four.
 void add_products(const float* x, const float* y, size_t rows, size_t k_count, size_t stride, float* sums);
 // Scores become potentials, each row's divided by its largest; returns the logarithms taken off.

@@ -42,7 +42,8 @@ class ConditionalLogit {
     void finish() {
         flush();
         for (size_t a = 0; a < E_; ++a)
-            for (size_t b = a; b < D_; ++b) hessian[a * D_ + b] = b < E_ ? squares_[a * padded_ + b] : with_labels_[(b - E_) * E_ + a];
+            for (size_t b = a; b < D_; ++b)
+                hessian[a * D_ + b] = b < E_ ? squares_[a * padded_ + b] : with_labels_[(b - E_) * E_ + a];
         for (size_t a = 0; a < E_; ++a)
             for (size_t b = a + 1; b < D_; ++b) hessian[b * D_ + a] = hessian[a * D_ + b];
     }

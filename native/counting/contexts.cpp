@@ -72,7 +72,8 @@ ClassContexts class_contexts(const PairTable& pairs, const Array<int32_t>& class
     return out;
 }
 
-SparseRows context_weights(const LabelCounts& table, const Array<int32_t>& centre, const LabelScores& rows, double k, double weight) {
+SparseRows context_weights(const LabelCounts& table, const Array<int32_t>& centre, const LabelScores& rows, double k,
+                           double weight) {
     SparseRows out;
     for (size_t c = 0; c < table.n_contexts(); ++c) {
         const int32_t r = centre[c];

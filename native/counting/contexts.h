@@ -24,4 +24,5 @@ ClassContexts class_contexts(const PairTable& pairs, const Array<int32_t>& class
 
 // A context's evidence as label weights, weight * log(1 + n(c, y) / (k p(y))), p the row of the context's centre. The part
 // common to all labels is left out.
-SparseRows context_weights(const LabelCounts& table, const Array<int32_t>& centre, const LabelScores& rows, double k, double weight);
+SparseRows context_weights(const LabelCounts& table, const Array<int32_t>& centre, const LabelScores& rows, double k,
+                           double weight);

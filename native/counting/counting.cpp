@@ -28,7 +28,8 @@ bool few_counters(size_t n_contexts, size_t n_labels) { return n_contexts * n_la
 CountTable count_densely(const int32_t* contexts, const int32_t* labels, size_t n, size_t n_contexts, size_t n_labels) {
     std::vector<int32_t> tally(n_contexts * n_labels, 0);
     for (size_t t = 0; t < n; ++t)
-        if (contexts[t] >= 0 && labels[t] >= 0) ++tally[static_cast<size_t>(contexts[t]) * n_labels + static_cast<size_t>(labels[t])];
+        if (contexts[t] >= 0 && labels[t] >= 0)
+            ++tally[static_cast<size_t>(contexts[t]) * n_labels + static_cast<size_t>(labels[t])];
     CountTable table;
     table.offsets.assign(n_contexts + 1, 0);
     for (size_t c = 0; c < n_contexts; ++c) {

@@ -95,8 +95,7 @@ void Ladder::derive_rung(Rung& rung) const {
 }
 
 void Ladder::add_shares(const Rung& rung, int32_t context, size_t w, bool own, double coefficient, std::vector<double>& p) const {
-    for (int64_t i = rung.offsets[context]; i < rung.offsets[context + 1]; ++i)
-        p[rung.labels[i]] += coefficient * rung.shares[i];
+    for (int64_t i = rung.offsets[context]; i < rung.offsets[context + 1]; ++i) p[rung.labels[i]] += coefficient * rung.shares[i];
     if (!inside(rung, w, own)) return;
     const double share = coefficient / static_cast<double>(totals_[w]);
     for (int64_t i = words_.offsets[w]; i < words_.offsets[w + 1]; ++i) {
@@ -108,7 +107,8 @@ void Ladder::add_shares(const Rung& rung, int32_t context, size_t w, bool own, d
 // The climb is unrolled: p = sum_r a_r n_r + a prior, with a_r the product of k / (n + k) of the rungs below r and
 // 1 / (n_r + k_r), so that only the prior is a pass over all labels.
 bool Ladder::distribution(size_t w, size_t first, bool own, int32_t left_out, std::vector<double>& p) const {
-    if (left_out != kNobody && (left_out < 0 || static_cast<size_t>(left_out) >= K_)) throw std::invalid_argument("label id out of range");
+    if (left_out != kNobody && (left_out < 0 || static_cast<size_t>(left_out) >= K_))
+        throw std::invalid_argument("label id out of range");
     const int64_t n = totals_[w] - (left_out != kNobody ? 1 : 0);
     const bool known = own && n > 0;
     const double inverse = known ? 1.0 / (static_cast<double>(n) + word_k_) : 1.0;
@@ -134,7 +134,7 @@ bool Ladder::distribution(size_t w, size_t first, bool own, int32_t left_out, st
 }
 
 void Ladder::candidates(const std::vector<double>& p, size_t w, bool known, double threshold, size_t cap,
-                std::vector<int32_t>& keep) const {
+                        std::vector<int32_t>& keep) const {
     keep.clear();
     const double floor = threshold * *std::max_element(p.begin(), p.end());
     for (size_t y = 0; y < K_; ++y)

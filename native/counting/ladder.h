@@ -55,7 +55,8 @@ class Ladder {
     // own counts are used; `left_out` is the label of the one token to forget, or nobody. Returns whether it is known.
     bool distribution(size_t w, size_t first, bool own, int32_t left_out, std::vector<double>& p) const;
     // The labels worth keeping: those within `threshold` of the best, at most `cap` of them, and all seen with the word.
-    void candidates(const std::vector<double>& p, size_t w, bool known, double threshold, size_t cap, std::vector<int32_t>& keep) const;
+    void candidates(const std::vector<double>& p, size_t w, bool known, double threshold, size_t cap,
+                    std::vector<int32_t>& keep) const;
 
     // log P(y | word) of each word's candidate labels.
     SparseRows word_rows(double threshold, size_t cap) const;

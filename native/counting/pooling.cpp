@@ -30,7 +30,8 @@ struct Evidence {
         : offsets(tokens.table.offsets.data()), prior(tokens.prior.data()), K(tokens.prior.size()), k(tokens.k) {
         small.resize(K * kSmall);
         for (size_t y = 0; y < K; ++y)
-            for (int32_t c = 0; c < kSmall; ++c) small[y * kSmall + static_cast<size_t>(c)] = computed(static_cast<int32_t>(y), c);
+            for (int32_t c = 0; c < kSmall; ++c)
+                small[y * kSmall + static_cast<size_t>(c)] = computed(static_cast<int32_t>(y), c);
         const Array<int32_t>&labels = tokens.table.labels, &counts = tokens.table.counts;
         check_labels(labels, K);
         entries.resize(labels.size());
@@ -86,7 +87,8 @@ class PairExpectations {
         double z = 0.0;
         for (size_t a = 0; a < m; ++a)
             for (size_t b = 0; b < n; ++b)
-                z += joint_[a * n + b] = static_cast<double>(from.p[a]) * to.p[b] * factor_[pairs_.at(from.labels[a], to.labels[b])];
+                z += joint_[a * n + b] =
+                    static_cast<double>(from.p[a]) * to.p[b] * factor_[pairs_.at(from.labels[a], to.labels[b])];
         if (z <= 0.0) return;
         for (size_t a = 0; a < m; ++a)
             for (size_t b = 0; b < n; ++b) sums[pairs_.at(from.labels[a], to.labels[b])] += joint_[a * n + b] / z;
@@ -155,8 +157,8 @@ std::vector<float> pooled_scores(const PooledTokens& tokens, const Array<float>&
     return out;
 }
 
-ConditionalLogit conditional_logit(const Matrix<float>& x, const Csr& candidates, const Array<int64_t>& gold, const Array<double>& theta,
-                                   size_t n_labels) {
+ConditionalLogit conditional_logit(const Matrix<float>& x, const Csr& candidates, const Array<int64_t>& gold,
+                                   const Array<double>& theta, size_t n_labels) {
     const auto& [places, labels] = candidates;
     ConditionalLogit sums(x.columns(), n_labels);
     for (size_t t = 0; t < gold.size(); ++t) {

@@ -34,8 +34,8 @@ std::vector<float> expert_evidence(const PooledTokens& tokens, const Array<int32
 // Weighted evidence for each candidate label of each token.
 std::vector<float> pooled_scores(const PooledTokens& tokens, const Array<float>& feature_weight, size_t threads);
 // Sums of the conditional logit over tokens: x is (candidates, experts), gold the candidate that is right, -1 to skip a token.
-ConditionalLogit conditional_logit(const Matrix<float>& x, const Csr& candidates, const Array<int64_t>& gold, const Array<double>& theta,
-                                   size_t n_labels);
+ConditionalLogit conditional_logit(const Matrix<float>& x, const Csr& candidates, const Array<int64_t>& gold,
+                                   const Array<double>& theta, size_t n_labels);
 // Expected label pairs where P(y, y') is proportional to P(y) P(y') exp(score): (K + 1, K + 1).
 std::vector<double> pair_expectations(const Array<int64_t>& sentences, const Csr& candidates, const Array<float>& posteriors,
                                       const Matrix<double>& scores);

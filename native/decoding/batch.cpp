@@ -10,9 +10,9 @@ namespace {
 // Translates a batch's strings into a session's ids when they are first met.
 class Translator {
    public:
-    Translator(Session& session, const Batch& batch) : session_(session), batch_(batch), placed_(batch.corpus.columns.size()), ids_(placed_.size()) {
-        for (size_t c = 0; c < placed_.size(); ++c)
-            placed_[c].assign(batch.corpus.columns[c].strings.size(), -1);
+    Translator(Session& session, const Batch& batch)
+        : session_(session), batch_(batch), placed_(batch.corpus.columns.size()), ids_(placed_.size()) {
+        for (size_t c = 0; c < placed_.size(); ++c) placed_[c].assign(batch.corpus.columns[c].strings.size(), -1);
         at_.resize(placed_.size());
     }
     const int32_t* const* sentence(int64_t first, int64_t n) {

@@ -8,7 +8,8 @@ namespace {
 // Which templates have a feature with entries.
 std::vector<bool> templates_with(const SparseRows& weights, const std::vector<int64_t>& bases) {
     std::vector<bool> active(bases.size() - 1, false);
-    for (size_t t = 0; weights.size() != 0 && t < active.size(); ++t) active[t] = weights.offsets[bases[t]] < weights.offsets[bases[t + 1]];
+    for (size_t t = 0; weights.size() != 0 && t < active.size(); ++t)
+        active[t] = weights.offsets[bases[t]] < weights.offsets[bases[t + 1]];
     return active;
 }
 
@@ -35,7 +36,8 @@ void Engine::check_rows() const {
     if (data_.word_column >= map_.n_columns()) throw std::invalid_argument("no such word column");
     const auto words = static_cast<int64_t>(map_.strings(data_.word_column).size());
     const auto n = static_cast<int64_t>(data_.rows.size());
-    if (data_.rung_bases.size() != data_.rung_functions.size() + 1 || data_.rung_bases.front() != words || data_.rung_bases.back() != n - 1)
+    if (data_.rung_bases.size() != data_.rung_functions.size() + 1 || data_.rung_bases.front() != words ||
+        data_.rung_bases.back() != n - 1)
         throw std::invalid_argument("ladder rows and rungs disagree");
     for (size_t r = 0; r < data_.rung_functions.size(); ++r)
         if (data_.rung_bases[r + 1] < data_.rung_bases[r] || data_.rung_functions[r] < 0 ||

@@ -82,7 +82,8 @@ void TextTagger::write(const Line& line, int32_t label, std::string& out) const 
 int64_t TextTagger::run(std::string_view text, std::string& out, int64_t first_line, size_t threads) const {
     const size_t parts = useful_threads(threads, text.size());
     std::vector<size_t> cuts{0};
-    for (size_t part = 1; part < parts; ++part) cuts.push_back(std::max(cuts.back(), after_last_blank_line(text, text.size() * part / parts)));
+    for (size_t part = 1; part < parts; ++part)
+        cuts.push_back(std::max(cuts.back(), after_last_blank_line(text, text.size() * part / parts)));
     cuts.push_back(text.size());
     std::vector<int64_t> tokens(parts), lines(parts, first_line);
     for (size_t part = 1; part < parts; ++part)

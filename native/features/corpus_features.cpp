@@ -39,7 +39,8 @@ std::vector<int32_t> value_table(const Lexicon& lexicon, size_t f) {
 template <typename Feature>
 class AllFeatures {
    public:
-    AllFeatures(const Lexicon& lexicon, const std::vector<std::vector<int32_t>>& columns, Array<int64_t> sentences, Feature feature)
+    AllFeatures(const Lexicon& lexicon, const std::vector<std::vector<int32_t>>& columns, Array<int64_t> sentences,
+                Feature feature)
         : map_(lexicon.map()), columns_(columns), sentences_(std::move(sentences)), feature_(feature) {
         for (size_t f = 0; f < map_.n_functions(); ++f) tables_.push_back(value_table(lexicon, f));
     }
@@ -65,7 +66,8 @@ class AllFeatures {
                 continue;
             }
             values.resize(atoms.size() * static_cast<size_t>(length));
-            for (size_t a = 0; a < atoms.size(); ++a) read(atoms[a], first, length, values.data() + a * static_cast<size_t>(length));
+            for (size_t a = 0; a < atoms.size(); ++a)
+                read(atoms[a], first, length, values.data() + a * static_cast<size_t>(length));
             join(t, values.data(), length, out + first);
         }
     }
@@ -73,7 +75,8 @@ class AllFeatures {
     // The values that an atom finds at the tokens of a sentence.
     void read(const Atom& atom, int64_t first, int64_t length, int32_t* out) const {
         const auto f = static_cast<size_t>(atom.function);
-        const int64_t begin = std::clamp<int64_t>(-atom.offset, 0, length), end = std::clamp<int64_t>(length - atom.offset, begin, length);
+        const int64_t begin = std::clamp<int64_t>(-atom.offset, 0, length),
+                      end = std::clamp<int64_t>(length - atom.offset, begin, length);
         for (int64_t i = 0; i < begin; ++i) out[i] = static_cast<int32_t>(-(i + atom.offset) - 1);
         const int32_t *table = tables_[f].data(), *ids = columns_[static_cast<size_t>(map_.function(f).column)].data() + first;
         for (int64_t i = begin; i < end; ++i) out[i] = table[ids[i + atom.offset]];

@@ -17,8 +17,8 @@ FeatureMap::FeatureMap(size_t n_columns, std::vector<Function> functions, std::v
     for (const TemplateAtoms& atoms : templates_) {
         if (atoms.empty() || atoms.size() > kMaxOffset) throw std::out_of_range("a template has one to eight atoms");
         for (const Atom& atom : atoms)
-            if (atom.function < 0 || static_cast<size_t>(atom.function) >= functions_.size() ||
-                atom.offset < -kMaxOffset || atom.offset > kMaxOffset)
+            if (atom.function < 0 || static_cast<size_t>(atom.function) >= functions_.size() || atom.offset < -kMaxOffset ||
+                atom.offset > kMaxOffset)
                 throw std::out_of_range("function or offset out of range");
     }
 }
@@ -62,14 +62,15 @@ void FeatureMap::restore_values() {
         value_of_[f].assign(words.size(), kAbsent);
         if (functions_[f].unknown_only) continue;
         for (size_t w = 0; w < words.size(); ++w)
-            if (apply(functions_[f].word, words.at(static_cast<int32_t>(w)), buffer_))
-                value_of_[f][w] = values_[f].find(buffer_);
+            if (apply(functions_[f].word, words.at(static_cast<int32_t>(w)), buffer_)) value_of_[f][w] = values_[f].find(buffer_);
     }
 }
 
 namespace {
 
-uint64_t pair_key(int32_t a, int32_t b) { return static_cast<uint64_t>(static_cast<uint32_t>(a)) << 32 | static_cast<uint32_t>(b); }
+uint64_t pair_key(int32_t a, int32_t b) {
+    return static_cast<uint64_t>(static_cast<uint32_t>(a)) << 32 | static_cast<uint32_t>(b);
+}
 
 }  // namespace
 

@@ -16,7 +16,7 @@
 #include "core/strings.h"
 #include "features/word_functions.h"
 
-constexpr int32_t kBoundaries = 16;    // values 0..7: one to eight places before the sentence; 8..15: after it
+constexpr int32_t kBoundaries = 16;  // values 0..7: one to eight places before the sentence; 8..15: after it
 constexpr int32_t kMaxOffset = 8;
 constexpr int32_t kAbsent = -1;
 
@@ -44,9 +44,7 @@ class FeatureMap {
     const TemplateAtoms& atoms(size_t t) const { return templates_[t]; }
     const Interner& strings(size_t column) const { return strings_[column]; }
     // The value strings of a function; of the identity these are the column's own strings.
-    const Interner& values(size_t f) const {
-        return is_identity(f) ? strings_[functions_[f].column] : values_[f];
-    }
+    const Interner& values(size_t f) const { return is_identity(f) ? strings_[functions_[f].column] : values_[f]; }
     const KeyInterner& prefixes(size_t t) const { return prefixes_[t]; }
     const KeyInterner& finals(size_t t) const { return finals_[t]; }
     KeyInterner& finals(size_t t) { return finals_[t]; }

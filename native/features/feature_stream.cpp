@@ -122,7 +122,8 @@ void FeatureStream::add_scores(size_t group, const float* weights, const Rows& r
     const size_t first = first_token_[group];
     for (size_t t = first; t < first_token_[group + 1]; ++t) {
         const size_t at = first_row_[t];
-        add_rows(out[t - first], rows.weights.data(), rows_.data() + at, row_values_.data() + at, first_row_[t + 1] - at, rows.stride);
+        add_rows(out[t - first], rows.weights.data(), rows_.data() + at, row_values_.data() + at, first_row_[t + 1] - at,
+                 rows.stride);
     }
 }
 
@@ -137,7 +138,8 @@ void FeatureStream::add_gradient(size_t group, const float* const* residuals, si
     }
 }
 
-void FeatureStream::add_sums(const Item& item, size_t begin, const float* const* residuals, size_t stride, float* sums, double* gradient) const {
+void FeatureStream::add_sums(const Item& item, size_t begin, const float* const* residuals, size_t stride, float* sums,
+                             double* gradient) const {
     const size_t count = item.end - begin;
     if (count > 1 && static_cast<size_t>(item.slots) > stride / kTile) {  // whole rows are quicker
         sum_rows(sums, residuals, tokens_.data() + begin, values_.empty() ? nullptr : values_.data() + begin, count, stride);

@@ -29,7 +29,8 @@ class FeatureStream {
     // out(i) += the scores of the i-th token of a group.
     void add_scores(size_t group, const float* weights, const Rows& rows, float* const* out) const;
     // Adds what the residuals of a group's tokens, rows of `stride`, give to the weights that belong to this part.
-    void add_gradient(size_t group, const float* const* residuals, size_t stride, double* gradient, size_t part, size_t parts) const;
+    void add_gradient(size_t group, const float* const* residuals, size_t stride, double* gradient, size_t part,
+                      size_t parts) const;
 
    private:
     // A feature of a group: its first weight and how many it has, and where the list of its tokens ends.
@@ -46,7 +47,8 @@ class FeatureStream {
     };
     void list_items(const Group& group, Listing& work);
     void list_rows(const Group& group);
-    void add_sums(const Item& item, size_t begin, const float* const* residuals, size_t stride, float* sums, double* gradient) const;
+    void add_sums(const Item& item, size_t begin, const float* const* residuals, size_t stride, float* sums,
+                  double* gradient) const;
     int32_t slots_of(int32_t f) const { return static_cast<int32_t>(features_.slots.end(f) - features_.slots.begin(f)); }
     size_t first_of(size_t item) const { return item == 0 ? 0 : items_[item - 1].end; }
     float value(size_t i) const { return values_.empty() ? 1.0f : values_[i]; }
@@ -55,7 +57,7 @@ class FeatureStream {
     void prefetch_item(size_t item, size_t end, const Weight* weights) const;
 
     const SparseFeatures& features_;
-    int32_t many_;  // labels
+    int32_t many_;                       // labels
     std::vector<size_t> first_item_{0};  // of each group, and the end
     std::vector<Item> items_;
     std::vector<int32_t> tokens_;  // of the items: which of its group

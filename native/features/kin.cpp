@@ -7,10 +7,10 @@
 
 namespace {
 
-constexpr size_t kLeast = 3;    // characters that kin have in common
-constexpr size_t kEnding = 5;   // and at most so many in which they differ
-constexpr size_t kTail = 32;    // characters of the longest tail
-constexpr size_t kBefore = 4;   // characters before a tail are counted up to here
+constexpr size_t kLeast = 3;   // characters that kin have in common
+constexpr size_t kEnding = 5;  // and at most so many in which they differ
+constexpr size_t kTail = 32;   // characters of the longest tail
+constexpr size_t kBefore = 4;  // characters before a tail are counted up to here
 
 // A word, and where its characters start; past the last its size.
 struct Characters {

@@ -23,7 +23,8 @@ void check_table(const StringTable& table, const char* name) {
     if (!good) throw std::invalid_argument(std::string(name) + ": offsets must rise from 0 to the size of the blob");
 }
 
-std::shared_ptr<const Lookup> make_lookup(const StringTable& keys, const Array<int32_t>& values, const StringTable& classes, bool related) {
+std::shared_ptr<const Lookup> make_lookup(const StringTable& keys, const Array<int32_t>& values, const StringTable& classes,
+                                          bool related) {
     auto table = std::make_shared<Lookup>();
     intern_table(keys, "keys", table->keys);
     intern_table(classes, "classes", table->classes);

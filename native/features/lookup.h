@@ -10,7 +10,8 @@
 void check_table(const StringTable& table, const char* name);
 
 // Words and their values, which are ids of classes. `related` makes ready for words that are looked up by how they begin.
-std::shared_ptr<const Lookup> make_lookup(const StringTable& keys, const Array<int32_t>& values, const StringTable& classes, bool related);
+std::shared_ptr<const Lookup> make_lookup(const StringTable& keys, const Array<int32_t>& values, const StringTable& classes,
+                                          bool related);
 
 // The value of each word, -1 where it has none, numbered in `values`.
 std::vector<int32_t> apply_to_all(const WordFunction& f, const StringTable& words, Interner& values);

@@ -18,7 +18,8 @@ struct SparseFeatures {
             throw std::invalid_argument("features and tokens disagree");
         check_offsets(places, ids.size(), "features and tokens disagree");
         for (size_t i = 0; i < ids.size(); ++i)
-            if (ids[i] < 0 || static_cast<size_t>(ids[i]) >= slots.n_features()) throw std::invalid_argument("feature id out of range");
+            if (ids[i] < 0 || static_cast<size_t>(ids[i]) >= slots.n_features())
+                throw std::invalid_argument("feature id out of range");
     }
 
     static Slots checked(const Csr& arrays, size_t n_labels) {

@@ -29,7 +29,8 @@ void check_keys(const FeatureMap& map, size_t t) {
     for (size_t i = 0; good && i < map.finals(t).size(); ++i) {
         uint64_t key = map.finals(t).keys()[i];
         for (size_t a = atoms.size() - 1; good; --a) {
-            good = is_value(map, atoms[a], key & 0xffffffffu) && (a == 1 ? is_value(map, atoms[0], key >> 32) : (key >> 32) < prefixes.size());
+            good = is_value(map, atoms[a], key & 0xffffffffu) &&
+                   (a == 1 ? is_value(map, atoms[0], key >> 32) : (key >> 32) < prefixes.size());
             if (!good || a == 1) break;
             key = prefixes[key >> 32];
         }
@@ -51,7 +52,8 @@ std::vector<int32_t> absorb_values(FeatureMap& map, const FeatureMap& other, siz
 
 // The same of a template's features: every stored one is walked back to its values. A key is (state after the atoms before,
 // value).
-std::vector<int32_t> absorb_features(FeatureMap& map, const FeatureMap& other, size_t t, const std::vector<std::vector<int32_t>>& value) {
+std::vector<int32_t> absorb_features(FeatureMap& map, const FeatureMap& other, size_t t,
+                                     const std::vector<std::vector<int32_t>>& value) {
     const TemplateAtoms& atoms = map.atoms(t);
     const std::vector<int32_t>& states = value[atoms[0].function];
     if (atoms.size() == 1) return states;
@@ -72,7 +74,8 @@ std::vector<int32_t> absorb_features(FeatureMap& map, const FeatureMap& other, s
 }  // namespace
 
 void restore(FeatureMap& map, const StoredMap& stored) {
-    if (stored.strings.size() != map.n_columns() || stored.values.size() != map.n_functions() || stored.keys.size() != map.n_templates())
+    if (stored.strings.size() != map.n_columns() || stored.values.size() != map.n_functions() ||
+        stored.keys.size() != map.n_templates())
         throw std::invalid_argument("the stored vocabulary does not fit its templates");
     for (size_t c = 0; c < stored.strings.size(); ++c) fill(map.column_strings(c), stored.strings[c], "a string is stored twice");
     for (size_t f = 0; f < stored.values.size(); ++f)

@@ -9,8 +9,8 @@
 
 CharClass char_class(uint32_t code) {
     if (code < 128) return static_cast<CharClass>(unicode_tables::ascii_class[code]);
-    const auto* run = std::upper_bound(std::begin(unicode_tables::class_runs), std::end(unicode_tables::class_runs),
-                                       code << 3 | 7u);
+    const auto* run =
+        std::upper_bound(std::begin(unicode_tables::class_runs), std::end(unicode_tables::class_runs), code << 3 | 7u);
     return static_cast<CharClass>(run[-1] & 7u);
 }
 
@@ -321,8 +321,7 @@ bool apply(const WordFunction& f, std::string_view word, std::string& out) {
             const Profile p(word);
             return flag(p.of(CharClass::upper) > 0 && p.of(CharClass::lower) == 0, out);
         }
-        case Kind::title:
-            return flag(first_class(word) == CharClass::upper && Profile(word).of(CharClass::upper) == 1, out);
+        case Kind::title: return flag(first_class(word) == CharClass::upper && Profile(word).of(CharClass::upper) == 1, out);
         case Kind::mixed_case: return flag(Profile(word).case_pattern() == 'm', out);
     }
     return false;

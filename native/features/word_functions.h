@@ -26,10 +26,10 @@ uint32_t lower_case(uint32_t code);
 enum class Kind : int32_t {
     identity = 0,
     lower = 1,
-    prefix = 2,       // first `number` characters; none where the word has fewer
-    suffix = 3,       // last `number` characters
-    shape = 4,        // Xx-dd: X upper, x lower, d digit, a other letter, the rest as it is
-    short_shape = 5,  // shape with runs of one character collapsed
+    prefix = 2,        // first `number` characters; none where the word has fewer
+    suffix = 3,        // last `number` characters
+    shape = 4,         // Xx-dd: X upper, x lower, d digit, a other letter, the rest as it is
+    short_shape = 5,   // shape with runs of one character collapsed
     letter_class = 6,  // case (l u U m o n), then d for a digit, - for a hyphen, p for neither letter nor digit
     spelling = 7,      // the paper's spelling tests as one string: "upper+hyphen+ing", or "none"
     ending = 8,        // letter_class | lower suffix of `number` characters

@@ -43,7 +43,8 @@ inline std::string_view next_token(std::string_view& line) {
 inline void split_fields(std::string_view line, std::string_view separator, size_t most, std::vector<std::string_view>& fields) {
     fields.clear();
     if (separator.empty()) {
-        for (auto token = next_token(line); !token.empty() && fields.size() < most; token = next_token(line)) fields.push_back(token);
+        for (auto token = next_token(line); !token.empty() && fields.size() < most; token = next_token(line))
+            fields.push_back(token);
         return;
     }
     while (fields.size() < most) {

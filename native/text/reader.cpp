@@ -102,7 +102,6 @@ size_t unescape(std::string_view field, bool stop_at_colon, std::string& name) {
     return i;
 }
 
-
 }  // namespace
 
 Items read_items(std::string_view data, std::string_view comment) {

@@ -33,14 +33,16 @@ class ChainBatches : public ChainItems {
         SparsePairs sparse_pairs;
         std::vector<SparseGroup> sparse_groups;
         std::vector<std::vector<size_t>> members;
-        std::vector<char> sparse;  // which groups
+        std::vector<char> sparse;              // which groups
         size_t n_groups = 0, first_group = 0;  // of the batch, and how many come before it in the stream
         FeatureStream::Rows rows;
     };
     // Sentences of a group: more are quicker, fewer let the threads share a small batch.
     static constexpr size_t kGroup = 8, kLargeGroup = kTile;
 
-    bool dense() const { return all_labels() && !edges_ && triples_.empty() && (loss_ == Loss::likelihood || loss_ == Loss::pieces); }
+    bool dense() const {
+        return all_labels() && !edges_ && triples_.empty() && (loss_ == Loss::likelihood || loss_ == Loss::pieces);
+    }
 
     // Fills `work` with the residuals of sentences; returns their loss.
     template <size_t Stride, typename Real>
@@ -68,7 +70,8 @@ class ChainBatches : public ChainItems {
         if (work.chains.size() < count) work.chains.resize(count);
         work.losses.resize(count);
         team.run([&](size_t part, size_t parts) {
-            for (size_t i = part; i < count; i += parts) work.losses[i] = residual<Stride>(work.sentences[i], weights, work.chains[i]);
+            for (size_t i = part; i < count; i += parts)
+                work.losses[i] = residual<Stride>(work.sentences[i], weights, work.chains[i]);
         });
         for (size_t i = 0; i < count; ++i) loss += work.losses[i];
         return loss;
@@ -83,7 +86,8 @@ class ChainBatches : public ChainItems {
                 for (size_t i = 0; i < work.members[g].size(); ++i) {
                     const size_t s = work.members[g][i];
                     for (size_t j = 0; j < length(s); ++j)
-                        node_weights_of(sentences_[s] + static_cast<int64_t>(j), work.groups[g].row(i, j), quiet, part, parts, use);
+                        node_weights_of(sentences_[s] + static_cast<int64_t>(j), work.groups[g].row(i, j), quiet, part, parts,
+                                        use);
                 }
         for (size_t i = 0; work.n_groups == 0 && !(dense() && std::is_same_v<Real, float>) && i < work.sentences.size(); ++i) {
             Chain<Real>& c = work.chains[i];
@@ -96,7 +100,8 @@ class ChainBatches : public ChainItems {
     void each_edge_weight(Work<Real>& work, size_t part, size_t parts, Use use) const {
         if (!edges_) return;
         std::vector<int32_t> pairs;
-        for (size_t i = 0; i < work.sentences.size(); ++i) edge_weights_of(work.sentences[i], work.chains[i], pairs, part, parts, use);
+        for (size_t i = 0; i < work.sentences.size(); ++i)
+            edge_weights_of(work.sentences[i], work.chains[i], pairs, part, parts, use);
     }
 
     template <typename Real, typename Use>
@@ -201,7 +206,8 @@ class ChainBatches : public ChainItems {
         group.lay_out(lengths, pairs);
         if (Stride == 1) streamed_scores(g, weights, work, group);
         for (size_t i = 0; Stride != 1 && i < members.size(); ++i)
-            each_token_ahead<Stride>(members[i], weights, [&](int64_t t, size_t j) { node_scores<Stride>(t, weights, group.row(i, j)); });
+            each_token_ahead<Stride>(members[i], weights,
+                                     [&](int64_t t, size_t j) { node_scores<Stride>(t, weights, group.row(i, j)); });
         if constexpr (std::is_same_v<Group, DenseGroup>)
             group.run(pairs, gold, of_sentences, loss_ == Loss::pieces);
         else

@@ -34,14 +34,14 @@ struct ChainData {
     size_t n_labels;
     Array<int64_t> sentences;
     FeatureSlots nodes;                  // weights W, and the features of each token
-    std::optional<Array<float>> values;    // of the features, where they are not all 1
-    std::optional<Csr> candidates;         // labels of each token, all where there are none
-    std::optional<Array<float>> base;      // of each candidate
-    Array<int32_t> gold;                   // which candidate is right, -1 where it is not known
+    std::optional<Array<float>> values;  // of the features, where they are not all 1
+    std::optional<Csr> candidates;       // labels of each token, all where there are none
+    std::optional<Array<float>> base;    // of each candidate
+    Array<int32_t> gold;                 // which candidate is right, -1 where it is not known
     std::optional<FeatureSlots> edges;   // the same for weights U
     std::optional<Array<float>> sentence_weights;
-    Array<uint8_t> free_pairs;             // which label pairs have a weight T to train
-    std::optional<Csr> triples;            // label triples that have a weight S: see triples.h
+    Array<uint8_t> free_pairs;   // which label pairs have a weight T to train
+    std::optional<Csr> triples;  // label triples that have a weight S: see triples.h
 };
 
 class ChainItems {
@@ -97,7 +97,9 @@ class ChainItems {
         for (size_t j = 0; j < m; ++j) out[j] = fixed ? static_cast<Real>(fixed[j]) : Real(0);
         const int32_t* own = labels(t);
         nodes_->each(t, [&](int32_t f, float v) {
-            nodes_->slots.each(f, own, m, [&](size_t j, int64_t s) { out[j] += static_cast<Real>(v) * static_cast<Real>(w[Stride * static_cast<size_t>(s)]); });
+            nodes_->slots.each(f, own, m, [&](size_t j, int64_t s) {
+                out[j] += static_cast<Real>(v) * static_cast<Real>(w[Stride * static_cast<size_t>(s)]);
+            });
         });
     }
 
@@ -168,7 +170,9 @@ class ChainItems {
         const int32_t* own = labels(t);
         nodes_->each(t, [&](int32_t f, float v) {
             if (parts > 1 && static_cast<size_t>(f) % parts != part) return;
-            nodes_->slots.each(f, own, m, [&](size_t k, int64_t slot) { use(layout_.node(static_cast<size_t>(slot)), f, static_cast<Real>(v) * r[k]); });
+            nodes_->slots.each(f, own, m, [&](size_t k, int64_t slot) {
+                use(layout_.node(static_cast<size_t>(slot)), f, static_cast<Real>(v) * r[k]);
+            });
         });
     }
 
@@ -182,7 +186,8 @@ class ChainItems {
             pairs.clear();
             edges_->each(t, [&](int32_t g, float) {
                 if (parts > 1 && static_cast<size_t>(g) % parts != part) return;
-                each_edge_slot(t, j == 0, g, pairs, [&](size_t at, int64_t slot) { use(layout_.edge(static_cast<size_t>(slot)), g, r[at]); });
+                each_edge_slot(t, j == 0, g, pairs,
+                               [&](size_t at, int64_t slot) { use(layout_.edge(static_cast<size_t>(slot)), g, r[at]); });
             });
         }
     }
@@ -221,7 +226,9 @@ class ChainItems {
         for (size_t s = 0; s < edges_->size(); ++s) {
             const auto pair = static_cast<size_t>(edges_->label(static_cast<int64_t>(s)));
             const size_t y = pairs_.first(pair), z = pairs_.second(pair);
-            edge_place_.push_back(z == K_ ? INT32_MIN : y == K_ ? -1 - static_cast<int32_t>(z) : static_cast<int32_t>(y * K_ + z));
+            edge_place_.push_back(z == K_   ? INT32_MIN
+                                  : y == K_ ? -1 - static_cast<int32_t>(z)
+                                            : static_cast<int32_t>(y * K_ + z));
         }
     }
 
@@ -232,7 +239,8 @@ class ChainItems {
         if (!candidates_ && !narrow) {
             for (int64_t s = edges_->slots.begin(g); s < edges_->slots.end(g); ++s) {
                 const int32_t place = edge_place_[static_cast<size_t>(s)];
-                if (starts ? place < 0 && place != INT32_MIN : place >= 0) use(static_cast<size_t>(starts ? -1 - place : place), s);
+                if (starts ? place < 0 && place != INT32_MIN : place >= 0)
+                    use(static_cast<size_t>(starts ? -1 - place : place), s);
             }
             return;
         }
@@ -241,7 +249,9 @@ class ChainItems {
             const int32_t* from = starts ? &boundary : labels(t - 1) + (narrow ? gold_[t - 1] : 0);
             const size_t m = starts || narrow ? 1 : width(t - 1);
             for (size_t k = 0; k < m; ++k)
-                for (size_t l = 0; l < width(t); ++l) pairs.push_back(static_cast<int32_t>(pairs_.at(static_cast<size_t>(from[k]), static_cast<size_t>(labels(t)[l]))));
+                for (size_t l = 0; l < width(t); ++l)
+                    pairs.push_back(
+                        static_cast<int32_t>(pairs_.at(static_cast<size_t>(from[k]), static_cast<size_t>(labels(t)[l]))));
         }
         edges_->slots.each(g, pairs.data(), pairs.size(), use);
     }

@@ -11,7 +11,9 @@ double Chains::sum_gradient(const Real* weights, double* gradient, Team& team) c
     for (size_t s = 0; s < order.size(); ++s) order[s] = static_cast<int64_t>(s);
     if constexpr (std::is_same_v<Real, float>) {
         if (dense()) {
-            std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return length(static_cast<size_t>(a)) > length(static_cast<size_t>(b)); });
+            std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+                return length(static_cast<size_t>(a)) > length(static_cast<size_t>(b));
+            });
             work.pairs.set(weights, K_, 1);
             work.pairs.score_as_rounded();
             work.few_pairs = loss_ == Loss::likelihood && work.sparse_pairs.set(work.pairs, free_.data());
@@ -60,7 +62,8 @@ double Chains::objective(const double* weights, double precision, double* gradie
     return loss + 0.5 * precision * norm;
 }
 
-double Chains::pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate, size_t batch, size_t threads) const {
+double Chains::pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate,
+                    size_t batch, size_t threads) const {
     check_pass(state, order, batch);
     const size_t features = 1 + edge_features() + nodes_->slots.n_features();
     if (decay.size() != features + (triples_.empty() ? 0 : 1)) throw std::invalid_argument("decay and features disagree");
@@ -80,7 +83,8 @@ double Chains::pass(std::span<float> state, std::span<const int64_t> order, std:
             each_node_weight(work, kQuiet, part, parts, [&](size_t at, int32_t f, float r) {
                 step(at, decay[1 + edge_features() + static_cast<size_t>(f)], r);
             });
-            each_edge_weight(work, part, parts, [&](size_t at, int32_t g, float r) { step(at, decay[1 + static_cast<size_t>(g)], r); });
+            each_edge_weight(work, part, parts,
+                             [&](size_t at, int32_t g, float r) { step(at, decay[1 + static_cast<size_t>(g)], r); });
             each_triple(work, kQuiet, part, parts, [&](size_t at, float r) { step(at, decay[features], r); });
             if (!all_labels()) {
                 each_pair(work, part, parts, [&](size_t at, float r) {
@@ -154,11 +158,12 @@ std::vector<int32_t> Chains::best(const float* weights, size_t threads) const {
                 offsets.push_back(static_cast<int64_t>(own.size()));
             }
             scores.resize(own.size());
-            for (int64_t t = first; t < last; ++t) node_scores<1>(t, weights, scores.data() + offsets[static_cast<size_t>(t - first)]);
+            for (int64_t t = first; t < last; ++t)
+                node_scores<1>(t, weights, scores.data() + offsets[static_cast<size_t>(t - first)]);
             SentenceLattice lattice{offsets.data(), own.data(), scores.data(), static_cast<size_t>(last - first)};
             if (edges_) {
-                lattice.extra = {edges_->features.offsets.data(), edges_->features.ids.data(),
-                                 edges_->slot_arrays.offsets.data(), edges_->slot_arrays.ids.data(), weights + layout_.edge(0)};
+                lattice.extra = {edges_->features.offsets.data(), edges_->features.ids.data(), edges_->slot_arrays.offsets.data(),
+                                 edges_->slot_arrays.ids.data(), weights + layout_.edge(0)};
                 lattice.first = first;
             }
             viterbi.decode(lattice, edges, found.data() + first);

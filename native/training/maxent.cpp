@@ -33,8 +33,7 @@ void Nodes::check() const {
     for (const int32_t f : ids)
         if (f < 0 || static_cast<size_t>(f) >= data_.slots.rows()) throw std::invalid_argument("feature id out of range");
     check_offsets(places, ids.size(), "feature offsets and ids disagree");
-    if (data_.values && data_.values->size() != ids.size())
-        throw std::invalid_argument("feature offsets and ids disagree");
+    if (data_.values && data_.values->size() != ids.size()) throw std::invalid_argument("feature offsets and ids disagree");
     const auto& [starts, own] = data_.candidates;
     check_offsets(starts, own.size(), "candidates disagree with the contexts");
     if (starts.size() != n_contexts_ + 1 || (data_.base && data_.base->size() != own.size()))
@@ -140,7 +139,8 @@ double Nodes::objective(const double* weights, double precision, double* gradien
     return loss + 0.5 * precision * norm;
 }
 
-double Nodes::pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate, size_t batch, size_t threads) const {
+double Nodes::pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate, size_t batch,
+                   size_t threads) const {
     if (state.size() != 2 * size() || decay.size() != slots_->n_features() || batch < 1)
         throw std::invalid_argument("weights and slots disagree");
     for (size_t i = 0; i < order.size(); ++i)

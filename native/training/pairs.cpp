@@ -8,7 +8,10 @@
 #include "training/adagrad.h"
 
 Pairs::Pairs(PairData data)
-    : data_(std::move(data)), n_tokens_(static_cast<size_t>(data_.sentences.back())), pairs_(data_.n_labels), boundary_(static_cast<int32_t>(data_.n_labels)) {
+    : data_(std::move(data)),
+      n_tokens_(static_cast<size_t>(data_.sentences.back())),
+      pairs_(data_.n_labels),
+      boundary_(static_cast<int32_t>(data_.n_labels)) {
     check();
     if (data_.nodes) node_ = std::make_unique<SparseFeatures>(*data_.nodes, std::nullopt, n_tokens_, data_.n_labels);
     if (data_.edges) edge_ = std::make_unique<SparseFeatures>(*data_.edges, std::nullopt, n_tokens_, pairs_.size());
@@ -40,7 +43,8 @@ void Pairs::node_scores(int64_t token, const Array<float>& fixed, const W* weigh
     for (size_t j = 0; j < m; ++j) out[j] = static_cast<W>(fixed[static_cast<size_t>(data_.candidates.offsets[token]) + j]);
     if (!node_) return;
     node_->each(token, [&](int32_t f, float) {
-        node_->slots.each(f, labels(token), m, [&](size_t j, int64_t s) { out[j] += weights[Stride * (base + static_cast<size_t>(s))]; });
+        node_->slots.each(f, labels(token), m,
+                          [&](size_t j, int64_t s) { out[j] += weights[Stride * (base + static_cast<size_t>(s))]; });
     });
 }
 
@@ -49,7 +53,8 @@ void Pairs::list_pairs(const Edge& edge, Work<W>& work) const {
     work.pairs.resize(work.m * work.n);
     for (size_t k = 0; k < work.m; ++k)
         for (size_t l = 0; l < work.n; ++l)
-            work.pairs[k * work.n + l] = static_cast<int32_t>(pairs_.at(static_cast<size_t>(labels(edge.left)[k]), static_cast<size_t>(labels(edge.right)[l])));
+            work.pairs[k * work.n + l] = static_cast<int32_t>(
+                pairs_.at(static_cast<size_t>(labels(edge.left)[k]), static_cast<size_t>(labels(edge.right)[l])));
 }
 
 template <size_t Stride, typename W>
@@ -63,13 +68,13 @@ double Pairs::residual(size_t e, const W* weights, Work<W>& work) const {
     const int32_t* to = labels(edge.right);
     for (size_t k = 0; k < m; ++k)
         for (size_t l = 0; l < n; ++l)
-            work.r[k * n + l] = work.a[k] + work.b[l] + weights[Stride * pairs_.at(static_cast<size_t>(from[k]), static_cast<size_t>(to[l]))];
+            work.r[k * n + l] =
+                work.a[k] + work.b[l] + weights[Stride * pairs_.at(static_cast<size_t>(from[k]), static_cast<size_t>(to[l]))];
     if (edge_ && edge.right >= 0) {
         list_pairs(edge, work);
         edge_->each(edge.right, [&](int32_t g, float) {
-            edge_->slots.each(g, work.pairs.data(), m * n, [&](size_t j, int64_t s) {
-                work.r[j] += weights[Stride * layout_.edge(static_cast<size_t>(s))];
-            });
+            edge_->slots.each(g, work.pairs.data(), m * n,
+                              [&](size_t j, int64_t s) { work.r[j] += weights[Stride * layout_.edge(static_cast<size_t>(s))]; });
         });
     }
     const W weight = data_.weights ? (*data_.weights)[static_cast<size_t>(edge.right >= 0 ? edge.right : edge.left)] : W(1);
@@ -136,7 +141,8 @@ double Pairs::objective(const double* weights, double precision, double* gradien
     return loss + 0.5 * precision * norm;
 }
 
-double Pairs::pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate, size_t batch, size_t threads) const {
+double Pairs::pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate, size_t batch,
+                   size_t threads) const {
     if (state.size() != 2 * size() || decay.size() != 1 + edge_features() + node_features() || batch < 1)
         throw std::invalid_argument("weights and slots disagree");
     for (size_t i = 0; i < order.size(); ++i)

@@ -22,12 +22,13 @@
 struct PairData {
     size_t n_labels;
     Array<int64_t> sentences;
-    Csr candidates;          // of each token
-    Array<float> left, right;  // a and b, of each candidate
-    Array<int32_t> gold;     // which candidate is right
+    Csr candidates;                     // of each token
+    Array<float> left, right;           // a and b, of each candidate
+    Array<int32_t> gold;                // which candidate is right
     std::optional<FeatureSlots> nodes;  // weights A and B
     std::optional<FeatureSlots> edges;  // weights U
-    std::optional<Array<float>> weights;  // of each token, 1 where there are none; an edge counts as much as the token it leads to
+    std::optional<Array<float>>
+        weights;  // of each token, 1 where there are none; an edge counts as much as the token it leads to
 };
 
 class Pairs {
