@@ -9,7 +9,9 @@ NEEDS_PYTHON = @test -n "$(PYTHON)" || { echo "make: no Python 3.10 or newer; sa
 
 BIN := .venv/bin
 INSTALLED := .venv/installed
-NATIVE := CMakeLists.txt $(wildcard native/*)
+NATIVE := CMakeLists.txt $(shell find native -type f)
+# Generated tables are left as they are written.
+FORMATTED := $(filter-out native/text/unicode_tables.h,$(filter %.cpp %.h,$(NATIVE)))
 BENCH := build/bench
 FUZZ := build/fuzz
 # address (and undefined behaviour), thread, or 0 for none
@@ -31,6 +33,7 @@ test: lint
 lint: $(INSTALLED)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/clang-format --dry-run -Werror $(FORMATTED)
 	$(BIN)/mypy
 
 bench: $(BENCH)/installed

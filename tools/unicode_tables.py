@@ -1,6 +1,6 @@
 """Writes the Unicode tables of the word functions from Python's own Unicode database.
 
-Run ``python tools/unicode_tables.py > native/unicode_tables.h``. The tables are checked in, so that
+Run ``python tools/unicode_tables.py > native/text/unicode_tables.h``. The tables are checked in, so that
 a word has the same features on every machine and in every Python version.
 """
 
@@ -69,7 +69,7 @@ def wrapped(items: Iterable[str]) -> str:
 
 
 def header() -> str:
-    """The text of native/unicode_tables.h."""
+    """The text of native/text/unicode_tables.h."""
     ascii_classes = wrapped(str(char_class(code)) for code in range(128))
     classes = wrapped(str(run) for run in class_runs())
     lowers = wrapped(f"{{{a},{b},{c},{d}}}" for a, b, c, d in lower_runs())

@@ -1,4 +1,4 @@
-"""Types of the native kernels."""
+"""Types of the native kernels, by the file of native/bindings that binds them."""
 
 from collections.abc import Sequence
 
@@ -12,9 +12,10 @@ F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
 U64 = NDArray[np.uint64]
 
-# intern.cpp
+# strings.cpp
 def intern_strings(items: list[str]) -> tuple[I32, U8, I64]: ...
 def match_strings(known: U8, known_offsets: I64, query: U8, query_offsets: I64) -> I32: ...
+def match_keys(known: U64, query: U64) -> I32: ...
 
 # word_functions.cpp
 class Lookup:
@@ -107,15 +108,16 @@ class Ladder:
 def class_contexts(
     keys: U64, pairs: Table, word_is_first: bool, class_of: I32, totals: I64, rare: int, n_labels: int
 ) -> tuple[U64, I64, I32, I32]: ...
-def match_keys(known: U64, query: U64) -> I32: ...
 def context_weights(
     table: Table, centre: I32, rows: tuple[I64, I32, F32], k: float, weight: float
 ) -> tuple[I64, I32, F32]: ...
 
 # lattice.cpp
 class Edges:
-    n_labels: int
-    local: bool
+    @property
+    def n_labels(self) -> int: ...
+    @property
+    def local(self) -> bool: ...
     @staticmethod
     def dense(scores: F32, local: bool = False, triples: tuple[I64, I32, F32] | None = None) -> Edges: ...
     @staticmethod

@@ -173,7 +173,7 @@ def test_the_unicode_tables_are_what_their_generator_writes():
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert module.header() == (ROOT / "native" / "unicode_tables.h").read_text(encoding="utf-8")
+    assert module.header() == (ROOT / "native" / "text" / "unicode_tables.h").read_text(encoding="utf-8")
 
 
 @pytest.mark.skipif(unicodedata.unidata_version != "14.0.0", reason="the tables are of Unicode 14")

@@ -1,4 +1,4 @@
-"""Counting with dictionaries: the oracle of native/counting.cpp."""
+"""Counting with dictionaries: the oracle of native/counting/counting.cpp."""
 
 from __future__ import annotations
 

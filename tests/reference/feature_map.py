@@ -1,4 +1,4 @@
-"""Features of templates as plain strings: the oracle of native/feature_map.cpp."""
+"""Features of templates as plain strings: the oracle of native/features/feature_map.cpp."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The back-off ladder with dictionaries, from the formulas at the top of native/ladder.cpp: its oracle."""
+"""The back-off ladder with dictionaries, from the formulas at the top of native/counting/ladder.cpp: its oracle."""
 
 from __future__ import annotations
 

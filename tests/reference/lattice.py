@@ -1,4 +1,7 @@
-"""Lattices by enumeration of all labellings: the oracle of native/lattice.cpp. One sentence at a time, in float64."""
+"""Lattices by enumeration of all labellings: the oracle of native/chain/lattice.cpp.
+
+One sentence at a time, in float64.
+"""
 
 from __future__ import annotations
 

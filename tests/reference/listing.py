@@ -1,4 +1,4 @@
-"""The features of tokens, listed one by one: the oracle of native/listing.cpp."""
+"""The features of tokens, listed one by one: the oracle of native/features/listing.cpp."""
 
 from __future__ import annotations
 

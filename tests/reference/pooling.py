@@ -1,4 +1,4 @@
-"""Pooling with dictionaries: the oracle of native/pooling.cpp."""
+"""Pooling with dictionaries: the oracle of native/counting/pooling.cpp."""
 
 from __future__ import annotations
 

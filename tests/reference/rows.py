@@ -1,4 +1,4 @@
-"""Sparse rows as dictionaries: the oracle of native/rows.cpp."""
+"""Sparse rows as dictionaries: the oracle of native/core/rows.cpp."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Word functions in plain Python: the oracle of native/word_functions.cpp. None stands for no value."""
+"""Word functions in plain Python: the oracle of native/features/word_functions.cpp. None stands for no value."""
 
 from __future__ import annotations
 

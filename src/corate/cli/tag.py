@@ -39,7 +39,7 @@ Examples:
 
 
 _LOOK = 1 << 16
-#: White space within a line (``native/lines.h``), all as spaces.
+#: White space within a line (``native/text/lines.h``), all as spaces.
 _SPACES = bytes.maketrans(b"\t\r", b"  ")
 
 

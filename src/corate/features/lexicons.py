@@ -24,7 +24,7 @@ __all__ = ["Lexicon", "file_lexicons", "held_lexicons", "read_word_classes", "re
 #: Finds the lexicon of a function ("in" or "map"), a file name as written, and whether case is ignored.
 FindLexicon = Callable[[str, str, bool], "Lexicon"]
 
-_LOWER = 1  # the word function "lower" of native/word_functions.h
+_LOWER = 1  # the word function "lower" of native/features/word_functions.h
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Word functions: from a word to one value or none. The loops are in native/word_functions.cpp.
+"""Word functions: from a word to one value or none. The loops are in native/features/word_functions.cpp.
 
 ============================  =========================================================================
 identity, lower, folded       the word; in lower case; in lower case with every digit as 0
@@ -40,7 +40,7 @@ from corate.features.lexicons import Lexicon
 
 __all__ = ["FUNCTIONS", "WordFunction"]
 
-#: Word functions: the number of each in native/word_functions.h, and what it takes besides the word:
+#: Word functions: the number of each in native/features/word_functions.h, and what it takes besides the word:
 #: nothing, a count of characters, perhaps a count, a text, a file, or the labels that words have in training.
 FUNCTIONS: dict[str, tuple[int, str]] = {
     "identity": (0, ""),
@@ -111,7 +111,7 @@ class WordFunction:
 
     @property
     def kind(self) -> int:
-        """The function's number in native/word_functions.h."""
+        """The function's number in native/features/word_functions.h."""
         return FUNCTIONS[self.name][0]
 
     @property

@@ -57,7 +57,7 @@ class Options:
 
 
 def fields_of(line: str) -> list[str]:
-    """What stands between runs of white space: spaces, tabs and carriage returns, as ``native/lines.h`` has it.
+    """What stands between runs of white space: spaces, tabs and carriage returns, as ``native/text/lines.h`` has it.
 
     >>> fields_of("New\\tYork \\x0c")
     ['New', 'York', '\\x0c']

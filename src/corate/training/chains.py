@@ -6,7 +6,7 @@
     memm         P(y' | y, x), normalised at every position; it prefers labels with few successors (label bias)
     perceptron   score(best) - score(y), averaged over all steps (Collins 2002)
 
-The losses stand in ``native/chain.h``, sentences as training items in ``native/chains.cpp``.
+The losses stand in ``native/chain/chain.h``, sentences as training items in ``native/training/chains.cpp``.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ PATIENCE_ITERATIONS = 10
 class Recipe:
     """How a method differs from the others."""
 
-    loss: str  # as native/chain.h names it
+    loss: str  # as native/chain/chain.h names it
     optimizers: tuple[str, ...]  # the first is the usual one
     base: str = "none"
     lattice: str = "full"

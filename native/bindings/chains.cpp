@@ -1,0 +1,69 @@
+// Binds training/chains.h.
+#include "training/chains.h"
+
+#include <nanobind/stl/string.h>
+
+#include "bindings/arrays.h"
+#include "bindings/bindings.h"
+#include "bindings/feature_slots.h"
+
+namespace {
+
+void make_chains(Chains* self, const std::string& loss, size_t n_labels, const In<int64_t>& sentences,
+                 const FeatureSlotArrays& node_slots, const std::optional<In<float>>& values,
+                 const std::optional<CsrArrays>& candidates, const std::optional<In<float>>& base, const In<int32_t>& gold,
+                 const std::optional<FeatureSlotArrays>& edge_slots, const std::optional<In<float>>& sentence_weights,
+                 const In<uint8_t>& free_pairs, const std::optional<CsrArrays>& triples) {
+    new (self) Chains({loss_named(loss), n_labels, view(sentences), view(node_slots), view(values), view(candidates), view(base),
+                       view(gold), view(edge_slots), view(sentence_weights), view(free_pairs), view(triples)});
+}
+
+void check_weights(const Chains& chains, size_t size) {
+    if (size != chains.size()) throw nb::value_error("weights and slots disagree");
+}
+
+}  // namespace
+
+void bind_chains(nb::module_& m) {
+    nb::class_<Chains>(m, "Chains",
+                       "Sentences as training items of a chain model, over a table of label pairs and sparse weights.")
+        .def("__init__", &make_chains, nb::arg("loss"), nb::arg("n_labels"), nb::arg("sentences"), nb::arg("node_slots"),
+             nb::arg("values").none(), nb::arg("candidates").none(), nb::arg("base").none(), nb::arg("gold"),
+             nb::arg("edge_slots").none(), nb::arg("sentence_weights").none(), nb::arg("free_pairs"),
+             nb::arg("triples") = nb::none())
+        .def_prop_ro("size", &Chains::size)
+        .def_prop_ro("n_pairs", &Chains::n_pairs)
+        .def(
+            "objective",
+            [](const Chains& chains, const In<double>& weights, double precision, size_t threads, bool exact) {
+                check_weights(chains, weights.shape(0));
+                std::unique_ptr<double[]> gradient(new double[chains.size()]);  // `objective` fills it
+                const double value =
+                    unlocked([&] { return chains.objective(weights.data(), precision, gradient.get(), threads, exact); });
+                return nb::make_tuple(value, to_numpy(std::move(gradient), chains.size()));
+            },
+            nb::arg("weights"), nb::arg("precision"), nb::arg("threads"), nb::arg("exact") = false,
+            "The loss with its Gaussian prior, and the gradient; exact: all in float64 and log space.")
+        .def(
+            "pass_over",
+            [](const Chains& chains, const InOut<float>& state, const In<int64_t>& order, const In<float>& decay, float rate,
+               size_t batch, size_t threads) {
+                return unlocked([&] { return chains.pass(writable(state), view(order), view(decay), rate, batch, threads); });
+            },
+            nb::arg("state"), nb::arg("order"), nb::arg("decay"), nb::arg("rate"), nb::arg("batch"), nb::arg("threads"),
+            "One pass of AdaGrad, in place; returns the loss met.")
+        .def(
+            "perceptron",
+            [](const Chains& chains, const InOut<float>& state, const In<int64_t>& order, double time, double step) {
+                return unlocked([&] { return chains.perceptron(writable(state), view(order), time, step); });
+            },
+            nb::arg("state"), nb::arg("order"), nb::arg("time"), nb::arg("step"),
+            "Steps of the averaged perceptron, in place; returns the tokens mislabelled.")
+        .def(
+            "best",
+            [](const Chains& chains, const In<float>& weights, size_t threads) {
+                check_weights(chains, weights.shape(0));
+                return to_numpy(unlocked([&] { return chains.best(weights.data(), threads); }));
+            },
+            nb::arg("weights"), nb::arg("threads"), "The best labels of all tokens.");
+}

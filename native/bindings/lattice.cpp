@@ -1,0 +1,163 @@
+// Binds chain/lattice.h.
+#include "chain/lattice.h"
+
+#include "bindings/arrays.h"
+#include "bindings/bindings.h"
+
+namespace {
+
+// Edge features of tokens, then their rows: (offsets, ids, row offsets, label pairs, scores).
+using ExtraArrays = std::optional<std::tuple<In<int64_t>, In<int32_t>, In<int64_t>, In<int32_t>, In<float>>>;
+
+struct CheckedLattice {
+    Array<int64_t> sentences, offsets;
+    Array<int32_t> labels;
+    Array<float> scores;
+    EdgeFeatures extra = {};
+
+    CheckedLattice(const In<int64_t>& sentences, const In<int64_t>& offsets, const In<int32_t>& labels, const In<float>& scores,
+                   const Edges& edges, const ExtraArrays& arrays)
+        : sentences(view(sentences)), offsets(view(offsets)), labels(view(labels)), scores(view(scores)) {
+        check(edges);
+        use(arrays);
+    }
+
+    void use(const ExtraArrays& arrays) {
+        if (!arrays) return;
+        const auto& [tokens, ids, rows, pairs, values] = *arrays;
+        const size_t n = offsets.size() - 1;
+        const auto size = static_cast<int64_t>(rows.shape(0)) - 1;
+        if (tokens.shape(0) != n + 1 || pairs.shape(0) != values.shape(0))
+            throw nb::value_error("edge features and tokens disagree");
+        check_offsets(view(tokens), ids.shape(0), "edge features and tokens disagree");
+        check_offsets(view(rows), pairs.shape(0), "edge features and their label pairs disagree");
+        for (size_t i = 0; i < ids.shape(0); ++i)
+            if (ids(i) >= size) throw nb::value_error("edge feature out of range");
+        extra = {tokens.data(), ids.data(), rows.data(), pairs.data(), values.data()};
+    }
+
+    void check(const Edges& edges) const {
+        if (labels.size() != scores.size()) throw nb::value_error("node labels and scores disagree");
+        check_offsets(offsets, labels.size(), "node offsets and labels disagree");
+        const size_t n = offsets.size() - 1;
+        check_offsets(sentences, n, "sentence offsets and node offsets disagree");
+        for (size_t i = 0; i < n; ++i)
+            if (offsets[i + 1] == offsets[i]) throw nb::value_error("a position without candidate labels");
+        // With K of them at a position, they are all labels in order.
+        check_rising(offsets, labels, static_cast<size_t>(edges.n_labels), "candidate labels are out of range or out of order");
+    }
+    SentenceLattice sentence(size_t s) const {
+        return {offsets.data() + sentences[s],
+                labels.data(),
+                scores.data(),
+                static_cast<size_t>(sentences[s + 1] - sentences[s]),
+                extra,
+                sentences[s]};
+    }
+    size_t size() const { return sentences.size() - 1; }
+};
+
+// Scores of three labels in a row: (row offsets by the label two back, pairs of those after it, scores).
+using TripleArrays = std::optional<std::tuple<In<int64_t>, In<int32_t>, In<float>>>;
+
+void use_triples(const TripleArrays& arrays, Edges& edges) {
+    if (!arrays) return;
+    const auto& [offsets, pairs, scores] = *arrays;
+    if (edges.local) throw nb::value_error("edges that are normalised locally have no scores of label triples");
+    if (pairs.shape(0) != scores.shape(0)) throw nb::value_error("label triples and their scores disagree");
+    check_triples({view(offsets), view(pairs)}, static_cast<size_t>(edges.n_labels));
+    edges.triples = Triples(offsets.data(), pairs.data(), static_cast<size_t>(edges.n_labels));
+    edges.triple_scores.assign(scores.data(), scores.data() + scores.size());
+}
+
+}  // namespace
+
+void bind_lattice(nb::module_& m) {
+    nb::class_<Edges>(m, "Edges", "Edge scores of a chain, dense or sparse.")
+        .def_static(
+            "dense",
+            [](const In2<float>& scores, bool local, const TripleArrays& triples) {
+                if (scores.shape(0) != scores.shape(1) || scores.shape(0) < 1)
+                    throw nb::value_error("dense edge scores are a (K + 1, K + 1) array");
+                Edges e;
+                e.n_labels = static_cast<int32_t>(scores.shape(0)) - 1;
+                e.dense.assign(scores.data(), scores.data() + scores.size());
+                e.local = local;
+                use_triples(triples, e);
+                return e;
+            },
+            nb::arg("scores"), nb::arg("local") = false, nb::arg("triples") = nb::none())
+        .def_static(
+            "sparse",
+            [](const In<int64_t>& offsets, const In<int32_t>& to, const In<float>& scores, const In<float>& row,
+               const In<float>& col, float weight, bool local, const TripleArrays& triples) {
+                const size_t size = row.shape(0);
+                if (size < 1 || offsets.shape(0) != size + 1 || col.shape(0) != size || to.shape(0) != scores.shape(0))
+                    throw nb::value_error("sparse edge arrays disagree");
+                check_offsets(view(offsets), to.shape(0), "edge offsets and labels disagree");
+                check_rising(view(offsets), view(to), size, "edge labels are out of range or out of order");
+                Edges e;
+                e.n_labels = static_cast<int32_t>(size) - 1;
+                e.offsets.assign(offsets.data(), offsets.data() + offsets.size());
+                e.to.assign(to.data(), to.data() + to.size());
+                e.scores.assign(scores.data(), scores.data() + scores.size());
+                e.row.assign(row.data(), row.data() + size);
+                e.col.assign(col.data(), col.data() + size);
+                e.weight = weight;
+                e.local = local;
+                use_triples(triples, e);
+                return e;
+            },
+            nb::arg("offsets"), nb::arg("to"), nb::arg("scores"), nb::arg("row"), nb::arg("col"), nb::arg("weight"),
+            nb::arg("local") = false, nb::arg("triples") = nb::none())
+        .def(
+            "at",
+            [](const Edges& edges, int32_t y, int32_t z) {
+                if (y < 0 || z < 0 || y > edges.n_labels || z > edges.n_labels) throw nb::index_error("no such label");
+                return edges.at(y, z);
+            },
+            nb::arg("y"), nb::arg("z"))
+        .def(
+            "triple",
+            [](const Edges& edges, int32_t y, int32_t z, int32_t w) {
+                if (std::min({y, z, w}) < 0 || std::max({y, z, w}) > edges.n_labels) throw nb::index_error("no such label");
+                return edges.at(y, z, w);
+            },
+            nb::arg("y"), nb::arg("z"), nb::arg("w"))
+        .def_ro("n_labels", &Edges::n_labels)
+        .def_ro("local", &Edges::local);
+    m.def(
+        "viterbi",
+        [](const In<int64_t>& sentences, const In<int64_t>& offsets, const In<int32_t>& labels, const In<float>& scores,
+           const Edges& edges, const ExtraArrays& extra) {
+            const CheckedLattice lattice(sentences, offsets, labels, scores, edges, extra);
+            std::vector<int32_t> best(offsets.shape(0) - 1);
+            std::vector<float> totals(lattice.size());
+            unlocked([&] {
+                Viterbi viterbi;
+                for (size_t s = 0; s < lattice.size(); ++s)
+                    totals[s] = viterbi.decode(lattice.sentence(s), edges, best.data() + lattice.sentences[s]);
+            });
+            return to_tuple(std::move(best), std::move(totals));
+        },
+        nb::arg("sentences"), nb::arg("offsets"), nb::arg("labels"), nb::arg("scores"), nb::arg("edges"),
+        nb::arg("extra") = nb::none(), "Best label of each position and best score of each sentence.");
+    m.def(
+        "forward_backward",
+        [](const In<int64_t>& sentences, const In<int64_t>& offsets, const In<int32_t>& labels, const In<float>& scores,
+           const Edges& edges, const ExtraArrays& extra, bool with_pairs) {
+            const CheckedLattice lattice(sentences, offsets, labels, scores, edges, extra);
+            std::vector<float> marginals(labels.shape(0)), pairs;
+            std::vector<double> log_z(lattice.size());
+            unlocked([&] {
+                ForwardBackward pass;
+                for (size_t s = 0; s < lattice.size(); ++s)
+                    log_z[s] = pass.run(lattice.sentence(s), edges, marginals.data() + lattice.offsets[lattice.sentences[s]],
+                                        with_pairs ? &pairs : nullptr);
+            });
+            return to_tuple(std::move(log_z), std::move(marginals), std::move(pairs));
+        },
+        nb::arg("sentences"), nb::arg("offsets"), nb::arg("labels"), nb::arg("scores"), nb::arg("edges"),
+        nb::arg("extra") = nb::none(), nb::arg("with_pairs") = false,
+        "log Z of each sentence, P(label) of each candidate and, if asked for, P(label, label) of neighbouring candidates.");
+}

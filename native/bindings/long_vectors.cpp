@@ -1,0 +1,44 @@
+// Binds core/long_vectors.h.
+#include "core/long_vectors.h"
+
+#include <nanobind/stl/vector.h>
+
+#include "bindings/arrays.h"
+#include "bindings/bindings.h"
+#include "core/vectors.h"
+
+void bind_long_vectors(nb::module_& m) {
+    m.def(
+        "dot",
+        [](const In<double>& a, const In<double>& b) {
+            if (a.shape(0) != b.shape(0)) throw nb::value_error("vectors of different lengths");
+            return unlocked([&] { return dot(a.data(), b.data(), a.shape(0)); });
+        },
+        nb::arg("a"), nb::arg("b"), "The inner product of two vectors.");
+    m.def(
+        "inner_products",
+        [](const In2<double>& rows, const In<double>& v, const std::vector<size_t>& own) {
+            if (rows.shape(1) != v.shape(0)) throw nb::value_error("vectors of different lengths");
+            const Matrix<double> matrix = view(rows);
+            std::vector<const double*> vectors{v.data()};
+            for (const size_t r : own) {
+                if (r >= matrix.rows()) throw nb::value_error("no such row");
+                vectors.push_back(matrix.row(r));
+            }
+            std::vector<double> out(vectors.size() * matrix.rows());
+            unlocked([&] { inner_products(matrix, vectors, out.data()); });
+            return to_numpy(std::move(out), vectors.size(), matrix.rows());
+        },
+        nb::arg("rows"), nb::arg("v"), nb::arg("own") = std::vector<size_t>(),
+        "Inner products with each row: of a vector, then of those rows whose places are given.");
+    m.def(
+        "combination",
+        [](const In2<double>& rows, const In<double>& shares, const In<double>& v, double own) {
+            const size_t n = v.shape(0);
+            if (rows.shape(1) != n || shares.shape(0) != rows.shape(0)) throw nb::value_error("vectors of different lengths");
+            std::unique_ptr<double[]> out(new double[n]);
+            unlocked([&] { combination(view(rows), shares.data(), v.data(), own, out.get()); });
+            return to_numpy(std::move(out), n);
+        },
+        nb::arg("rows"), nb::arg("shares"), nb::arg("v"), nb::arg("own"), "own v plus the sum of the rows times their shares.");
+}

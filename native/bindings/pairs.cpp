@@ -1,0 +1,40 @@
+// Binds training/pairs.h.
+#include "training/pairs.h"
+
+#include "bindings/arrays.h"
+#include "bindings/bindings.h"
+#include "bindings/feature_slots.h"
+
+void bind_pairs(nb::module_& m) {
+    nb::class_<Pairs>(m, "Pairs", "A maximum entropy model of neighbouring labels, over a dense table and sparse weights.")
+        .def(
+            "__init__",
+            [](Pairs* self, size_t n_labels, const In<int64_t>& sentences, const CsrArrays& candidates, const In<float>& left,
+               const In<float>& right, const In<int32_t>& gold, const std::optional<FeatureSlotArrays>& node_slots,
+               const std::optional<FeatureSlotArrays>& edge_slots, const std::optional<In<float>>& weights) {
+                if (sentences.shape(0) < 1) throw nb::value_error("sentence offsets fall");
+                new (self) Pairs({n_labels, view(sentences), view(candidates), view(left), view(right), view(gold),
+                                  view(node_slots), view(edge_slots), view(weights)});
+            },
+            nb::arg("n_labels"), nb::arg("sentences"), nb::arg("candidates"), nb::arg("left"), nb::arg("right"), nb::arg("gold"),
+            nb::arg("node_slots").none(), nb::arg("edge_slots").none(), nb::arg("weights") = nb::none())
+        .def_prop_ro("size", &Pairs::size)
+        .def_prop_ro("n_edges", &Pairs::n_edges)
+        .def(
+            "objective",
+            [](const Pairs& pairs, const In<double>& weights, double precision) {
+                if (weights.shape(0) != pairs.size()) throw nb::value_error("weights and slots disagree");
+                std::vector<double> gradient(pairs.size());
+                const double value = unlocked([&] { return pairs.objective(weights.data(), precision, gradient.data()); });
+                return nb::make_tuple(value, to_numpy(std::move(gradient)));
+            },
+            nb::arg("weights"), nb::arg("precision"), "Negative log-likelihood with its Gaussian prior, and the gradient.")
+        .def(
+            "pass_over",
+            [](const Pairs& pairs, const InOut<float>& state, const In<int64_t>& order, const In<float>& decay, float rate,
+               size_t batch, size_t threads) {
+                return unlocked([&] { return pairs.pass(writable(state), view(order), view(decay), rate, batch, threads); });
+            },
+            nb::arg("state"), nb::arg("order"), nb::arg("decay"), nb::arg("rate"), nb::arg("batch"), nb::arg("threads"),
+            "AdaGrad over edges, in place; returns the loss met.");
+}

@@ -1,0 +1,59 @@
+// Binds text/reader.h.
+#include "text/reader.h"
+
+#include "bindings/arrays.h"
+#include "bindings/bindings.h"
+#include "bindings/text.h"
+
+namespace {
+
+nb::tuple to_python(InternedColumn&& column) {
+    const nb::tuple table = to_python(column.strings);
+    return nb::make_tuple(to_numpy(std::move(column.ids)), table[0], table[1]);
+}
+
+nb::tuple to_python(Parsed&& parsed) {
+    nb::list columns;
+    for (InternedColumn& column : parsed.columns) columns.append(to_python(std::move(column)));
+    return nb::make_tuple(columns, to_numpy(std::move(parsed.sentences)), parsed.bad_line, parsed.bad_width, parsed.skipped);
+}
+
+}  // namespace
+
+void bind_reader(nb::module_& m) {
+    m.def(
+        "parse_columns",
+        [](nb::bytes data, nb::str separator, nb::str comment, int64_t width, bool skip_bad, bool drop_docstart) {
+            const auto text = text_of(data), between = text_of(separator), prefix = text_of(comment);
+            if (between.size() > 1) throw nb::value_error("the separator must be one ASCII character, or empty");
+            if (width < 0) throw nb::value_error("the width must not be negative");
+            Parsed parsed = unlocked(
+                [&] { return read_columns(text, between, prefix, static_cast<size_t>(width), skip_bad, drop_docstart); });
+            return to_python(std::move(parsed));
+        },
+        nb::arg("data"), nb::arg("separator"), nb::arg("comment"), nb::arg("width"), nb::arg("skip_bad"),
+        nb::arg("drop_docstart"),
+        "A token a line: (columns, each (ids int32, blob uint8, offsets int64); sentence offsets int64; the first bad "
+        "line or -1; its width, -1 for a NUL byte; the number of bad lines). An empty separator is any run of spaces "
+        "and tabs; width 0 is that of the first row. Without skip_bad the parse stops at the bad line.");
+    m.def(
+        "parse_lines",
+        [](nb::bytes data, bool slashed, nb::str comment, bool skip_bad) {
+            const auto text = text_of(data), prefix = text_of(comment);
+            Parsed parsed = unlocked([&] { return read_lines(text, slashed, prefix, skip_bad); });
+            return to_python(std::move(parsed));
+        },
+        nb::arg("data"), nb::arg("slashed"), nb::arg("comment"), nb::arg("skip_bad"),
+        "A sentence a line, one column (tokens) or, slashed, two (split at the last slash); returns as parse_columns.");
+    m.def(
+        "parse_items",
+        [](nb::bytes data, nb::str comment) {
+            const auto text = text_of(data), prefix = text_of(comment);
+            Items items = unlocked([&] { return read_items(text, prefix); });
+            return nb::make_tuple(to_python(std::move(items.parsed)), to_numpy(std::move(items.offsets)),
+                                  to_numpy(std::move(items.lines)));
+        },
+        nb::arg("data"), nb::arg("comment"),
+        "CRFsuite items: (as parse_columns, with the columns labels, names and value texts, the latter two a row an "
+        "attribute and a value text beginning with its colon; attribute offsets a token; the line of each token).");
+}

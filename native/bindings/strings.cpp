@@ -1,0 +1,67 @@
+// Binds core/strings.h: interning Python strings, and finding strings and keys among known ones.
+#include "core/strings.h"
+
+#include <string>
+
+#include "bindings/arrays.h"
+#include "bindings/bindings.h"
+#include "bindings/text.h"
+#include "core/string_table.h"
+
+namespace {
+
+std::vector<int32_t> match_strings(const StringTable& known, const StringTable& query) {
+    Interner strings;
+    strings.reserve(known.size());
+    for (size_t i = 0; i < known.size(); ++i) strings.intern(known[i]);
+    std::vector<int32_t> ids(query.size());
+    for (size_t i = 0; i < ids.size(); ++i) ids[i] = strings.find(query[i]);
+    return ids;
+}
+
+std::vector<int32_t> match_keys(const Array<uint64_t>& known, const Array<uint64_t>& query) {
+    KeyInterner keys;
+    keys.reserve(known.size());
+    for (const uint64_t key : known) keys.intern(key);
+    std::vector<int32_t> ids(query.size());
+    for (size_t i = 0; i < ids.size(); ++i) ids[i] = keys.find(query[i]);
+    return ids;
+}
+
+}  // namespace
+
+void bind_strings(nb::module_& m) {
+    m.def(
+        "intern_strings",
+        [](nb::list items) {
+            Interner strings;
+            std::vector<int32_t> ids(items.size());
+            for (size_t i = 0; i < ids.size(); ++i) {
+                const std::string_view item = utf8_of(items[i]);
+                if (item.data() == nullptr)
+                    throw nb::type_error(("item " + std::to_string(i) + " is not a string that UTF-8 can hold").c_str());
+                ids[i] = strings.intern(item);
+            }
+            nb::tuple table = to_python(strings);
+            return nb::make_tuple(to_numpy(std::move(ids)), table[0], table[1]);
+        },
+        nb::arg("items"),
+        "Number the distinct strings of a list in order of first appearance: (ids int32, blob uint8, offsets int64).");
+    m.def(
+        "match_strings",
+        [](const In<uint8_t>& known, const In<int64_t>& known_offsets, const In<uint8_t>& query,
+           const In<int64_t>& query_offsets) {
+            const StringTable table{view(known), view(known_offsets)}, wanted{view(query), view(query_offsets)};
+            check_offsets(table.offsets, table.blob.size(), "known strings do not fit their offsets");
+            check_offsets(wanted.offsets, wanted.blob.size(), "query strings do not fit their offsets");
+            return to_numpy(unlocked([&] { return match_strings(table, wanted); }));
+        },
+        nb::arg("known"), nb::arg("known_offsets"), nb::arg("query"), nb::arg("query_offsets"),
+        "Ids in the known (distinct) table of each string of the query table, -1 where it is not there.");
+    m.def(
+        "match_keys",
+        [](const In<uint64_t>& known, const In<uint64_t>& query) {
+            return to_numpy(unlocked([&] { return match_keys(view(known), view(query)); }));
+        },
+        nb::arg("known"), nb::arg("query"), "Position of each query key among the known (distinct) ones, or -1.");
+}

@@ -1,0 +1,218 @@
+// Viterbi and forward-backward over lattices of candidate labels. See lattice.h for the score.
+#include "chain/lattice.h"
+
+#include "chain/log_steps.h"
+
+namespace {
+
+// alpha_j(y') = node_j(y') + max_y alpha_j-1(y) + edge(y, y'); ties go to the first y.
+template <bool Dense>
+void step(const Edges& edges, const int32_t* from, const float* alpha, size_t m, const int32_t* to, const float* node,
+          size_t width, float* next, int32_t* back) {
+    const LabelPairs pairs = edges.pairs();
+    for (size_t k = 0; k < m; ++k) {
+        const float* row = Dense ? edges.dense.data() + pairs.row(static_cast<size_t>(from[k])) : nullptr;
+        for (size_t l = 0; l < width; ++l) {
+            const float value = alpha[k] + (Dense ? row[to[l]] : edges.at(from[k], to[l]));
+            if (k == 0 || value > next[l]) {
+                next[l] = value;
+                back[l] = static_cast<int32_t>(k);
+            }
+        }
+    }
+    for (size_t l = 0; l < width; ++l) next[l] += node[l];
+}
+
+// The same from a block of edge scores.
+void block_step(const float* block, const float* alpha, size_t m, const float* node, size_t width, float* next, int32_t* back) {
+    for (size_t l = 0; l < width; ++l) {
+        next[l] = alpha[0] + block[l];
+        back[l] = 0;
+    }
+    for (size_t k = 1; k < m; ++k)
+        for (size_t l = 0; l < width; ++l) {
+            const float value = alpha[k] + block[k * width + l];
+            if (value > next[l]) {
+                next[l] = value;
+                back[l] = static_cast<int32_t>(k);
+            }
+        }
+    for (size_t l = 0; l < width; ++l) next[l] += node[l];
+}
+
+// The same where every position has all K labels in order: rows of edge scores are read straight through.
+void full_step(const Edges& edges, const float* alpha, const float* node, float* next, int32_t* back) {
+    const size_t K = static_cast<size_t>(edges.n_labels);
+    std::fill(next, next + K, -INFINITY);
+    std::fill(back, back + K, 0);
+    for (size_t k = 0; k < K; ++k) {
+        const float* row = edges.dense.data() + edges.pairs().row(k);
+        const float a = alpha[k];
+        for (size_t l = 0; l < K; ++l) {
+            const float value = a + row[l];
+            const bool better = value > next[l];
+            next[l] = better ? value : next[l];
+            back[l] = better ? static_cast<int32_t>(k) : back[l];
+        }
+    }
+    for (size_t l = 0; l < K; ++l) next[l] += node[l];
+}
+
+}  // namespace
+
+float Viterbi::decode(const SentenceLattice& s, const Edges& edges, int32_t* best) {
+    if (s.n == 0) return 0.0f;
+    if (!edges.triples.empty()) return decode_second(s, edges, best);
+    const int32_t K = edges.n_labels;
+    const int64_t base = s.offsets[0];
+    const bool dense = !edges.dense.empty();
+    back_.resize(static_cast<size_t>(s.offsets[s.n] - base));
+    // alpha_1(y) = start(y) + node_1(y)
+    size_t m = static_cast<size_t>(s.offsets[1] - base);
+    alpha_.resize(m);
+    s.edge_block(0, edges, block_);
+    for (size_t k = 0; k < m; ++k) alpha_[k] = block_[k] + s.scores[base + k];
+    for (size_t j = 1; j < s.n; ++j) {
+        const int32_t* from = s.labels + s.offsets[j - 1];
+        const int32_t* to = s.labels + s.offsets[j];
+        const float* node = s.scores + s.offsets[j];
+        const size_t width = static_cast<size_t>(s.offsets[j + 1] - s.offsets[j]);
+        int32_t* back = back_.data() + (s.offsets[j] - base);
+        next_.resize(width);
+        if (edges.local || s.extra.any(s.first + static_cast<int64_t>(j))) {
+            s.edge_block(j, edges, block_);
+            block_step(block_.data(), alpha_.data(), m, node, width, next_.data(), back);
+        } else if (dense && m == static_cast<size_t>(K) && width == static_cast<size_t>(K))
+            full_step(edges, alpha_.data(), node, next_.data(), back);
+        else if (dense)
+            step<true>(edges, from, alpha_.data(), m, to, node, width, next_.data(), back);
+        else
+            step<false>(edges, from, alpha_.data(), m, to, node, width, next_.data(), back);
+        alpha_.swap(next_);
+        m = width;
+    }
+    const int32_t* last = s.labels + s.offsets[s.n - 1];
+    float top = -INFINITY;
+    int32_t arg = 0;
+    for (size_t k = 0; k < m; ++k) {
+        const float value = alpha_[k] + edges.at(last[k], K);
+        if (value > top) {
+            top = value;
+            arg = static_cast<int32_t>(k);
+        }
+    }
+    for (size_t j = s.n; j-- > 0;) {
+        best[j] = s.labels[s.offsets[j] + arg];
+        if (j > 0) arg = back_[static_cast<size_t>(s.offsets[j] - base) + arg];
+    }
+    return top;
+}
+
+// alpha_j(k, l) = node_j(l) + edge_j(k, l) + max_h alpha_j-1(h, k) + triple_j(h, k, l); ties go to the first h.
+float Viterbi::decode_second(const SentenceLattice& s, const Edges& edges, int32_t* best) {
+    const auto width = [&](size_t j, size_t back) { return s.around(j, back, edges).second; };
+    places_.assign(1, 0);  // of the pairs that end at each position
+    for (size_t j = 0; j <= s.n; ++j) places_.push_back(places_.back() + width(j, 1) * width(j, 0));
+    back_.assign(places_.back(), 0);
+    alpha_.assign(1, 0.0f);
+    for (size_t j = 0; j <= s.n; ++j) {
+        const size_t H = width(j, 2), m = width(j, 1), n = width(j, 0);
+        s.edge_block(j, edges, block_);
+        triple_.resize(H * m * n);
+        s.triple_block(j, edges, triple_.data());
+        next_.assign(m * n, -INFINITY);
+        const float* x = triple_.data();
+        for (size_t h = 0; h < H; ++h) {
+            float* next = next_.data();
+            int32_t* back = back_.data() + places_[j];
+            for (size_t k = 0; k < m; ++k)
+                for (size_t l = 0; l < n; ++l, ++x, ++next, ++back) {
+                    const float value = alpha_[h * m + k] + *x;
+                    if (value > *next) {
+                        *next = value;
+                        *back = static_cast<int32_t>(h);
+                    }
+                }
+        }
+        const float* node = j < s.n ? s.scores + s.offsets[j] : nullptr;
+        for (size_t k = 0; k < m; ++k)
+            for (size_t l = 0; l < n; ++l) next_[k * n + l] += block_[k * n + l] + (node == nullptr ? 0.0f : node[l]);
+        alpha_.swap(next_);
+    }
+    // Now the pairs are of the last label and the end.
+    auto k = static_cast<size_t>(std::max_element(alpha_.begin(), alpha_.end()) - alpha_.begin());
+    const float top = alpha_[k];
+    size_t l = 0;
+    for (size_t j = s.n; j > 0; --j) {
+        best[j - 1] = s.labels[s.offsets[j - 1] + static_cast<int64_t>(k)];
+        const auto h = static_cast<size_t>(back_[places_[j] + k * width(j, 0) + l]);
+        l = k;
+        k = h;
+    }
+    return top;
+}
+
+// Edges are worked out block by block, and never kept: there may be many labels, and long sentences.
+double ForwardBackward::run(const SentenceLattice& s, const Edges& edges, float* marginals, std::vector<float>* pairs) {
+    if (s.n == 0) return 0.0;
+    if (!edges.triples.empty()) return run_second(s, edges, marginals, pairs);
+    const int64_t base = s.offsets[0];
+    const size_t total = static_cast<size_t>(s.offsets[s.n] - base);
+    const double nothing = 0.0;  // what comes before the start
+    alpha_.resize(total);
+    const auto start_of = [&](size_t j) { return static_cast<size_t>(s.offsets[j] - base); };
+    const auto width_of = [&](size_t j) { return static_cast<size_t>(s.offsets[j + 1] - s.offsets[j]); };
+    const auto nodes = [&](size_t j) { return s.scores + s.offsets[j]; };
+    const auto alpha = [&](size_t j) { return alpha_.data() + start_of(j); };
+    const auto beta = [&](size_t j) { return beta_.data() + start_of(j); };
+
+    for (size_t j = 0; j < s.n; ++j) {
+        s.edge_block(j, edges, block_);
+        log_forward(j == 0 ? &nothing : alpha(j - 1), j == 0 ? 1 : width_of(j - 1), block_.data(), nodes(j), width_of(j),
+                    alpha(j), terms_);
+    }
+    const size_t m = width_of(s.n - 1);
+    s.edge_block(s.n, edges, block_);
+    terms_.resize(m);
+    for (size_t k = 0; k < m; ++k) terms_[k] = alpha(s.n - 1)[k] + block_[k];
+    const double log_z = log_sum(terms_.data(), m);
+    if (marginals == nullptr) return log_z;
+
+    beta_.resize(total);
+    for (size_t k = 0; k < m; ++k) beta(s.n - 1)[k] = block_[k];
+    for (size_t j = s.n - 1; j > 0; --j) {
+        s.edge_block(j, edges, block_);
+        log_backward(block_.data(), nodes(j), beta(j), width_of(j), width_of(j - 1), beta(j - 1), terms_,
+                     [](size_t, const double*) {});
+    }
+    for (size_t i = 0; i < total; ++i) marginals[i] = static_cast<float>(std::exp(alpha_[i] + beta_[i] - log_z));
+    for (size_t j = 1; pairs != nullptr && j < s.n; ++j) {
+        s.edge_block(j, edges, block_);
+        for (size_t k = 0; k < width_of(j - 1); ++k)
+            for (size_t l = 0; l < width_of(j); ++l)
+                pairs->push_back(static_cast<float>(
+                    std::exp(alpha(j - 1)[k] + block_[k * width_of(j) + l] + nodes(j)[l] + beta(j)[l] - log_z)));
+    }
+    return log_z;
+}
+
+double ForwardBackward::run_second(const SentenceLattice& s, const Edges& edges, float* marginals, std::vector<float>* pairs) {
+    Chain<double>& c = chain_;
+    c.n = s.n;
+    c.second = true;
+    c.width.resize(s.n);
+    for (size_t j = 0; j < s.n; ++j) c.width[j] = s.around(j, 0, edges).second;
+    c.lay_out();
+    std::copy(s.scores + s.offsets[0], s.scores + s.offsets[s.n], c.node.begin());
+    for (size_t j = 0; j <= s.n; ++j) {
+        s.triple_block(j, edges, c.triples(j));
+        s.edge_block(j, edges, block_);
+        std::copy(block_.begin(), block_.end(), c.edges(j));
+    }
+    const double log_z = expectations(c);
+    if (marginals == nullptr) return log_z;
+    std::transform(c.node.begin(), c.node.end(), marginals, [](double p) { return static_cast<float>(p); });
+    for (size_t j = 1; pairs != nullptr && j < s.n; ++j)
+        for (size_t i = 0; i < c.rows(j) * c.width[j]; ++i) pairs->push_back(static_cast<float>(c.edges(j)[i]));
+    return log_z;
+}

@@ -1,0 +1,163 @@
+// A lattice: at each position some candidate labels with scores, between positions the edge scores.
+//
+//     score(y) = start(y_1) + sum_j node_j(y_j) + sum_i edge(y_i, y_i+1) + end(y_n)
+//
+// Edges are (K + 1) x (K + 1): row K is the start symbol, column K the end symbol. With few labels they are one dense
+// table. With many, pairs that were stored are looked up and all others score
+//
+//     edge(y, y') = -weight log(1 + row(y) col(y'))
+//
+// which is the log of a smoothed co-occurrence rate whose observed count is zero (row = col = 0 gives a plain zero).
+// Models of the second order add triple(y_i-1, y_i, y_i+1), the boundaries among them, where there is one stored.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "chain/chain.h"
+#include "chain/triples.h"
+#include "core/label_pairs.h"
+
+struct Edges {
+    int32_t n_labels = 0;
+    std::vector<float> dense;      // (K + 1)^2, empty when sparse
+    std::vector<int64_t> offsets;  // (K + 2), sparse only
+    std::vector<int32_t> to;
+    std::vector<float> scores;
+    std::vector<float> row, col;  // (K + 1)
+    float weight = 1.0f;
+    bool local = false;  // locally normalised: see SentenceLattice::normalise
+    Triples triples;     // none where the order is the first
+    std::vector<float> triple_scores;
+
+    LabelPairs pairs() const { return LabelPairs(static_cast<size_t>(n_labels)); }
+    float at(int32_t y, int32_t z) const {
+        if (!dense.empty()) return dense[pairs().at(static_cast<size_t>(y), static_cast<size_t>(z))];
+        const int32_t* first = to.data() + offsets[y];
+        const int32_t* last = to.data() + offsets[y + 1];
+        const int32_t* found = std::lower_bound(first, last, z);
+        if (found != last && *found == z) return scores[found - to.data()];
+        return -weight * std::log1p(row[y] * col[z]);
+    }
+    float at(int32_t y, int32_t z, int32_t w) const {
+        const int32_t slot = triples.empty() ? Triples::kAbsent : triples.find(y, z, w);
+        return slot == Triples::kAbsent ? 0.0f : triple_scores[static_cast<size_t>(slot)];
+    }
+};
+
+// Edge scores that depend on the observation: edge features of tokens, and for each the scores of the label pairs it was
+// seen with, as labels y (K + 1) + y', rising. Those of a token are added to the edge that leads to it.
+struct EdgeFeatures {
+    const int64_t* offsets = nullptr;  // by token; null where there are none
+    const int32_t* ids = nullptr;
+    const int64_t* row_offsets = nullptr;
+    const int32_t* row_pairs = nullptr;
+    const float* row_scores = nullptr;
+
+    bool any(int64_t token) const { return offsets != nullptr && offsets[token] < offsets[token + 1]; }
+
+    // block(k, l) += score of (from[k], to[l]); both lists rise.
+    void add(int64_t token, const LabelPairs& pairs, const int32_t* from, size_t m, const int32_t* to, size_t n,
+             float* block) const {
+        for (int64_t i = offsets[token]; i < offsets[token + 1]; ++i) {
+            if (ids[i] < 0) continue;
+            const int64_t a = row_offsets[ids[i]], b = row_offsets[ids[i] + 1];
+            for (size_t k = 0; k < m; ++k) {
+                const auto base = static_cast<int32_t>(pairs.row(static_cast<size_t>(from[k])));
+                const auto last = base + static_cast<int32_t>(pairs.boundary());
+                const int32_t* at = std::lower_bound(row_pairs + a, row_pairs + b, base);
+                for (size_t l = 0; at != row_pairs + b && *at <= last;) {
+                    while (l < n && base + to[l] < *at) ++l;
+                    if (l == n) break;
+                    if (base + to[l] == *at) block[k * n + l] += row_scores[at - row_pairs];
+                    ++at;
+                }
+            }
+        }
+    }
+};
+
+// One sentence: candidates of position j are labels[offsets[j] .. offsets[j + 1]) with as many scores.
+struct SentenceLattice {
+    const int64_t* offsets;  // n + 1 entries
+    const int32_t* labels;
+    const float* scores;
+    size_t n;
+    EdgeFeatures extra = {};
+    int64_t first = 0;  // the sentence's first token among those of `extra`
+
+    // Candidates of the position `back` before j, which runs to n, the end; beyond the ends the boundary alone.
+    std::pair<const int32_t*, size_t> around(size_t j, size_t back, const Edges& edges) const {
+        if (j < back || j - back == n) return {&edges.n_labels, 1};
+        return {labels + offsets[j - back], static_cast<size_t>(offsets[j - back + 1] - offsets[j - back])};
+    }
+
+    // Scores of all pairs of candidates of positions j - 1 and j (0: from the start, n: to the end), (m, width) into `block`.
+    void edge_block(size_t j, const Edges& edges, std::vector<float>& block) const {
+        const auto [from, m] = around(j, 1, edges);
+        const auto [to, width] = around(j, 0, edges);
+        block.resize(m * width);
+        for (size_t k = 0; k < m; ++k)
+            for (size_t l = 0; l < width; ++l) block[k * width + l] = edges.at(from[k], to[l]);
+        if (j == n) return;
+        if (extra.any(first + static_cast<int64_t>(j)))
+            extra.add(first + static_cast<int64_t>(j), edges.pairs(), from, m, to, width, block.data());
+        if (edges.local) normalise(block.data(), m, scores + offsets[j], width);
+    }
+
+    // Scores of all three candidates in a row that end at position j, (h, m, width) into `block`.
+    template <typename Real>
+    void triple_block(size_t j, const Edges& edges, Real* block) const {
+        const auto [from, h] = around(j, 2, edges);
+        const auto [over, m] = around(j, 1, edges);
+        const auto [to, width] = around(j, 0, edges);
+        std::fill(block, block + h * m * width, Real(0));
+        const float* stored = edges.triple_scores.data();
+        edges.triples.each(from, h, over, m, to, width,
+                           [=](size_t i, int32_t slot) { block[i] = static_cast<Real>(stored[slot]); });
+    }
+
+    // block(k, l) -= log sum_l' exp(block(k, l') + node(l')): a maximum entropy Markov model's P(y' | y, x), less the node.
+    static void normalise(float* block, size_t m, const float* node, size_t width) {
+        for (size_t k = 0; k < m; ++k) {
+            float* row = block + k * width;
+            float top = -INFINITY;
+            double sum = 0.0;
+            for (size_t l = 0; l < width; ++l) top = std::max(top, row[l] + node[l]);
+            for (size_t l = 0; l < width; ++l) sum += std::exp(static_cast<double>(row[l] + node[l] - top));
+            const float log_z = top + static_cast<float>(std::log(sum));
+            for (size_t l = 0; l < width; ++l) row[l] -= log_z;
+        }
+    }
+};
+
+// Exact Viterbi; work memory is kept between sentences.
+class Viterbi {
+   public:
+    // Writes the best label of each position; returns the best path's score. Ties go to the first candidate.
+    float decode(const SentenceLattice& s, const Edges& edges, int32_t* best);
+
+   private:
+    // Over pairs of neighbouring labels.
+    float decode_second(const SentenceLattice& s, const Edges& edges, int32_t* best);
+
+    std::vector<float> alpha_, next_, block_, triple_;
+    std::vector<int32_t> back_;
+    std::vector<size_t> places_;
+};
+
+// Forward-backward in log space with float64 sums.
+class ForwardBackward {
+   public:
+    // Returns log Z. Where marginals is not null, writes P(y_j = label) for each candidate; where pairs is not null too,
+    // appends P(y_j-1, y_j) for all candidates of positions j - 1 and j, from the second position on.
+    double run(const SentenceLattice& s, const Edges& edges, float* marginals, std::vector<float>* pairs = nullptr);
+
+   private:
+    double run_second(const SentenceLattice& s, const Edges& edges, float* marginals, std::vector<float>* pairs);
+
+    std::vector<double> alpha_, beta_, terms_;
+    std::vector<float> block_;
+    Chain<double> chain_;
+};

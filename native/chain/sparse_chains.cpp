@@ -1,0 +1,372 @@
+// See sparse_chains.h.
+#include "chain/sparse_chains.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace {
+
+// c sum a is taken whole, and what seen pairs have less is taken off again: roundings of c sum a stay, each 2^-24 of it. Where
+// every exp T(k, l) is this share of c or more, such a rounding is 2^-19 of the result at most. Where one is less, label l has
+// an entry for every k instead, and c is left out.
+constexpr float kLeastShare = 1.0f / 32.0f;
+// An entry costs about as much as two multiplications of a dense step; what a dense step costs besides, as sixteen more labels.
+constexpr size_t kDearer = 2, kSpared = 16;
+
+// Compilers that do not know __has_builtin cannot read its name on one line with anything else.
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define CORATE_SHUFFLES
+#endif
+#endif
+
+// to(j, i) = from(i, j), i and j below four.
+#if defined(CORATE_SHUFFLES)
+typedef float Four __attribute__((vector_size(16), aligned(4)));
+
+CORATE_INLINE void turn_four(const float* from, size_t apart, float* to, size_t to_apart) {
+    Four row[4];
+    for (size_t i = 0; i < 4; ++i) row[i] = *reinterpret_cast<const Four*>(from + i * apart);
+    const Four a = __builtin_shufflevector(row[0], row[1], 0, 4, 1, 5), b = __builtin_shufflevector(row[2], row[3], 0, 4, 1, 5);
+    const Four c = __builtin_shufflevector(row[0], row[1], 2, 6, 3, 7), d = __builtin_shufflevector(row[2], row[3], 2, 6, 3, 7);
+    *reinterpret_cast<Four*>(to) = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+    *reinterpret_cast<Four*>(to + to_apart) = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+    *reinterpret_cast<Four*>(to + 2 * to_apart) = __builtin_shufflevector(c, d, 0, 1, 4, 5);
+    *reinterpret_cast<Four*>(to + 3 * to_apart) = __builtin_shufflevector(c, d, 2, 3, 6, 7);
+}
+#else
+CORATE_INLINE void turn_four(const float* from, size_t apart, float* to, size_t to_apart) {
+    for (size_t i = 0; i < 4; ++i)
+        for (size_t j = 0; j < 4; ++j) to[j * to_apart + i] = from[i * apart + j];
+}
+#endif
+
+// Rows of labels become tiles of potentials, each sentence's divided by the largest, whose logarithms `tops` holds.
+CORATE_FOR_EACH_PROCESSOR
+void potentials_of_rows(float* block, size_t labels, size_t stride, float* turned, float* tops) {
+    for (size_t y = 0; y < labels; y += 4)
+        for (size_t s = 0; s < kTile; s += 4) turn_four(block + s * stride + y, stride, turned + y * kTile + s, kTile);
+    Tile top = tile(turned);
+    for (size_t y = 1; y < labels; ++y) keep_larger(top, tile(turned + y * kTile));
+    tile(tops) = top;
+    for (size_t y = 0; y < labels; ++y) tile(block + y * kTile) = tile(turned + y * kTile) - top;
+    for (size_t i = 0; i < labels * kTile; ++i) block[i] = fast_exp(block[i]);
+}
+
+CORATE_FOR_EACH_PROCESSOR
+void rows_of_tiles(const float* tiles, size_t labels, size_t stride, float* block) {
+    for (size_t y = 0; y < labels; y += 4)
+        for (size_t s = 0; s < kTile; s += 4) turn_four(tiles + y * kTile + s, kTile, block + s * stride + y, stride);
+}
+
+CORATE_INLINE void add_up(const float* tiles, size_t labels, Tile& sum) {
+    for (size_t y = 0; y < labels; ++y) sum += tile(tiles + y * kTile);
+}
+
+// What a step brings to label y: see the head of sparse_chains.h.
+CORATE_INLINE void step_to(size_t y, const float* common, const int32_t* first, const int32_t* place, const float* more,
+                           const float* from, const Tile& sum, Tile& out) {
+    out = common[y] * sum;
+    for (int32_t i = first[y]; i < first[y + 1]; ++i) out += more[i] * tile(from + place[i]);
+}
+
+// to(y) = node(y) start(y); returns the sums over labels.
+CORATE_FOR_EACH_PROCESSOR
+void begin_forward(const float* start, const float* node, size_t labels, float* to, float* sums) {
+    Tile sum = {};
+    for (size_t y = 0; y < labels; ++y) {
+        tile(to + y * kTile) = start[y] * tile(node + y * kTile);
+        sum += tile(to + y * kTile);
+    }
+    tile(sums) = sum;
+}
+
+// to(y) = node(y) times what a step from `from` brings; returns the sums over labels.
+CORATE_FOR_EACH_PROCESSOR
+void step_forward(const SparseSteps& steps, const float* from, const float* node, size_t labels, float* to, float* sums) {
+    Tile before = {}, sum = {}, here;
+    add_up(from, labels, before);
+    const float *common = steps.common.data(), *more = steps.more.data();
+    const int32_t *first = steps.first.data(), *place = steps.place.data();
+    for (size_t y = 0; y < labels; ++y) {
+        step_to(y, common, first, place, more, from, before, here);
+        here = here * tile(node + y * kTile);
+        tile(to + y * kTile) = here;
+        sum += here;
+    }
+    tile(sums) = sum;
+}
+
+// beta(y) = what a step back from `next` brings, and of the sentences that end here end(y) times `ending`.
+CORATE_FOR_EACH_PROCESSOR
+void step_backward(const SparseSteps& steps, const float* next, const float* end, const float* ending, size_t labels,
+                   float* beta) {
+    const Tile last = tile(ending);
+    Tile after = {}, here;
+    add_up(next, labels, after);
+    const float *common = steps.common.data(), *more = steps.more.data();
+    const int32_t *first = steps.first.data(), *place = steps.place.data();
+    for (size_t y = 0; y < labels; ++y) {
+        step_to(y, common, first, place, more, next, after, here);
+        here += end[y] * last;
+        tile(beta + y * kTile) = here;
+    }
+}
+
+// tiles(y) *= factors
+CORATE_FOR_EACH_PROCESSOR
+void scale_tiles(float* tiles, size_t labels, const float* factors) {
+    const Tile f = tile(factors);
+    for (size_t y = 0; y < labels; ++y) tile(tiles + y * kTile) = tile(tiles + y * kTile) * f;
+}
+
+// Forward and backward meet: beta becomes alpha beta, and after node beta scale. Returns the largest betas.
+CORATE_FOR_EACH_PROCESSOR
+void meet_tiles(float* beta, const float* alpha, const float* node, const float* scale, size_t labels, float* after,
+                float* largest) {
+    const Tile factors = tile(scale);
+    Tile most = {};
+    for (size_t at = 0; at < labels * kTile; at += kTile) {
+        const Tile b = tile(beta + at);
+        keep_larger(most, b);
+        tile(after + at) = tile(node + at) * b * factors;
+        tile(beta + at) = tile(alpha + at) * b;
+    }
+    tile(largest) = most;
+}
+
+CORATE_INLINE float total_of(const Tile& x) {
+    float sum = 0.0f;
+    const float* each = reinterpret_cast<const float*>(&x);
+    for (size_t i = 0; i < kTile; ++i) sum += each[i];
+    return sum;
+}
+
+// sums(i) = the sum over positions j, and over sentences, of x_j(y) z_j(to(i)), i among the pairs of y.
+CORATE_FOR_EACH_PROCESSOR
+void pair_sums(const float* x, const float* z, size_t positions, size_t labels, const int32_t* first, const int32_t* to,
+               float* sums) {
+    const size_t apart = labels * kTile;
+    for (size_t y = 0; y < labels; ++y)
+        for (int32_t i = first[y]; i < first[y + 1]; i += 4) {
+            Tile four[4] = {};
+            const float* from = x + y * kTile;
+            const float *a = z + to[i], *b = z + to[i + 1], *c = z + to[i + 2], *d = z + to[i + 3];
+            for (size_t j = 0; j < positions; ++j) {
+                const Tile left = tile(from + j * apart);
+                four[0] += left * tile(a + j * apart);
+                four[1] += left * tile(b + j * apart);
+                four[2] += left * tile(c + j * apart);
+                four[3] += left * tile(d + j * apart);
+            }
+            for (size_t k = 0; k < 4; ++k) sums[static_cast<size_t>(i) + k] = total_of(four[k]);
+        }
+}
+
+}  // namespace
+
+void SparseSteps::set(const float* matrix, size_t labels, size_t stride, float usual) {
+    common.clear();
+    first.assign(1, 0);
+    place.clear();
+    more.clear();
+    for (size_t to = 0; to < labels; ++to) {
+        bool even = usual > 0.0f;
+        for (size_t from = 0; from < labels && even; ++from) even = matrix[from * stride + to] >= kLeastShare * usual;
+        common.push_back(even ? usual : 0.0f);
+        for (size_t from = 0; from < labels; ++from) {
+            const float potential = matrix[from * stride + to];
+            if (even && potential == usual) continue;
+            place.push_back(static_cast<int32_t>(from * kTile));
+            more.push_back(potential - common.back());
+        }
+        first.push_back(static_cast<int32_t>(place.size()));
+    }
+}
+
+bool SparsePairs::set(const DensePairs& pairs, const uint8_t* free) {
+    const size_t K = pairs.pairs.n_labels();
+    const float usual = std::exp(-static_cast<float>(pairs.shift));  // of a score of zero
+    dense = &pairs;
+    forward.set(pairs.forward.data(), K, pairs.stride, usual);
+    backward.set(pairs.backward.data(), K, pairs.stride, usual);
+    count(free);
+    return kDearer * (forward.place.size() + backward.place.size() + pair.size()) <= 3 * (K + kSpared) * pairs.stride;
+}
+
+void SparsePairs::count(const uint8_t* free) {
+    const LabelPairs& pairs = dense->pairs;
+    const size_t K = pairs.n_labels();
+    first.assign(1, 0);
+    pair.clear();
+    to.clear();
+    place.assign(pairs.size(), -1);
+    const auto add = [&](size_t y, size_t z) {
+        place[pairs.at(y, z)] = static_cast<int32_t>(pair.size());
+        pair.push_back(static_cast<int32_t>(pairs.at(y, z)));
+    };
+    for (size_t y = 0; y < K; ++y) {
+        for (size_t z = 0; z < K; ++z)
+            if (free[pairs.at(y, z)]) {
+                add(y, z);
+                to.push_back(static_cast<int32_t>(z * kTile));
+            }
+        for (; pair.size() % 4 != 0; to.push_back(0)) pair.push_back(-1);
+        first.push_back(static_cast<int32_t>(pair.size()));
+    }
+    boundaries = false;
+    for (size_t y = 0; y < K; ++y) boundaries |= free[pairs.at(K, y)] || free[pairs.at(y, K)];
+    for (size_t y = 0; y < K && boundaries; ++y) add(K, y);
+    for (size_t y = 0; y < K && boundaries; ++y) add(y, K);
+}
+
+void SparseGroup::lay_out(const std::vector<size_t>& lengths, const SparsePairs& pairs) {
+    n_labels_ = pairs.dense->pairs.n_labels();
+    stride_ = pairs.dense->stride;
+    block_ = kTile * stride_;
+    lengths_ = lengths;
+    node_.resize(longest() * block_);
+    alpha_.resize(longest() * n_labels_ * kTile);
+    after_.resize(longest() * n_labels_ * kTile);
+    scale_.resize(longest() * kTile);
+    turned_.resize(block_);
+    ends_.resize(kTile);
+    losses_.assign(kTile, 0.0);
+    bad_.assign(kTile, 0);
+    counts.assign(pairs.pair.size(), 0.0);
+    sums_.resize(pairs.to.size());
+}
+
+// How many sentences have a position j: they come first.
+size_t SparseGroup::active(size_t j) const {
+    size_t n = 0;
+    while (n < lengths_.size() && lengths_[n] > j) ++n;
+    return n;
+}
+
+void SparseGroup::run(const SparsePairs& pairs, const std::vector<const int32_t*>& gold, const std::vector<float>& weights) {
+    begin(pairs, gold);
+    forward(pairs);
+    backward(pairs);
+    weigh(weights);
+    count(pairs, weights);
+    for (size_t s = 0; s < lengths_.size(); ++s) {
+        losses_[s] *= static_cast<double>(weights[s]);
+        if (!bad_[s]) take_gold(pairs, s, gold[s], weights[s]);
+    }
+}
+
+// Scores become potentials, and losses have what is taken off and what the gold labels score.
+void SparseGroup::begin(const SparsePairs& pairs, const std::vector<const int32_t*>& gold) {
+    const LabelPairs& all = pairs.dense->pairs;
+    const std::vector<double>& scores = pairs.dense->scores;
+    for (size_t s = 0; s < lengths_.size(); ++s) {
+        losses_[s] += static_cast<double>(lengths_[s] + 1) * pairs.dense->shift;
+        bad_[s] = gold[s] == nullptr;
+        if (bad_[s]) continue;
+        size_t before = n_labels_;
+        for (size_t j = 0; j < lengths_[s]; ++j) {
+            const auto y = static_cast<size_t>(gold[s][j]);
+            losses_[s] -= static_cast<double>(row(s, j)[y]) + scores[all.at(before, y)];
+            before = y;
+        }
+        losses_[s] -= scores[all.at(before, n_labels_)];
+    }
+    for (size_t j = 0; j < longest(); ++j) {
+        const size_t n = active(j);
+        std::fill(row(n, j), nodes(j) + block_, 0.0f);
+        float tops[kTile];
+        potentials_of_rows(nodes(j), n_labels_, stride_, turned_.data(), tops);
+        for (size_t s = 0; s < n; ++s) losses_[s] += static_cast<double>(tops[s]);
+    }
+}
+
+void SparseGroup::forward(const SparsePairs& pairs) {
+    const std::vector<float>&start = pairs.dense->start, &end = pairs.dense->end;
+    // Where a sentence is bad, or has ended, all is zero.
+    const auto scaled = [&](size_t s, float sum) {
+        if (!(sum > kFaintest)) bad_[s] = 1;
+        if (bad_[s]) return 0.0f;
+        losses_[s] += std::log(static_cast<double>(sum));
+        return 1.0f / sum;
+    };
+    for (size_t j = 0; j < longest(); ++j) {
+        alignas(64) float sums[kTile];
+        if (j > 0)
+            step_forward(pairs.forward, alpha(j - 1), nodes(j), n_labels_, alpha(j), sums);
+        else
+            begin_forward(start.data(), nodes(0), n_labels_, alpha(0), sums);
+        const size_t n = active(j);
+        float* scale = scale_.data() + j * kTile;
+        for (size_t s = 0; s < kTile; ++s) scale[s] = s < n ? scaled(s, sums[s]) : 0.0f;
+        scale_tiles(alpha(j), n_labels_, scale);
+    }
+    std::fill(ends_.begin(), ends_.end(), 0.0f);
+    for (size_t s = 0; s < lengths_.size(); ++s) {
+        const float* last = alpha(lengths_[s] - 1) + s;
+        float sum = 0.0f;
+        for (size_t y = 0; y < n_labels_; ++y) sum += last[y * kTile] * end[y];
+        ends_[s] = scaled(s, sum);
+    }
+}
+
+void SparseGroup::backward(const SparsePairs& pairs) {
+    const std::vector<float> none(longest() > 0 ? n_labels_ * kTile : 0, 0.0f);
+    std::fill(turned_.begin(), turned_.end(), 0.0f);
+    for (size_t j = longest(); j-- > 0;) {
+        const size_t n = active(j), beyond = active(j + 1);
+        alignas(64) float ending[kTile] = {}, loudest[kTile];
+        for (size_t s = beyond; s < n; ++s) ending[s] = ends_[s];
+        step_backward(pairs.backward, j + 1 < longest() ? after(j + 1) : none.data(), pairs.dense->end.data(), ending, n_labels_,
+                      turned_.data());
+        meet_tiles(turned_.data(), alpha(j), nodes(j), scale_.data() + j * kTile, n_labels_, after(j), loudest);
+        // Where what follows speaks for a label so loudly, it may be one that forward had already given up as zero.
+        for (size_t s = 0; s < n; ++s)
+            if (!(loudest[s] < kLoudest)) bad_[s] = 1;
+        rows_of_tiles(turned_.data(), stride_, stride_, nodes(j));
+    }
+}
+
+// Sentences have their weight; bad ones, which may be no numbers, even where they have ended, leave the sums of pairs.
+void SparseGroup::weigh(const std::vector<float>& weights) {
+    for (size_t s = 0; s < lengths_.size(); ++s) {
+        if (bad_[s])
+            for (size_t i = s; i < longest() * n_labels_ * kTile; i += kTile) alpha_[i] = after_[i] = 0.0f;
+        if (bad_[s] || weights[s] == 1.0f) continue;
+        for (size_t i = s; i < lengths_[s] * n_labels_ * kTile; i += kTile) after_[i] *= weights[s];
+        for (size_t j = 0; j < lengths_[s]; ++j) scale_row(row(s, j), weights[s], stride_);
+    }
+}
+
+void SparseGroup::count(const SparsePairs& pairs, const std::vector<float>& weights) {
+    if (lengths_.empty()) return;
+    const LabelPairs& all = pairs.dense->pairs;
+    const size_t inner = pairs.to.size();
+    pair_sums(alpha(0), after(0) + n_labels_ * kTile, longest() - 1, n_labels_, pairs.first.data(), pairs.to.data(),
+              sums_.data());
+    for (size_t i = 0; i < inner; ++i) {
+        const auto pair = static_cast<size_t>(std::max(pairs.pair[i], 0));
+        counts[i] = static_cast<double>(pairs.dense->forward[all.first(pair) * stride_ + all.second(pair)] * sums_[i]);
+    }
+    double *starts = counts.data() + inner, *ends = starts + n_labels_;
+    for (size_t s = 0; s < lengths_.size() && pairs.boundaries; ++s) {
+        if (bad_[s]) continue;
+        const float *first = after(0) + s, *last = alpha(lengths_[s] - 1) + s;
+        for (size_t y = 0; y < n_labels_; ++y) {
+            starts[y] += static_cast<double>(pairs.dense->start[y] * first[y * kTile]);
+            ends[y] += static_cast<double>(weights[s] * last[y * kTile] * pairs.dense->end[y] * ends_[s]);
+        }
+    }
+}
+
+void SparseGroup::take_gold(const SparsePairs& pairs, size_t s, const int32_t* gold, float weight) {
+    const LabelPairs& all = pairs.dense->pairs;
+    size_t before = n_labels_;
+    for (size_t j = 0; j < lengths_[s]; ++j) {
+        const auto y = static_cast<size_t>(gold[j]);
+        row(s, j)[y] -= weight;
+        add_pair(pairs, all.at(before, y), -weight);
+        before = y;
+    }
+    add_pair(pairs, all.at(before, n_labels_), -weight);
+}

@@ -1,0 +1,81 @@
+// Arrays that Python owns, as kernels see them: pointer and size, and a share in the owner of the memory, so that a kernel
+// may keep one. What is wrong with an argument is a std::invalid_argument, which Python sees as a ValueError.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+template <typename T>
+class Array {
+   public:
+    Array() = default;
+    Array(const T* data, size_t size, std::shared_ptr<const void> owner = nullptr)
+        : data_(data), size_(size), owner_(std::move(owner)) {}
+
+    size_t size() const { return size_; }
+    const T* data() const { return data_; }
+    const T* begin() const { return data_; }
+    const T* end() const { return data_ + size_; }
+    const T& operator[](size_t i) const { return data_[i]; }
+    const T& back() const { return data_[size_ - 1]; }
+    operator std::span<const T>() const { return {data_, size_}; }
+
+   private:
+    const T* data_ = nullptr;
+    size_t size_ = 0;
+    std::shared_ptr<const void> owner_;
+};
+
+// The same with two dimensions, row after row.
+template <typename T>
+class Matrix {
+   public:
+    Matrix(Array<T> values, size_t rows, size_t columns) : values_(std::move(values)), rows_(rows), columns_(columns) {}
+
+    size_t rows() const { return rows_; }
+    size_t columns() const { return columns_; }
+    const T* row(size_t r) const { return values_.data() + r * columns_; }
+    const T& operator()(size_t r, size_t c) const { return values_[r * columns_ + c]; }
+
+   private:
+    Array<T> values_;
+    size_t rows_, columns_;
+};
+
+// Rows of ids: row i holds ids[offsets[i] .. offsets[i + 1]).
+struct Csr {
+    Array<int64_t> offsets;
+    Array<int32_t> ids;
+
+    size_t rows() const { return offsets.size() - 1; }
+};
+
+// Sparse rows of (label, score), labels rising.
+struct LabelScores {
+    Array<int64_t> offsets;
+    Array<int32_t> labels;
+    Array<float> scores;
+};
+
+// Offsets of rows among n items: they start at 0, never fall and end at n. Everything indexed by offsets relies on it.
+inline void check_offsets(std::span<const int64_t> offsets, size_t n, const char* what) {
+    if (offsets.empty() || offsets.front() != 0 || static_cast<size_t>(offsets.back()) != n) throw std::invalid_argument(what);
+    for (size_t i = 1; i < offsets.size(); ++i)
+        if (offsets[i] < offsets[i - 1]) throw std::invalid_argument(what);
+}
+
+inline void check_labels(std::span<const int32_t> labels, size_t n_labels) {
+    for (const int32_t y : labels)
+        if (y < 0 || static_cast<size_t>(y) >= n_labels) throw std::invalid_argument("label id out of range");
+}
+
+// The ids of each row rise, and lie from 0 to below n; offsets are checked already.
+inline void check_rising(std::span<const int64_t> offsets, std::span<const int32_t> ids, size_t n, const char* what) {
+    for (size_t row = 0; row + 1 < offsets.size(); ++row)
+        for (int64_t i = offsets[row]; i < offsets[row + 1]; ++i)
+            if (ids[i] < 0 || static_cast<size_t>(ids[i]) >= n || (i > offsets[row] && ids[i] <= ids[i - 1]))
+                throw std::invalid_argument(what);
+}

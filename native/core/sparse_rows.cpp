@@ -1,0 +1,55 @@
+// See sparse_rows.h.
+#include "core/sparse_rows.h"
+
+#include <algorithm>
+
+namespace {
+
+void merge(const LabelScores& a, const LabelScores& b, size_t r, SparseRows& sum) {
+    int64_t i = a.offsets[r], j = b.offsets[r];
+    const int64_t end_i = a.offsets[r + 1], end_j = b.offsets[r + 1];
+    while (i < end_i && j < end_j) {
+        if (a.labels[i] == b.labels[j]) {
+            sum.add(a.labels[i], a.scores[i] + b.scores[j]);
+            ++i, ++j;
+        } else if (a.labels[i] < b.labels[j]) {
+            sum.add(a.labels[i], a.scores[i]);
+            ++i;
+        } else {
+            sum.add(b.labels[j], b.scores[j]);
+            ++j;
+        }
+    }
+    for (; i < end_i; ++i) sum.add(a.labels[i], a.scores[i]);
+    for (; j < end_j; ++j) sum.add(b.labels[j], b.scores[j]);
+    sum.end_row();
+}
+
+}  // namespace
+
+void check_rows(const LabelScores& rows) {
+    check_offsets(rows.offsets, rows.labels.size(), "row offsets and labels disagree");
+    if (rows.scores.size() != rows.labels.size()) throw std::invalid_argument("row labels and scores disagree");
+}
+
+SparseRows add_rows(const LabelScores& a, const LabelScores& b) {
+    const size_t rows = a.offsets.size() - 1, most = a.labels.size() + b.labels.size();
+    SparseRows sum;
+    sum.offsets.reserve(rows + 1);
+    sum.labels.reserve(most);
+    sum.scores.reserve(most);
+    for (size_t r = 0; r < rows; ++r) merge(a, b, r, sum);
+    return sum;
+}
+
+int64_t find_label(const int32_t* labels, int64_t first, int64_t last, int32_t label) {
+    const int32_t* found = std::lower_bound(labels + first, labels + last, label);
+    return found != labels + last && *found == label ? found - labels : -1;
+}
+
+std::vector<int64_t> find_in_rows(const Csr& rows, const Array<int32_t>& wanted) {
+    std::vector<int64_t> found(wanted.size());
+    for (size_t r = 0; r < found.size(); ++r)
+        found[r] = find_label(rows.ids.data(), rows.offsets[r], rows.offsets[r + 1], wanted[r]);
+    return found;
+}

@@ -1,0 +1,80 @@
+// Arithmetic on runs of floats, compiled for several generations of processors; the best is chosen when the program runs.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#define CORATE_FOR_EACH_PROCESSOR __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define CORATE_INLINE inline __attribute__((always_inline))
+#else
+#define CORATE_FOR_EACH_PROCESSOR
+#define CORATE_INLINE inline
+#endif
+
+// e^x to about 2e-7 relative, for x up to 88; 0 below -87. Loops over it become vector code.
+CORATE_INLINE float fast_exp(float x) {
+    const float clipped = x < -87.0f ? -87.0f : (x > 88.0f ? 88.0f : x);
+    const float turns = clipped * 1.44269504f;
+    const float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to a whole number
+    const float whole = (turns + magic) - magic;
+    float r = clipped - whole * 0.693359375f;
+    r -= whole * -2.12194440e-4f;
+    // Taylor's sum to the sixth power: |r| is at most 0.35.
+    float p = 1.0f / 720.0f;
+    p = p * r + 1.0f / 120.0f;
+    p = p * r + 1.0f / 24.0f;
+    p = p * r + 1.0f / 6.0f;
+    p = p * r + 0.5f;
+    p = p * r + 1.0f;
+    p = p * r + 1.0f;
+    const int32_t bits = (static_cast<int32_t>(whole) + 127) << 23;
+    float power;
+    std::memcpy(&power, &bits, sizeof power);
+    return x < -87.0f ? 0.0f : p * power;
+}
+
+// What forward-backward in float32 stands: no position's sum below the one, and nothing that what follows says of a label
+// above the other. A potential below e^-87 is lost, and so could have been worth e^-87 kLoudest / kFaintest = 2e-6 at most.
+constexpr float kFaintest = 1e-16f, kLoudest = 1e16f;
+
+// Scores become potentials, those from at[j] to at[j + 1] divided by their largest; returns the logarithms taken off.
+CORATE_INLINE double exponentiate(float* values, const size_t* at, size_t count) {
+    double shift = 0.0;
+    for (size_t j = 0; j < count; ++j) {
+        float top = values[at[j]];
+        for (size_t i = at[j] + 1; i < at[j + 1]; ++i) top = values[i] > top ? values[i] : top;
+        shift += static_cast<double>(top);
+        for (size_t i = at[j]; i < at[j + 1]; ++i) values[i] -= top;
+    }
+    for (size_t i = at[0]; i < at[count]; ++i) values[i] = fast_exp(values[i]);
+    return shift;
+}
+
+// Rows below are `stride` floats apart and as long, stride a multiple of 32, zero past what counts.
+
+// out(r) = in(r) matrix for each row; of `in` the first k_count entries count.
+void rows_times_matrix(const float* const* in, float* const* out, size_t rows, size_t k_count, const float* matrix,
+                       size_t stride);
+// sums(k, l) += sum over rows i of x(i, k) y(i, l), for k below k_count rounded up to four.
+void add_products(const float* x, const float* y, size_t rows, size_t k_count, size_t stride, float* sums);
+// Scores become potentials, each row's divided by its largest; returns the logarithms taken off.
+double exponentiate_rows(float* values, size_t rows, size_t width, size_t stride);
+// a *= b; returns the sum of a.
+float multiply_rows(float* a, const float* b, size_t n);
+void scale_row(float* a, float factor, size_t n);
+// Forward and backward meet: node becomes alpha beta, and beta becomes node beta scale. Returns the largest beta.
+float meet_rows(float* node, float* beta, const float* alpha, float scale, size_t n);
+// out += the sum over i of values(i) row(ids(i)) of a table.
+void add_rows(float* out, const float* table, const int32_t* ids, const float* values, size_t count, size_t stride);
+// out = the sum over i of values(i) rows(ids(i)); without values all are 1.
+void sum_rows(float* out, const float* const* rows, const int32_t* ids, const float* values, size_t count, size_t stride);
+
+// The inner product of n numbers.
+double dot(const double* a, const float* b, size_t n);
+double dot(const double* a, const double* b, size_t n);
+// sum += factor a, n numbers.
+void add_scaled(double* sum, double factor, const float* a, size_t n);
+// The upper triangle of sums += the sum over rows of row row', n a multiple of 8 and the distance of rows; some of the lower
+// triangle may change.
+void add_outer_products(double* sums, const double* rows, size_t count, size_t n);

@@ -1,0 +1,44 @@
+// Counting: how often each label was seen in each context, and how often each label followed another.
+//
+//     n(c, y) = #{t : context_t = c, label_t = y}           a sparse table, one row a context
+//     n(y, y') = #{i : label_i = y, label_i+1 = y'}         with a boundary symbol before and after each sentence
+//
+// Both are sums over tokens, so the counts of two corpora add up to the counts of both together.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/array.h"
+
+// Label counts of contexts, one row a context, labels rising: counted, or kept by others.
+struct CountTable {
+    std::vector<int64_t> offsets{0};
+    std::vector<int32_t> labels, counts;
+};
+struct LabelCounts {
+    Array<int64_t> offsets;
+    Array<int32_t> labels, counts;
+
+    size_t n_contexts() const { return offsets.size() - 1; }
+    void check(size_t n_labels) const;
+};
+
+// The labels of n tokens in their contexts; contexts and labels below 0 are skipped.
+CountTable count_table(const int32_t* contexts, std::span<const int32_t> labels, size_t n_contexts, size_t n_labels);
+// The tables of several kinds of contexts, (kinds, n), one below the other; kind i has sizes[i] rows.
+CountTable count_tables(const Matrix<int32_t>& contexts, std::span<const int32_t> labels, std::span<const int64_t> sizes,
+                        size_t n_labels, size_t threads);
+// How often each id below n occurs.
+std::vector<int64_t> occurrences(std::span<const int32_t> ids, size_t n);
+// counts(context, label) += change for each token.
+void adjust_table(const Csr& table, std::span<int32_t> counts, std::span<const int32_t> token_contexts,
+                  std::span<const int32_t> token_labels, int32_t change);
+
+// How often a label followed another; the label n_labels is the boundary of sentences. Sorted.
+struct PairCounts {
+    std::vector<int32_t> from, to;
+    std::vector<int64_t> counts;
+};
+// Labels below 0 are not known, and make no pair.
+PairCounts count_pairs(std::span<const int32_t> labels, std::span<const int64_t> sentences, size_t n_labels);

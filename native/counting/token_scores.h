@@ -1,0 +1,36 @@
+// What a ladder says of the tokens of a corpus: the candidate labels of each, and the parts of their node scores.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/array.h"
+#include "core/sparse_rows.h"
+#include "counting/counting.h"
+#include "counting/ladder.h"
+
+// The tokens, and the counts of their contexts: pairs with the word on the left and on the right, the same with the class of
+// a rare word in its place, and classes alone.
+struct TokenContexts {
+    Array<int32_t> words;
+    Matrix<int32_t> ids;  // (4, n): the contexts of each token in left, right, class_left and class_right, -1 where unseen
+    LabelCounts left, right, class_left, class_right;
+    Array<int32_t> class_of;  // of each word
+    LabelCounts classes;
+    std::optional<Array<int32_t>> left_out;  // each token's own label, where it is to be forgotten
+};
+
+struct TokenScoreOptions {
+    double pair_k, class_k;
+    int64_t rare;  // most tokens of a word that counts for its class
+    double threshold;
+    size_t cap;
+};
+
+struct TokenScores {
+    SparseRows rows;  // log P(y | word) of the candidates
+    std::vector<float> left, right, by_class;
+    std::vector<uint8_t> known;
+};
+
+TokenScores token_scores(const Ladder& ladder, const TokenContexts& tokens, const TokenScoreOptions& options);

@@ -1,0 +1,90 @@
+// See batch.h.
+#include "decoding/batch.h"
+
+#include <stdexcept>
+
+#include "core/parallel.h"
+
+namespace {
+
+// Translates a batch's strings into a session's ids when they are first met.
+class Translator {
+   public:
+    Translator(Session& session, const Batch& batch)
+        : session_(session), batch_(batch), placed_(batch.corpus.columns.size()), ids_(placed_.size()) {
+        for (size_t c = 0; c < placed_.size(); ++c) placed_[c].assign(batch.corpus.columns[c].strings.size(), -1);
+        at_.resize(placed_.size());
+    }
+    const int32_t* const* sentence(int64_t first, int64_t n) {
+        for (size_t c = 0; c < placed_.size(); ++c) {
+            const auto& [ids, strings] = batch_.corpus.columns[c];
+            ids_[c].resize(static_cast<size_t>(n));
+            for (int64_t i = 0; i < n; ++i) {
+                const int32_t s = ids[first + i];
+                int32_t& place = placed_[c][s];
+                if (place < 0) place = session_.lexicon().id(c, strings[s]);
+                ids_[c][i] = place;
+            }
+            at_[c] = ids_[c].data();
+        }
+        return at_.data();
+    }
+
+   private:
+    Session& session_;
+    const Batch& batch_;
+    std::vector<std::vector<int32_t>> placed_, ids_;
+    std::vector<const int32_t*> at_;
+};
+
+// Offsets of one sentence follow those of the sentences before it.
+void append_shifted(const std::vector<int64_t>& own, int64_t shift, std::vector<int64_t>& all) {
+    for (size_t i = 1; i < own.size(); ++i) all.push_back(shift + own[i]);
+}
+
+}  // namespace
+
+void Batch::check(const Engine& engine) const {
+    corpus.check();
+    if (corpus.columns.size() != engine.map().n_columns()) throw std::invalid_argument("wrong number of columns");
+    const size_t n = corpus.n_tokens();
+    if (!ready && corpus.columns.empty() && n > 0) throw std::invalid_argument("tokens without columns and without features");
+    if (!ready) return;
+    const auto& [offsets, ids] = ready->ids;
+    if (offsets.size() != n + 1) throw std::invalid_argument("feature offsets and the sentence offsets disagree");
+    check_offsets(offsets, ids.size(), "feature offsets and features disagree");
+    for (const int32_t f : ids)
+        if (f >= engine.n_weighted()) throw std::invalid_argument("feature id out of range");
+    if (ready->values && ready->values->size() != ids.size()) throw std::invalid_argument("feature ids and values disagree");
+}
+
+std::vector<int32_t> tag(const Engine& engine, const Batch& batch, size_t threads) {
+    std::vector<int32_t> best(batch.corpus.n_tokens());
+    const size_t parts = useful_threads(threads, batch.size());
+    in_parallel(parts, [&](size_t part) {
+        Session session(engine);
+        Translator translator(session, batch);
+        for (size_t s = batch.size() * part / parts; s < batch.size() * (part + 1) / parts; ++s) {
+            const int64_t first = batch.first(s), n = batch.length(s);
+            session.build(translator.sentence(first, n), n, false, batch.ready ? &*batch.ready : nullptr, first);
+            session.decode(n, best.data() + first);
+        }
+    });
+    return best;
+}
+
+BatchLattice lattice(const Engine& engine, const Batch& batch) {
+    BatchLattice all;
+    Session session(engine);
+    Translator translator(session, batch);
+    for (size_t s = 0; s < batch.size(); ++s) {
+        const int64_t first = batch.first(s), n = batch.length(s);
+        session.build(translator.sentence(first, n), n, true, batch.ready ? &*batch.ready : nullptr, first);
+        append_shifted(session.offsets, static_cast<int64_t>(all.labels.size()), all.offsets);
+        all.labels.insert(all.labels.end(), session.labels.begin(), session.labels.end());
+        all.scores.insert(all.scores.end(), session.scores.begin(), session.scores.end());
+        append_shifted(session.edge_offsets, static_cast<int64_t>(all.edge_ids.size()), all.edge_offsets);
+        all.edge_ids.insert(all.edge_ids.end(), session.edge_ids.begin(), session.edge_ids.end());
+    }
+    return all;
+}

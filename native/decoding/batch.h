@@ -1,0 +1,33 @@
+// Corpora of a trained model: all sentences of a batch in columns of strings.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "decoding/session.h"
+#include "features/corpus_features.h"
+#include "features/listing.h"
+
+// Checked once.
+struct Batch {
+    Columns corpus;
+    std::optional<Attributes> ready;  // features that come ready-made
+
+    void check(const Engine& engine) const;
+    size_t size() const { return corpus.sentences.size() - 1; }
+    int64_t first(size_t s) const { return corpus.sentences[s]; }
+    int64_t length(size_t s) const { return corpus.sentences[s + 1] - corpus.sentences[s]; }
+};
+
+// Candidate labels and node scores of each token, and its edge features.
+struct BatchLattice {
+    std::vector<int64_t> offsets{0};
+    std::vector<int32_t> labels;
+    std::vector<float> scores;
+    std::vector<int64_t> edge_offsets{0};
+    std::vector<int32_t> edge_ids;
+};
+
+// The best label of each token.
+std::vector<int32_t> tag(const Engine& engine, const Batch& batch, size_t threads);
+BatchLattice lattice(const Engine& engine, const Batch& batch);

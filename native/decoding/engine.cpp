@@ -1,0 +1,58 @@
+// See engine.h.
+#include "decoding/engine.h"
+
+#include <stdexcept>
+
+namespace {
+
+// Which templates have a feature with entries.
+std::vector<bool> templates_with(const SparseRows& weights, const std::vector<int64_t>& bases) {
+    std::vector<bool> active(bases.size() - 1, false);
+    for (size_t t = 0; weights.size() != 0 && t < active.size(); ++t)
+        active[t] = weights.offsets[bases[t]] < weights.offsets[bases[t + 1]];
+    return active;
+}
+
+}  // namespace
+
+Engine::Engine(const FeatureMap& map, const Edges& edges, EngineData data)
+    : map_(map), edges_(edges), data_(std::move(data)), all_labels_(data_.all_labels || data_.rows.size() == 0) {
+    const auto K = static_cast<size_t>(edges_.n_labels);
+    if (K < 1) throw std::invalid_argument("a model needs a label");
+    if (data_.bias.empty()) data_.bias.assign(K, 0.0f);
+    if (data_.bias.size() != K) throw std::invalid_argument("one bias a label is needed");
+    if (data_.first_feature < 0) throw std::invalid_argument("feature ids are not negative");
+    bases_.assign(1, data_.first_feature);
+    for (size_t t = 0; t < map.n_templates(); ++t) bases_.push_back(bases_.back() + static_cast<int64_t>(map.n_features(t)));
+    if (static_cast<size_t>(bases_.back()) > data_.linear.size()) throw std::invalid_argument("fewer weights than features");
+    if (data_.rows.size() > 0) check_rows();
+    if (data_.edge_weights.size() != 0 && data_.edge_weights.size() != data_.linear.size())
+        throw std::invalid_argument("edge weights and features disagree");
+    active_ = templates_with(data_.linear, bases_);
+    edge_active_ = templates_with(data_.edge_weights, bases_);
+}
+
+void Engine::check_rows() const {
+    if (data_.word_column >= map_.n_columns()) throw std::invalid_argument("no such word column");
+    const auto words = static_cast<int64_t>(map_.strings(data_.word_column).size());
+    const auto n = static_cast<int64_t>(data_.rows.size());
+    if (data_.rung_bases.size() != data_.rung_functions.size() + 1 || data_.rung_bases.front() != words ||
+        data_.rung_bases.back() != n - 1)
+        throw std::invalid_argument("ladder rows and rungs disagree");
+    for (size_t r = 0; r < data_.rung_functions.size(); ++r)
+        if (data_.rung_bases[r + 1] < data_.rung_bases[r] || data_.rung_functions[r] < 0 ||
+            static_cast<size_t>(data_.rung_functions[r]) >= map_.n_functions() ||
+            static_cast<size_t>(map_.function(static_cast<size_t>(data_.rung_functions[r])).column) != data_.word_column)
+            throw std::invalid_argument("ladder rungs out of range");
+    if (data_.rows.empty(n - 1)) throw std::invalid_argument("the prior's row is empty");
+}
+
+int64_t Engine::row_of(const Lexicon& lexicon, int32_t word) const {
+    if (word < data_.rung_bases.front() && !data_.rows.empty(word)) return word;
+    for (size_t r = 0; r < data_.rung_functions.size(); ++r) {
+        const int32_t value = lexicon.value(static_cast<size_t>(data_.rung_functions[r]), word);
+        if (value >= 0 && value < data_.rung_bases[r + 1] - data_.rung_bases[r] && !data_.rows.empty(data_.rung_bases[r] + value))
+            return data_.rung_bases[r] + value;
+    }
+    return static_cast<int64_t>(data_.rows.size()) - 1;
+}

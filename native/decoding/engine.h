@@ -1,0 +1,63 @@
+// The fused path from strings to labels: what a trained chain model does with a sentence.
+//
+//     node_j(y) = row(word_j)(y) + bias(y) + sum over templates t of weight(feature_t(j), y)
+//     edge_j(y, y') = T(y, y') + sum over templates t of edge weight(feature_t(j), y, y')     for the edge to token j
+//
+// row(word) is a counted distribution: the word's own where it is known, else that of the most specific rung of the
+// ladder that has one, else the prior's. Its labels are the candidates; a model without rows, or with all labels asked
+// for, takes every label. Then Viterbi. Threads split the sentences; no sentence sees another.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "chain/lattice.h"
+#include "core/sparse_rows.h"
+#include "features/feature_map.h"
+
+// What a chain model knows besides its vocabulary and its edges.
+struct EngineData {
+    std::vector<float> bias;  // of each label, or none
+    size_t word_column;
+    SparseRows rows;                      // of known words, then of the contexts of each rung, then the prior's
+    std::vector<int32_t> rung_functions;  // the word function of each rung, most specific first
+    std::vector<int64_t> rung_bases;      // where the rows of each rung begin, and the prior's
+    SparseRows linear, edge_weights;      // of each feature: labels, and label pairs
+    int64_t first_feature;                // where the features of templates begin
+    bool all_labels;
+    float floor;  // the row score of labels that a row does not have, where all labels are asked for
+};
+
+class Engine {
+   public:
+    Engine(const FeatureMap& map, const Edges& edges, EngineData data);
+
+    const FeatureMap& map() const { return map_; }
+    const Edges& edges() const { return edges_; }
+    size_t n_labels() const { return static_cast<size_t>(edges_.n_labels); }
+    int64_t n_weighted() const { return static_cast<int64_t>(data_.linear.size()); }
+
+    // The row of counted scores that a word has: see above.
+    int64_t row_of(const Lexicon& lexicon, int32_t word) const;
+
+    bool all_labels() const { return all_labels_; }
+    size_t word_column() const { return data_.word_column; }
+    const SparseRows& rows() const { return data_.rows; }
+    const SparseRows& linear() const { return data_.linear; }
+    const std::vector<float>& bias() const { return data_.bias; }
+    float floor() const { return data_.floor; }
+    bool active(size_t t) const { return active_[t]; }
+    bool edge_active(size_t t) const { return edge_active_[t]; }
+    bool has_edge_features() const { return data_.edge_weights.size() != 0; }
+    const SparseRows& edge_weights() const { return data_.edge_weights; }
+    int64_t base(size_t t) const { return bases_[t]; }
+
+   private:
+    void check_rows() const;
+
+    const FeatureMap& map_;
+    const Edges& edges_;
+    EngineData data_;
+    bool all_labels_;
+    std::vector<int64_t> bases_;              // where the features of each template begin
+    std::vector<bool> active_, edge_active_;  // templates that have weights
+};

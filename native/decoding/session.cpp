@@ -1,0 +1,91 @@
+// See session.h.
+#include "decoding/session.h"
+
+#include <numeric>
+
+Session::Session(const Engine& engine) : engine_(engine), lexicon_(engine.map()) {
+    iota_.resize(engine.all_labels() ? engine.n_labels() : 0);
+    std::iota(iota_.begin(), iota_.end(), 0);
+}
+
+void Session::build(const int32_t* const* columns, int64_t n, bool keep_scores, const Attributes* ready, int64_t token) {
+    offsets.assign(1, 0);
+    labels.clear();
+    scores.clear();
+    edge_offsets.assign(1, 0);
+    edge_ids.clear();
+    for (int64_t i = 0; i < n; ++i) {
+        const size_t at = labels.size();
+        place(columns, i);
+        const size_t width = labels.size() - at;
+        offsets.push_back(static_cast<int64_t>(labels.size()));
+        if (engine_.has_edge_features()) list_edge_features(columns, i, n, ready, token);
+        if (width == 1 && !keep_scores) continue;
+        float* score = scores.data() + at;
+        const int32_t* own = labels.data() + at;
+        for (size_t t = 0; t < engine_.map().n_templates(); ++t) {
+            if (!engine_.active(t)) continue;
+            const int32_t f = lexicon_.feature(t, columns, i, n);
+            if (f >= 0 && engine_.base(t) + f < engine_.base(t + 1)) add(engine_.base(t) + f, own, width, score);
+        }
+        if (ready != nullptr)
+            for (int64_t k = ready->ids.offsets[token + i]; k < ready->ids.offsets[token + i + 1]; ++k)
+                if (ready->ids.ids[k] >= 0) add(ready->ids.ids[k], own, width, score, ready->values ? (*ready->values)[k] : 1.0f);
+    }
+}
+
+float Session::decode(int64_t n, int32_t* best) {
+    SentenceLattice lattice{offsets.data(), labels.data(), scores.data(), static_cast<size_t>(n)};
+    if (engine_.has_edge_features()) {
+        const SparseRows& rows = engine_.edge_weights();
+        lattice.extra = {edge_offsets.data(), edge_ids.data(), rows.offsets.data(), rows.labels.data(), rows.scores.data()};
+    }
+    return viterbi_.decode(lattice, engine_.edges(), best);
+}
+
+void Session::list_edge_features(const int32_t* const* columns, int64_t i, int64_t n, const Attributes* ready, int64_t token) {
+    const SparseRows& rows = engine_.edge_weights();
+    for (size_t t = 0; t < engine_.map().n_templates(); ++t) {
+        if (!engine_.edge_active(t)) continue;
+        const int32_t f = lexicon_.feature(t, columns, i, n);
+        if (f >= 0 && !rows.empty(engine_.base(t) + f)) edge_ids.push_back(static_cast<int32_t>(engine_.base(t) + f));
+    }
+    if (ready != nullptr)
+        for (int64_t k = ready->ids.offsets[token + i]; k < ready->ids.offsets[token + i + 1]; ++k)
+            if (ready->ids.ids[k] >= 0 && !rows.empty(ready->ids.ids[k])) edge_ids.push_back(ready->ids.ids[k]);
+    edge_offsets.push_back(static_cast<int64_t>(edge_ids.size()));
+}
+
+void Session::place(const int32_t* const* columns, int64_t i) {
+    const SparseRows& rows = engine_.rows();
+    if (engine_.all_labels()) {
+        const size_t at = labels.size();
+        labels.insert(labels.end(), iota_.begin(), iota_.end());
+        scores.insert(scores.end(), engine_.bias().begin(), engine_.bias().end());
+        if (rows.size() == 0) return;
+        const int64_t row = engine_.row_of(lexicon_, columns[engine_.word_column()][i]);
+        for (size_t y = 0; y < iota_.size(); ++y) scores[at + y] += engine_.floor();
+        for (int64_t k = rows.offsets[row]; k < rows.offsets[row + 1]; ++k)
+            scores[at + static_cast<size_t>(rows.labels[k])] += rows.scores[k] - engine_.floor();
+        return;
+    }
+    const int64_t row = engine_.row_of(lexicon_, columns[engine_.word_column()][i]);
+    const int64_t a = rows.offsets[row], b = rows.offsets[row + 1];
+    labels.insert(labels.end(), rows.labels.begin() + a, rows.labels.begin() + b);
+    for (int64_t k = a; k < b; ++k) scores.push_back(rows.scores[k] + engine_.bias()[rows.labels[k]]);
+}
+
+void Session::add(int64_t feature, const int32_t* own, size_t width, float* score, float value) const {
+    const SparseRows& linear = engine_.linear();
+    const int64_t a = linear.offsets[feature], b = linear.offsets[feature + 1];
+    if (width == engine_.n_labels()) {
+        for (int64_t k = a; k < b; ++k) score[linear.labels[k]] += value * linear.scores[k];
+        return;
+    }
+    size_t j = 0;
+    for (int64_t k = a; k < b; ++k) {
+        while (j < width && own[j] < linear.labels[k]) ++j;
+        if (j == width) return;
+        if (own[j] == linear.labels[k]) score[j] += value * linear.scores[k];
+    }
+}

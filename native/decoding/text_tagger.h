@@ -1,0 +1,37 @@
+// Column text in, the same lines with a label appended out, before the carriage returns that end them.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "decoding/session.h"
+
+class TextTagger {
+   public:
+    // `labels` by id; `positions` says which field of a line each column of the model reads.
+    TextTagger(const Engine& engine, const std::vector<std::string>& labels, std::vector<size_t> positions,
+               std::string_view separator, std::string_view comment);
+
+    // Tags a text of whole sentences, appending to `out`. Returns the tokens tagged.
+    int64_t run(std::string_view text, std::string& out, int64_t first_line) const;
+    // The same by several threads, which share the text at blank lines.
+    int64_t run(std::string_view text, std::string& out, int64_t first_line, size_t threads) const;
+
+   private:
+    struct Line {
+        std::string_view text, returns;  // what stands before and after a label
+        bool newline, token;
+    };
+    // The sentence at hand: its lines, and the string ids of its tokens.
+    struct Sentence;
+
+    int64_t tag(Session& session, Sentence& sentence, std::string& out) const;
+    void write(const Line& line, int32_t label, std::string& out) const;
+
+    const Engine& engine_;
+    const std::vector<std::string>& labels_;
+    std::vector<size_t> positions_;
+    std::string_view separator_, comment_;
+    size_t needed_ = 1;
+};

@@ -1,0 +1,110 @@
+// See feature_map.h.
+#include "features/feature_map.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+FeatureMap::FeatureMap(size_t n_columns, std::vector<Function> functions, std::vector<TemplateAtoms> templates)
+    : strings_(n_columns),
+      functions_(std::move(functions)),
+      values_(functions_.size()),
+      value_of_(functions_.size()),
+      templates_(std::move(templates)),
+      prefixes_(templates_.size()),
+      finals_(templates_.size()) {
+    for (const Function& f : functions_)
+        if (f.column < 0 || static_cast<size_t>(f.column) >= n_columns) throw std::out_of_range("column out of range");
+    for (const TemplateAtoms& atoms : templates_) {
+        if (atoms.empty() || atoms.size() > kMaxOffset) throw std::out_of_range("a template has one to eight atoms");
+        for (const Atom& atom : atoms)
+            if (atom.function < 0 || static_cast<size_t>(atom.function) >= functions_.size() || atom.offset < -kMaxOffset ||
+                atom.offset > kMaxOffset)
+                throw std::out_of_range("function or offset out of range");
+    }
+}
+
+size_t FeatureMap::n_features(size_t t) const {
+    if (templates_[t].size() > 1) return finals_[t].size();
+    return kBoundaries + values(static_cast<size_t>(templates_[t][0].function)).size();
+}
+
+bool FeatureMap::fits(const FeatureMap& other) const {
+    const auto same_function = [](const Function& a, const Function& b) {
+        return a.column == b.column && a.word.kind == b.word.kind && a.unknown_only == b.unknown_only;
+    };
+    const auto same_atom = [](const Atom& a, const Atom& b) { return a.function == b.function && a.offset == b.offset; };
+    const auto same_atoms = [&](const TemplateAtoms& a, const TemplateAtoms& b) {
+        return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_atom);
+    };
+    const auto &f = functions_, &g = other.functions_;
+    const auto &t = templates_, &u = other.templates_;
+    return n_columns() == other.n_columns() && std::equal(f.begin(), f.end(), g.begin(), g.end(), same_function) &&
+           std::equal(t.begin(), t.end(), u.begin(), u.end(), same_atoms);
+}
+
+int32_t FeatureMap::add_string(size_t column, std::string_view s) {
+    const size_t before = strings_[column].size();
+    const int32_t id = strings_[column].intern(s);
+    if (static_cast<size_t>(id) < before) return id;
+    for (size_t f = 0; f < functions_.size(); ++f) {
+        if (static_cast<size_t>(functions_[f].column) != column || is_identity(f)) continue;
+        // The value string is numbered even where only unknown words use it: they are judged by what known ones taught.
+        const int32_t value = apply(functions_[f].word, s, buffer_) ? values_[f].intern(buffer_) : kAbsent;
+        value_of_[f].push_back(functions_[f].unknown_only ? kAbsent : value);
+    }
+    return id;
+}
+
+void FeatureMap::restore_values() {
+    for (size_t f = 0; f < functions_.size(); ++f) {
+        if (is_identity(f)) continue;
+        const Interner& words = strings_[functions_[f].column];
+        value_of_[f].assign(words.size(), kAbsent);
+        if (functions_[f].unknown_only) continue;
+        for (size_t w = 0; w < words.size(); ++w)
+            if (apply(functions_[f].word, words.at(static_cast<int32_t>(w)), buffer_)) value_of_[f][w] = values_[f].find(buffer_);
+    }
+}
+
+namespace {
+
+uint64_t pair_key(int32_t a, int32_t b) {
+    return static_cast<uint64_t>(static_cast<uint32_t>(a)) << 32 | static_cast<uint32_t>(b);
+}
+
+}  // namespace
+
+void FeatureMap::prefetch(size_t t, const int32_t* values) const { finals_[t].prefetch(pair_key(values[0], values[1])); }
+
+int32_t FeatureMap::find(size_t t, const int32_t* values) const {
+    const size_t m = templates_[t].size();
+    int32_t state = values[0];
+    for (size_t a = 1; a + 1 < m; ++a)
+        if ((state = prefixes_[t].find(pair_key(state, values[a]))) < 0) return kAbsent;
+    return m == 1 ? state : finals_[t].find(pair_key(state, values[m - 1]));
+}
+
+int32_t FeatureMap::intern(size_t t, const int32_t* values) {
+    const size_t m = templates_[t].size();
+    int32_t state = values[0];
+    for (size_t a = 1; a + 1 < m; ++a) state = prefixes_[t].intern(pair_key(state, values[a]));
+    return m == 1 ? state : finals_[t].intern(pair_key(state, values[m - 1]));
+}
+
+Lexicon::Lexicon(const FeatureMap& map)
+    : map_(map), extra_(map.n_columns()), extra_values_(map.n_functions()), known_(map.n_functions()) {
+    for (size_t f = 0; f < known_.size(); ++f) known_[f] = map.strings(map.function(f).column).size();
+}
+
+int32_t Lexicon::extra_id(size_t column, std::string_view s, uint64_t hash) {
+    const size_t before = extra_[column].size();
+    const int32_t id = extra_[column].intern(s, hash);
+    const auto shifted = static_cast<int32_t>(map_.strings(column).size() + static_cast<size_t>(id));
+    if (static_cast<size_t>(id) < before) return shifted;
+    for (size_t f = 0; f < extra_values_.size(); ++f) {
+        if (static_cast<size_t>(map_.function(f).column) != column) continue;
+        const bool has = !map_.is_identity(f) && apply(map_.function(f).word, s, buffer_);
+        extra_values_[f].push_back(has ? map_.values(f).find(buffer_) : kAbsent);
+    }
+    return shifted;
+}

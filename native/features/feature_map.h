@@ -1,0 +1,140 @@
+// The vocabulary of a model: strings of each column -> values of word functions -> features of templates.
+//
+// A word function is computed once per distinct string. An atom reads a function's value at an offset from the token; a
+// template joins the values of its atoms into one feature. Everything is exact: no hashing of features into buckets.
+//
+//     value  = 16 + id of the function's value string      (0..15 are the places before and after the sentence)
+//     feature of a template with one atom    = the value
+//     feature of a template with more atoms  = id of the tuple of values, interned pair by pair
+//
+// Features are numbered within their template; a model adds the template's base.
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/strings.h"
+#include "features/word_functions.h"
+
+constexpr int32_t kBoundaries = 16;  // values 0..7: one to eight places before the sentence; 8..15: after it
+constexpr int32_t kMaxOffset = 8;
+constexpr int32_t kAbsent = -1;
+
+struct Function {
+    int32_t column = 0;
+    WordFunction word;
+    bool unknown_only = false;  // has a value only for strings the map does not hold
+};
+
+struct Atom {
+    int32_t function = 0;
+    int32_t offset = 0;
+};
+
+using TemplateAtoms = std::vector<Atom>;
+
+class FeatureMap {
+   public:
+    FeatureMap(size_t n_columns, std::vector<Function> functions, std::vector<TemplateAtoms> templates);
+
+    size_t n_columns() const { return strings_.size(); }
+    size_t n_templates() const { return templates_.size(); }
+    size_t n_functions() const { return functions_.size(); }
+    const Function& function(size_t f) const { return functions_[f]; }
+    const TemplateAtoms& atoms(size_t t) const { return templates_[t]; }
+    const Interner& strings(size_t column) const { return strings_[column]; }
+    // The value strings of a function; of the identity these are the column's own strings.
+    const Interner& values(size_t f) const { return is_identity(f) ? strings_[functions_[f].column] : values_[f]; }
+    const KeyInterner& prefixes(size_t t) const { return prefixes_[t]; }
+    const KeyInterner& finals(size_t t) const { return finals_[t]; }
+    KeyInterner& finals(size_t t) { return finals_[t]; }
+    KeyInterner& prefixes(size_t t) { return prefixes_[t]; }
+    Interner& value_strings(size_t f) { return values_[f]; }
+    Interner& column_strings(size_t column) { return strings_[column]; }
+    size_t n_features(size_t t) const;
+    // Whether another map has the same columns, functions and templates.
+    bool fits(const FeatureMap& other) const;
+
+    bool is_identity(size_t f) const { return functions_[f].word.kind == Kind::identity && !functions_[f].unknown_only; }
+    // Value id (boundaries not added) of a known string, -1 where absent.
+    int32_t value_of(size_t f, int32_t string) const { return is_identity(f) ? string : value_of_[f][string]; }
+
+    // Adds a string and, when new, its values.
+    int32_t add_string(size_t column, std::string_view s);
+    // Recomputes the values of all strings against the value tables as they are, adding none.
+    void restore_values();
+
+    // Feature of template t whose atoms have these values (boundaries added, none absent), or -1.
+    int32_t find(size_t t, const int32_t* values) const;
+    int32_t intern(size_t t, const int32_t* values);
+    // Ask for the memory that finding a pair will read.
+    void prefetch(size_t t, const int32_t* values) const;
+
+   private:
+    std::vector<Interner> strings_;
+    std::vector<Function> functions_;
+    std::vector<Interner> values_;
+    std::vector<std::vector<int32_t>> value_of_;
+    std::vector<TemplateAtoms> templates_;
+    std::vector<KeyInterner> prefixes_, finals_;
+    std::string buffer_;
+};
+
+// Strings met while tagging: known ones keep their id, others are numbered after them and their values computed once.
+class Lexicon {
+   public:
+    explicit Lexicon(const FeatureMap& map);
+
+    int32_t id(size_t column, std::string_view s) {
+        const uint64_t hash = hash_bytes(s);
+        const int32_t known = map_.strings(column).find(s, hash);
+        return known >= 0 ? known : extra_id(column, s, hash);
+    }
+    // Strings of a column: those of the map and those met.
+    size_t size(size_t column) const { return map_.strings(column).size() + extra_[column].size(); }
+    bool is_known(size_t column, int32_t id) const { return static_cast<size_t>(id) < map_.strings(column).size(); }
+    std::string_view at(size_t column, int32_t id) const {
+        const size_t known = map_.strings(column).size();
+        return static_cast<size_t>(id) < known ? map_.strings(column).at(id)
+                                               : extra_[column].at(static_cast<int32_t>(id - known));
+    }
+    // Value id (boundaries not added) or -1.
+    int32_t value(size_t f, int32_t id) const {
+        const size_t known = known_[f];
+        if (static_cast<size_t>(id) < known) return map_.value_of(f, id);
+        return extra_values_[f][id - known];
+    }
+    const FeatureMap& map() const { return map_; }
+
+    // Feature of template t at position i of a sentence of n tokens whose string ids stand in columns[c][0..n), or -1.
+    int32_t feature(size_t t, const int32_t* const* columns, int64_t i, int64_t n) const {
+        int32_t values[kMaxOffset + 1];
+        return gather(t, columns, i, n, values) ? map_.find(t, values) : kAbsent;
+    }
+    bool gather(size_t t, const int32_t* const* columns, int64_t i, int64_t n, int32_t* values) const {
+        const TemplateAtoms& atoms = map_.atoms(t);
+        for (size_t a = 0; a < atoms.size(); ++a) {
+            const int64_t j = i + atoms[a].offset;
+            if (j < 0) {
+                values[a] = static_cast<int32_t>(-j - 1);
+            } else if (j >= n) {
+                values[a] = static_cast<int32_t>(kMaxOffset + j - n);
+            } else {
+                const auto f = static_cast<size_t>(atoms[a].function);
+                const int32_t v = value(f, columns[map_.function(f).column][j]);
+                if (v < 0) return false;
+                values[a] = kBoundaries + v;
+            }
+        }
+        return true;
+    }
+
+   private:
+    int32_t extra_id(size_t column, std::string_view s, uint64_t hash);
+
+    const FeatureMap& map_;
+    std::vector<Interner> extra_;                     // per column
+    std::vector<std::vector<int32_t>> extra_values_;  // per function
+    std::vector<size_t> known_;                       // per function: strings of its column the map holds
+    std::string buffer_;
+};

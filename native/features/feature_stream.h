@@ -1,0 +1,70 @@
+// What batch optimisers read again and again of features over a full lattice, laid out in the order it is read.
+//
+// Tokens are taken by groups of sentences. Of each feature that a group has, the stream says which of its tokens have it,
+// so that a weight is fetched once for all of them. Features with as many weights and as many tokens stand together, since
+// loops whose length keeps changing are slow, and among those in the order of their weights.
+// Scores of features that were seen with many of the labels, of which a few make most of the work, come token by token from
+// whole rows of weights, which vectors are quick at.
+#pragma once
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/tiles.h"
+#include "features/sparse_features.h"
+
+class FeatureStream {
+   public:
+    // Rows of weights for one evaluation; `stride` floats each, a multiple of 32.
+    struct Rows {
+        size_t stride = 0;
+        Tiles weights;
+    };
+    using Group = std::vector<std::pair<int64_t, size_t>>;  // sentences: their first token, and their length
+
+    FeatureStream(const SparseFeatures& features, const std::vector<Group>& groups, size_t n_labels);
+
+    // Rows with the weights in their places.
+    void open(Rows& rows, const float* weights, size_t stride) const;
+    // out(i) += the scores of the i-th token of a group.
+    void add_scores(size_t group, const float* weights, const Rows& rows, float* const* out) const;
+    // Adds what the residuals of a group's tokens, rows of `stride`, give to the weights that belong to this part.
+    void add_gradient(size_t group, const float* const* residuals, size_t stride, double* gradient, size_t part,
+                      size_t parts) const;
+
+   private:
+    // A feature of a group: its first weight and how many it has, and where the list of its tokens ends.
+    struct Item {
+        int32_t slot, slots;
+        size_t end;
+    };
+    // Work memory of list_items: which of the group's items a feature is, -1 where it has none, and where the next of its
+    // tokens goes.
+    struct Listing {
+        std::vector<int32_t> item_of;
+        std::vector<uint64_t> keys;
+        std::vector<size_t> next;
+    };
+    void list_items(const Group& group, Listing& work);
+    void list_rows(const Group& group);
+    void add_sums(const Item& item, size_t begin, const float* const* residuals, size_t stride, float* sums,
+                  double* gradient) const;
+    int32_t slots_of(int32_t f) const { return static_cast<int32_t>(features_.slots.end(f) - features_.slots.begin(f)); }
+    size_t first_of(size_t item) const { return item == 0 ? 0 : items_[item - 1].end; }
+    float value(size_t i) const { return values_.empty() ? 1.0f : values_[i]; }
+    // Asks for the weights of an item to come, whatever is done with them, and for their labels.
+    template <typename Weight>
+    void prefetch_item(size_t item, size_t end, const Weight* weights) const;
+
+    const SparseFeatures& features_;
+    int32_t many_;                       // labels
+    std::vector<size_t> first_item_{0};  // of each group, and the end
+    std::vector<Item> items_;
+    std::vector<int32_t> tokens_;  // of the items: which of its group
+    std::vector<float> values_;    // and its value, where values are not all 1
+    // Features seen with many labels: the row of each, -1 for others, and which of them each token has.
+    std::vector<int32_t> row_of_, rows_;
+    size_t n_rows_ = 0;
+    std::vector<size_t> first_token_{0}, first_row_{0};  // of each group among the tokens, of each token among `rows_`
+    std::vector<float> row_values_;
+};

@@ -1,0 +1,34 @@
+// Kin of a word: known words that begin or end like it, and the labels they usually have.
+//
+// A word that training has not seen often has relatives that it has: `lurks` has `lurk`, `guard-room` has `room`. Words
+// are compared in lower case. A word is no kin of itself, so of a word that training has seen the values say nothing of
+// its own label.
+#pragma once
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/strings.h"
+
+struct Lookup;
+
+// The most frequent words of each beginning, as numbers of the words of a Lookup, which have to be in lower case and in
+// order of frequency.
+class Beginnings {
+   public:
+    explicit Beginnings(const Interner& words);
+    // The most frequent word but `self` that begins so, -1 where there is none.
+    int32_t most_frequent(const Interner& words, std::string_view beginning, int32_t self) const;
+
+   private:
+    KeyInterner hashes_;
+    std::vector<std::array<int32_t, 2>> words_;  // two: one of them may be the word that is asked about
+};
+
+// `l|vb-+s`: the word's letter class, the usual label of the kin with which it shares the longest beginning, that word's
+// ending and its own.
+bool append_kin(const Lookup& usual, std::string_view word, std::string& out);
+// `-+nn` or `2+nn`: the usual label of the longest word that it ends with, and what is before: a hyphen, or how many
+// characters, at most four.
+bool append_tail(const Lookup& usual, std::string_view word, std::string& out);

@@ -1,0 +1,173 @@
+// See chains.h.
+#include "training/chains.h"
+
+#include "chain/lattice.h"
+
+template <typename Real>
+double Chains::sum_gradient(const Real* weights, double* gradient, Team& team) const {
+    const size_t batch = triples_.empty() ? 4 * kLargeGroup : kLargeGroup;  // chains of triples are large
+    Work<Real>& work = std::get<Work<Real>>(work_);
+    std::vector<int64_t> order(n_sentences());
+    for (size_t s = 0; s < order.size(); ++s) order[s] = static_cast<int64_t>(s);
+    if constexpr (std::is_same_v<Real, float>) {
+        if (dense()) {
+            std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+                return length(static_cast<size_t>(a)) > length(static_cast<size_t>(b));
+            });
+            work.pairs.set(weights, K_, 1);
+            work.pairs.score_as_rounded();
+            work.few_pairs = loss_ == Loss::likelihood && work.sparse_pairs.set(work.pairs, free_.data());
+            std::call_once(streamed_, [&] { stream_ = streamed(order); });
+            stream_->open(work.rows, weights + layout_.node(0), work.pairs.stride);
+        }
+    }
+    double loss = 0.0;
+    for (size_t start = 0; start < order.size(); start += batch) {
+        work.first_group = start / kLargeGroup;
+        loss += residuals_of<1>(order.data() + start, std::min(batch, order.size() - start), weights, work, team);
+        team.run([&](size_t part, size_t parts) {
+            const auto add = [&](size_t at, int32_t, Real r) { gradient[at] += static_cast<double>(r); };
+            if (work.n_groups > 0)
+                stream_gradient(work, gradient, part, parts);
+            else
+                each_node_weight(work, Real(0), part, parts, add);
+            each_edge_weight(work, part, parts, add);
+            const auto add_pair = [&](size_t at, Real r) { gradient[at] += static_cast<double>(r); };
+            each_pair(work, part, parts, add_pair);
+            each_triple(work, Real(0), part, parts, add_pair);
+        });
+    }
+    return loss;
+}
+
+void Chains::check_pass(std::span<const float> state, std::span<const int64_t> order, size_t batch) const {
+    if (state.size() != 2 * size() || batch < 1) throw std::invalid_argument("weights and slots disagree");
+    for (size_t i = 0; i < order.size(); ++i)
+        if (order[i] < 0 || static_cast<size_t>(order[i]) >= n_sentences()) throw std::invalid_argument("no such sentence");
+}
+
+double Chains::objective(const double* weights, double precision, double* gradient, size_t threads, bool exact) const {
+    const std::lock_guard<std::mutex> guard(evaluating_);
+    std::fill(gradient, gradient + size(), 0.0);
+    if (!exact) single_.assign(weights, weights + size());
+    Team team(useful_threads(threads, n_sentences()));
+    double loss = exact ? sum_gradient<double>(weights, gradient, team) : sum_gradient<float>(single_.data(), gradient, team);
+    double norm = 0.0;
+    for (size_t i = 0; i < n_pairs(); ++i) {
+        gradient[i] = free_[i] ? gradient[i] + precision * weights[i] : 0.0;
+        norm += free_[i] ? weights[i] * weights[i] : 0.0;
+    }
+    for (size_t i = n_pairs(); i < size(); ++i) gradient[i] += precision * weights[i];
+    norm += dot(weights + n_pairs(), weights + n_pairs(), size() - n_pairs());
+    return loss + 0.5 * precision * norm;
+}
+
+double Chains::pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate,
+                    size_t batch, size_t threads) const {
+    check_pass(state, order, batch);
+    const size_t features = 1 + edge_features() + nodes_->slots.n_features();
+    if (decay.size() != features + (triples_.empty() ? 0 : 1)) throw std::invalid_argument("decay and features disagree");
+    float* w = state.data();
+    Work<float> work;
+    std::vector<float> table(all_labels() ? n_pairs() : 0);
+    double loss = 0.0;
+    Team team(useful_threads(threads, std::min(batch, order.size())));
+    auto step = [&](size_t at, float shrink, float r) {
+        float* pair = w + 2 * at;
+        adagrad_step(pair, r + shrink * pair[0], rate);
+    };
+    for (size_t start = 0; start < order.size(); start += batch) {
+        const size_t count = std::min(batch, order.size() - start);
+        loss += residuals_of<2>(order.data() + start, count, w, work, team);
+        team.run([&](size_t part, size_t parts) {
+            each_node_weight(work, kQuiet, part, parts, [&](size_t at, int32_t f, float r) {
+                step(at, decay[1 + edge_features() + static_cast<size_t>(f)], r);
+            });
+            each_edge_weight(work, part, parts,
+                             [&](size_t at, int32_t g, float r) { step(at, decay[1 + static_cast<size_t>(g)], r); });
+            each_triple(work, kQuiet, part, parts, [&](size_t at, float r) { step(at, decay[features], r); });
+            if (!all_labels()) {
+                each_pair(work, part, parts, [&](size_t at, float r) {
+                    if (free_[at]) step(at, 0.0f, r);
+                });
+                return;
+            }
+            each_pair(work, part, parts, [&](size_t at, float r) { table[at] += r; });
+            const float shrink = decay[0] * static_cast<float>(count);
+            for (size_t y = part; y <= K_; y += parts)
+                for (size_t at = pairs_.row(y); at < pairs_.row(y + 1); ++at) {
+                    if (free_[at] && table[at] != 0.0f) step(at, shrink, table[at]);
+                    table[at] = 0.0f;
+                }
+        });
+    }
+    return loss;
+}
+
+double Chains::perceptron(std::span<float> state, std::span<const int64_t> order, double time, double step) const {
+    check_pass(state, order, 1);
+    float* w = state.data();
+    Work<float> work;
+    Team alone(1);
+    double wrong = 0.0;
+    for (size_t i = 0; i < order.size(); ++i, time += step) {
+        const auto t = static_cast<float>(time);
+        residuals_of<2>(order.data() + i, 1, w, work, alone);
+        const Chain<float>& chain = work.chains[0];
+        size_t missed = 0;
+        for (size_t j = 0; j < chain.n; ++j) missed += chain.best[j] != chain.gold[j];
+        wrong += static_cast<double>(missed);
+        if (missed == 0) continue;
+        auto move = [&](size_t at, float r) {
+            w[2 * at] -= r;
+            w[2 * at + 1] -= t * r;
+        };
+        each_node_weight(work, 0.0f, 0, 1, [&](size_t at, int32_t, float r) {
+            if (r != 0.0f) move(at, r);
+        });
+        each_edge_weight(work, 0, 1, [&](size_t at, int32_t, float r) {
+            if (r != 0.0f) move(at, r);
+        });
+        each_pair(work, 0, 1, [&](size_t at, float r) {
+            if (r != 0.0f && free_[at]) move(at, r);
+        });
+    }
+    return wrong;
+}
+
+std::vector<int32_t> Chains::best(const float* weights, size_t threads) const {
+    std::vector<int32_t> found(n_tokens_);
+    Edges edges;
+    edges.n_labels = static_cast<int32_t>(K_);
+    edges.dense.assign(weights, weights + n_pairs());
+    edges.local = loss_ == Loss::local;
+    edges.triples = triples_;
+    edges.triple_scores.assign(weights + layout_.triple(0), weights + size());
+    const size_t parts = useful_threads(threads, n_sentences());
+    in_parallel(parts, [&](size_t part) {
+        Viterbi viterbi;
+        std::vector<int64_t> offsets;
+        std::vector<int32_t> own;
+        std::vector<float> scores;
+        for (size_t s = n_sentences() * part / parts; s < n_sentences() * (part + 1) / parts; ++s) {
+            const int64_t first = sentences_[s], last = sentences_[s + 1];
+            offsets.assign(1, 0);
+            own.clear();
+            for (int64_t t = first; t < last; ++t) {
+                own.insert(own.end(), labels(t), labels(t) + width(t));
+                offsets.push_back(static_cast<int64_t>(own.size()));
+            }
+            scores.resize(own.size());
+            for (int64_t t = first; t < last; ++t)
+                node_scores<1>(t, weights, scores.data() + offsets[static_cast<size_t>(t - first)]);
+            SentenceLattice lattice{offsets.data(), own.data(), scores.data(), static_cast<size_t>(last - first)};
+            if (edges_) {
+                lattice.extra = {edges_->features.offsets.data(), edges_->features.ids.data(), edges_->slot_arrays.offsets.data(),
+                                 edges_->slot_arrays.ids.data(), weights + layout_.edge(0)};
+                lattice.first = first;
+            }
+            viterbi.decode(lattice, edges, found.data() + first);
+        }
+    });
+    return found;
+}

@@ -1,0 +1,201 @@
+// See maxent.h.
+#include "training/maxent.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/parallel.h"
+#include "training/adagrad.h"
+
+namespace {
+
+template <typename Weight>
+Weight log_sum(const Weight* s, size_t n) {
+    Weight top = s[0], sum = 0;
+    for (size_t j = 1; j < n; ++j) top = std::max(top, s[j]);
+    for (size_t j = 0; j < n; ++j) sum += std::exp(s[j] - top);
+    return top + std::log(sum);
+}
+
+}  // namespace
+
+Nodes::Nodes(NodeData data) : data_(std::move(data)), n_contexts_(data_.features.offsets.size() - 1) {
+    check();
+    slots_ = std::make_unique<Slots>(data_.slots.offsets.data(), data_.slots.ids.data(), data_.slots.rows(), data_.n_labels);
+    for (size_t c = 0; c < n_contexts_; ++c) widest_ = std::max(widest_, width(c));
+}
+
+void Nodes::check() const {
+    const auto& [offsets, labels] = data_.slots;
+    check_offsets(offsets, labels.size(), "slots disagree");
+    check_labels(labels, data_.n_labels);
+    const auto& [places, ids] = data_.features;
+    for (const int32_t f : ids)
+        if (f < 0 || static_cast<size_t>(f) >= data_.slots.rows()) throw std::invalid_argument("feature id out of range");
+    check_offsets(places, ids.size(), "feature offsets and ids disagree");
+    if (data_.values && data_.values->size() != ids.size()) throw std::invalid_argument("feature offsets and ids disagree");
+    const auto& [starts, own] = data_.candidates;
+    check_offsets(starts, own.size(), "candidates disagree with the contexts");
+    if (starts.size() != n_contexts_ + 1 || (data_.base && data_.base->size() != own.size()))
+        throw std::invalid_argument("candidates disagree with the contexts");
+    const auto& [firsts, positions, counts] = data_.counts;
+    check_offsets(firsts, positions.size(), "counts disagree with the contexts");
+    if (firsts.size() != n_contexts_ + 1 || positions.size() != counts.size())
+        throw std::invalid_argument("counts disagree with the contexts");
+    check_rising(starts, own, data_.n_labels, "candidate labels are out of range or out of order");
+    for (size_t c = 0; c < n_contexts_; ++c) {
+        const int64_t m = starts[c + 1] - starts[c];
+        if (m < 1) throw std::invalid_argument("a context without candidate labels");
+        for (int64_t i = firsts[c]; i < firsts[c + 1]; ++i)
+            if (positions[i] < 0 || positions[i] >= m) throw std::invalid_argument("a counted label is no candidate");
+    }
+}
+
+template <size_t Stride, typename Weight>
+void Nodes::scores(size_t c, const Weight* weights, Weight* out) const {
+    const size_t m = width(c);
+    const int32_t* own = labels(c);
+    for (size_t j = 0; j < m; ++j) out[j] = data_.base ? static_cast<Weight>((*data_.base)[first(c) + j]) : Weight(0);
+    for (int64_t i = feature_begin(c); i < feature_end(c); ++i) {
+        const Weight v = value(i);
+        slots_->each(feature(i), own, m, [&](size_t j, int64_t s) { out[j] += v * weights[Stride * s]; });
+    }
+}
+
+double Nodes::residual(size_t c, const float* state, std::vector<float>& r) const {
+    const size_t m = width(c);
+    r.resize(m);
+    scores<2>(c, state, r.data());
+    const float log_z = log_sum(r.data(), m);
+    const auto& [places, positions, counts] = data_.counts;
+    float total = 0.0f;
+    double loss = 0.0;
+    for (int64_t i = places[c]; i < places[c + 1]; ++i) {
+        total += counts[i];
+        loss += static_cast<double>(counts[i]) * (log_z - r[positions[i]]);
+    }
+    for (size_t j = 0; j < m; ++j) r[j] = total * std::exp(r[j] - log_z);
+    for (int64_t i = places[c]; i < places[c + 1]; ++i) r[positions[i]] -= counts[i];
+    return loss;
+}
+
+double Nodes::context_gradient(size_t c, const double* weights, double* p, double* gradient) const {
+    const size_t m = width(c);
+    scores(c, weights, p);
+    const double log_z = log_sum(p, m);
+    const auto& [places, positions, counts] = data_.counts;
+    double total = 0.0, loss = 0.0;
+    for (int64_t i = places[c]; i < places[c + 1]; ++i) {
+        total += counts[i];
+        loss += static_cast<double>(counts[i]) * (log_z - p[positions[i]]);
+    }
+    for (size_t j = 0; j < m; ++j) p[j] = total * std::exp(p[j] - log_z);
+    for (int64_t i = places[c]; i < places[c + 1]; ++i) p[positions[i]] -= counts[i];
+    for (int64_t k = feature_begin(c); k < feature_end(c); ++k) {
+        const double v = value(k);
+        slots_->each(feature(k), labels(c), m, [&](size_t j, int64_t s) { gradient[s] += v * p[j]; });
+    }
+    return loss;
+}
+
+double Nodes::objective(const double* weights, double precision, double* gradient, size_t threads) const {
+    constexpr size_t kParts = 16;
+    threads = useful_threads(threads, kParts);
+    std::vector<double> losses(kParts, 0.0);
+    std::vector<std::vector<double>> sums(threads > 1 ? kParts : 1);
+    std::fill(gradient, gradient + size(), 0.0);
+    auto part = [&](size_t k, double* into) {
+        std::vector<double> p(widest_);
+        for (size_t c = n_contexts_ * k / kParts; c < n_contexts_ * (k + 1) / kParts; ++c)
+            losses[k] += context_gradient(c, weights, p.data(), into);
+    };
+    if (threads <= 1) {
+        // One accumulator a part all the same: the order of the sums is that of several threads.
+        std::vector<double> into(size());
+        for (size_t k = 0; k < kParts; ++k) {
+            std::fill(into.begin(), into.end(), 0.0);
+            part(k, into.data());
+            for (size_t s = 0; s < size(); ++s) gradient[s] += into[s];
+        }
+    } else {
+        for (size_t start = 0; start < kParts; start += threads) {
+            const size_t group = std::min(threads, kParts - start);
+            in_parallel(group, [&](size_t i) {
+                sums[start + i].assign(size(), 0.0);
+                part(start + i, sums[start + i].data());
+            });
+            for (size_t i = 0; i < group; ++i) {
+                for (size_t s = 0; s < size(); ++s) gradient[s] += sums[start + i][s];
+                sums[start + i] = {};
+            }
+        }
+    }
+    double loss = 0.0, norm = 0.0;
+    for (const double value : losses) loss += value;
+    for (size_t s = 0; s < size(); ++s) {
+        norm += weights[s] * weights[s];
+        gradient[s] += precision * weights[s];
+    }
+    return loss + 0.5 * precision * norm;
+}
+
+double Nodes::pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate, size_t batch,
+                   size_t threads) const {
+    if (state.size() != 2 * size() || decay.size() != slots_->n_features() || batch < 1)
+        throw std::invalid_argument("weights and slots disagree");
+    for (size_t i = 0; i < order.size(); ++i)
+        if (order[i] < 0 || static_cast<size_t>(order[i]) >= n_contexts_) throw std::invalid_argument("no such context");
+    const size_t n = order.size();
+    float* w = state.data();
+    std::vector<std::vector<float>> residuals(std::min(batch, n));
+    std::vector<double> losses(std::min(batch, n));
+    double loss = 0.0;
+    Team team(useful_threads(threads, std::min(batch, n)));
+    for (size_t start = 0; start < n; start += batch) {
+        const size_t count = std::min(batch, n - start);
+        team.run([&](size_t part, size_t parts) {
+            // Contexts come in random order, and what they read lies anywhere: ask for it two steps ahead.
+            for (size_t i = part; i < count; i += parts) {
+                if (i + 2 * parts < count) prefetch_context(static_cast<size_t>(order[start + i + 2 * parts]));
+                if (i + parts < count) prefetch_places(static_cast<size_t>(order[start + i + parts]));
+                const auto c = static_cast<size_t>(order[start + i]);
+                for (int64_t k = feature_begin(c); k < feature_end(c); ++k) slots_->prefetch_slots(feature(k), w, 2);
+                losses[i] = residual(c, w, residuals[i]);
+            }
+        });
+        for (size_t i = 0; i < count; ++i) loss += losses[i];
+        // Each thread steps for its own features, in the order of the batch: the same bits for any number of them.
+        team.run([&](size_t part, size_t parts) {
+            for (size_t i = 0; i < count; ++i) {
+                const auto c = static_cast<size_t>(order[start + i]);
+                const float* r = residuals[i].data();
+                const size_t m = width(c);
+                if (all_quiet(r, m, kQuiet)) continue;
+                for (int64_t k = feature_begin(c); k < feature_end(c); ++k) {
+                    const int32_t f = feature(k);
+                    if (parts > 1 && static_cast<size_t>(f) % parts != part) continue;
+                    const float v = value(k), shrink = decay[f];
+                    slots_->each(f, labels(c), m, [&](size_t j, int64_t s) {
+                        float* at = w + 2 * s;
+                        adagrad_step(at, v * r[j] + shrink * at[0], rate);
+                    });
+                }
+            }
+        });
+    }
+    return loss;
+}
+
+std::vector<float> Nodes::posteriors(const float* weights, bool logs, size_t threads) const {
+    std::vector<float> out(data_.candidates.ids.size());
+    const size_t parts = useful_threads(threads, n_contexts_);
+    in_parallel(parts, [&](size_t part) {
+        for (size_t c = n_contexts_ * part / parts; c < n_contexts_ * (part + 1) / parts; ++c) {
+            float* p = out.data() + first(c);
+            scores(c, weights, p);
+            const float log_z = log_sum(p, width(c));
+            for (size_t j = 0; j < width(c); ++j) p[j] = logs ? p[j] - log_z : std::exp(p[j] - log_z);
+        }
+    });
+    return out;
+}

@@ -1,0 +1,85 @@
+// Maximum entropy models of one node (section "Exponential Functions" of the paper): P(y | x) by softmax over a support.
+//
+//     s_c(y) = base_c(y) + sum over features f of context c of value * W(f, y)
+//     L(W) = sum_c sum_y n(c, y) [s_c(y) - log sum over y' in support(c) of exp s_c(y')] - sum W^2 / (2 sigma^2)
+//
+// A context is a set of features; identical ones are merged, with the counts n(c, y) of the labels seen with it. Its
+// support is its candidate labels. The gradient is observed minus expected counts of each (feature, label), as in the
+// paper's derivative. `Nodes` gives value and gradient in float64 for L-BFGS, and passes of stochastic steps in float32.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/array.h"
+#include "core/slots.h"
+
+// The contexts, over weights that are sparse by feature.
+struct NodeData {
+    Csr slots;  // labels of each feature
+    size_t n_labels;
+    Csr features;                        // of each context
+    std::optional<Array<float>> values;  // of the features, where they are not all 1
+    Csr candidates;                      // of each context
+    std::optional<Array<float>> base;    // of each candidate
+    LabelScores counts;                  // n(c, y); labels as positions among the candidates
+};
+
+class Nodes {
+   public:
+    explicit Nodes(NodeData data);
+
+    size_t size() const { return static_cast<size_t>(slots_->size()); }
+
+    // The objective to minimise, -L, and its gradient; contexts are split into fixed parts summed in order, so that
+    // the result does not depend on the number of threads.
+    double objective(const double* weights, double precision, double* gradient, size_t threads) const;
+
+    // One pass of AdaGrad over the contexts in the given order, a fixed batch at a time: residuals of the whole batch
+    // from the weights before it, then the steps in the order of the batch. Returns the loss met on the way.
+    //
+    //     G(s) += g^2;  W(s) -= rate * g / sqrt(G(s)),   g = expected - observed + W(s) * precision / n(f)
+    //
+    // n(f) is how often the feature occurs in a pass: over a pass the prior is applied once. Contexts whose labels are as good
+    // as certain take no steps.
+    // `state` holds (W, G) of each slot side by side: they are always needed together.
+    double pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate, size_t batch,
+                size_t threads) const;
+
+    // P(y | x), or its logarithm, of each candidate.
+    std::vector<float> posteriors(const float* weights, bool logs, size_t threads) const;
+
+   private:
+    size_t width(size_t c) const { return static_cast<size_t>(data_.candidates.offsets[c + 1] - data_.candidates.offsets[c]); }
+    int64_t first(size_t c) const { return data_.candidates.offsets[c]; }
+    const int32_t* labels(size_t c) const { return data_.candidates.ids.data() + first(c); }
+    int64_t feature_begin(size_t c) const { return data_.features.offsets[c]; }
+    int64_t feature_end(size_t c) const { return data_.features.offsets[c + 1]; }
+    int32_t feature(int64_t i) const { return data_.features.ids[i]; }
+    float value(int64_t i) const { return data_.values ? (*data_.values)[i] : 1.0f; }
+
+    void prefetch_context(size_t c) const {
+        const int32_t* ids = data_.features.ids.data() + feature_begin(c);
+        prefetch(ids);
+        prefetch(ids + 16);
+        prefetch(labels(c));
+        if (data_.base) prefetch(data_.base->data() + first(c));
+    }
+    void prefetch_places(size_t c) const {
+        for (int64_t k = feature_begin(c); k < feature_end(c); ++k) slots_->prefetch_place(feature(k));
+    }
+
+    // Scores of the candidates of a context.
+    template <size_t Stride = 1, typename Weight>
+    void scores(size_t c, const Weight* weights, Weight* out) const;
+    // Expected minus observed label counts of a context, n(c) P(y) - n(c, y), and its loss.
+    double residual(size_t c, const float* state, std::vector<float>& r) const;
+    double context_gradient(size_t c, const double* weights, double* p, double* gradient) const;
+    void check() const;
+
+    NodeData data_;
+    size_t n_contexts_, widest_ = 0;
+    std::unique_ptr<Slots> slots_;
+};

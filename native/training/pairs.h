@@ -1,0 +1,89 @@
+// Maximum entropy models of label pairs: P(y, y' | x) by softmax over the candidate pairs of an edge.
+//
+//     s(y, y') = a_i(y) + b_i+1(y') + A f_i(y) + B f_i+1(y') + T(y, y') + sum over edge features g of i + 1 of U(g, y, y')
+//     L = sum over edges of weight [s(gold) - log sum over y, y' of exp s] - sum of squares / (2 sigma^2)
+//
+// With a = b = 0 this is the paper's pair model, trained without regard to the nodes. With a and b the logarithms of node
+// probabilities, and without A and B, it is the pair model given the nodes. Sentences begin and end with a boundary
+// symbol (label K), so that a sentence of n tokens has n + 1 edges. Weights are laid out as T, U, A, B.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "chain/weight_layout.h"
+#include "core/array.h"
+#include "core/label_pairs.h"
+#include "features/sparse_features.h"
+
+// Sentences, the candidate labels of their tokens, and what scores them.
+struct PairData {
+    size_t n_labels;
+    Array<int64_t> sentences;
+    Csr candidates;                     // of each token
+    Array<float> left, right;           // a and b, of each candidate
+    Array<int32_t> gold;                // which candidate is right
+    std::optional<FeatureSlots> nodes;  // weights A and B
+    std::optional<FeatureSlots> edges;  // weights U
+    std::optional<Array<float>>
+        weights;  // of each token, 1 where there are none; an edge counts as much as the token it leads to
+};
+
+class Pairs {
+   public:
+    explicit Pairs(PairData data);
+
+    size_t size() const { return layout_.size(); }
+    size_t n_edges() const { return edges_.size(); }
+
+    // -L and its gradient.
+    double objective(const double* weights, double precision, double* gradient) const;
+
+    // AdaGrad over edges in the given order, as in maxent.h; decay holds the prior's share of each weight's visit for
+    // T, then for each edge feature, then for each node feature.
+    double pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate, size_t batch,
+                size_t threads) const;
+
+   private:
+    struct Edge {
+        int64_t left, right;  // tokens, -1 the boundary
+    };
+    template <typename W>
+    struct Work {
+        std::vector<W> a, b, r;      // node scores, then residuals; r is (m, n)
+        std::vector<int32_t> pairs;  // label pairs of the candidates, rising
+        size_t m = 0, n = 0;
+    };
+
+    size_t edge_features() const { return edge_ ? edge_->slots.n_features() : 0; }
+    size_t node_features() const { return node_ ? node_->slots.n_features() : 0; }
+    size_t width(int64_t token) const {
+        return token < 0 ? 1 : static_cast<size_t>(data_.candidates.offsets[token + 1] - data_.candidates.offsets[token]);
+    }
+    const int32_t* labels(int64_t token) const {
+        return token < 0 ? &boundary_ : data_.candidates.ids.data() + data_.candidates.offsets[token];
+    }
+    int32_t gold(int64_t token) const { return token < 0 ? 0 : data_.gold[token]; }
+
+    // Scores, softmax and residuals P - observed of an edge; returns its loss. Weights stand `Stride` apart.
+    template <size_t Stride, typename W>
+    double residual(size_t e, const W* weights, Work<W>& work) const;
+    template <size_t Stride, typename W>
+    void node_scores(int64_t token, const Array<float>& fixed, const W* weights, size_t base, std::vector<W>& out) const;
+    template <typename W>
+    void list_pairs(const Edge& edge, Work<W>& work) const;
+    // Calls use(weight, index of its decay, gradient) for each weight of an edge that belongs to this part.
+    template <typename W, typename Use>
+    void each_weight(size_t e, Work<W>& work, size_t part, size_t parts, Use use) const;
+    void check() const;
+
+    PairData data_;
+    size_t n_tokens_;
+    LabelPairs pairs_;
+    WeightLayout layout_;  // with A and B as nodes, one after the other
+    std::unique_ptr<SparseFeatures> node_, edge_;
+    std::vector<Edge> edges_;
+    int32_t boundary_;
+};
