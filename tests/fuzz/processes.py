@@ -16,8 +16,10 @@ __all__ = ["PROGRAM", "check_errors", "outside"]
 #: The program that is installed beside this Python, as users start it.
 PROGRAM = str(Path(sys.executable).with_name("corate"))
 
-_FRAME = re.compile(r'File "([^"]+)", line')
-_OURS = (PROGRAM, os.path.dirname(corate.__file__) + os.sep)
+_FRAME = re.compile(r'File "([^"]+)", line \d+, in (\S+)')
+_PACKAGE = os.path.dirname(corate.__file__) + os.sep
+#: What is imported before the program can have a handler of signals.
+_FIRST = tuple(_PACKAGE + name for name in ("__init__.py", "errors.py", os.path.join("cli", "__init__.py")))
 
 
 def check_errors(errors: str) -> None:
@@ -31,5 +33,10 @@ def check_errors(errors: str) -> None:
 
 
 def outside(errors: str) -> bool:
-    """Whether a traceback has no frame of the program: the interpreter was starting or ending, and is to blame."""
-    return "Traceback" in errors and not any(frame.startswith(_OURS) for frame in _FRAME.findall(errors))
+    """Whether a traceback has no frame of the program: the interpreter was starting or ending, and is to blame.
+
+    The script that pip writes, and the first imports of the package, run before any handler can be there.
+    """
+    frames = _FRAME.findall(errors)
+    ours = [name for file, name in frames if file.startswith(_PACKAGE) and not (file in _FIRST and name == "<module>")]
+    return "Traceback" in errors and not ours

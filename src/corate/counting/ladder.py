@@ -1,7 +1,7 @@
 """The back-off ladder: node scores of the empirical method from counts of words and their neighbours.
 
-The formulas stand in ``native/counting/ladder.cpp``. Here are the two presets, what can be tuned, the scores of tokens that were
-held out of the counts, and the compiling of a tuned ladder into the rows and weights of a chain model.
+The formulas stand in ``native/counting/ladder.cpp``. Here are the two presets, what can be tuned, the scores of tokens
+that were held out of the counts, and the compiling of a tuned ladder into the rows and weights of a chain model.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The vocabulary: from a corpus to the ids of its features, and back to their names.
 
 It holds the distinct strings of each column, the values of each word function and the features of each template,
-numbered exactly by ``native/features/feature_map.cpp``. Feature ids run through the ready-made attributes, where there are any,
-and then through the templates in order: those of template ``t`` start at ``bases[t]``.
+numbered exactly by ``native/features/feature_map.cpp``. Feature ids run through the ready-made attributes, where there
+are any, and then through the templates in order: those of template ``t`` start at ``bases[t]``.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
     given the nodes    P(y, y' | x) proportional to P(y | x) P(y' | x) exp(T(y, y') + U g(y, y'))
     joint              P(y, y' | x) = softmax(A f_i + B f_i+1 + T + U g), which knows nothing of the nodes
 
-The kernel is ``native/training/pairs.cpp``. Edge features g come from ``edge:`` templates, or from templates with few values.
+The kernel is ``native/training/pairs.cpp``. Edge features g come from ``edge:`` templates, or from templates with few
+values.
 """
 
 from __future__ import annotations
