@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/strings.h"
-#include "features/kin.h"
+#include "features/related_words.h"
 
 // Classes of characters, by Unicode general category.
 enum class CharClass : uint8_t {
@@ -51,7 +51,7 @@ enum class Kind : int32_t {
     has_punct = 23,
     folded = 24,       // lower case, every digit as 0
     starts_with = 25,  // begins with `text`
-    // Of `table`, which holds the usual label of each word in lower case, the most frequent first: see kin.h.
+    // Of `table`, which holds the usual label of each word in lower case, the most frequent first: see related_words.h.
     kin = 26,
     tail = 27,
 };

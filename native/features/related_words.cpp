@@ -1,5 +1,5 @@
-// See kin.h.
-#include "features/kin.h"
+// See related_words.h.
+#include "features/related_words.h"
 
 #include <algorithm>
 
