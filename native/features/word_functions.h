@@ -52,7 +52,7 @@ enum class Kind : int32_t {
     folded = 24,       // lower case, every digit as 0
     starts_with = 25,  // begins with `text`
     // Of `table`, which holds the usual label of each word in lower case, the most frequent first: see related_words.h.
-    kin = 26,
+    related = 26,
     tail = 27,
 };
 constexpr int32_t kind_count = 28;
@@ -62,7 +62,7 @@ struct Lookup {
     Interner keys;
     std::vector<int32_t> values;  // (keys,) ids of classes
     Interner classes;
-    std::unique_ptr<const Beginnings> beginnings;  // where kin are looked for
+    std::unique_ptr<const Beginnings> beginnings;  // where related words are looked up
 };
 
 struct WordFunction {
