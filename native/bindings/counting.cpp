@@ -30,7 +30,7 @@ void bind_counting(nb::module_& m) {
                 unlocked([&] { return count_tables(view(contexts), view(labels), view(sizes), n_labels, threads); }));
         },
         nb::arg("contexts"), nb::arg("labels"), nb::arg("sizes"), nb::arg("n_labels"), nb::arg("threads") = 1,
-        "The tables of several kinds of contexts, (kinds, n), one below the other; kind i has so many rows as sizes says.");
+        "The tables of several kinds of contexts, (kinds, n), one below the other; kind i has sizes[i] rows.");
     m.def(
         "occurrences",
         [](const In<int32_t>& ids, size_t n) { return to_numpy(unlocked([&] { return occurrences(view(ids), n); })); },

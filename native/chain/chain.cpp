@@ -78,7 +78,7 @@ CORATE_INLINE double scaled_expectations(size_t n, const size_t* width, const si
             a[l] *= node[node_at[j] + l];
             sum += a[l];
         }
-        if (!(sum > kFaintest)) return std::numeric_limits<double>::quiet_NaN();
+        if (!(sum > kSmallestSum)) return std::numeric_limits<double>::quiet_NaN();
         scale[j] = 1.0f / sum;
         for (size_t l = 0; l < m; ++l) a[l] *= scale[j];
         log_z += std::log(static_cast<double>(sum));
@@ -87,7 +87,7 @@ CORATE_INLINE double scaled_expectations(size_t n, const size_t* width, const si
     float* last = alpha + node_at[n - 1];
     float sum = 0.0f;
     for (size_t k = 0; k < width[n - 1]; ++k) sum += last[k] * end[k];
-    if (!(sum > kFaintest)) return std::numeric_limits<double>::quiet_NaN();
+    if (!(sum > kSmallestSum)) return std::numeric_limits<double>::quiet_NaN();
     log_z += std::log(static_cast<double>(sum));
     for (size_t k = 0; k < width[n - 1]; ++k) {
         beta[k] = end[k] / sum;
@@ -97,15 +97,15 @@ CORATE_INLINE double scaled_expectations(size_t n, const size_t* width, const si
         const size_t m = width[j];
         float* p = node + node_at[j];
         const float* a = alpha + node_at[j];
-        // Where what follows speaks for a label so loudly, it may be one that forward had already given up as zero.
-        float loudest = 0.0f;
+        // So large a beta may belong to a label whose alpha was rounded to zero: the result could not be trusted.
+        float largest = 0.0f;
         for (size_t l = 0; l < m; ++l) {
-            loudest = beta[l] > loudest ? beta[l] : loudest;
+            largest = beta[l] > largest ? beta[l] : largest;
             const float b = p[l] * beta[l] * scale[j];
             p[l] = a[l] * beta[l];
             beta[l] = b;
         }
-        if (!(loudest < kLoudest)) return std::numeric_limits<double>::quiet_NaN();
+        if (!(largest < kLargestBeta)) return std::numeric_limits<double>::quiet_NaN();
         float* e = block + block_at[j];
         if (j == 0) {
             for (size_t l = 0; l < m; ++l) e[l] *= beta[l];

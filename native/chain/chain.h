@@ -66,10 +66,10 @@ struct Chain {
     std::vector<int32_t> back, best;
 };
 
-// Scaled forward-backward in float32. Returns the loss, or NaN where the scores are too far apart for it: the caller
-// then takes the exact one.
+// Scaled forward-backward in float32. Returns the loss, or NaN where scores differ too much for float32: the caller then takes
+// the exact one.
 double likelihood(Chain<float>& chain);
-// In log space with float64: the reference, and the way out.
+// In log space with float64: exact, and slower.
 double likelihood(Chain<double>& chain);
 
 // Scores become expectations, those of second-order chains too; returns log Z. In float32 it is NaN, as above.

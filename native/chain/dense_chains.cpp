@@ -121,7 +121,7 @@ void DenseGroup::forward(const DensePairs& pairs) {
         if (j > 0) rows_times_matrix(in_.data(), out_.data(), active, n_labels_, pairs.forward.data(), stride_);
         for (size_t s = 0; s < active; ++s) {
             const float sum = multiply_rows(out_[s], row(s, j), stride_);
-            if (!(sum > kFaintest)) bad_[s] = 1;
+            if (!(sum > kSmallestSum)) bad_[s] = 1;
             const float scale = bad_[s] ? 0.0f : 1.0f / sum;
             scale_[at_[s] + j] = scale;
             scale_row(out_[s], scale, stride_);
@@ -132,7 +132,7 @@ void DenseGroup::forward(const DensePairs& pairs) {
         const float* last = alpha_.data() + (at_[s + 1] - 1) * stride_;
         float sum = 0.0f;
         for (size_t y = 0; y < n_labels_; ++y) sum += last[y] * pairs.end[y];
-        if (!(sum > kFaintest)) bad_[s] = 1;
+        if (!(sum > kSmallestSum)) bad_[s] = 1;
         ends_[s] = bad_[s] ? 0.0f : 1.0f / sum;
         if (!bad_[s]) losses_[s] += std::log(static_cast<double>(sum));
     }
@@ -155,9 +155,9 @@ void DenseGroup::backward(const DensePairs& pairs) {
             for (size_t y = 0; y < stride_; ++y) here[y] = pairs.end[y] * ends_[active];
             out_.push_back(here);
         }
-        // Where what follows speaks for a label so loudly, it may be one that forward had already given up as zero.
+        // So large a beta may belong to a label whose alpha was rounded to zero: the result could not be trusted.
         for (size_t s = 0; s < active; ++s)
-            if (!(meet_rows(row(s, j), out_[s], forward_row(s, j), scale_[at_[s] + j], stride_) < kLoudest)) bad_[s] = 1;
+            if (!(meet_rows(row(s, j), out_[s], forward_row(s, j), scale_[at_[s] + j], stride_) < kLargestBeta)) bad_[s] = 1;
     }
 }
 

@@ -58,7 +58,7 @@ CORATE_INLINE double scaled(Chain<float>& c) {
                 for (size_t l = 0; l < L; ++l) a[k * L + l] += before[h * K + k] * x[l];
         float sum = 0.0f;
         for (size_t i = 0; i < K * L; ++i) sum += a[i] *= pair[i];
-        if (!(sum > kFaintest)) return kNan;
+        if (!(sum > kSmallestSum)) return kNan;
         c.scale[j] = 1.0f / sum;
         for (size_t i = 0; i < K * L; ++i) a[i] *= c.scale[j];
         log_z += std::log(static_cast<double>(sum));
@@ -69,14 +69,14 @@ CORATE_INLINE double scaled(Chain<float>& c) {
         const size_t H = c.two_back(j), K = c.rows(j), L = c.columns(j);
         const float* a = c.alpha.data() + c.block_at[j];
         float* pair = c.edges(j);
-        float loudest = 0.0f;
+        float largest = 0.0f;
         for (size_t i = 0; i < K * L; ++i) {
-            loudest = beta[i] > loudest ? beta[i] : loudest;
+            largest = beta[i] > largest ? beta[i] : largest;
             const float b = pair[i] * beta[i] * c.scale[j];
             pair[i] = a[i] * beta[i];
             beta[i] = b;
         }
-        if (!(loudest < kLoudest)) return kNan;
+        if (!(largest < kLargestBeta)) return kNan;
         const float* before = j == 0 ? &one : c.alpha.data() + c.block_at[j - 1];
         float* x = c.triples(j);
         float* next = beta + K * L;

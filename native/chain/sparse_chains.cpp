@@ -10,7 +10,7 @@ namespace {
 // every exp T(k, l) is this share of c or more, such a rounding is 2^-19 of the result at most. Where one is less, label l has
 // an entry for every k instead, and c is left out.
 constexpr float kLeastShare = 1.0f / 32.0f;
-// An entry costs about as much as two multiplications of a dense step; what a dense step costs besides, as sixteen more labels.
+// An entry costs about two multiplications of a dense step; the overhead of a dense step is about sixteen labels.
 constexpr size_t kDearer = 2, kSpared = 16;
 
 // Compilers that do not know __has_builtin cannot read its name on one line with anything else.
@@ -285,7 +285,7 @@ void SparseGroup::forward(const SparsePairs& pairs) {
     const std::vector<float>&start = pairs.dense->start, &end = pairs.dense->end;
     // Where a sentence is bad, or has ended, all is zero.
     const auto scaled = [&](size_t s, float sum) {
-        if (!(sum > kFaintest)) bad_[s] = 1;
+        if (!(sum > kSmallestSum)) bad_[s] = 1;
         if (bad_[s]) return 0.0f;
         losses_[s] += std::log(static_cast<double>(sum));
         return 1.0f / sum;
@@ -315,14 +315,14 @@ void SparseGroup::backward(const SparsePairs& pairs) {
     std::fill(turned_.begin(), turned_.end(), 0.0f);
     for (size_t j = longest(); j-- > 0;) {
         const size_t n = active(j), beyond = active(j + 1);
-        alignas(64) float ending[kTile] = {}, loudest[kTile];
+        alignas(64) float ending[kTile] = {}, largest[kTile];
         for (size_t s = beyond; s < n; ++s) ending[s] = ends_[s];
         step_backward(pairs.backward, j + 1 < longest() ? after(j + 1) : none.data(), pairs.dense->end.data(), ending, n_labels_,
                       turned_.data());
-        meet_tiles(turned_.data(), alpha(j), nodes(j), scale_.data() + j * kTile, n_labels_, after(j), loudest);
-        // Where what follows speaks for a label so loudly, it may be one that forward had already given up as zero.
+        meet_tiles(turned_.data(), alpha(j), nodes(j), scale_.data() + j * kTile, n_labels_, after(j), largest);
+        // So large a beta may belong to a label whose alpha was rounded to zero: the result could not be trusted.
         for (size_t s = 0; s < n; ++s)
-            if (!(loudest[s] < kLoudest)) bad_[s] = 1;
+            if (!(largest[s] < kLargestBeta)) bad_[s] = 1;
         rows_of_tiles(turned_.data(), stride_, stride_, nodes(j));
     }
 }

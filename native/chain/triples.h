@@ -90,7 +90,7 @@ class Triples {
         int32_t slot;
     };
 
-    // Up to so many labels, pairs that no triple begins or ends with are known: most of those asked for.
+    // The most labels for which pairs are filtered: most pairs begin or end no triple, and need no search.
     static constexpr size_t kMostFiltered = 4096;
 
     bool may(const std::vector<bool>& pairs, int32_t y, int32_t z) const {

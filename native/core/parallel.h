@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-// How many threads to use: as many as asked for, but no more than there are pieces of work, and no more than processors, as
-// others would only wait for their turn. A few are always allowed, so that tests on small machines run several.
+// How many threads to use: at most the number asked for, the pieces of work, and the processors; up to eight are always
+// allowed, so that tests on small machines run several.
 inline size_t useful_threads(size_t asked, size_t pieces) {
     const size_t most = std::max<size_t>(8, std::thread::hardware_concurrency());
     return std::max<size_t>(1, std::min({asked, pieces, most}));

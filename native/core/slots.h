@@ -42,7 +42,7 @@ class Slots {
     int64_t begin(int32_t f) const { return offsets_[f]; }
     int64_t end(int32_t f) const { return offsets_[f + 1]; }
 
-    // Asks for memory before it is needed: first where a feature's slots are, then their labels and weights.
+    // Prefetches where a feature's slots are, then their labels and weights.
     void prefetch_place(int32_t f) const { prefetch(offsets_ + f); }
     template <typename Weight>
     void prefetch_slots(int32_t f, const Weight* weights, size_t stride) const {

@@ -34,9 +34,9 @@ CORATE_INLINE float fast_exp(float x) {
     return x < -87.0f ? 0.0f : p * power;
 }
 
-// What forward-backward in float32 stands: no position's sum below the one, and nothing that what follows says of a label
-// above the other. A potential below e^-87 is lost, and so could have been worth e^-87 kLoudest / kFaintest = 2e-6 at most.
-constexpr float kFaintest = 1e-16f, kLoudest = 1e16f;
+// The limits of forward-backward in float32: the sum of a position's alphas before scaling, and its largest beta. A potential
+// below e^-87 is lost; within these limits it was worth at most e^-87 kLargestBeta / kSmallestSum = 2e-6.
+constexpr float kSmallestSum = 1e-16f, kLargestBeta = 1e16f;
 
 // Scores become potentials, those from at[j] to at[j + 1] divided by their largest; returns the logarithms taken off.
 CORATE_INLINE double exponentiate(float* values, const size_t* at, size_t count) {

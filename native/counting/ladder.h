@@ -1,4 +1,4 @@
-// The back-off ladder: P(y | word) from the word's own counts and from what similar words taught.
+// The back-off ladder: P(y | word) from the counts of the word, and of words like it.
 //
 // A rung is a function of the word (its lower-case form, its class with its last four letters, ...). Its counts are of
 // word types: each type with at most `rare` tokens gives each of its labels the share it had,
@@ -10,13 +10,13 @@
 //     P_r(y) = (n_r(y) + k_r P_r+1(y)) / (n_r + k_r)            (a rung without types is passed over)
 //     P(y | w) = (n(w, y) + k_w P_0(y)) / (n(w) + k_w)          (a word never seen keeps P_0)
 //
-// A word's own type is taken out of its rungs: they say what other words teach about it.
+// A word's own type is left out of its rungs: they hold the counts of other words.
 //
 // Neighbours correct it where the pair was seen:
 //
 //     left(y) = log P(y | w_left, w) / P(y | w),   P(y | w_left, w) = (n(y) + k_p P(y | w)) / (n + k_p)
 //
-// For a word never seen, neighbours are judged through its class (case, digits, hyphens), counted on rare words:
+// A word never seen takes the counts of its class (case, digits, hyphens) with its neighbours, counted on rare words:
 //
 //     context(y) = log P(y | w_left, class) / P(y | class), and the same on the right.
 //
@@ -52,9 +52,9 @@ class Ladder {
     }
 
     // P(y | word) over all K labels into `p`. Starts at rung `first` (0 = most specific); `own` says whether the word's
-    // own counts are used; `left_out` is the label of the one token to forget, or nobody. Returns whether it is known.
+    // own counts are used; `left_out` is the label of the one token to leave out, or kNobody. Returns whether the word is known.
     bool distribution(size_t w, size_t first, bool own, int32_t left_out, std::vector<double>& p) const;
-    // The labels worth keeping: those within `threshold` of the best, at most `cap` of them, and all seen with the word.
+    // Candidate labels: those within `threshold` of the best, at most `cap` of them, and all that were seen with the word.
     void candidates(const std::vector<double>& p, size_t w, bool known, double threshold, size_t cap,
                     std::vector<int32_t>& keep) const;
 
@@ -78,7 +78,7 @@ class Ladder {
 
     void collect_members(size_t r);
     void derive_rung(Rung& rung) const;
-    // A word learns from other words at a rung: its own type is taken out where it is asked about itself.
+    // Whether a rung's counts hold the word's own type, which is to be left out.
     bool inside(const Rung& rung, size_t w, bool own) const { return own && totals_[w] > 0 && totals_[w] <= rung.rare; }
     double types_without(const Rung& rung, int32_t context, size_t w, bool own) const {
         return context < 0 ? 0.0 : rung.totals[context] - (inside(rung, w, own) ? 1.0 : 0.0);

@@ -1,4 +1,4 @@
-// Pooling: each template is an expert that counted labels, and the node score is a weighted sum of what they say.
+// Pooling: each template is an expert with label counts of its own, and the node score is a weighted sum of their evidence.
 //
 //     x_f(y) = log(1 + n(f, y) / (k P(y)))         the evidence of feature f for label y, from its counts
 //     node(y) = bias(y) + sum over features f of the token of w_expert(f) x_f(y)

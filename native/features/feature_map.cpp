@@ -48,7 +48,7 @@ int32_t FeatureMap::add_string(size_t column, std::string_view s) {
     if (static_cast<size_t>(id) < before) return id;
     for (size_t f = 0; f < functions_.size(); ++f) {
         if (static_cast<size_t>(functions_[f].column) != column || is_identity(f)) continue;
-        // The value string is numbered even where only unknown words use it: they are judged by what known ones taught.
+        // The value is numbered even where only unknown words use it: its weights come from known words that have it.
         const int32_t value = apply(functions_[f].word, s, buffer_) ? values_[f].intern(buffer_) : kAbsent;
         value_of_[f].push_back(functions_[f].unknown_only ? kAbsent : value);
     }

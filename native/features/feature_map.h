@@ -80,7 +80,7 @@ class FeatureMap {
     std::string buffer_;
 };
 
-// Strings met while tagging: known ones keep their id, others are numbered after them and their values computed once.
+// Strings met while tagging: known strings keep their ids; others are numbered after them, and their values computed once.
 class Lexicon {
    public:
     explicit Lexicon(const FeatureMap& map);

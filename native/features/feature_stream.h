@@ -1,10 +1,9 @@
-// What batch optimisers read again and again of features over a full lattice, laid out in the order it is read.
+// The features of a full lattice in the order in which a batch optimiser reads them at each evaluation.
 //
-// Tokens are taken by groups of sentences. Of each feature that a group has, the stream says which of its tokens have it,
-// so that a weight is fetched once for all of them. Features with as many weights and as many tokens stand together, since
-// loops whose length keeps changing are slow, and among those in the order of their weights.
-// Scores of features that were seen with many of the labels, of which a few make most of the work, come token by token from
-// whole rows of weights, which vectors are quick at.
+// Sentences are taken in groups. For each feature of a group, the stream lists the tokens that have it, so that a weight is
+// fetched once for all of them. Features are sorted by their number of weights, then by their number of tokens, so that the
+// lengths of loops rarely change, then by where their weights stand.
+// A few features have many labels and dominate the cost; these are scored token by token from dense rows, which vectorises.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -28,7 +27,8 @@ class FeatureStream {
     void open(Rows& rows, const float* weights, size_t stride) const;
     // out(i) += the scores of the i-th token of a group.
     void add_scores(size_t group, const float* weights, const Rows& rows, float* const* out) const;
-    // Adds what the residuals of a group's tokens, rows of `stride`, give to the weights that belong to this part.
+    // gradient(f, y) += sum over the group's tokens of value * residual(y), for the weights that belong to this part; residuals
+    // are rows of `stride` floats.
     void add_gradient(size_t group, const float* const* residuals, size_t stride, double* gradient, size_t part,
                       size_t parts) const;
 

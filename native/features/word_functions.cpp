@@ -306,7 +306,7 @@ bool apply(const WordFunction& f, std::string_view word, std::string& out) {
             return true;
         }
         case Kind::lookup: return look_up(f, word, out);
-        case Kind::kin: return f.table && f.table->beginnings && append_kin(*f.table, word, out);
+        case Kind::related: return f.table && f.table->beginnings && append_related(*f.table, word, out);
         case Kind::tail: return f.table && append_tail(*f.table, word, out);
         case Kind::starts_digit: return flag(first_class(word) == CharClass::digit, out);
         case Kind::starts_upper: return flag(first_class(word) == CharClass::upper, out);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/strings.h"
-#include "features/kin.h"
+#include "features/related_words.h"
 
 // Classes of characters, by Unicode general category.
 enum class CharClass : uint8_t {
@@ -51,8 +51,8 @@ enum class Kind : int32_t {
     has_punct = 23,
     folded = 24,       // lower case, every digit as 0
     starts_with = 25,  // begins with `text`
-    // Of `table`, which holds the usual label of each word in lower case, the most frequent first: see kin.h.
-    kin = 26,
+    // Of `table`, which holds the usual label of each word in lower case, the most frequent first: see related_words.h.
+    related = 26,
     tail = 27,
 };
 constexpr int32_t kind_count = 28;
@@ -62,7 +62,7 @@ struct Lookup {
     Interner keys;
     std::vector<int32_t> values;  // (keys,) ids of classes
     Interner classes;
-    std::unique_ptr<const Beginnings> beginnings;  // where kin are looked for
+    std::unique_ptr<const Beginnings> beginnings;  // where related words are looked up
 };
 
 struct WordFunction {

@@ -4,15 +4,15 @@
 #include <cmath>
 #include <cstddef>
 
-// Steps pass over what is labelled with as good as certainty: residuals at most this.
-constexpr float kQuiet = 1e-4f;
+// A token whose residuals are all at most this takes no step: its label is all but certain.
+constexpr float kNegligible = 1e-4f;
 
 template <typename Real>
-inline bool all_quiet(const Real* residuals, size_t n, Real quiet) {
-    return std::all_of(residuals, residuals + n, [=](Real r) { return std::abs(r) <= quiet; });
+inline bool all_negligible(const Real* residuals, size_t n, Real limit) {
+    return std::all_of(residuals, residuals + n, [=](Real r) { return std::abs(r) <= limit; });
 }
 
-// `pair` holds a weight and the sum of its squared gradients so far.
+// G += g^2;  W -= rate g / sqrt(G). `pair` holds a weight W and the sum G of its squared gradients so far.
 inline void adagrad_step(float* pair, float gradient, float rate) {
     pair[1] += gradient * gradient;
     pair[0] -= rate * gradient / std::sqrt(pair[1]);

@@ -78,21 +78,21 @@ class ChainBatches : public ChainItems {
     }
 
     // Calls use(weight, feature, gradient) for each node weight of a batch that belongs to this part, but for those of
-    // tokens whose residuals are all `quiet`. Groups are those of stochastic steps, which are dense.
+    // tokens whose residuals are all at most `limit`. Groups are those of stochastic steps, which are dense.
     template <typename Real, typename Use>
-    void each_node_weight(Work<Real>& work, Real quiet, size_t part, size_t parts, Use use) const {
+    void each_node_weight(Work<Real>& work, Real limit, size_t part, size_t parts, Use use) const {
         if constexpr (std::is_same_v<Real, float>)
             for (size_t g = 0; g < work.n_groups; ++g)
                 for (size_t i = 0; i < work.members[g].size(); ++i) {
                     const size_t s = work.members[g][i];
                     for (size_t j = 0; j < length(s); ++j)
-                        node_weights_of(sentences_[s] + static_cast<int64_t>(j), work.groups[g].row(i, j), quiet, part, parts,
+                        node_weights_of(sentences_[s] + static_cast<int64_t>(j), work.groups[g].row(i, j), limit, part, parts,
                                         use);
                 }
         for (size_t i = 0; work.n_groups == 0 && !(dense() && std::is_same_v<Real, float>) && i < work.sentences.size(); ++i) {
             Chain<Real>& c = work.chains[i];
             for (size_t j = 0; j < c.n; ++j)
-                node_weights_of(sentences_[work.sentences[i]] + static_cast<int64_t>(j), c.nodes(j), quiet, part, parts, use);
+                node_weights_of(sentences_[work.sentences[i]] + static_cast<int64_t>(j), c.nodes(j), limit, part, parts, use);
         }
     }
 
@@ -105,9 +105,9 @@ class ChainBatches : public ChainItems {
     }
 
     template <typename Real, typename Use>
-    void each_triple(Work<Real>& work, Real quiet, size_t part, size_t parts, Use use) const {
+    void each_triple(Work<Real>& work, Real limit, size_t part, size_t parts, Use use) const {
         if (triples_.empty()) return;
-        for (size_t i = 0; i < work.sentences.size(); ++i) triples_of(work.chains[i], quiet, part, parts, use);
+        for (size_t i = 0; i < work.sentences.size(); ++i) triples_of(work.chains[i], limit, part, parts, use);
     }
 
     // Calls use(weight, gradient) for each label pair of a batch whose first label belongs to this part.
@@ -169,7 +169,7 @@ class ChainBatches : public ChainItems {
         stream_->add_scores(work.first_group + g, weights + layout_.node(0), work.rows, rows.data());
     }
 
-    // Whether sentences, longest first, waste little room where all have as much as the longest.
+    // Whether sentences, longest first, waste little memory when each takes as much as the longest.
     bool alike(const std::vector<size_t>& sentences) const {
         size_t tokens = 0;
         for (const size_t s : sentences) tokens += length(s);

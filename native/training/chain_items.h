@@ -5,7 +5,7 @@
 //
 // Labels of a token are its candidates, or all K where none are given. Sentences begin and end with a boundary symbol
 // (label K). Where label triples are given, each has a weight too, S(y, y', y''). Weights are laid out as T, U, W, S.
-// What is here leads from weights to the scores of one chain, and from its residuals back to the weights.
+// This file leads from weights to the scores of one chain, and from its residuals back to the weights.
 #pragma once
 #include <cmath>
 #include <memory>
@@ -148,7 +148,7 @@ class ChainItems {
         return static_cast<double>(weight) * loss;
     }
 
-    // Calls use(token, position) for the tokens of a sentence; what the next ones read lies anywhere, and is asked for ahead.
+    // Calls use(token, position) for the tokens of a sentence, prefetching the weights of the next ones.
     template <size_t Stride, typename Weight, typename Use>
     void each_token_ahead(size_t s, const Weight* weights, Use use) const {
         const int64_t begin = sentences_[s], end = sentences_[s + 1];
@@ -162,11 +162,11 @@ class ChainItems {
     }
 
     // Calls use(weight, feature, gradient) for each node weight of a token whose feature belongs to this part, unless its
-    // residuals are all `quiet`.
+    // residuals are all at most `limit`.
     template <typename Real, typename Use>
-    void node_weights_of(int64_t t, const Real* r, Real quiet, size_t part, size_t parts, Use use) const {
+    void node_weights_of(int64_t t, const Real* r, Real limit, size_t part, size_t parts, Use use) const {
         const size_t m = width(t);
-        if (all_quiet(r, m, quiet)) return;
+        if (all_negligible(r, m, limit)) return;
         const int32_t* own = labels(t);
         nodes_->each(t, [&](int32_t f, float v) {
             if (parts > 1 && static_cast<size_t>(f) % parts != part) return;
@@ -192,12 +192,12 @@ class ChainItems {
         }
     }
 
-    // Calls use(weight, gradient) for each label triple of a sentence whose weight belongs to this part, but for `quiet` ones.
+    // Calls use(weight, gradient) for each label triple of a sentence whose weight belongs to this part, unless its residual is at most `limit`.
     template <typename Real, typename Use>
-    void triples_of(const Chain<Real>& c, Real quiet, size_t part, size_t parts, Use use) const {
+    void triples_of(const Chain<Real>& c, Real limit, size_t part, size_t parts, Use use) const {
         if (c.n == 0) return;
         for (const auto& [at, slot] : c.triple_slots)
-            if (static_cast<size_t>(slot) % parts == part && std::abs(c.triple[at]) > quiet)
+            if (static_cast<size_t>(slot) % parts == part && std::abs(c.triple[at]) > limit)
                 use(layout_.triple(static_cast<size_t>(slot)), c.triple[at]);
     }
 

@@ -80,12 +80,12 @@ double Chains::pass(std::span<float> state, std::span<const int64_t> order, std:
         const size_t count = std::min(batch, order.size() - start);
         loss += residuals_of<2>(order.data() + start, count, w, work, team);
         team.run([&](size_t part, size_t parts) {
-            each_node_weight(work, kQuiet, part, parts, [&](size_t at, int32_t f, float r) {
+            each_node_weight(work, kNegligible, part, parts, [&](size_t at, int32_t f, float r) {
                 step(at, decay[1 + edge_features() + static_cast<size_t>(f)], r);
             });
             each_edge_weight(work, part, parts,
                              [&](size_t at, int32_t g, float r) { step(at, decay[1 + static_cast<size_t>(g)], r); });
-            each_triple(work, kQuiet, part, parts, [&](size_t at, float r) { step(at, decay[features], r); });
+            each_triple(work, kNegligible, part, parts, [&](size_t at, float r) { step(at, decay[features], r); });
             if (!all_labels()) {
                 each_pair(work, part, parts, [&](size_t at, float r) {
                     if (free_[at]) step(at, 0.0f, r);

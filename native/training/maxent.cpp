@@ -170,7 +170,7 @@ double Nodes::pass(std::span<float> state, std::span<const int64_t> order, std::
                 const auto c = static_cast<size_t>(order[start + i]);
                 const float* r = residuals[i].data();
                 const size_t m = width(c);
-                if (all_quiet(r, m, kQuiet)) continue;
+                if (all_negligible(r, m, kNegligible)) continue;
                 for (int64_t k = feature_begin(c); k < feature_end(c); ++k) {
                     const int32_t f = feature(k);
                     if (parts > 1 && static_cast<size_t>(f) % parts != part) continue;

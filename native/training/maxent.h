@@ -42,8 +42,8 @@ class Nodes {
     //
     //     G(s) += g^2;  W(s) -= rate * g / sqrt(G(s)),   g = expected - observed + W(s) * precision / n(f)
     //
-    // n(f) is how often the feature occurs in a pass: over a pass the prior is applied once. Contexts whose labels are as good
-    // as certain take no steps.
+    // n(f) is how often the feature occurs in a pass: over a pass the prior is applied once. Contexts whose labels are all but
+    // certain take no steps.
     // `state` holds (W, G) of each slot side by side: they are always needed together.
     double pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate, size_t batch,
                 size_t threads) const;

@@ -1,5 +1,5 @@
-// See kin.h.
-#include "features/kin.h"
+// See related_words.h.
+#include "features/related_words.h"
 
 #include <algorithm>
 
@@ -7,8 +7,8 @@
 
 namespace {
 
-constexpr size_t kLeast = 3;   // characters that kin have in common
-constexpr size_t kEnding = 5;  // and at most so many in which they differ
+constexpr size_t kLeast = 3;   // characters that related words have in common
+constexpr size_t kEnding = 5;  // and the most in which they differ
 constexpr size_t kTail = 32;   // characters of the longest tail
 constexpr size_t kBefore = 4;  // characters before a tail are counted up to here
 
@@ -23,7 +23,7 @@ struct Characters {
         append_starts(word, starts);
     }
     size_t size() const { return starts.size() - 1; }
-    // What is left without the last so many characters, and those.
+    // The word without its last characters, and those.
     std::string_view without(size_t last) const { return text.substr(0, starts[size() - last]); }
     std::string_view ending(size_t last) const { return text.substr(starts[size() - last]); }
     std::string_view at(size_t i) const { return text.substr(starts[i], starts[i + 1] - starts[i]); }
@@ -39,7 +39,7 @@ struct Lowered : Characters {
     }
 };
 
-// The longest ending that kin may differ in.
+// The longest ending in which related words may differ.
 size_t longest_ending(const Characters& word) { return std::min(kEnding, word.size() - kLeast); }
 
 std::string_view label(const Lookup& usual, int32_t word) { return usual.classes.at(usual.values[static_cast<size_t>(word)]); }
@@ -69,19 +69,19 @@ int32_t Beginnings::most_frequent(const Interner& words, std::string_view beginn
     return -1;
 }
 
-bool append_kin(const Lookup& usual, std::string_view word, std::string& out) {
+bool append_related(const Lookup& usual, std::string_view word, std::string& out) {
     const Lowered own(word);
     if (own.size() < kLeast) return false;
     const int32_t self = usual.keys.find(own.text);
     for (size_t last = 0; last <= longest_ending(own); ++last) {
         const std::string_view beginning = own.without(last);
-        const int32_t kin = usual.beginnings->most_frequent(usual.keys, beginning, self);
-        if (kin < 0) continue;
+        const int32_t related = usual.beginnings->most_frequent(usual.keys, beginning, self);
+        if (related < 0) continue;
         apply(WordFunction{Kind::letter_class, 0, {}, nullptr}, word, out);
         out += '|';
-        out.append(label(usual, kin));
+        out.append(label(usual, related));
         out += '-';
-        out.append(usual.keys.at(kin).substr(beginning.size()));
+        out.append(usual.keys.at(related).substr(beginning.size()));
         out += '+';
         out.append(own.ending(last));
         return true;

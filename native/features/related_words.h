@@ -1,8 +1,7 @@
-// Kin of a word: known words that begin or end like it, and the labels they usually have.
+// Related words: known words that begin or end like a word, and the labels they usually have.
 //
-// A word that training has not seen often has relatives that it has: `lurks` has `lurk`, `guard-room` has `room`. Words
-// are compared in lower case. A word is no kin of itself, so of a word that training has seen the values say nothing of
-// its own label.
+// Training may not have seen a word, but a related one: `lurk` for `lurks`, `room` for `guard-room`. Words are compared in
+// lower case. A word is not related to itself, so the values of a word seen in training do not depend on its own label.
 #pragma once
 #include <array>
 #include <string>
@@ -23,12 +22,12 @@ class Beginnings {
 
    private:
     KeyInterner hashes_;
-    std::vector<std::array<int32_t, 2>> words_;  // two: one of them may be the word that is asked about
+    std::vector<std::array<int32_t, 2>> words_;  // two: one of them may be the word whose value is wanted
 };
 
-// `l|vb-+s`: the word's letter class, the usual label of the kin with which it shares the longest beginning, that word's
+// `l|vb-+s`: the word's letter class, the usual label of the related word with the longest common beginning, that word's
 // ending and its own.
-bool append_kin(const Lookup& usual, std::string_view word, std::string& out);
+bool append_related(const Lookup& usual, std::string_view word, std::string& out);
 // `-+nn` or `2+nn`: the usual label of the longest word that it ends with, and what is before: a hyphen, or how many
 // characters, at most four.
 bool append_tail(const Lookup& usual, std::string_view word, std::string& out);
