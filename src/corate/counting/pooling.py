@@ -1,8 +1,8 @@
 """Pooling: any features, by counting alone. Each template is an expert; a few weights say how far to believe it.
 
-The formulas stand in ``native/counting/pooling.cpp``. One weight per expert and one bias per label are fitted by a small
-convex problem on tokens that are each left out of the counts; the word ladder, where there is one, is an expert like
-the others. Then the edges are fitted given the nodes.
+The formulas stand in ``native/counting/pooling.cpp``. One weight per expert and one bias per label are fitted by a
+small convex problem on tokens that are each left out of the counts; the word ladder, where there is one, is an expert
+like the others. Then the edges are fitted given the nodes.
 """
 
 from __future__ import annotations
