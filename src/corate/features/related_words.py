@@ -1,7 +1,8 @@
 """What the functions ``kin`` and ``tail`` know: the label that each word of a training corpus usually has.
 
 A word that training has not seen often has relatives that it has, and their labels with the endings say much of its
-own: a word that adds ``s`` to a usual verb is a verb of another form. The rules stand in ``native/features/related_words.h``.
+own: a word that adds ``s`` to a usual verb is a verb of another form. The rules stand in
+``native/features/related_words.h``.
 """
 
 from __future__ import annotations
