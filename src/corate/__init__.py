@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from corate.errors import CorateError, DataError, FeatureError, ModelError
+from corate.errors import ConfigError, CorateError, DataError, FeatureError, ModelError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from corate.training import train
 
 __all__ = [
+    "ConfigError",
     "CorateError",
     "Corpus",
     "DataError",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from corate.errors import DataError
+from corate.errors import ConfigError
 
 __all__ = ["LARGEST_SEED", "check_seed", "check_threads", "check_whole"]
 
@@ -15,31 +15,31 @@ _MANY_THREADS = 2**16
 
 
 def check_threads(threads: Any) -> int:
-    """A number of threads, 1 or more; raises DataError for anything else.
+    """A number of threads, 1 or more; raises ConfigError for anything else.
 
     >>> check_threads(0)
     Traceback (most recent call last):
-    corate.errors.DataError: threads must be a whole number, 1 or more, not 0
+    corate.errors.ConfigError: threads must be a whole number, 1 or more, not 0
     """
     return min(check_whole("threads", threads, 1), _MANY_THREADS)
 
 
 def check_seed(seed: Any) -> int:
-    """Where random choices start, from 0 to 2**63 - 1; raises DataError for anything else.
+    """Where random choices start, from 0 to 2**63 - 1; raises ConfigError for anything else.
 
     >>> check_seed(-1)
     Traceback (most recent call last):
-    corate.errors.DataError: seed must be a whole number from 0 to 9223372036854775807, not -1
+    corate.errors.ConfigError: seed must be a whole number from 0 to 9223372036854775807, not -1
     """
     return check_whole("seed", seed, 0, LARGEST_SEED)
 
 
 def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """An integer, of Python or NumPy, within a range; raises DataError with the argument's name for anything else.
+    """An integer, of Python or NumPy, within a range; raises ConfigError with the argument's name for anything else.
 
     >>> check_whole("seeds", "three", 1)
     Traceback (most recent call last):
-    corate.errors.DataError: seeds must be a whole number, 1 or more, not 'three'
+    corate.errors.ConfigError: seeds must be a whole number, 1 or more, not 'three'
     """
     try:
         number = None if isinstance(value, bool) else operator.index(value)
@@ -47,5 +47,5 @@ def check_whole(name: str, value: Any, least: int, most: int | None = None) -> i
         number = None
     if number is None or number < least or (most is not None and number > most):
         wanted = f", {least} or more" if most is None else f" from {least} to {most}"
-        raise DataError(f"{name} must be a whole number{wanted}, not {value!r}")
+        raise ConfigError(f"{name} must be a whole number{wanted}, not {value!r}")
     return number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CorateError", "DataError", "FeatureError", "ModelError"]
+__all__ = ["ConfigError", "CorateError", "DataError", "FeatureError", "ModelError"]
 
 
 class CorateError(Exception):
@@ -11,6 +11,10 @@ class CorateError(Exception):
 
 class DataError(CorateError, ValueError):
     """The data cannot be used as given: the message names the file, the line, the value and a remedy."""
+
+
+class ConfigError(DataError):
+    """An argument or a setting is unknown, out of its range, or not for the method: the message names it."""
 
 
 class FeatureError(CorateError, ValueError):

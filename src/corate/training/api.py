@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus
 from corate.counting.counts import Counts, Table, label_ids
-from corate.errors import DataError, FeatureError, ModelError
+from corate.errors import ConfigError, DataError, FeatureError, ModelError
 from corate.features import FeatureSource, resolve
 from corate.features.ready_made import Bins, FeatureFunction, with_features
 from corate.features.related_words import learn_lexicons
@@ -117,7 +117,7 @@ def train(
     check_corpus(corpus)
     threads, seed = check_threads(threads), check_seed(seed)
     if method not in METHODS:
-        raise DataError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
+        raise ConfigError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
     settings = settings_of(method, settings)
     _refuse_foreign(method, locals())
     refuse_too_many_labels(corpus, method, many_labels)
@@ -235,7 +235,7 @@ def _refuse_foreign(method: str, given: Mapping[str, Any]) -> None:
     usual = {name: parameter.default for name, parameter in inspect.signature(train).parameters.items()}
     for name, methods in ARGUMENTS.items():
         if method not in methods and given[name] is not usual[name]:
-            raise DataError(f"{name} is for the method {' or '.join(map(repr, methods))}, not for {method!r}")
+            raise ConfigError(f"{name} is for the method {' or '.join(map(repr, methods))}, not for {method!r}")
 
 
 def _weighed(corpus: Corpus, weights: Sequence[float]) -> tuple[Corpus, Sequence[float]]:

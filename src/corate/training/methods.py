@@ -37,7 +37,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 
 
 def settings_of(method: str, settings: Mapping[str, float] | None) -> dict[str, Any]:
-    """The settings of a method that the user gives by name, checked; raises DataError where one is unknown or absurd.
+    """The settings of a method that the user gives by name; raises ConfigError for one unknown or out of its range.
 
     >>> settings_of("standard", {"c2": 0.1, "batch": 8.0})
     {'c2': 0.1, 'batch': 8}

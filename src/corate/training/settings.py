@@ -7,7 +7,7 @@ from dataclasses import asdict
 from numbers import Real
 from typing import Any
 
-from corate.errors import DataError
+from corate.errors import ConfigError
 
 __all__ = ["RANGES", "named_settings"]
 
@@ -38,22 +38,22 @@ def named_settings(usual: Any, settings: Mapping[str, float] | None) -> dict[str
     {'passes': 2}
     >>> named_settings(Usual(), {"passes": 1e30})
     Traceback (most recent call last):
-    corate.errors.DataError: the setting 'passes' must be a whole number from 0 to 1000000, not 1e+30
+    corate.errors.ConfigError: the setting 'passes' must be a whole number from 0 to 1000000, not 1e+30
     >>> named_settings(Usual(), {"speed": 1})
     Traceback (most recent call last):
-    corate.errors.DataError: unknown setting 'speed'; there are rate, passes
+    corate.errors.ConfigError: unknown setting 'speed'; there are rate, passes
     """
     if settings is not None and not isinstance(settings, Mapping):
-        raise DataError(f"settings are given by name, such as {{'rate': 0.1}}, not as {settings!r}")
+        raise ConfigError(f"settings are given by name, such as {{'rate': 0.1}}, not as {settings!r}")
     values: dict[str, Any] = dict(settings or {})
     known = asdict(usual)
     for name, value in values.items():
         if name not in known:
-            raise DataError(f"unknown setting {name!r}; there are {', '.join(known)}")
+            raise ConfigError(f"unknown setting {name!r}; there are {', '.join(known)}")
         least, most = RANGES[name]
         number, whole = isinstance(value, Real), isinstance(known[name], int)
         if not number or not least <= value <= most or (whole and value != int(value)):
             kind = "whole number" if whole else "number"
-            raise DataError(f"the setting {name!r} must be a {kind} from {least:.10g} to {most:.10g}, not {value!r}")
+            raise ConfigError(f"the setting {name!r} must be a {kind} from {least:.10g} to {most:.10g}, not {value!r}")
         values[name] = int(value) if whole else float(value)
     return values
