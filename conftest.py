@@ -4,6 +4,11 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# No test times: on a loaded machine any example may be slow.
+settings.register_profile("corate", deadline=None)
+settings.load_profile("corate")
 
 # A shell has its background jobs ignore Ctrl-C, and so would the programs that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
