@@ -10,9 +10,12 @@ from hypothesis import settings
 settings.register_profile("corate", deadline=None)
 settings.load_profile("corate")
 
-# A shell has its background jobs ignore Ctrl-C, and so would the programs that tests start and interrupt.
+# A shell has its background jobs ignore Ctrl-C, and nohup SIGHUP; so would the programs that tests start and end.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+for _name in ("SIGHUP", "SIGTERM"):
+    if hasattr(signal, _name) and signal.getsignal(getattr(signal, _name)) is signal.SIG_IGN:
+        signal.signal(getattr(signal, _name), signal.SIG_DFL)
 
 
 @pytest.fixture(autouse=True)
