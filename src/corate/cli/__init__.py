@@ -3,6 +3,10 @@
 import os
 import signal
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
 __all__ = ["main"]
 
 
@@ -14,11 +18,13 @@ def main() -> None:
     """
     usual = signal.getsignal(signal.SIGINT)
     ours = usual is signal.default_int_handler and _try_to_handle(_leave)  # else ignored, or another program's
-    from corate.cli.exits import exit_codes, orderly
+    try:
+        from corate.cli.app import app  # SIGTERM and SIGHUP end the process here, too: there is nothing to tidy yet
+        from corate.cli.exits import exit_codes, orderly
+    except KeyboardInterrupt:
+        _leave()
 
     with orderly(), exit_codes():
-        from corate.cli.app import app
-
         if ours:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         app(prog_name="corate")
@@ -32,6 +38,6 @@ def _try_to_handle(handler: "signal._HANDLER") -> bool:
     return True
 
 
-def _leave(*_: object) -> None:
+def _leave(*_: object) -> "NoReturn":
     os.write(2, b"corate: interrupted\n")
     os._exit(130)

@@ -117,12 +117,12 @@ def exit_codes() -> Iterator[None]:
     except BrokenPipeError:
         _forget(sys.stdout)
         raise SystemExit(0) from None
-    except KeyboardInterrupt:
-        _say("interrupted")
-        raise SystemExit(INTERRUPTED) from None
-    except _Ended as end:
-        _say(f"ended by {signal.Signals(end.number).name}")
-        raise SystemExit(128 + end.number) from None
+    except (KeyboardInterrupt, _Ended) as end:
+        _leave(end)
+    except RuntimeError as error:
+        if isinstance(error.__cause__, (KeyboardInterrupt, _Ended)):  # Python 3.11 wraps it while a class is made
+            _leave(error.__cause__)
+        raise
     except CorateError as error:
         complain(str(error))
         raise SystemExit(UNUSABLE) from None
@@ -132,6 +132,15 @@ def exit_codes() -> Iterator[None]:
     except OSError as error:
         complain(_describe(error))
         raise SystemExit(UNUSABLE) from None
+
+
+def _leave(end: BaseException) -> NoReturn:
+    """Exit as Ctrl-C or a signal asks."""
+    if isinstance(end, _Ended):
+        _say(f"ended by {signal.Signals(end.number).name}")
+        raise SystemExit(128 + end.number) from None
+    _say("interrupted")
+    raise SystemExit(INTERRUPTED) from None
 
 
 def _escape_what_cannot_be_written() -> None:
