@@ -33,10 +33,12 @@ def check_errors(errors: str) -> None:
 
 
 def outside(errors: str) -> bool:
-    """Whether a traceback has no frame of the program: the interpreter was starting or ending, and is to blame.
+    """Whether a traceback is the interpreter's own: it has no frame of the program.
 
-    The script that pip writes, and the first imports of the package, run before any handler can be there.
+    The script that pip writes and the first imports of the package run before the program can handle a signal, so
+    Ctrl-C there is the interpreter's, too. Any other exception in them is the program's.
     """
-    frames = _FRAME.findall(errors)
-    ours = [name for file, name in frames if file.startswith(_PACKAGE) and not (file in _FIRST and name == "<module>")]
-    return "Traceback" in errors and not ours
+    files = [(file, name) for file, name in _FRAME.findall(errors) if file.startswith(_PACKAGE)]
+    if errors.rstrip().endswith("KeyboardInterrupt"):
+        files = [(file, name) for file, name in files if not (file in _FIRST and name == "<module>")]
+    return "Traceback" in errors and not files

@@ -39,5 +39,7 @@ def _try_to_handle(handler: "signal._HANDLER") -> bool:
 
 
 def _leave(*_: object) -> "NoReturn":
-    os.write(2, b"corate: interrupted\n")
-    os._exit(130)
+    try:
+        os.write(2, b"corate: interrupted\n")
+    finally:  # also where standard error is closed
+        os._exit(130)
