@@ -15,7 +15,7 @@ import typer
 
 from corate.cli import options
 from corate.cli.options import Format, Reading
-from corate.cli.terminal import Progress, escaped, is_terminal
+from corate.cli.terminal import ProgressBar, escaped, is_terminal
 from corate.errors import DataError
 from corate.io.chunks import cut_at_blank_lines, cut_at_lines, open_blocks, refuse_nul
 from corate.io.encodings import check_encoding, encoded, utf8
@@ -90,7 +90,7 @@ def tag(
     tagger = corate.load(model)
     name = name_of(file)
     shown = output in (None, "-") and is_terminal()  # a bar would run through the text
-    with Progress(quiet or shown) as progress, open_blocks(file) as read_blocks, open_output(output) as sink:
+    with ProgressBar(quiet or shown) as progress, open_blocks(file) as read_blocks, open_output(output) as sink:
 
         def watched() -> Iterator[bytes]:
             for block, done in read_blocks:
@@ -187,7 +187,7 @@ def _check_rows(piece: bytes, separator: str, width: int, comment: str | None, n
     for match in re.finditer(rb"(?m)^(?!%b)[^\n]* [^\n]*$" % fits, piece):  # so few are looked at closely
         row = first_row(match[0], comment)
         found = width_of(row, separator)
-        if b" " in row and found != width:
+        if row and found != width:  # a space after the row is one, too: the label would come after another
             line += piece.count(b"\n", 0, match.start())
             raise DataError(
                 f"{name}, line {line}: {found} column{'s' if found != 1 else ''}, but the first row has {width}; mend "
