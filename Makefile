@@ -39,6 +39,9 @@ lint: $(INSTALLED)
 bench: $(BENCH)/installed
 	$(BENCH)/bin/python -m benchmarks
 
+docs/options.md: docs/make_options.py src/corate/training/options.py $(INSTALLED)
+	$(BIN)/python docs/make_options.py > $@
+
 # Before and after moving code: `make same BASE=main`, with more options in ARGS="--methods polish --repeats 3".
 same: $(INSTALLED)
 	@test -n "$(BASE)" || { echo "make same: say which commit to compare with: make same BASE=main" >&2; exit 1; }

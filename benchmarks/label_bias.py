@@ -29,10 +29,10 @@ METHODS: dict[str, dict[str, Any]] = {
     "standard": {"method": "standard"},
     "piecewise": {"method": "piecewise"},
     "polish": {"method": "polish"},
-    "memm, c2 = 1e-5": {"method": "memm", "settings": {"c2": 1e-5, "iterations": 1000}},
+    "memm, c2 = 1e-5": {"method": "memm", "c2": 1e-5, "iterations": 1000},
     "memm, c2 = 0.01, its own": {"method": "memm"},
-    "memm, c2 = 10": {"method": "memm", "settings": {"c2": 10.0}},
-    "memm, c2 = 100": {"method": "memm", "settings": {"c2": 100.0}},
+    "memm, c2 = 10": {"method": "memm", "c2": 10.0},
+    "memm, c2 = 100": {"method": "memm", "c2": 100.0},
 }
 JUDGED_AS_BIASED = "memm, c2 = 1e-5"
 PAPER = {

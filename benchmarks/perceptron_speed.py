@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     data = corpora.ROOT / data_folder(given.data)
     seeds = [int(seed) for seed in given.seeds.split(",")]
     train, test = (corate.read(data / name, columns=COLUMNS["ned"]) for name in (TRAIN, TEST))
-    asked = {"method": "perceptron", "features": FEATURES, "settings": {"passes": given.passes}, "threads": 1}
+    asked = {"method": "perceptron", "features": FEATURES, "passes": given.passes, "threads": 1}
     half = (len(seeds) + 1) // 2
     ours = [timed(corate.train, train, **asked, seed=seed) for seed in seeds[:half]]
     print("  CRFsuite: ned, ap ...", flush=True)

@@ -89,20 +89,20 @@ class Watched:
         self.seconds: list[float] = []
 
     def __enter__(self) -> Watched:
-        from corate.training import chains
+        from corate.optimize import passes
 
-        self.kept = chains.lbfgs
+        self.kept = passes.lbfgs
 
         def watching(function: Any, start: Any, **options: Any) -> Any:
             return self.kept(self.timed(function), start, **options)
 
-        chains.lbfgs = watching
+        passes.lbfgs = watching
         return self
 
     def __exit__(self, *problem: object) -> None:
-        from corate.training import chains
+        from corate.optimize import passes
 
-        chains.lbfgs = self.kept
+        passes.lbfgs = self.kept
 
     def timed(self, function: Any) -> Any:
         """The function, its time kept."""
@@ -122,16 +122,14 @@ def ours(race: Race, corpus: Any, iterations: int) -> Descent:
 
     ends: list[float] = []
 
-    def told(stage: str, done: float) -> None:
-        if "objective" in stage:
+    def told(event: corate.ProgressEvent) -> None:
+        if event.objective is not None:
             ends.append(time.process_time())
 
     settings = {"c2": C2, "iterations": iterations or ENOUGH}
     same = {"transitions": "seen", "boundaries": False, "lattice": "full"}
     with Watched() as watched:
-        tagger = corate.train(
-            corpus, "standard", features=race.features, settings=settings, threads=1, progress=told, **same
-        )
+        tagger = corate.train(corpus, "standard", features=race.features, **settings, threads=1, progress=told, **same)
     between = (ends[-1] - ends[0]) / (len(ends) - 1)
     each = watched.seconds
     return Descent(between, sum(each) / len(each), len(ends), len(each), objective(tagger, corpus))

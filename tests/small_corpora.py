@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import strategies as st
 
 from corate.corpus import Corpus
+from corate.training.options import METHODS, ChainMethod, options_of
 
 Labelled = list[list[tuple[str, str]]]
 
@@ -44,3 +47,13 @@ def corpus_of(labelled: Labelled) -> Corpus:
 def words_of(labelled: Labelled) -> list[list[str]]:
     """The words alone."""
     return [[w for w, _ in s] for s in labelled]
+
+
+def chain_methods() -> list[str]:
+    """The methods that train on whole sentences."""
+    return [name for name, method in METHODS.items() if issubclass(method, ChainMethod)]
+
+
+def for_method(method: str, **options: Any) -> dict[str, Any]:
+    """Those of the options that a method has."""
+    return {name: value for name, value in options.items() if name in options_of(METHODS[method])}

@@ -15,7 +15,7 @@ SOURCE = Path(corate.__file__).parent
 #: other. docs/architecture.md shows the same order.
 ORDER = [
     {"types", "errors"},
-    {"arguments", "ragged", "spans"},
+    {"arguments", "progress", "ragged", "spans"},
     {"io"},
     {"corpus"},
     {"formats"},
@@ -32,7 +32,7 @@ ORDER = [
     {"cli"},
 ]
 #: `Tagger.update` is a thin call of training.
-ALLOWED = {("model.tagger", "training")}
+ALLOWED = {("model.tagger", "training.api")}
 #: The algebra stands on its own but for arrays, errors, and a corpus to count.
 ALGEBRA = {"types", "errors", "corpus", "label_scores", "counting"}
 

@@ -11,10 +11,10 @@ from seqeval.metrics.sequence_labeling import get_entities
 
 from corate.corpus import Corpus
 from corate.errors import DataError
-from corate.evaluation.report import evaluate
+from corate.evaluation.report import compare_labels
 from corate.formats import read
 from corate.spans import SCHEMES, Span, are_spans, convert, detect, parse, spans
-from corate.training.api import usual_preset
+from corate.training.choices import choose_preset
 from real_corpora import real_file
 from reference import chunks as reference
 
@@ -178,7 +178,7 @@ def test_everyone_finds_the_spans_of_the_reference(gold: list[list[str]], data: 
     for sentence in (*gold, *predicted):
         assert spans(sentence) == reference.chunks(sentence)
     words = [[str(i) for i in range(len(s))] for s in gold]
-    report = evaluate(Corpus.from_sentences(words, gold), predicted)
+    report = compare_labels(Corpus.from_sentences(words, gold), predicted)
     if report.f1 is None:
         assert not are_spans({label for s in (*gold, *predicted) for label in s})
         return
@@ -203,7 +203,7 @@ def test_f1_is_the_same_in_every_scheme(
             for chunking, sentence in zip(guess, truth, strict=False)
         ]
         corpus = Corpus.from_sentences([[str(i) for i in range(len(s))] for s in truth], truth)
-        report = evaluate(corpus, [convert(sentence, scheme) for sentence in predicted])
+        report = compare_labels(corpus, [convert(sentence, scheme) for sentence in predicted])
         found.add((report.precision, report.recall, report.f1))
     assert len(found) == 1
 
@@ -230,8 +230,8 @@ def test_f1_is_the_same_in_every_scheme(
 def test_which_labels_mark_spans(labels: list[str], marked: bool, preset: str) -> None:
     corpus = Corpus.from_sentences([list("abcde")[: len(labels)]], [labels])
     assert are_spans(labels) == marked
-    assert (evaluate(corpus, [labels]).f1 is not None) == marked
-    assert usual_preset(corpus) == preset
+    assert (compare_labels(corpus, [labels]).f1 is not None) == marked
+    assert choose_preset(corpus) == preset
 
 
 def test_a_type_may_hold_anything() -> None:

@@ -16,20 +16,30 @@ if TYPE_CHECKING:
     from typing import Any
 
     from corate.corpus import Corpus
-    from corate.evaluation.report import Report
+    from corate.evaluation.report import Report, evaluate
     from corate.formats import read, write
     from corate.model.archive import load
     from corate.model.tagger import Tagger
-    from corate.training import train
+    from corate.progress import ProgressEvent
+    from corate.training.api import train
+    from corate.training.options import MEMM, Empirical, Perceptron, Piecewise, Polish, Separate, Standard
 
 __all__ = [
+    "MEMM",
     "ConfigError",
     "CorateError",
     "Corpus",
     "DataError",
+    "Empirical",
     "FeatureError",
     "ModelError",
+    "Perceptron",
+    "Piecewise",
+    "Polish",
+    "ProgressEvent",
     "Report",
+    "Separate",
+    "Standard",
     "Tagger",
     "evaluate",
     "load",
@@ -43,7 +53,12 @@ __version__ = "0.1.0"
 _MODULES = {
     "Corpus": "corpus",
     "Report": "evaluation.report",
+    "evaluate": "evaluation.report",
+    "ProgressEvent": "progress",
     "Tagger": "model.tagger",
+    **dict.fromkeys(
+        ("Empirical", "MEMM", "Perceptron", "Piecewise", "Polish", "Separate", "Standard"), "training.options"
+    ),
     "load": "model.archive",
     "read": "formats",
     "train": "training.api",
@@ -69,20 +84,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-def evaluate(tagger: Tagger, corpus: Corpus, *, threads: int = 1) -> Report:
-    """Tag a labelled corpus and compare: accuracy for all, known and unknown words, and chunks where labels are spans.
-
-    >>> from corate import Corpus, train
-    >>> corpus = Corpus.from_sentences([[("Ann", "NAME"), ("sleeps", "VERB")], [("Bob", "NAME"), ("sings", "VERB")]])
-    >>> evaluate(train(corpus), corpus).accuracy
-    1.0
-    """
-    from corate.corpus import Corpus
-    from corate.evaluation.report import evaluate as compared
-
-    if not isinstance(corpus, Corpus):
-        raise DataError(f"a corpus is needed, not a {type(corpus).__name__}; make one with Corpus.from_sentences")
-    known = tagger.words if len(tagger.words) else None
-    return compared(corpus, tagger.tag_corpus(corpus, threads=threads), known)

@@ -5,25 +5,25 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 from typing import Any
 
 from corate.arguments import check_threads, check_whole
 from corate.corpus import Corpus
 from corate.errors import DataError
-from corate.evaluation.report import Report, evaluate
+from corate.evaluation.report import Report, compare_labels
 from corate.features import FeatureSource
 from corate.model.tagger import Tagger
-from corate.training import METHODS, train
+from corate.progress import OnProgress, ProgressEvent, ignore_progress
+from corate.training.api import train
+from corate.training.options import METHODS
 
 __all__ = ["ORDER", "Row", "Run", "compare", "in_order"]
 
 #: From the quickest to the slowest, as a rule.
 ORDER = ("empirical", "perceptron", "polish", "separate", "standard", "piecewise", "memm")
-
-Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
@@ -108,14 +108,14 @@ def in_order(methods: Sequence[str]) -> list[str]:
 def compare(
     corpus: Corpus,
     test: Corpus,
-    methods: Sequence[str] = METHODS,
+    methods: Sequence[str] = tuple(METHODS),
     *,
     features: FeatureSource = None,
     held_out: Corpus | None = None,
     seeds: int = 1,
     threads: int = 1,
     options: Mapping[str, Mapping[str, Any]] | None = None,
-    progress: Progress | None = None,
+    progress: OnProgress = ignore_progress,
 ) -> Iterator[Row]:
     """Train methods on a corpus and judge them on another; a row for each as it is finished, the quick ones first.
 
@@ -139,7 +139,10 @@ def compare(
         named: tuple[str, ...] = ()
         try:
             for seed in range(seeds):
-                told = _told(progress, method, seed, seeds)
+
+                def report(event: ProgressEvent, method: str = method, seed: int = seed) -> None:
+                    progress(replace(event, method=method, seed=seed if seeds > 1 else None))
+
                 tagger = train(
                     corpus,
                     method,
@@ -147,12 +150,12 @@ def compare(
                     held_out=held_out,
                     threads=threads,
                     seed=seed,
-                    progress=told,
+                    progress=report,
                     **further.get(method, {}),
                 )
                 if tagger.record.get("interrupted"):
                     raise KeyboardInterrupt
-                told("testing", 0.0)
+                report(ProgressEvent("testing"))
                 named = tuple(tagger.features)
                 runs.append(_measured(tagger, test, threads, seed))
         except KeyboardInterrupt as interrupt:
@@ -163,17 +166,6 @@ def compare(
             raise stopped
 
 
-def _told(progress: Progress | None, method: str, seed: int, seeds: int) -> Progress:
-    """Progress that names the method, and the seed where there are several."""
-    name = method if seeds == 1 else f"{method}, seed {seed}"
-
-    def told(stage: str, done: float) -> None:
-        if progress is not None:
-            progress(stage if stage.startswith(name) else f"{name}, {stage}", done)
-
-    return told
-
-
 def _measured(tagger: Tagger, test: Corpus, threads: int, seed: int) -> Run:
     started = time.perf_counter()
     predicted = tagger.tag_corpus(test, threads=threads)
@@ -181,5 +173,5 @@ def _measured(tagger: Tagger, test: Corpus, threads: int, seed: int) -> Run:
     known = tagger.words if len(tagger.words) else None
     with tempfile.TemporaryDirectory() as folder:
         n_bytes = tagger.save(os.path.join(folder, "model"))
-    report = evaluate(test, predicted, known)
+    report = compare_labels(test, predicted, known)
     return Run(seed, float(tagger.record["seconds"]), n_bytes, test.n_tokens / seconds, report)

@@ -310,7 +310,7 @@ class Corpus:
             if column.name == name:
                 return column
         have = ", ".join(c.name for c in self.columns) or "none"
-        raise DataError(f"no column {name!r} in the data (columns: {have}); name them with --columns or columns=")
+        raise DataError(f"no column {name!r} in the data (columns: {have}); name them with columns=")
 
     @property
     def word(self) -> Column | None:
@@ -337,10 +337,9 @@ class Corpus:
     def require_labels(self) -> Column:
         """The label column, or an error that says how to name one."""
         if self.labels is None:
-            hint = "; is something other than tabs and spaces between columns (--separator)?"
+            hint = "; is something other than tabs and spaces between columns (separator=)?"
             raise DataError(
-                "the data has no labels; name the label column with --columns or columns="
-                + hint * (len(self.columns) == 1)
+                "the data has no labels; name the label column with columns=" + hint * (len(self.columns) == 1)
             )
         return self.labels
 

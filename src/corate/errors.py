@@ -14,7 +14,14 @@ class DataError(CorateError, ValueError):
 
 
 class ConfigError(DataError):
-    """An argument or a setting is unknown, out of its range, or not for the method: the message names it."""
+    """An argument or an option is unknown, out of its range, or not for the method: the message names it.
+
+    ``option`` is the name of the argument where the error is about one.
+    """
+
+    def __init__(self, message: str, *, option: str | None = None) -> None:
+        super().__init__(message)
+        self.option = option
 
 
 class FeatureError(CorateError, ValueError):

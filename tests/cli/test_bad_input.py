@@ -449,16 +449,16 @@ def test_a_full_disk(small, tmp_path, command):
 INTERRUPTED = """
 import os, signal, sys
 from corate.cli import main, terminal
-def reached(self, stage, done=None):
-    if stage == {stage!r}:
+def reached(self, event):
+    if event.title == {stage!r}:
         os.kill(os.getpid(), signal.SIGINT)
-terminal.Progress.__call__ = reached
+terminal.ProgressBar.show = reached
 main()
 """
 #: Runs a command and says when it begins to read.
 WAITING = """
 from corate.cli import main, terminal
-terminal.Progress.__call__ = lambda self, stage, done=None: print(stage, flush=True)
+terminal.ProgressBar.show = lambda self, event: print(event.title, flush=True)
 main()
 """
 COUNTING = ["reading", "counting", "tuning the default ladder", "weighing the experts", "fitting the edges",

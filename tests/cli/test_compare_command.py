@@ -9,7 +9,7 @@ from corate import Corpus, DataError
 from corate.cli import terminal
 from corate.cli.plot import Point, in_characters, page, svg
 from corate.comparison import ORDER, compare
-from corate.training import METHODS
+from corate.training.options import METHODS
 
 FEATURES = ["--features", "word[0], suffix(word[0], 2)"]
 QUICK = ["--methods", "polish,empirical,perceptron"]
@@ -55,10 +55,10 @@ def test_means_and_spread_are_over_the_seeds(corpora):
 
 
 def test_features_are_the_same_for_all_and_options_are_by_method(corpora):
-    options = {"standard": {"settings": {"iterations": 1}}}
+    options = {"standard": {"iterations": 1}}
     rows = list(compare(*corpora, ["standard", "perceptron"], features=["word[0]"], options=options))
     assert {row.features for row in rows} == {("word[0]",)}
-    with pytest.raises(DataError, match="ladder is for"):
+    with pytest.raises(DataError, match="ladder is an option of"):
         list(compare(*corpora, ["standard"], options={"standard": {"ladder": "paper"}}))
 
 
@@ -79,8 +79,8 @@ def test_what_cannot_be_compared(corpora, change, said):
 
 
 def test_ctrl_c_keeps_the_seeds_that_are_finished(corpora):
-    def progress(stage, done):
-        if stage.startswith("polish, seed 1"):
+    def progress(event):
+        if (event.method, event.seed) == ("polish", 1):
             raise KeyboardInterrupt
 
     rows = compare(*corpora, ["polish", "empirical"], seeds=2, progress=progress)
@@ -191,12 +191,12 @@ def interrupt_at(monkeypatch, stage):
     """Ctrl-C at a stage, once."""
     hit = []
 
-    def progress(self, name, done=None):
-        if not hit and name.startswith(stage) and (done or 0) >= 0.5:
-            hit.append(name)
+    def progress(self, event):
+        if not hit and event.title.startswith(stage) and (event.fraction or 0) >= 0.5:
+            hit.append(event)
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(terminal.Progress, "__call__", progress)
+    monkeypatch.setattr(terminal.ProgressBar, "show", progress)
 
 
 @pytest.mark.parametrize("how", ["shown", "json"])

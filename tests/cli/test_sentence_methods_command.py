@@ -7,11 +7,17 @@ import pytest
 import corate as library
 from corate.cli import terminal
 from corate.cli.methods import option_of
-from corate.training import ARGUMENTS, METHODS
-from corate.training.chains import LATTICES, ORDERS, RECIPES, TRANSITIONS
+from corate.training.options import METHODS, OPTION_METHODS, Polish, Standard, options_of
+from small_corpora import chain_methods, for_method
 
-#: Little to wait for: a template or two, few passes and iterations.
-FEW = ["--features", "word[0], suffix(word[0], 2)", "--set", "iterations=15", "--set", "passes=2"]
+
+def quick(method):
+    """Little to wait for: a template or two, few passes and iterations."""
+    few = for_method(method, iterations="15", passes="2")
+    return ["--features", "word[0], suffix(word[0], 2)", *(part for k, v in few.items() for part in (f"--{k}", v))]
+
+
+FEW = quick("polish")
 
 
 @pytest.fixture(scope="session")
@@ -32,11 +38,11 @@ def told(corate, file, model, *args):
 # -- the options -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", RECIPES)
+@pytest.mark.parametrize("method", chain_methods())
 def test_every_method_trains_a_model_that_tags(corate, few, data, tmp_path, method):
-    result = told(corate, few, tmp_path / "m", "--method", method, *FEW, "--test", data / "test.tsv")
+    result = told(corate, few, tmp_path / "m", "--method", method, *quick(method), "--test", data / "test.tsv")
     assert (result["method"], result["interrupted"]) == (method, False)
-    assert (result["settings"]["passes"], result["settings"]["iterations"]) == (2, 15)
+    assert result["settings"].items() >= for_method(method, passes=2, iterations=15).items()
     assert result["test"]["accuracy"] > 0.5
     assert json.loads(corate("eval", tmp_path / "m", data / "test.tsv", "--json").text)["f1"] == result["test"]["f1"]
 
@@ -44,20 +50,20 @@ def test_every_method_trains_a_model_that_tags(corate, few, data, tmp_path, meth
 @pytest.mark.parametrize(
     ("args", "key", "value"),
     [
-        *((["--lattice", name], "lattice", name) for name in LATTICES),
-        *((["--transitions", name], "transitions", name) for name in TRANSITIONS),
+        *((["--lattice", name], "lattice", name) for name in options_of(Standard)["lattice"].choices),
+        *((["--transitions", name], "transitions", name) for name in options_of(Standard)["transitions"].choices),
         (["--no-boundaries"], "boundaries", False),
         ([], "boundaries", True),
         (["--optimizer", "adagrad"], "optimizer", "adagrad"),
         (["--optimizer", "lbfgs"], "optimizer", "lbfgs"),
-        *((["--order", str(order)], "order", order) for order in ORDERS),
+        *((["--order", str(order)], "order", order) for order in options_of(Standard)["order"].choices),
         ([], "order", 1),
     ],
 )
 def test_options_are_those_of_the_library(corate, few, tmp_path, args, key, value):
     # a pruned lattice is one where labels are more than a few, so that pruning is wanted: here it may be full
-    found = told(corate, few, tmp_path / "m", "--method", "standard", *FEW, *args)[key]
-    assert found == value or (key == "lattice" and found in LATTICES)
+    found = told(corate, few, tmp_path / "m", "--method", "standard", *quick("standard"), *args)[key]
+    assert found == value or (key == "lattice" and found in ("full", "pruned"))
 
 
 @pytest.mark.parametrize("base", ["default", "paper", "none", "separate"])
@@ -78,21 +84,18 @@ def test_all_that_is_given_reaches_the_library(corate, few, tmp_path, monkeypatc
 
     monkeypatch.setattr("corate.train", spied)
     args = ["--unknown", "?", "--lattice", "full", "--transitions", "seen", "--no-boundaries", "--label-weight", "O=2"]
-    assert corate("train", few, "-o", tmp_path / "m", *args, "--order", "2", "--set", "c2=0.1", "-q").code == 0
-    wanted = {"method": "polish", "unknown": "?", "lattice": "full", "transitions": "seen", "boundaries": False}
-    wanted["order"] = 2
-    assert wanted.items() <= seen.items()
-    assert (seen["label_weights"], seen["settings"]) == ({"O": 2.0}, {"c2": 0.1})
-    assert not {"base", "coupling", "optimizer", "ladder", "init", "tune", "checkpoint", "features"} & seen.keys()
-    seen.clear()
+    assert corate("train", few, "-o", tmp_path / "m", *args, "--order", "2", "--c2", "0.1", "-q").code == 0
+    wanted = {"unknown": "?", "lattice": "full", "transitions": "seen", "boundaries": False, "order": 2, "c2": 0.1}
+    assert seen["method"] == Polish(**wanted, label_weights={"O": 2.0})
+    assert (seen["features"], seen["init"]) == (None, None)
     assert corate("train", few, "-o", tmp_path / "m", "-q").code == 0
-    assert not {"order", "lattice", "transitions", "boundaries", "unknown"} & seen.keys()
+    assert seen["method"] == Polish()
 
 
 def test_fewer_weights_with_c1_and_with_a_cutoff(corate, few, tmp_path):
-    whole = told(corate, few, tmp_path / "m", "--method", "standard", *FEW)
-    sparse = told(corate, few, tmp_path / "m", "--method", "standard", *FEW, "--set", "c1=1")
-    common = told(corate, few, tmp_path / "m", *FEW, "--set", "cutoff=3")
+    whole = told(corate, few, tmp_path / "m", "--method", "standard", *quick("standard"))
+    sparse = told(corate, few, tmp_path / "m", "--method", "standard", *quick("standard"), "--c1", "1")
+    common = told(corate, few, tmp_path / "m", *FEW, "--cutoff", "3")
     assert sparse["bytes"] < whole["bytes"]
     assert common["bytes"] < told(corate, few, tmp_path / "m", *FEW)["bytes"]
 
@@ -131,7 +134,6 @@ VALUES = {
     "optimizer": ["adagrad"],
     "tune": [],
     "checkpoint": ["c"],
-    "init": ["i"],
     "lattice": ["full"],
     "transitions": ["seen"],
     "boundaries": [],
@@ -141,41 +143,44 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("argument", [name for name in ARGUMENTS if name != "sentence_weights"])
+@pytest.mark.parametrize("argument", [name for name in OPTION_METHODS if name != "sentence_weights"])
 def test_an_option_of_other_methods_is_wrong_usage_and_names_them(corate, tmp_path, argument):
     (tmp_path / "t").write_text("a\tX\n")
-    option = [option_of(argument), *VALUES[argument]]
+    option = [option_of(argument), *VALUES.get(argument, ["1"])]
     for method in METHODS:
-        if method not in ARGUMENTS[argument]:
+        if method not in OPTION_METHODS[argument]:
             result = corate("train", tmp_path / "t", "-o", tmp_path / "m", "--method", method, *option)
             assert result.code == 2
-            assert f"{option[0]}: it is for --method" in " ".join(result.err.split())
-            assert all(owner in result.err for owner in ARGUMENTS[argument])
+            assert f"{option[0]}: {argument} is an option of the method" in " ".join(result.err.split())
+            assert all(repr(owner) in result.err for owner in OPTION_METHODS[argument])
             assert not (tmp_path / "m").exists()
 
 
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["--set", "sigma2=1"], "unknown setting 'sigma2'; there are c1, c2,"),
-        (["--set", "passes=1.5"], "'passes' must be a whole number from 0 to 1000000"),
-        (["--set", "c2=-1"], "'c2' must be a number from 0 to 1000000000, not -1.0"),
-        (["--set", "batch=1e30"], "'batch' must be a whole number from 0 to 1000000, not 1e+30"),
-        (["--set", "iterations=1e400"], "'iterations' must be a whole number from 0 to 1000000, not inf"),
-        (["--set", "c1=1"], "c1 is for --optimizer lbfgs, not for adagrad; use --set cutoff=N"),
-        (["--method", "standard", "--optimizer", "adagrad", "--set", "c1=1"], "add --optimizer lbfgs"),
-        (["--optimizer", "lbfgs"], "polish is trained by adagrad"),
-        (["--method", "perceptron", "--optimizer", "adagrad"], "perceptron is trained by perceptron"),
-        (["--method", "standard", "--checkpoint", "c"], "it is for --optimizer adagrad, not for lbfgs"),
+        (["--sigma2", "1"], "sigma2 is an option of the method 'separate', not of 'polish'"),
+        (["--passes", "1.5"], "passes must be an integer from 1 to 1000000"),
+        (["--c2", "-1"], "c2 must be a number from 0 to 1000000000, not -1.0"),
+        (["--batch", "1e30"], "batch must be an integer from 0 to 1000000, not 1e+30"),
+        (["--method", "memm", "--iterations", "1e400"], "iterations must be an integer from 0 to 1000000, not inf"),
+        (["--c1", "1"], "c1 is an option of the method 'standard' or 'piecewise' or 'memm', not of 'polish'"),
+        (
+            ["--method", "standard", "--optimizer", "adagrad", "--c1", "1"],
+            "c1 is for the optimizer 'lbfgs', not for 'adagrad'",
+        ),
+        (["--optimizer", "lbfgs"], "unknown optimizer 'lbfgs'; there are adagrad"),
+        (["--method", "perceptron", "--optimizer", "adagrad"], "optimizer is an option of the method"),
+        (["--method", "standard", "--checkpoint", "c"], "the optimizer 'lbfgs' makes none; use 'adagrad'"),
         (["--lattice", "thin"], "'thin' is none of full, pruned"),
         (["--transitions", "some"], "'some' is none of all, seen"),
-        *((["--order", value], "Invalid value for '--order'") for value in ("0", "3", "-1", "1.5", "second", "")),
+        *((["--order", value], "is none of 1, 2") for value in ("0", "3", "-1", "1.5", "second", "")),
         (["--init", "i", "--features", "ner"], "keeps its features"),
         (["--init", "i", "--base", "paper"], "is its own base"),
-        (["--init", "i", "--tune"], "is not tuned; use --set"),
-        (["--init", "i", "--all-labels"], "use --lattice full"),
+        (["--init", "i", "--tune"], "is not tuned; leave tune unset"),
+        (["--init", "i", "--all-labels"], "use the lattice 'full'"),
         (["--init", "i", "--checkpoint", "i"], "i is the model to start from itself"),
-        (["--drop-rare", "2"], "use --set cutoff=2"),
+        (["--drop-rare", "2"], "use --cutoff 2"),
     ],
 )
 def test_what_does_not_go_together_is_wrong_usage(corate, tmp_path, monkeypatch, args, said):
@@ -200,7 +205,7 @@ def test_a_model_to_start_from_must_be_one(corate, few, data, tmp_path):
 
 @pytest.mark.parametrize("method", ["empirical", "separate", "polish", "standard", "perceptron"])
 def test_any_chain_model_can_be_trained_further(corate, few, data, tmp_path, method):
-    args = FEW if method in RECIPES else []
+    args = quick(method) if method in chain_methods() else []
     first = told(corate, few, tmp_path / "m", "--method", method, *args, "--test", data / "test.tsv")
     more = told(corate, data / "train.tsv", tmp_path / "m", "--init", tmp_path / "m", "--test", data / "test.tsv")
     assert more["init"] == {"method": method, "sentences": 80, "tokens": first["tokens"]}
@@ -209,7 +214,7 @@ def test_any_chain_model_can_be_trained_further(corate, few, data, tmp_path, met
 
 
 def test_update_says_how_to_go_on(corate, few, tmp_path):
-    for method, said in (("polish", "corate train --init"), ("memm", "train it again on all the text")):
+    for method, said in (("polish", "with --init"), ("memm", "train it again on all the text")):
         told(corate, few, tmp_path / "m", "--method", method, *FEW)
         result = corate("update", tmp_path / "m", few)
         assert (result.code, result.err.count("\n")) == (1, 1)
@@ -219,10 +224,10 @@ def test_update_says_how_to_go_on(corate, few, tmp_path):
 
 def test_a_model_of_the_second_order_stays_one(corate, few, tmp_path):
     told(corate, few, tmp_path / "m", "--order", "2", *FEW)
-    more = told(corate, few, tmp_path / "n", "--init", tmp_path / "m", "--set", "passes=1")
+    more = told(corate, few, tmp_path / "n", "--init", tmp_path / "m", "--passes", "1")
     assert more["order"] == 2
     for args, said in (
-        (["--order", "1"], "is of the second order, and remains so"),
+        (["--order", "1"], "has order 2, and keeps it"),
         (["--method", "perceptron"], "use polish or standard"),
     ):
         result = corate("train", few, "-o", tmp_path / "o", "--init", tmp_path / "m", *args)
@@ -246,14 +251,14 @@ def test_people_see_the_settings_they_chose_and_the_held_out_accuracy(corate, fe
     assert plain.text.startswith("polish: 80 sentences")
     assert "settings:" not in plain.text
     assert "held-out" not in plain.text
-    judged = corate("train", few, "-o", tmp_path / "m", "--held-out", data / "test.tsv", "--set", "passes=2")
-    assert "settings: c1 0, c2 1, rate 0.15, passes 2," in judged.text
+    judged = corate("train", few, "-o", tmp_path / "m", "--held-out", data / "test.tsv", "--passes", "2")
+    assert "settings: c2 1, rate 0.15, passes 2," in judged.text
     accuracy = json.loads(corate("info", tmp_path / "m", "--json").text)["record"]["held_out"]["accuracy"]
     assert f"held-out: accuracy {100 * accuracy:.2f}%" in judged.text
 
 
 def test_info_tells_what_was_trained_and_how(corate, few, tmp_path):
-    told(corate, few, tmp_path / "m", "--method", "memm", *FEW, "--set", "c2=0.25")
+    told(corate, few, tmp_path / "m", "--method", "memm", *quick("memm"), "--c2", "0.25")
     facts = json.loads(corate("info", tmp_path / "m", "--json").text)
     assert facts["locally_normalised"] is True
     assert facts["record"]["settings"]["c2"] == 0.25
@@ -272,20 +277,18 @@ def test_help_groups_options_by_what_they_are_for(corate):
     text = corate("train", "--help").text
     titles = (
         "Options:",
-        "Counting (empirical):",
         "Fitting weights (all but",
         "Training on whole sentences (",
+        "Counting (empirical):",
+        "Model file:",
         "Reading:",
     )
     places = [text.index(title) for title in titles]
     assert places == sorted(places)
-    first = (
-        places[1] < text.index("--ladder <") < places[2] < text.index("--base <") < text.index("--tune ") < places[3]
-    )
-    assert first
-    assert places[3] < text.index("--init MODEL") < text.index("--no-boundaries") < places[4]
+    assert text.index("--init MODEL") < places[1] < text.index("--tune ") < text.index("--base <") < places[2]
+    assert places[2] < text.index("--no-boundaries") < places[3] < text.index("--ladder <") < places[4]
     assert f"<{'|'.join(METHODS)}>" in text
-    assert all(option_of(name) in text for name in ARGUMENTS if name != "sentence_weights")
+    assert all(option_of(name) in text for name in OPTION_METHODS if name != "sentence_weights")
 
 
 # -- Ctrl-C and checkpoints ------------------------------------------------------------------------------------------
@@ -295,19 +298,19 @@ def interrupt_at(monkeypatch, stage, done):
     """Ctrl-C when a stage has got so far, once."""
     hit = []
 
-    def progress(self, name, share=None):
-        if not hit and name.startswith(stage) and (share or 0.0) >= done:
-            hit.append(name)
+    def progress(self, event):
+        if not hit and event.title.startswith(stage) and (event.fraction or 0.0) >= done:
+            hit.append(event)
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(terminal.Progress, "__call__", progress)
+    monkeypatch.setattr(terminal.ProgressBar, "show", progress)
 
 
 @pytest.mark.parametrize(("method", "done"), [("polish", 0.6), ("standard", 0.1), ("perceptron", 0.6)])
 def test_ctrl_c_writes_the_model_reached_so_far_and_says_so(corate, few, data, tmp_path, monkeypatch, method, done):
     interrupt_at(monkeypatch, method, done)
     model = tmp_path / "m"
-    result = corate("train", few, "-o", model, "--method", method, "--set", "passes=4", "--json")
+    result = corate("train", few, "-o", model, "--method", method, "--passes", "4", "--json")
     assert result.code == 0
     assert result.err == f"corate: warning: interrupted: {model} holds the model reached so far\n"
     assert json.loads(result.text)["interrupted"] is True
@@ -317,9 +320,9 @@ def test_ctrl_c_writes_the_model_reached_so_far_and_says_so(corate, few, data, t
 
 def test_a_checkpoint_is_taken_up_and_ends_where_one_run_would(corate, few, data, tmp_path):
     once, twice, checkpoint = tmp_path / "once", tmp_path / "twice", tmp_path / "c"
-    told(corate, few, once, "--set", "passes=3")
-    told(corate, few, twice, "--set", "passes=1", "--checkpoint", checkpoint)
-    told(corate, few, twice, "--set", "passes=3", "--checkpoint", checkpoint)
+    told(corate, few, once, "--passes", "3")
+    told(corate, few, twice, "--passes", "1", "--checkpoint", checkpoint)
+    told(corate, few, twice, "--passes", "3", "--checkpoint", checkpoint)
     assert library.load(twice).strongest(50) == library.load(once).strongest(50)
     result = corate("train", data / "test.tsv", "-o", twice, "--checkpoint", checkpoint)
     assert result.code == 1

@@ -6,8 +6,7 @@ import pytest
 
 import corate as library
 from corate.cli import terminal
-from corate.training import METHODS
-from corate.training.separate import BASES, COUPLINGS, OPTIMIZERS
+from corate.training.options import METHODS, Separate, options_of
 
 
 @pytest.fixture(scope="session")
@@ -44,9 +43,9 @@ def test_it_trains_a_model_that_tags(corate, data, tmp_path):
 @pytest.mark.parametrize(
     ("option", "value", "key"),
     [
-        *(("--base", base, "base") for base in BASES),
-        *(("--coupling", coupling, "coupling") for coupling in COUPLINGS),
-        *(("--optimizer", optimizer, "optimizer") for optimizer in OPTIMIZERS),
+        (f"--{name}", value, name)
+        for name in ("base", "coupling", "optimizer")
+        for value in options_of(Separate)[name].choices
     ],
 )
 def test_every_choice_of_the_library_is_an_option(corate, small, tmp_path, option, value, key):
@@ -54,10 +53,16 @@ def test_every_choice_of_the_library_is_an_option(corate, small, tmp_path, optio
     assert told(corate, small, tmp_path / "m", option, value, *args)[key] == value
 
 
-def test_settings_are_set_by_name(corate, small, tmp_path):
-    settings = told(corate, small, tmp_path / "m", "--set", "passes=2", "--set", "sigma2 = 0.25")["settings"]
+def test_numbers_are_options_and_set_still_works_with_a_warning(corate, small, tmp_path):
+    settings = told(corate, small, tmp_path / "m", "--passes", "2", "--sigma2", "0.25")["settings"]
     assert (settings["passes"], settings["sigma2"]) == (2, 0.25)
-    empirical = corate("train", small, "-o", tmp_path / "m", "--method", "empirical", "--set", "oov=0.5", "--json")
+    old = ["--set", "passes=2", "--set", "sigma2 = 0.25", "--set", "coupling=0.5"]
+    result = separate(corate, small, tmp_path / "old", *old, "--json")
+    assert result.code == 0
+    assert result.err.count("\n") == 3
+    assert "--set is deprecated, and will be removed in version 0.3; use --coupling-weight 0.5" in result.err
+    assert json.loads(result.text)["settings"].items() >= {"passes": 2, "sigma2": 0.25, "coupling_weight": 0.5}.items()
+    empirical = corate("train", small, "-o", tmp_path / "m", "--method", "empirical", "--oov", "0.5", "--json")
     assert json.loads(empirical.text)["settings"]["oov"] == 0.5
 
 
@@ -70,42 +75,57 @@ def test_all_that_is_given_reaches_the_library(corate, small, tmp_path, monkeypa
         return train(corpus)
 
     monkeypatch.setattr("corate.train", spied)
-    args = ["--tune", "--checkpoint", tmp_path / "c", "--threads", 2, "--seed", 3, "--set", "rate=0.5", "--all-labels"]
+    args = ["--tune", "--checkpoint", tmp_path / "c", "--threads", 2, "--seed", 3, "--rate", "0.5", "--all-labels"]
     assert separate(corate, small, tmp_path / "m", *args).code == 0
-    wanted = {"method": "separate", "tune": True, "checkpoint": str(tmp_path / "c"), "threads": 2, "seed": 3}
-    assert wanted.items() <= seen.items()
-    assert seen["settings"] == {"rate": 0.5}
-    assert seen["all_labels"]
-    assert not {"base", "coupling", "optimizer", "ladder"} & seen.keys()
+    assert {"threads": 2, "seed": 3}.items() <= seen.items()
+    assert seen["method"] == Separate(tune=True, checkpoint=str(tmp_path / "c"), rate=0.5, all_labels=True)
 
 
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["--method", "separate", "--ladder", "paper"], "--ladder: it is for --method empirical"),
+        (
+            ["--method", "separate", "--ladder", "paper"],
+            "--ladder: ladder is an option of the method 'empirical', not of 'separate'",
+        ),
         (
             ["--method", "empirical", "--base", "none"],
-            "--base: it is for --method polish or separate, not for empirical",
+            "--base: base is an option of the method 'polish' or 'separate', not of 'empirical'",
         ),
-        (["--coupling", "joint"], "--coupling: it is for --method separate, not for polish"),
-        (["--method", "empirical", "--optimizer", "lbfgs"], "--optimizer: it is for --method separate or polish or"),
-        (["--method", "empirical", "--tune"], "--tune: it is for --method separate or polish or"),
-        (["--method", "empirical", "--checkpoint", "c"], "--checkpoint: it is for --method separate or polish or"),
-        (["--method", "empirical", "--set", "sigma2=1"], "unknown setting 'sigma2'; there are word_k,"),
-        (["--method", "separate", "--set", "word_k=1"], "unknown setting 'word_k'; there are sigma2,"),
+        (["--coupling", "joint"], "--coupling: coupling is an option of the method 'separate', not of 'polish'"),
+        (
+            ["--method", "empirical", "--optimizer", "lbfgs"],
+            "--optimizer: optimizer is an option of the method 'polish' or 'separate' or",
+        ),
+        (["--method", "empirical", "--tune"], "--tune: tune is an option of the method 'polish' or 'separate' or"),
+        (
+            ["--method", "empirical", "--checkpoint", "c"],
+            "--checkpoint: checkpoint is an option of the method 'polish' or",
+        ),
+        (
+            ["--method", "empirical", "--sigma2", "1"],
+            "--sigma2: sigma2 is an option of the method 'separate', not of 'empirical'",
+        ),
+        (
+            ["--method", "separate", "--word-k", "1"],
+            "--word-k: word_k is an option of the method 'empirical', not of 'separate'",
+        ),
         (["--method", "separate", "--set", "sigma2"], "no NAME=VALUE"),
-        (["--method", "separate", "--set", "sigma2=much"], "no NAME=VALUE"),
-        (["--method", "separate", "--set", "sigma2=-1"], "'sigma2' must be"),
-        (["--method", "separate", "--set", "sigma2=nan"], "'sigma2' must be"),
-        (["--method", "separate", "--set", "passes=2.5"], "'passes' must be a whole number from 0 to 1000000"),
-        (["--method", "separate", "--set", "passes=inf"], "'passes' must be a whole number from 0 to 1000000"),
+        (["--method", "separate", "--sigma2", "much"], "'much' is not a valid float"),
+        (["--method", "separate", "--sigma2", "-1"], "sigma2 must be"),
+        (["--method", "separate", "--sigma2", "nan"], "sigma2 must be"),
+        (["--method", "separate", "--passes", "2.5"], "passes must be an integer from 1 to 1000000"),
+        (["--method", "separate", "--passes", "inf"], "passes must be an integer from 1 to 1000000"),
         (["--method", "separate", "--base", "acid"], "'acid' is none of default, pooled, paper, none, separate"),
-        (["--method", "separate", "--base", "separate"], "a separate model is what polish starts from"),
+        (
+            ["--method", "separate", "--base", "separate"],
+            "unknown base 'separate'; there are default, pooled, paper, none",
+        ),
         (["--method", "separate", "--coupling", "loose"], "'loose' is none of"),
         (["--method", "separate", "--optimizer", "newton"], "'newton' is none of"),
         (["--method", "separate", "--checkpoint", "m"], "m is the model file itself"),
         (["--method", "separate", "--checkpoint", "FILE"], "FILE is the training file itself"),
-        (["--method", "separate", "--optimizer", "lbfgs", "--checkpoint", "c"], "it is for --optimizer adagrad"),
+        (["--method", "separate", "--optimizer", "lbfgs", "--checkpoint", "c"], "use 'adagrad'"),
         (["--method", "magic"], f"'magic' is none of {', '.join(METHODS)}"),
     ],
 )
@@ -125,17 +145,17 @@ def test_options_that_do_not_go_together_are_wrong_usage(corate, small, tmp_path
 
 def test_a_checkpoint_is_taken_up_and_ends_where_one_run_would(corate, small, data, tmp_path):
     once, twice, checkpoint = tmp_path / "once", tmp_path / "twice", tmp_path / "c"
-    told(corate, small, once, "--set", "passes=3")
-    told(corate, small, twice, "--set", "passes=1", "--checkpoint", checkpoint)
+    told(corate, small, once, "--passes", "3")
+    told(corate, small, twice, "--passes", "1", "--checkpoint", checkpoint)
     assert checkpoint.exists()
-    told(corate, small, twice, "--set", "passes=3", "--checkpoint", checkpoint)
+    told(corate, small, twice, "--passes", "3", "--checkpoint", checkpoint)
     assert library.load(twice).strongest(50) == library.load(once).strongest(50)
     assert labels(corate, twice, data) == labels(corate, once, data)
 
 
 def test_a_checkpoint_of_another_run_is_refused(corate, small, tmp_path):
-    told(corate, small, tmp_path / "m", "--set", "passes=1", "--checkpoint", tmp_path / "c")
-    result = separate(corate, small, tmp_path / "n", "--set", "rate=0.3", "--checkpoint", tmp_path / "c")
+    told(corate, small, tmp_path / "m", "--passes", "1", "--checkpoint", tmp_path / "c")
+    result = separate(corate, small, tmp_path / "n", "--rate", "0.3", "--checkpoint", tmp_path / "c")
     assert result.code == 1
     assert "c: the checkpoint is of other data or settings" in result.err
     assert not (tmp_path / "n").exists()
@@ -158,17 +178,17 @@ def interrupt_at(monkeypatch, stage, done=0.0):
     """Ctrl-C when a stage has got so far, once."""
     hit = []
 
-    def progress(self, name, share=None):
-        if not hit and name.startswith(stage) and (share or 0.0) >= done:
-            hit.append(name)
+    def progress(self, event):
+        if not hit and event.title.startswith(stage) and (event.fraction or 0.0) >= done:
+            hit.append(event)
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(terminal.Progress, "__call__", progress)
+    monkeypatch.setattr(terminal.ProgressBar, "show", progress)
 
 
 def test_ctrl_c_before_the_first_pass_leaves_nothing(corate, small, tmp_path, monkeypatch):
     interrupt_at(monkeypatch, "fitting the nodes")
-    result = separate(corate, small, tmp_path / "m", "--set", "passes=4")
+    result = separate(corate, small, tmp_path / "m", "--passes", "4")
     assert (result.code, result.out, result.err) == (130, b"", "corate: interrupted\n")
     assert not list(tmp_path.iterdir())
 
@@ -180,7 +200,7 @@ def test_ctrl_c_later_writes_the_model_reached_so_far_and_says_so(
 ):
     interrupt_at(monkeypatch, stage, done)
     model = tmp_path / "m"
-    result = separate(corate, small, model, "--set", "passes=4", "-q" if quiet else "--json")
+    result = separate(corate, small, model, "--passes", "4", "-q" if quiet else "--json")
     assert result.code == 0
     warning = f"corate: warning: interrupted: {model} holds the model reached so far\n"
     assert result.err == ("" if quiet else warning)
@@ -194,7 +214,7 @@ def test_ctrl_c_later_writes_the_model_reached_so_far_and_says_so(
 
 def test_info_tells_how_it_was_trained_and_what_weighs_most(corate, small, tmp_path):
     model = tmp_path / "m"
-    told(corate, small, model, "--base", "paper", "--set", "passes=2")
+    told(corate, small, model, "--base", "paper", "--passes", "2")
     facts = json.loads(corate("info", model, "--json").text)
     record = facts["record"]
     assert (record["base"], record["coupling"], record["settings"]["passes"]) == ("paper", "given-nodes", 2)

@@ -25,10 +25,10 @@ main()
 AT_STAGE = """
 import os, signal
 from corate.cli import main, terminal
-def reached(self, stage, done=None):
-    if stage.startswith({stage!r}):
+def reached(self, event):
+    if event.title.startswith({stage!r}):
         os.kill(os.getpid(), signal.{signal})
-terminal.Progress.__call__ = reached
+terminal.ProgressBar.show = reached
 main()
 """
 COMPARE = ["compare", "{data}/train.tsv", "--test", "{data}/test.tsv", "--plot", "old.svg"]

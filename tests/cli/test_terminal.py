@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import corate as library
 from corate.cli import terminal
+from corate.progress import ProgressEvent
 
 cells = st.text(st.characters(codec="ascii", exclude_categories=["C"]), max_size=12).map(str.strip)
 
@@ -55,7 +56,7 @@ def test_a_bar_shows_on_terminals_only_and_not_when_quiet(monkeypatch, screen, q
     stream = Screen() if screen else io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(terminal, "_PATIENCE_SECONDS", 0.0)
-    with terminal.Progress(quiet) as progress:
+    with terminal.ProgressBar(quiet) as progress:
         progress("reading")
         progress("counting", 0.5)
         progress("counting", 1.0)
@@ -66,7 +67,7 @@ def test_short_work_shows_no_bar(monkeypatch):
     stream = Screen()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(terminal, "_PATIENCE_SECONDS", 3600.0)
-    with terminal.Progress() as progress:
+    with terminal.ProgressBar() as progress:
         progress("counting", 0.5)
     assert stream.getvalue() == ""
 
@@ -75,17 +76,17 @@ def test_news_of_a_stage_shows_and_does_not_start_it_anew(monkeypatch):
     stream = Screen()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(terminal, "_PATIENCE_SECONDS", 0.0)
-    with terminal.Progress() as progress:
+    with terminal.ProgressBar() as progress:
         progress("fitting", 0.2)
         task = progress._task
-        progress("fitting: loss 0.5 [a]", 0.5)
+        progress.show(ProgressEvent("fitting", 0.5, loss=0.5))
         progress("fitting", 0.6)
         assert progress._task == task
-        assert progress._bar.tasks[0].description == "fitting: loss 0.5 [a]"
+        assert progress._bar.tasks[0].description == "fitting: loss 0.5000"
         progress._bar.refresh()
         progress("building", 0.0)
         assert progress._bar.tasks[0].description == "building"
-    assert "loss 0.5 [a]" in stream.getvalue()
+    assert "loss 0.5000" in stream.getvalue()
 
 
 # -- labels and tokens that would steer the terminal -----------------------------------------------------------------

@@ -5,7 +5,8 @@ import shutil
 
 import pytest
 
-from corate.training import METHODS
+from corate.progress import ProgressEvent
+from corate.training.options import METHODS
 
 
 def sentence_count(path):
@@ -17,7 +18,7 @@ def test_json_tells_what_was_trained_how_long_it_took_and_how_large_it_is(corate
     result = corate("train", data / "train.tsv", "-o", model, "--test", data / "test.tsv", "--json")
     assert (result.code, result.err) == (0, "")
     told = json.loads(result.text)
-    assert told["method"] == METHODS[0] == "polish"
+    assert told["method"] == next(iter(METHODS)) == "polish"
     assert told["sentences"] == sentence_count(data / "train.tsv")
     assert told["tokens"] == len(list(filter(None, (data / "train.tsv").read_text("utf-8").split("\n"))))
     assert told["labels"] == 17
@@ -140,7 +141,7 @@ def test_unknown_templates_and_presets_are_exit_code_1(corate, data, tmp_path):
 
 def test_ctrl_c_leaves_the_old_model_and_nothing_else(corate, data, tmp_path, monkeypatch):
     def interrupted(*args, progress, **options):
-        progress("counting", 0.5)
+        progress(ProgressEvent("counting", 0.5))
         raise KeyboardInterrupt
 
     monkeypatch.setattr("corate.train", interrupted)
@@ -198,7 +199,7 @@ def test_words_taken_for_labels_are_refused_in_one_line_that_names_the_remedies(
     args = ["--method", "empirical", "--quiet"]
     result = corate("train", tmp_path / "swapped.tsv", "-o", tmp_path / "m", *args)
     assert (result.code, result.err.count("\n")) == (1, 1)
-    assert "is the label column right? Name the columns (--columns" in result.err
+    assert "is the label column right? Name the columns with --columns" in result.err
     assert "--many-labels" in result.err
     assert not (tmp_path / "m").exists()
     assert corate("train", tmp_path / "swapped.tsv", "-o", tmp_path / "m", "--many-labels", *args).code == 0

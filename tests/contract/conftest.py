@@ -10,8 +10,7 @@ import pytest
 import corate
 from corate.corpus import Corpus
 from corate.model.tagger import Tagger
-from corate.training import METHODS
-from corate.training.empirical import LADDERS
+from corate.training.options import METHODS, Empirical, options_of
 
 TEMPLATES = ["word[0]", "suffix(word[0], 2)", "word[-1]|word[0]"]
 
@@ -21,13 +20,13 @@ for _method in METHODS:
     WAYS[_method] = {"method": _method}
     WAYS[f"{_method}, templates"] = {"method": _method, "features": TEMPLATES}
     if _method == "empirical":
-        for _ladder in LADDERS:
+        for _ladder in options_of(Empirical)["ladder"].choices:
             features = TEMPLATES if _ladder == "pooled" else None
             WAYS[f"{_method}, {_ladder}"] = {"method": _method, "ladder": _ladder, "features": features}
         WAYS[f"{_method}, all labels"] = {"method": _method, "ladder": "default", "all_labels": True}
     if _method == "standard":
         WAYS[f"{_method}, AdaGrad"] = {"method": _method, "features": TEMPLATES, "optimizer": "adagrad"}
-        WAYS[f"{_method}, L1"] = {"method": _method, "features": TEMPLATES, "settings": {"c1": 0.1}}
+        WAYS[f"{_method}, L1"] = {"method": _method, "features": TEMPLATES, "c1": 0.1}
         WAYS[f"{_method}, as CRFsuite"] = {
             "method": _method, "features": TEMPLATES, "transitions": "seen", "boundaries": False,
         }  # fmt: skip

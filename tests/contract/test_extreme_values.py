@@ -10,8 +10,8 @@ import pytest
 
 import corate
 from corate.errors import DataError
-from corate.training import METHODS
 from corate.training.checks import LARGEST_VALUE
+from corate.training.options import METHODS
 
 LARGEST = float(np.finfo(np.float32).max)
 SMALLEST = 1e-45  # what single precision can tell from zero

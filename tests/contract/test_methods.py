@@ -16,11 +16,10 @@ from corate.errors import DataError, ModelError
 from corate.label_scores import DENSE_LABELS
 from corate.model import container
 from corate.model.tagger import Tagger
-from corate.training import METHODS
-from corate.training.chains import RECIPES
 from corate.training.checks import DOUBTED_TOKENS, FEWEST_DOUBTED, MOST_LABELS
+from corate.training.options import METHODS
 from real_corpora import real_file
-from small_corpora import corpus_of, random_sentences, words_of
+from small_corpora import chain_methods, corpus_of, for_method, random_sentences, words_of
 
 Train = Callable[..., Tagger]
 
@@ -44,7 +43,7 @@ def test_it_learns(train: Train) -> None:
 def test_it_says_what_it_did(train: Train, way: dict[str, Any]) -> None:
     corpus = corpus_of(TRAINING)
     stages: list[str] = []
-    tagger = train(corpus, progress=lambda stage, done: stages.append(stage))
+    tagger = train(corpus, progress=lambda event: stages.append(event.stage))
     record = tagger.record
     assert tagger.method == record["method"] == way["method"]
     assert (record["sentences"], record["tokens"], record["labels"]) == (len(corpus), corpus.n_tokens, 4)
@@ -172,11 +171,11 @@ def test_labels_that_training_has_not_seen_are_wrong_and_no_more(train: Train) -
 def test_more_labels_than_fit_a_table(train: Train, way: dict[str, Any], tmp_path: Path) -> None:
     """Edge scores of so many labels are looked up pair by pair. A pool's are all stored, as are trained ones: fewer of
     them here, and only those that words were seen with."""
-    trained = way["method"] in RECIPES
+    trained = way["method"] in chain_methods()
     n = DENSE_LABELS + 10 if way["method"] != "empirical" or way.get("features") else 5000
     labelled = [[(f"w{i}", f"L{i}"), (f"w{i + 1}", f"L{i + 1}")] for i in range(0, n, 2)]
-    few = {"iterations": 10, "passes": 3} | way.get("settings", {})
-    options: dict[str, Any] = {"settings": few, "lattice": "pruned"} if trained else {}
+    few = for_method(way["method"], iterations=10, passes=3)
+    options: dict[str, Any] = {**few, "lattice": "pruned"} if trained else {}
     tagger = train(corpus_of(labelled), many_labels=True, **options)
     assert len(tagger.labels) == n
     found = tagger.tag(["w4", "w5"])
@@ -213,12 +212,11 @@ def test_words_taken_for_labels_are_refused_before_they_fill_the_memory(method: 
 def test_words_taken_for_labels_are_doubted_unless_they_are_meant(method: str) -> None:
     words = [f"w{i}" for i in range(FEWEST_DOUBTED + 1)]
     swapped = [[(f"T{i % 7}", word)] for i, word in enumerate(words)] * 2
-    doubt = r"201 labels in 402 tokens \(distinct words: 7\); is the label column right\? .*--columns.*--many-labels"
+    doubt = r"201 labels in 402 tokens \(distinct words: 7\); is the label column right\? .*columns=.*many_labels=True"
     with pytest.raises(DataError, match=doubt):
         corate.train(corpus_of(swapped), method)
-    few = {"passes": 1} if method in ("separate", "polish", "perceptron") else {"iterations": 1}
-    settings = None if method == "empirical" else few
-    assert corate.train(corpus_of(swapped), method, many_labels=True, settings=settings).labels == words
+    few = for_method(method, passes=1, iterations=1)
+    assert corate.train(corpus_of(swapped), method, many_labels=True, **few).labels == words
 
 
 @pytest.mark.parametrize(
@@ -231,12 +229,12 @@ def test_words_taken_for_labels_are_doubted_unless_they_are_meant(method: str) -
     ids=["few labels", "more words", "many tokens"],
 )
 def test_labels_are_not_doubted_where_there_are_few_or_enough_words_or_tokens(corpus: Corpus) -> None:
-    assert len(corate.train(corpus, "perceptron", settings={"passes": 1}, lattice="pruned").labels) >= FEWEST_DOUBTED
+    assert len(corate.train(corpus, "perceptron", passes=1, lattice="pruned").labels) >= FEWEST_DOUBTED
 
 
 def test_a_separate_start_takes_as_many_labels_as_are_meant() -> None:
     corpus = corpus_of([[(f"w{i % 9}", f"L{i}")] for i in range(FEWEST_DOUBTED + 1)])
-    tagger = corate.train(corpus, base="separate", features=["word[0]"], many_labels=True, settings={"passes": 1})
+    tagger = corate.train(corpus, base="separate", features=["word[0]"], many_labels=True, passes=1)
     assert len(tagger.labels) == FEWEST_DOUBTED + 1
 
 

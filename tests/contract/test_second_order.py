@@ -13,8 +13,10 @@ from corate.errors import DataError
 from corate.label_scores import DENSE_LABELS
 from corate.model.tagger import Tagger
 from corate.training.chains import MOST_TRIPLE_LABELS, ChainTraining
-from corate.training.start import FULL_LATTICE_LABELS, StartFromModel
-from small_corpora import Labelled, corpus_of, random_sentences, words_of
+from corate.training.options import Standard
+from corate.training.start import FULL_LATTICE_LABELS
+from corate.training.start_from_model import StartFromModel
+from small_corpora import Labelled, corpus_of, for_method, random_sentences, words_of
 
 FEATURES = ["word[0]", "suffix(word[0], 2)", "word[-1]"]
 TRAINING = random_sentences(60, noise=0.2)
@@ -68,7 +70,7 @@ def cycles(n: int, seed: int) -> Labelled:
 @every_way
 def test_a_label_that_follows_from_the_two_before_it_needs_the_second_order(way: dict[str, Any]) -> None:
     learned, unseen = cycles(200, 0), cycles(60, 1)
-    options = {"features": ["word[0]"], "settings": {"passes": 10}, **way}
+    options = {"features": ["word[0]"], "passes": 10, **way}
     assert accuracy(trained(learned, **options), unseen) == 1.0
     assert accuracy(trained(learned, order=1, **options), unseen) < 0.85
 
@@ -80,7 +82,7 @@ def test_how_sentences_end_and_begin_is_learned_of_two_labels(way: dict[str, Any
     for i in range(120):
         y, z = "AB"[i % 2], "AB"[i // 2 % 2]
         labelled.append([("x", y), (f"is{y}", y), (f"is{z}", z), ("x", z)])
-    options = {"features": ["word[0]"], "settings": {"passes": 10}, **way}
+    options = {"features": ["word[0]"], "passes": 10, **way}
     found = triples_of(trained(labelled, **options))
     assert {("|", "|", "A"), ("|", "A", "A"), ("|", "B", "B"), ("A", "A", "|"), ("B", "B", "|")} <= found.keys()
     assert not {("|", "A", "B"), ("|", "B", "A"), ("A", "B", "|"), ("B", "A", "|")} & found.keys()
@@ -103,8 +105,8 @@ def test_labels_and_probabilities_agree_with_each_other(way: dict[str, Any]) -> 
 
 def test_the_objective_is_that_of_the_probabilities() -> None:
     """c2 times the squared norm, of triples too, less the logarithms of what training sentences get."""
-    tagger = trained(method="standard", settings={"iterations": 20, "c2": 0.3})
-    run = ChainTraining("standard", StartFromModel(tagger, corpus_of(TRAINING)), settings={"iterations": 0})
+    tagger = trained(method="standard", iterations=20, c2=0.3)
+    run = ChainTraining(Standard(iterations=0), StartFromModel(tagger, corpus_of(TRAINING)))
     items = run.items(run.tokens, None, training=True)
     weights = run._begin().astype(np.float64)
     m = tagger.model
@@ -168,8 +170,8 @@ def of_labels(n: int) -> Labelled:
     ids=str,
 )
 def test_many_labels_make_polish_one_of_the_second_order(labels: int, options: dict[str, Any], order: int) -> None:
-    few = {"passes": 1, "iterations": 5}
-    tagger = trained(of_labels(labels), **({"order": None, "settings": few, "features": ["word[0]"]} | options))
+    few = for_method(options.get("method", "polish"), passes=1, iterations=5)
+    tagger = trained(of_labels(labels), **({"order": None, **few, "features": ["word[0]"]} | options))
     assert len(tagger.labels) == labels
     assert (tagger.record["order"], tagger.model.order) == (order, order)
     assert (len(triples_of(tagger)) > 0) == (order == 2)
@@ -178,18 +180,18 @@ def test_many_labels_make_polish_one_of_the_second_order(labels: int, options: d
 @pytest.mark.parametrize("options", [{"method": "standard"}, {"lattice": "full"}, {"all_labels": True}], ids=str)
 def test_a_full_lattice_of_many_labels_is_refused_with_a_remedy(options: dict[str, Any]) -> None:
     labelled = of_labels(MOST_TRIPLE_LABELS + 1)
-    with pytest.raises(DataError, match=rf"{MOST_TRIPLE_LABELS} labels at most, not 33; use the lattice 'pruned', or"):
+    with pytest.raises(DataError, match=rf"at most {MOST_TRIPLE_LABELS} labels, not 33; use the lattice 'pruned', or"):
         trained(labelled, features=["word[0]"], **options)
-    pruned = trained(labelled, features=["word[0]"], settings={"passes": 1})
+    pruned = trained(labelled, features=["word[0]"], passes=1)
     with pytest.raises(DataError, match="use the lattice 'pruned'"):
         trained(labelled, None, init=pruned, method="standard")
-    further = trained(labelled, None, init=pruned, method="standard", lattice="pruned", settings={"iterations": 2})
+    further = trained(labelled, None, init=pruned, method="standard", lattice="pruned", iterations=2)
     assert further.model.order == 2
 
 
 def test_labels_too_many_for_a_table_have_triples_too(tmp_path: Path) -> None:
     labelled = of_labels(DENSE_LABELS + 3)
-    tagger = trained(labelled, method="polish", features=["word[0]"], settings={"passes": 1}, many_labels=True)
+    tagger = trained(labelled, method="polish", features=["word[0]"], passes=1, many_labels=True)
     assert len(triples_of(tagger)) > DENSE_LABELS
     assert accuracy(tagger, labelled) > 0.9
     tagger.save(tmp_path / "model")
@@ -232,7 +234,7 @@ def test_a_model_that_is_trained_further_keeps_its_order(way: dict[str, Any], tm
         further = trained(order=order, init=tmp_path / "model", **way)
         assert (further.record["order"], further.model.order) == (2, 2)
         assert triples_of(further).keys() >= triples_of(tagger).keys()
-    with pytest.raises(DataError, match="is of the second order, and remains so; leave order away"):
+    with pytest.raises(DataError, match="has order 2, and keeps it; leave order unset"):
         trained(order=1, init=tmp_path / "model", **way)
 
 
@@ -241,20 +243,20 @@ def test_one_of_the_first_order_can_become_one_of_the_second(way: dict[str, Any]
     learned, unseen = cycles(200, 0), cycles(60, 1)
     first = trained(learned, order=1, features=["word[0]"], **way)
     assert trained(learned, order=None, init=first, **way).record["order"] == 1
-    second = trained(learned, order=2, init=first, settings={"passes": 10}, **way)
+    second = trained(learned, order=2, init=first, passes=10, **way)
     assert second.model.order == 2
     assert accuracy(second, unseen) == 1.0
 
 
 @pytest.mark.parametrize("method", ["piecewise", "perceptron"])
 def test_methods_of_the_first_order_refuse_to_train_it_further(method: str) -> None:
-    with pytest.raises(DataError, match=f"second order, which the method '{method}' does not train; use polish or"):
+    with pytest.raises(DataError, match=f"has order 2, which the method '{method}' does not train; use polish or"):
         trained(order=None, method=method, init=trained(method="standard"))
 
 
 STILL: dict[str, dict[str, Any]] = {
-    "standard": {"method": "standard", "settings": {"iterations": 0}},
-    "polish": {"method": "polish", "settings": {"rate": 0.0, "passes": 1}},
+    "standard": {"method": "standard", "iterations": 0},
+    "polish": {"method": "polish", "rate": 0.0, "passes": 1},
 }
 
 
@@ -283,7 +285,7 @@ def test_new_labels_find_their_place_among_three_in_a_row(way: dict[str, Any], t
     learned, unseen = cycles(200, 0), cycles(60, 1)
     renamed = [[(w.replace("a", "c").replace("b", "d"), {"A": "C", "B": "D"}[y]) for w, y in s] for s in learned]
     tagger = trained(learned, features=["word[0]"], **way)
-    further = trained([*learned, *renamed], order=None, init=tagger, settings={"passes": 10}, **way)
+    further = trained([*learned, *renamed], order=None, init=tagger, passes=10, **way)
     assert (set(further.labels[:2]), set(further.labels[2:])) == ({"A", "B"}, {"C", "D"})
     further.save(tmp_path / "model")
     for one in (further, corate.load(tmp_path / "model")):
@@ -305,15 +307,15 @@ def test_any_number_of_threads_gives_the_same_bits(way: dict[str, Any]) -> None:
 @pytest.mark.parametrize("way", [WAYS["polish"], WAYS["standard, AdaGrad"]], ids=["polish", "standard, AdaGrad"])
 def test_a_checkpoint_is_taken_up_by_a_run_of_its_order_only(way: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "run"
-    trained(settings={"passes": 1}, checkpoint=path, **way)
+    trained(passes=1, checkpoint=path, **way)
     with pytest.raises(corate.ModelError, match="other data or settings"):
-        trained(order=1, settings={"passes": 3}, checkpoint=path, **way)
-    resumed = trained(settings={"passes": 3}, checkpoint=path, threads=2, **way)
-    assert bits(resumed) == bits(trained(settings={"passes": 3}, **way))
+        trained(order=1, passes=3, checkpoint=path, **way)
+    resumed = trained(passes=3, checkpoint=path, threads=2, **way)
+    assert bits(resumed) == bits(trained(passes=3, **way))
     once: Labelled = [[("a", "A"), ("b", "B")], [("c", "C"), ("a", "A"), ("d", "D")]]
-    trained(once, settings={"passes": 1}, checkpoint=tmp_path / "once", **way)
+    trained(once, passes=1, checkpoint=tmp_path / "once", **way)
     with pytest.raises(corate.ModelError, match="other data or settings"):
-        trained(once, order=1, settings={"passes": 2}, checkpoint=tmp_path / "once", **way)
+        trained(once, order=1, passes=2, checkpoint=tmp_path / "once", **way)
 
 
 @every_way
@@ -339,7 +341,7 @@ def test_labels_that_are_not_known_are_summed_over() -> None:
 
 
 def test_dear_triples_are_left_out() -> None:
-    found = [len(triples_of(trained(method="standard", settings={"c1": c1}))) for c1 in (0.0, 0.3, 3.0, 300.0)]
+    found = [len(triples_of(trained(method="standard", c1=c1))) for c1 in (0.0, 0.3, 3.0, 300.0)]
     assert found == sorted(found, reverse=True)
     assert found[0] > found[1] > found[2]
     assert found[3] == 0
@@ -347,8 +349,6 @@ def test_dear_triples_are_left_out() -> None:
 
 def test_held_out_sentences_are_judged_with_triples() -> None:
     held_out = cycles(60, 1)
-    tagger = trained(
-        cycles(200, 0), method="polish", features=["word[0]"], held_out=corpus_of(held_out), settings={"passes": 12}
-    )
+    tagger = trained(cycles(200, 0), method="polish", features=["word[0]"], held_out=corpus_of(held_out), passes=12)
     assert tagger.record["held_out"]["accuracy"] == pytest.approx(accuracy(tagger, held_out), abs=1e-9)
     assert accuracy(tagger, held_out) > 0.95

@@ -12,10 +12,10 @@ import corate
 from corate.corpus import Corpus
 from corate.errors import DataError, FeatureError, ModelError
 from corate.model.tagger import Tagger
-from corate.training import METHODS
 from corate.training.chains import ChainTraining
-from corate.training.start import StartFromModel
-from small_corpora import Labelled, corpus_of, random_sentences, words_of
+from corate.training.options import METHODS, Standard
+from corate.training.start_from_model import StartFromModel
+from small_corpora import Labelled, corpus_of, for_method, random_sentences, words_of
 
 FEATURES = ["word[0]", "suffix(word[0], 2)", "word[-1]"]
 TRAINING = random_sentences(60, noise=0.2)
@@ -24,10 +24,10 @@ STARTS = [method for method in METHODS if method != "memm"]
 from_any = pytest.mark.parametrize("start", STARTS)
 #: Training that moves no weight.
 STILL: dict[str, dict[str, Any]] = {
-    "standard": {"settings": {"iterations": 0}},
-    "piecewise": {"settings": {"iterations": 0}},
-    "standard, AdaGrad": {"optimizer": "adagrad", "settings": {"rate": 0.0, "passes": 1}},
-    "polish": {"settings": {"rate": 0.0, "passes": 1}},
+    "standard": {"iterations": 0},
+    "piecewise": {"iterations": 0},
+    "standard, AdaGrad": {"optimizer": "adagrad", "rate": 0.0, "passes": 1},
+    "polish": {"rate": 0.0, "passes": 1},
 }
 
 
@@ -71,9 +71,9 @@ def penalised_loss(tagger: Tagger, labelled: Labelled, c2: float = 1.0) -> float
 
 @pytest.mark.parametrize("start", ["standard", "piecewise", "perceptron"])
 def test_standard_reaches_the_same_optimum_from_any_start(start: str) -> None:
-    first = begun(start, settings={"iterations": 5, "passes": 2})
-    further = trained(init=first, settings={"iterations": 300})
-    scratch = trained(settings={"iterations": 300})
+    first = begun(start, **for_method(start, iterations=5, passes=2))
+    further = trained(init=first, iterations=300)
+    scratch = trained(iterations=300)
     best = penalised_loss(scratch, TRAINING)
     assert penalised_loss(first, TRAINING) > 1.01 * best
     assert penalised_loss(further, TRAINING) == pytest.approx(best, rel=1e-3)
@@ -124,12 +124,12 @@ def test_features_of_edges_are_trained_further(start: str) -> None:
     features = [*FEATURES, "edge: word[0]"]
     tagger = trained(method=start, features=features)
     more: Labelled = [[("dog", "N"), ("wow", "NEW"), ("the", "D")]] * 5
-    still = trained(method="standard", init=tagger, settings={"iterations": 0})
+    still = trained(method="standard", init=tagger, iterations=0)
     assert still.tag_all(words_of(TEST)) == tagger.tag_all(words_of(TEST))
     further = trained([*TRAINING, *more], "standard", init=tagger)
     assert further.tag(["dog", "wow", "the"]) == ["N", "NEW", "D"]
     assert len(further.model.edge_weights.labels) > 0
-    again = trained([*TRAINING, *more], "standard", init=further, settings={"iterations": 0})
+    again = trained([*TRAINING, *more], "standard", init=further, iterations=0)
     assert again.tag_all(words_of(TEST)) == further.tag_all(words_of(TEST))
 
 
@@ -149,7 +149,7 @@ def of_word(words: Any, i: int) -> dict[str, float]:
 def test_features_that_a_function_makes_are_made_again(start: str) -> None:
     more = {"ladder": "pooled"} if start == "empirical" else {}
     tagger = trained(method=start, features=of_word, **more)
-    still = trained(method="standard", init=tagger, settings={"iterations": 0})
+    still = trained(method="standard", init=tagger, iterations=0)
     assert still.tag_all(words_of(TEST)) == tagger.tag_all(words_of(TEST))
     further = trained([*TRAINING, *[[("gnu", "BEAST")]] * 20], "standard", init=tagger)
     assert further.tag(["gnu"]) == ["BEAST"]
@@ -174,7 +174,7 @@ def test_ready_made_features_are_trained_further() -> None:
 def test_held_out_sentences_stop_further_training_too() -> None:
     tagger = begun("polish")
     held_out = corpus_of([*TEST, [("gnu", "NEVERSEEN")]])
-    further = trained(method="polish", init=tagger, held_out=held_out, settings={"passes": 30})
+    further = trained(method="polish", init=tagger, held_out=held_out, passes=30)
     kept = further.record["held_out"]["accuracy"]
     assert corate.evaluate(further, held_out).accuracy == pytest.approx(kept, abs=1e-9)
 
@@ -190,7 +190,7 @@ def test_what_cannot_be_trained_further_is_said(tmp_path: Path) -> None:
         trained(method="memm", init=tagger)
     with pytest.raises(DataError, match="its own base"):
         trained(method="polish", init=tagger, base="paper")
-    with pytest.raises(DataError, match="keeps its settings"):
+    with pytest.raises(DataError, match="is not tuned"):
         trained(init=tagger, tune=True)
     with pytest.raises(DataError, match="no tokens"):
         corate.train(Corpus.from_sentences([[]], [[]]), "standard", init=tagger)
@@ -204,8 +204,8 @@ def test_the_objective_of_a_loaded_model_is_that_of_its_probabilities() -> None:
     """With rows, weights and edges of a model as they are: -log P of its own training sentences."""
     for start in STARTS:
         tagger = begun(start)
-        run = ChainTraining("standard", StartFromModel(tagger, corpus_of(TRAINING)), settings={"iterations": 0})
+        run = ChainTraining(Standard(iterations=0), StartFromModel(tagger, corpus_of(TRAINING)))
         items = run.items(run.tokens, None, training=True)
-        still = trained(init=tagger, settings={"iterations": 0})
+        still = trained(init=tagger, iterations=0)
         value = items.chains.objective(run._begin().astype(np.float64), 0.0, 1)[0]
         assert value == pytest.approx(penalised_loss(still, TRAINING, 0.0), rel=1e-3)

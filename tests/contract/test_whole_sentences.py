@@ -18,16 +18,17 @@ from corate.features.templates import parse
 from corate.label_scores import SparseRows
 from corate.model.tagger import Tagger
 from corate.training import api
-from corate.training.chains import RECIPES, ChainTraining
-from corate.training.start import StartFromCounts
-from small_corpora import Labelled, corpus_of, random_sentences, words_of
+from corate.training.chains import ChainTraining
+from corate.training.options import Polish, Standard
+from corate.training.start_from_counts import StartFromCounts
+from small_corpora import Labelled, chain_methods, corpus_of, for_method, random_sentences, words_of
 
 FEATURES = ["word[0]", "suffix(word[0], 2)", "word[-1]"]
 TRAINING = random_sentences(60, noise=0.2)
 HELD_OUT = random_sentences(40, seed=3, noise=0.2)
 TEST = random_sentences(40, seed=7, noise=0.1)
 
-METHODS: dict[str, dict[str, Any]] = {name: {"method": name} for name in RECIPES}
+METHODS: dict[str, dict[str, Any]] = {name: {"method": name} for name in chain_methods()}
 METHODS["standard, AdaGrad"] = {"method": "standard", "optimizer": "adagrad"}
 METHODS["standard, second order"] = {"method": "standard", "order": 2}
 METHODS["polish, second order"] = {"method": "polish", "order": 2}
@@ -86,7 +87,7 @@ def test_identical_sentences_with_conflicting_labels_follow_the_most(way: dict[s
 def test_without_a_prior_training_still_ends(way: dict[str, Any]) -> None:
     """Where words tell everything the optimum is at infinity."""
     labelled: Labelled = [[("the", "D"), ("dog", "N")], [("dogs", "N"), ("walk", "V")], [("walk", "V")]] * 4
-    tagger = trained(labelled, settings={"c2": 0.0}, **way)
+    tagger = trained(labelled, **for_method(way["method"], c2=0.0), **way)
     assert accuracy(tagger, labelled) == 1.0
     assert np.isfinite(tagger.model.weights.scores).all()
     assert np.isfinite(tagger.score(["the", "dog"], ["N", "D"]))
@@ -106,7 +107,7 @@ def test_words_of_one_label_each_are_learned_by_heart(way: dict[str, Any]) -> No
 @pytest.mark.parametrize("method", ["standard", "polish"])
 def test_steps_that_diverge_are_noticed_halved_and_said(method: str, sentences: int, rate: float) -> None:
     labelled = random_sentences(sentences, noise=0.2)
-    options = {"optimizer": "adagrad", "settings": {"rate": rate, "passes": 2, "batch": 64}}
+    options = {"optimizer": "adagrad", "rate": rate, "passes": 2, "batch": 64}
     with pytest.warns(UserWarning, match="the loss rose to .* with steps of .*; the pass is made again with") as told:
         tagger = trained(labelled, features=["word[0]"], method=method, **options)
     assert np.isfinite(tagger.model.weights.scores).all()
@@ -117,7 +118,7 @@ def test_steps_that_diverge_are_noticed_halved_and_said(method: str, sentences: 
 def test_steps_that_diverge_whatever_they_are_say_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("corate.training.chains.MOST_HALVINGS", 2)
     with pytest.warns(UserWarning, match="the loss rose"), pytest.raises(DataError, match="smaller rate"):
-        trained(method="standard", optimizer="adagrad", settings={"rate": 1e9})
+        trained(method="standard", optimizer="adagrad", rate=1e9)
 
 
 @over(STOCHASTIC)
@@ -137,8 +138,8 @@ class Stop:
     def __init__(self, stage: str, done: float) -> None:
         self.stage, self.done, self.pressed = stage, done, False
 
-    def __call__(self, stage: str, done: float) -> None:
-        if stage.startswith(self.stage) and done >= self.done and not self.pressed:
+    def __call__(self, event: corate.ProgressEvent) -> None:
+        if str(event).startswith(self.stage) and (event.fraction or 0.0) >= self.done and not self.pressed:
             self.pressed = True
             raise KeyboardInterrupt
 
@@ -148,15 +149,15 @@ class Stop:
 @pytest.mark.parametrize("where", ["within", "between"])
 def test_ctrl_c_keeps_what_was_reached(way: dict[str, Any], held_out: Corpus | None, where: str) -> None:
     """Within a pass or right after the first: never the weights that training began with."""
-    exact = "lbfgs" in RECIPES[way["method"]].optimizers and "optimizer" not in way
+    exact = way["method"] in ("standard", "piecewise", "memm") and "optimizer" not in way
     between = where == "between"
     user = Stop(f"{way['method']}:" if between else way["method"], 0.0 if between and not exact else 0.3)
-    tagger = trained(held_out=held_out, settings={"passes": 5, "iterations": 30}, progress=user, **way)
+    tagger = trained(held_out=held_out, **for_method(way["method"], passes=5, iterations=30), progress=user, **way)
     assert user.pressed
     assert tagger.record["interrupted"] is True
     assert accuracy(tagger, TRAINING) > 0.6
     assert np.count_nonzero(tagger.model.weights.scores) > 20
-    assert not trained(settings={"passes": 1, "iterations": 3}, **way).record["interrupted"]
+    assert not trained(**for_method(way["method"], passes=1, iterations=3), **way).record["interrupted"]
 
 
 @over(METHODS)
@@ -170,7 +171,7 @@ def test_ctrl_c_before_anything_was_reached_stops_the_training(way: dict[str, An
 def test_a_run_that_was_stopped_ends_as_if_it_had_not_been(
     way: dict[str, Any], held_out: Corpus | None, tmp_path: Path
 ) -> None:
-    options: dict[str, Any] = {"settings": {"passes": 4}, "held_out": held_out, **way}
+    options: dict[str, Any] = {"passes": 4, "held_out": held_out, **way}
     whole = trained(**options)
     path = tmp_path / "run"
     for done in (0.3, 0.55, 0.8):
@@ -184,21 +185,21 @@ def test_a_run_that_was_stopped_ends_as_if_it_had_not_been(
 @over(STOCHASTIC)
 def test_more_passes_go_on_from_fewer(way: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "run"
-    trained(settings={"passes": 2}, checkpoint=path, **way)
-    more = trained(settings={"passes": 3}, checkpoint=path, **way)
-    assert arrays(more) == arrays(trained(settings={"passes": 3}, **way))
+    trained(passes=2, checkpoint=path, **way)
+    more = trained(passes=3, checkpoint=path, **way)
+    assert arrays(more) == arrays(trained(passes=3, **way))
     with pytest.raises(ModelError, match="has made 3 passes"):
-        trained(settings={"passes": 1}, checkpoint=path, **way)
+        trained(passes=1, checkpoint=path, **way)
 
 
 def test_a_run_whose_steps_were_halved_goes_on_with_the_halved_ones(tmp_path: Path) -> None:
     options: dict[str, Any] = {"method": "standard", "optimizer": "adagrad", "features": ["word[0]"]}
     settings = {"rate": 300.0, "passes": 3}
     with pytest.warns(UserWarning, match="the loss rose"):
-        whole = trained(settings=settings, **options)
+        whole = trained(**settings, **options)
     with pytest.warns(UserWarning, match="the loss rose"):
-        trained(settings=settings | {"passes": 1}, checkpoint=tmp_path / "run", **options)
-    resumed = trained(settings=settings, checkpoint=tmp_path / "run", **options)
+        trained(**settings | {"passes": 1}, checkpoint=tmp_path / "run", **options)
+    resumed = trained(**settings, checkpoint=tmp_path / "run", **options)
     assert arrays(resumed) == arrays(whole)
 
 
@@ -207,8 +208,8 @@ def test_a_run_whose_steps_were_halved_goes_on_with_the_halved_ones(tmp_path: Pa
     [
         {"labelled": TRAINING[1:]},
         {"features": FEATURES[1:]},
-        {"settings": {"passes": 2, "rate": 0.2}},
-        {"settings": {"passes": 2, "cutoff": 2}},
+        {"passes": 2, "rate": 0.2},
+        {"passes": 2, "cutoff": 2},
         {"seed": 1},
         {"method": "polish"},
         {"transitions": "seen"},
@@ -222,7 +223,7 @@ def test_a_run_whose_steps_were_halved_goes_on_with_the_halved_ones(tmp_path: Pa
 )
 def test_a_checkpoint_of_another_run_is_refused(other: dict[str, Any], tmp_path: Path) -> None:
     usual: dict[str, Any] = {"method": "standard", "optimizer": "adagrad", "checkpoint": tmp_path / "run"}
-    usual["settings"] = {"passes": 2}
+    usual["passes"] = 2
     trained(**usual)
     if other.get("method") == "polish":
         usual.pop("optimizer")
@@ -237,15 +238,14 @@ def test_a_checkpoint_needs_passes(tmp_path: Path) -> None:
 
 @over(METHODS)
 def test_held_out_sentences_say_when_to_stop(way: dict[str, Any]) -> None:
-    told: list[str] = []
+    measured: list[float] = []
     tagger = trained(
         random_sentences(60, noise=0.4),
         held_out=corpus_of(HELD_OUT),
-        settings={"passes": 40, "iterations": 300, "c2": 0.0},
-        progress=lambda stage, done: None if told and told[-1] == stage else told.append(stage),
+        **for_method(way["method"], passes=40, iterations=300, c2=0.0),
+        progress=lambda event: None if event.held_out_accuracy is None else measured.append(event.held_out_accuracy),
         **way,
     )
-    measured = [float(stage.split()[-1]) for stage in told if "held-out accuracy" in stage]
     stochastic = way["method"] in ("polish", "perceptron") or "optimizer" in way
     assert 1 <= len(measured) < (40 if stochastic else 300)
     kept = tagger.record["held_out"]["accuracy"]
@@ -263,9 +263,9 @@ NOISE: Labelled = [[(w, "N") for w, _ in s] for s in random_sentences(15, seed=5
 def test_a_sentence_of_weight_zero_is_absent(method: str) -> None:
     weights = [1.0] * len(TRAINING) + [0.0] * len(NOISE)
     settings = {"iterations": 300}
-    weighed = trained([*TRAINING, *NOISE], method=method, sentence_weights=weights, settings=settings)
-    plain = trained(method=method, settings=settings)
-    misled = trained([*TRAINING, *NOISE], method=method, settings=settings)
+    weighed = trained([*TRAINING, *NOISE], method=method, sentence_weights=weights, **settings)
+    plain = trained(method=method, **settings)
+    misled = trained([*TRAINING, *NOISE], method=method, **settings)
     assert weighed.tag_all(words_of(TEST)) == plain.tag_all(words_of(TEST)) != misled.tag_all(words_of(TEST))
     for words in words_of(TEST)[:10]:
         assert weighed.score(words) == pytest.approx(plain.score(words), abs=0.05)
@@ -275,14 +275,14 @@ def test_a_sentence_of_weight_zero_is_absent(method: str) -> None:
 def test_weights_of_sentences_have_an_effect(way: dict[str, Any]) -> None:
     labelled: Labelled = [[("x", "A"), ("y", "A")]] * 10 + [[("x", "B"), ("y", "B")]] * 10
     for label, weights in (("A", [1.0] * 10 + [0.02] * 10), ("B", [0.02] * 10 + [1.0] * 10)):
-        tagger = trained(labelled, sentence_weights=weights, settings={"c2": 0.05}, **way)
+        tagger = trained(labelled, sentence_weights=weights, **for_method(way["method"], c2=0.05), **way)
         assert tagger.tag(["x", "y"]) == [label] * 2
 
 
 def test_a_sentence_of_weight_two_counts_as_two() -> None:
-    twice = trained([*TRAINING, *NOISE, *NOISE], method="standard", settings={"iterations": 300})
+    twice = trained([*TRAINING, *NOISE, *NOISE], method="standard", iterations=300)
     weights = [1.0] * len(TRAINING) + [2.0] * len(NOISE)
-    weighed = trained([*TRAINING, *NOISE], method="standard", settings={"iterations": 300}, sentence_weights=weights)
+    weighed = trained([*TRAINING, *NOISE], method="standard", iterations=300, sentence_weights=weights)
     assert twice.tag_all(words_of(TEST)) == weighed.tag_all(words_of(TEST))
     for words in words_of(TEST)[:10]:
         assert weighed.score(words) == pytest.approx(twice.score(words), abs=0.05)
@@ -311,7 +311,7 @@ def test_where_all_labels_are_known_nothing_changes(method: str) -> None:
 
 @pytest.mark.parametrize("method", ["piecewise", "memm", "perceptron"])
 def test_other_methods_need_every_label(method: str) -> None:
-    with pytest.raises(DataError, match="unknown is for"):
+    with pytest.raises(DataError, match="unknown is an option of"):
         trained(method=method, unknown="?")
 
 
@@ -345,13 +345,11 @@ def test_the_objective_sums_over_what_is_not_known() -> None:
     """-log of the sum of P(labelling) over all labellings with the known labels, plus the penalty."""
     labelled = [s[:4] for s in hidden(TRAINING, 0.4)[:15]]
     start = StartFromCounts(corpus_of(labelled), [parse("word[0]")], base="none", unknown="?")
-    run = ChainTraining("standard", start, settings={"c2": 0.5, "iterations": 30})
+    run = ChainTraining(Standard(c2=0.5, iterations=30), start)
     items = run.items(run.tokens, start.tables(), training=True)
-    weights, _ = run.fit(items, run.p, "standard")
+    weights = run.fit(items, run.p, "standard").weights
     value, _ = items.chains.objective(weights.astype(np.float64), 1.0, 1)
-    tagger = trained(
-        labelled, method="standard", unknown="?", features=["word[0]"], settings={"c2": 0.5, "iterations": 30}
-    )
+    tagger = trained(labelled, method="standard", unknown="?", features=["word[0]"], c2=0.5, iterations=30)
     m = tagger.model
     expected = 0.5 * float((m.weights.scores**2).sum() + (m.bias**2).sum() + (m.edges.scores**2).sum())
     for sentence in labelled:
@@ -380,7 +378,7 @@ RARE: Labelled = [*TRAINING, *[[(f"once{i}", "N"), ("the", "D")] for i in range(
 
 @pytest.mark.parametrize("settings", [{"c1": 0.5}, {"c1": 3.0}, {"cutoff": 2}, {"cutoff": 3, "c1": 0.5}], ids=str)
 def test_a_cut_off_and_absolute_weights_make_models_smaller(settings: dict[str, float], tmp_path: Path) -> None:
-    usual, small = (trained(RARE, method="standard", settings=s) for s in ({}, settings))
+    usual, small = (trained(RARE, method="standard", **s) for s in ({}, settings))
     assert n_weights(small) < 0.8 * n_weights(usual)
     assert small.record["features"] < usual.record["features"]
     assert small.save(tmp_path / "small") < 0.9 * usual.save(tmp_path / "usual")
@@ -389,14 +387,14 @@ def test_a_cut_off_and_absolute_weights_make_models_smaller(settings: dict[str, 
 
 
 def test_dearer_weights_are_fewer() -> None:
-    left = [n_weights(trained(method="standard", settings={"c1": c1})) for c1 in (0.0, 0.3, 3.0, 30.0)]
+    left = [n_weights(trained(method="standard", c1=c1)) for c1 in (0.0, 0.3, 3.0, 30.0)]
     assert left == sorted(left, reverse=True)
     assert len(set(left)) == 4
 
 
 @pytest.mark.parametrize("method", ["standard", "polish", "perceptron"])
 def test_a_rare_feature_is_cut_off(method: str) -> None:
-    kept, cut = (trained(RARE, method=method, settings={"cutoff": c}, features=["word[0]"]) for c in (1, 2))
+    kept, cut = (trained(RARE, method=method, cutoff=c, features=["word[0]"]) for c in (1, 2))
     assert n_weights(cut) < n_weights(kept)
     assert accuracy(cut, TEST) > 0.8
 
@@ -406,9 +404,7 @@ def test_a_rare_feature_is_cut_off(method: str) -> None:
 def test_polish_leaves_out_rare_features_on_every_base(base: str | None, cutoff: int) -> None:
     """Words with those before them, which the ladder counts as well."""
     pair = "word[-1]|word[0]"
-    whole, cut = (
-        trained(RARE, base=base, features=["word[0]", pair], settings={"cutoff": c, "passes": 1}) for c in (1, cutoff)
-    )
+    whole, cut = (trained(RARE, base=base, features=["word[0]", pair], cutoff=c, passes=1) for c in (1, cutoff))
     assert cut.record["base"] == whole.record["base"]
     seen = Counter(itertools.chain.from_iterable(itertools.pairwise(["", *(w for w, _ in s)]) for s in RARE))
     for tagger, least in ((whole, 1), (cut, cutoff)):
@@ -425,7 +421,7 @@ def test_a_model_starts_from_the_base_that_training_looked_at(base: str, cutoff:
     """Of tokens that were not left out: rare features and pairs of neighbours say nothing, to either."""
     corpus = corpus_of(TRAINING)
     start = StartFromCounts(corpus, [parse(feature) for feature in FEATURES], base=base)
-    run = ChainTraining("polish", start, settings={"cutoff": cutoff})
+    run = ChainTraining(Polish(cutoff=cutoff), start)
     options: dict[str, Any] = {"training": False, "full": run.full, "cutoff": cutoff}
     expected = start.candidates(start.tokens, start.tables(), run.p.temper, **options)
     model = api._without_rare(run.model(run._begin()), start.totals, cutoff)
@@ -438,10 +434,10 @@ def test_a_model_starts_from_the_base_that_training_looked_at(base: str, cutoff:
 
 @over(
     {
-        "L1": {"method": "standard", "settings": {"c1": 1.0}},
-        "cut-off": {"method": "polish", "settings": {"cutoff": 2}},
-        "edges": {"method": "standard", "settings": {"c1": 1.0}, "features": [*FEATURES, "edge: word[0]"]},
-        "second order": {"method": "standard", "settings": {"c1": 1.0}, "order": 2},
+        "L1": {"method": "standard", "c1": 1.0},
+        "cut-off": {"method": "polish", "cutoff": 2},
+        "edges": {"method": "standard", "c1": 1.0, "features": [*FEATURES, "edge: word[0]"]},
+        "second order": {"method": "standard", "c1": 1.0, "order": 2},
         "perceptron": {"method": "perceptron"},
     }
 )
@@ -464,8 +460,8 @@ def test_compaction_changes_no_label(way: dict[str, Any], monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"method": "polish", "optimizer": "lbfgs"}, "unknown optimizer 'lbfgs' for the method 'polish'"),
-        ({"method": "perceptron", "optimizer": "adagrad"}, "unknown optimizer"),
+        ({"method": "polish", "optimizer": "lbfgs"}, "unknown optimizer 'lbfgs'; there are adagrad"),
+        ({"method": "perceptron", "optimizer": "adagrad"}, "optimizer is an option of the method"),
         ({"method": "standard", "lattice": "crystal"}, "unknown lattice 'crystal'.*full, pruned"),
         ({"method": "standard", "transitions": "none"}, "unknown transitions 'none'.*all, seen"),
         *(
@@ -474,17 +470,17 @@ def test_compaction_changes_no_label(way: dict[str, Any], monkeypatch: pytest.Mo
             for order in (0, 3, -1)
         ),
         *(
-            ({"method": m, "order": 2}, f"order is for the method 'polish' or 'standard', not for '{m}'")
+            ({"method": m, "order": 2}, f"order is an option of the method 'polish' or 'standard', not of '{m}'")
             for m in ("memm", "piecewise", "perceptron", "separate", "empirical")
         ),
-        ({"method": "standard", "base": "paper"}, "base is for"),
-        ({"method": "standard", "coupling": "joint"}, "coupling is for"),
+        ({"method": "standard", "base": "paper"}, "base is an option of"),
+        ({"method": "standard", "coupling": "joint"}, "coupling is an option of"),
         ({"method": "memm", "init": "model"}, "init is for"),
-        ({"method": "polish", "settings": {"c1": 1.0}}, "c1 is for the optimizer lbfgs"),
-        ({"method": "standard", "optimizer": "adagrad", "settings": {"c1": 1.0}}, "c1 is for the optimizer lbfgs"),
-        ({"method": "standard", "settings": {"sigma2": 1.0}}, "unknown setting 'sigma2'; there are c1, c2"),
-        ({"method": "standard", "settings": {"c2": -1.0}}, "'c2' must be a number from 0 to 1000000000, not -1.0"),
-        ({"method": "standard", "settings": {"c2": float("nan")}}, "'c2' must be a number"),
+        ({"method": "polish", "c1": 1.0}, "c1 is an option of the method 'standard' or 'piecewise' or 'memm'"),
+        ({"method": "standard", "optimizer": "adagrad", "c1": 1.0}, "c1 is for the optimizer 'lbfgs'"),
+        ({"method": "standard", "sigma2": 1.0}, "sigma2 is an option of the method 'separate', not of 'standard'"),
+        ({"method": "standard", "c2": -1.0}, "c2 must be a number from 0 to 1000000000, not -1.0"),
+        ({"method": "standard", "c2": float("nan")}, "c2 must be a number"),
         ({"method": "standard", "sentence_weights": [1.0]}, "60 sentences but 1 weights"),
         ({"method": "standard", "sentence_weights": [-1.0] * 60}, "not negative"),
         ({"method": "standard", "label_weights": {"PLANET": 2.0}}, "no label 'PLANET'"),
@@ -530,5 +526,5 @@ def test_edges_of_many_labels_depend_on_the_word_before_where_words_are_looked_a
     corpus = Corpus.from_sentences(
         [rows[i : i + 50] for i in range(0, len(rows), 50)], columns=("word", "pos", "label")
     )
-    tagger = corate.train(corpus, features=features, order=1, settings={"passes": 1})
+    tagger = corate.train(corpus, features=features, order=1, passes=1)
     assert [text for text in tagger.features if text.startswith("edge")] == edges

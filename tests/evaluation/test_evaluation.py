@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from corate.corpus import Attributes, Column, Corpus, StringTable
 from corate.errors import DataError
-from corate.evaluation.report import Report, chunk_types, chunks, evaluate
+from corate.evaluation.report import Report, chunk_types, chunks, compare_labels
 from reference import chunks as reference
 
 with warnings.catch_warnings():
@@ -73,7 +73,7 @@ def test_scores_are_those_of_seqeval_and_of_the_reference(labels: list[str]) -> 
     @settings(deadline=None)
     def check(sentences: list[tuple[list[str], list[str]]]) -> None:
         gold, predicted = unzip(sentences)
-        report = evaluate(corpus_of(gold), predicted)
+        report = compare_labels(corpus_of(gold), predicted)
         want = reference.scores(gold, predicted)
         if report.f1 is None:
             assert not any(label[:2] in ("B-", "I-", "S-") for s in (*gold, *predicted) for label in s)
@@ -112,7 +112,7 @@ def test_chunks_of_each_scheme(sentence: str, found: list[tuple[int, int]]) -> N
 
 
 def test_a_chunk_never_crosses_a_sentence() -> None:
-    report = evaluate(corpus_of([["B-X"], ["I-X"]]), [["B-X"], ["I-X"]])
+    report = compare_labels(corpus_of([["B-X"], ["I-X"]]), [["B-X"], ["I-X"]])
     assert report.types["X"].support == 2
 
 
@@ -120,21 +120,21 @@ def test_a_chunk_never_crosses_a_sentence() -> None:
     "labels", [["NN", "VB"], ["O", "O"], ["B-", "O"], ["B", "I"], ["B-X", "NN"], ["b-X", "O"], ["X-B", "O"]]
 )
 def test_labels_that_are_no_spans_have_no_f1(labels: list[str]) -> None:
-    report = evaluate(corpus_of([labels]), [labels])
+    report = compare_labels(corpus_of([labels]), [labels])
     assert (report.precision, report.recall, report.f1, dict(report.types)) == (None, None, None, {})
     assert report.accuracy == 1.0
 
 
 def test_a_predicted_label_of_another_form_is_outside() -> None:
-    report = evaluate(corpus_of([["B-X", "I-X", "I-X"]]), [["B-X", "NN", "I-X"]])
+    report = compare_labels(corpus_of([["B-X", "I-X", "I-X"]]), [["B-X", "NN", "I-X"]])
     assert (report.precision, report.recall) == (0.0, 0.0)
     assert report.types["X"].predicted == 2
 
 
 def test_entities_found_where_there_are_none_cost_precision() -> None:
-    report = evaluate(corpus_of([["O", "O"]]), [["B-X", "O"]])
+    report = compare_labels(corpus_of([["O", "O"]]), [["B-X", "O"]])
     assert (report.precision, report.recall, report.f1) == (0.0, 0.0, 0.0)
-    assert evaluate(corpus_of([["B-X", "O"]]), [["O", "O"]]).recall == 0.0
+    assert compare_labels(corpus_of([["B-X", "O"]]), [["O", "O"]]).recall == 0.0
 
 
 # -- tokens ------------------------------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def test_entities_found_where_there_are_none_cost_precision() -> None:
 @settings(deadline=None)
 def test_accuracies_and_confusions_are_counts_of_tokens(sentences: Any, known: set[str]) -> None:
     gold, predicted = unzip(sentences)
-    report = evaluate(corpus_of(gold), predicted, known)
+    report = compare_labels(corpus_of(gold), predicted, known)
     pairs = [(f"w{i}", *pair) for g, p in sentences for i, pair in enumerate(zip(g, p, strict=True))]
 
     def accuracy(tokens: list[tuple[str, str, str]]) -> float | None:
@@ -167,20 +167,20 @@ def test_accuracies_and_confusions_are_counts_of_tokens(sentences: Any, known: s
 def test_known_words_may_be_any_collection_of_words() -> None:
     corpus = Corpus.from_sentences([["a", "b", "c"]], [["X", "Y", "Z"]])
     for known in ({"a", "d"}, ["d", "a"], {"a": 1}.keys(), StringTable.intern(["d", "a"])[0]):
-        report = evaluate(corpus, [["X", "X", "Z"]], known)
+        report = compare_labels(corpus, [["X", "X", "Z"]], known)
         assert (report.accuracy_known, report.accuracy_oov, report.tokens_oov) == (1.0, 0.5, 2)
 
 
 def test_without_known_words_or_without_words_nothing_is_said_of_them() -> None:
-    assert evaluate(corpus_of([["X"]]), [["X"]]).accuracy_known is None
+    assert compare_labels(corpus_of([["X"]]), [["X"]]).accuracy_known is None
     features = Corpus.from_features([[["f"]]], [["X"]])
     assert isinstance(features.attributes, Attributes)
-    report = evaluate(features, [["X"]], {"f"})
+    report = compare_labels(features, [["X"]], {"f"})
     assert (report.accuracy_known, report.accuracy_oov, report.tokens_oov) == (None, None, None)
 
 
 def test_a_label_that_only_one_side_knows_is_counted_wrong() -> None:
-    report = evaluate(corpus_of([["A", "new"]]), [["A", "B"]])
+    report = compare_labels(corpus_of([["A", "new"]]), [["A", "B"]])
     assert report.accuracy == 0.5
     assert report.confusion.most_confused() == [("new", "B", 1)]
 
@@ -195,16 +195,16 @@ def test_ids_with_another_numbering_give_the_same_report(labels: list[str]) -> N
     place = np.argsort(order)
     table = StringTable.intern([labels[i] for i in order] + ["never predicted"])[0]
     column = Column("label", place[guesses.reshape(-1)].astype(np.int32), table)
-    by_ids = evaluate(gold, column)
-    by_strings = evaluate(gold, [[labels[i] for i in row] for row in guesses])
+    by_ids = compare_labels(gold, column)
+    by_strings = compare_labels(gold, [[labels[i] for i in row] for row in guesses])
     assert by_ids.to_dict(confused=1000) == by_strings.to_dict(confused=1000)
     assert by_ids.accuracy == pytest.approx((ids == guesses).mean())
 
 
 def test_a_slice_is_judged_by_its_own_labels() -> None:
     corpus = Corpus.from_sentences([[("a", "NN")], [("b", "B-X"), ("c", "O")]])
-    assert evaluate(corpus, [["NN"], ["B-X", "O"]]).f1 is None
-    assert evaluate(corpus[1], [["B-X", "O"]]).f1 == 1.0
+    assert compare_labels(corpus, [["NN"], ["B-X", "O"]]).f1 is None
+    assert compare_labels(corpus[1], [["B-X", "O"]]).f1 == 1.0
 
 
 @pytest.mark.parametrize(
@@ -222,14 +222,14 @@ def test_a_slice_is_judged_by_its_own_labels() -> None:
 )
 def test_predictions_that_do_not_fit_are_refused(predicted: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
-        evaluate(corpus_of([["X", "X"], ["X"]]), predicted)
+        compare_labels(corpus_of([["X", "X"], ["X"]]), predicted)
 
 
 def test_no_labels_and_no_tokens_are_refused() -> None:
     with pytest.raises(DataError, match="no labels"):
-        evaluate(Corpus.from_sentences([["a"]]), [["X"]])
+        compare_labels(Corpus.from_sentences([["a"]]), [["X"]])
     with pytest.raises(DataError, match="no tokens"):
-        evaluate(Corpus.from_sentences([], []), [])
+        compare_labels(Corpus.from_sentences([], []), [])
 
 
 # -- showing -----------------------------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ def test_no_labels_and_no_tokens_are_refused() -> None:
 @pytest.fixture
 def report() -> Report:
     gold = Corpus.from_sentences([[("Ann", "B-PER"), ("Lee", "I-PER"), ("left", "O")], [("Rome", "B-[red]")]])
-    return evaluate(gold, [["B-PER", "I-PER", "O"], ["B-PER"]], known_words={"Ann", "left"})
+    return compare_labels(gold, [["B-PER", "I-PER", "O"], ["B-PER"]], known_words={"Ann", "left"})
 
 
 def test_the_dictionary_is_json_with_the_names_scripts_rely_on(report: Report) -> None:
@@ -250,7 +250,7 @@ def test_the_dictionary_is_json_with_the_names_scripts_rely_on(report: Report) -
     assert (data["precision"], data["recall"], data["f1"]) == (0.5, 0.5, 0.5)
     assert data["types"]["PER"] == {"precision": 0.5, "recall": 1.0, "f1": 2 / 3, "support": 1, "predicted": 2}
     assert data["most_confused"] == [{"gold": "B-[red]", "predicted": "B-PER", "tokens": 1}]
-    plain = json.loads(json.dumps(evaluate(corpus_of([["NN"]]), [["NN"]]).to_dict()))
+    plain = json.loads(json.dumps(compare_labels(corpus_of([["NN"]]), [["NN"]]).to_dict()))
     assert (plain["f1"], plain["accuracy_oov"], plain["types"]) == (None, None, {})
 
 
@@ -264,4 +264,4 @@ def test_the_report_reads_well_in_text_and_in_rich(report: Report) -> None:
             assert word in text
     assert "F1 50.00%" in repr(report)
     assert "\n" not in repr(report)
-    assert "F1" not in str(evaluate(corpus_of([["NN"]]), [["NN"]]))
+    assert "F1" not in str(compare_labels(corpus_of([["NN"]]), [["NN"]]))

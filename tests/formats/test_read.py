@@ -90,7 +90,7 @@ def test_docstart_rows() -> None:
 
 def test_ragged_rows_are_named_or_skipped() -> None:
     data = b"a X\nb Y\n\nc\nd Z extra\ne X\n"
-    with pytest.raises(DataError, match=r"line 4: 1 column, but the rows before have 2.*--skip-bad"):
+    with pytest.raises(DataError, match=r"line 4: 1 column, but the rows before have 2.*skip_bad=True"):
         read(data)
     with pytest.warns(SkippedWarning, match=r"skipped 2 rows .* line 4") as caught:
         corpus = read(data, skip_bad=True)
@@ -311,7 +311,7 @@ def test_a_format_is_known_by_its_looks(data: bytes, labelled: bool, like: str) 
     [(b"Ann sleeps .\nThe cat sat on the mat .\nBob sings a song .\n", True), (b"a\nb\nc\n", False), (b"a\nb\n", True)],
 )
 def test_an_unclear_format_is_asked_for(data: bytes, labelled: bool) -> None:
-    with pytest.raises(DataError, match=r"cannot tell the format .*--format"):
+    with pytest.raises(DataError, match=r"cannot tell the format .*format="):
         read(data, labelled=labelled)
 
 
@@ -352,7 +352,7 @@ def test_brown() -> None:
     ],
 )
 def test_comments_that_were_not_asked_for_are_suspected(text: bytes) -> None:
-    with pytest.raises(DataError, match=r"begin with '#' are comments.*--comment '#' \(comment='#'\)"):
+    with pytest.raises(DataError, match=r"begin with '#' are comments.*comment='#'"):
         read(text, format="columns")
     assert read(text, format="columns", comment="#").tokens(0)[0] == "Ann"
     with pytest.raises(DataError) as error:

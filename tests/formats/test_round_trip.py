@@ -80,7 +80,7 @@ def test_columns_whose_separator_is_told_by_the_text(corpus: Corpus) -> None:
 
 
 def test_what_would_not_read_back_is_named_with_the_remedy() -> None:
-    with pytest.raises(DataError, match=r"'word': the value 'New York' cannot be written.*--to jsonl"):
+    with pytest.raises(DataError, match=r"'word': the value 'New York' cannot be written.*the format 'jsonl'"):
         write(Corpus.from_sentences([["New York"], ["Ann"]]), io.BytesIO())
 
 

@@ -17,10 +17,10 @@ from fuzz.models import altered, parts_of
 __all__ = ["Cases"]
 
 _RUNS: dict[str, dict[str, Any]] = {
-    "polish": {"features": ["word[0]", "word[-1]"], "settings": {"passes": 2}},
-    "standard": {"features": ["word[0]"], "optimizer": "adagrad", "settings": {"passes": 2}},
-    "perceptron": {"features": ["word[0]"], "settings": {"passes": 2}},
-    "separate": {"features": ["word[0]"], "settings": {"passes": 2}},
+    "polish": {"features": ["word[0]", "word[-1]"], "passes": 2},
+    "standard": {"features": ["word[0]"], "optimizer": "adagrad", "passes": 2},
+    "perceptron": {"features": ["word[0]"], "passes": 2},
+    "separate": {"features": ["word[0]"], "passes": 2},
 }
 
 

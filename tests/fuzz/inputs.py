@@ -111,8 +111,8 @@ def _trained(corpus: Corpus, rng: Random) -> None:
     """A tagger can be trained on it, and used."""
     numbers = corpus.attributes is not None and corpus.attributes.values is not None
     method = rng.choice(("standard",) if numbers else ("empirical", "empirical", "perceptron", "standard", "polish"))
-    settings = {"iterations": 3} if method == "standard" else None
-    tagger = corate.train(corpus, method, settings=settings)
+    few = {"iterations": 3} if method == "standard" else {}
+    tagger = corate.train(corpus, method, **few)
     labels = tagger.tag_all(corpus)
     if list(map(len, labels)) != np.diff(corpus.offsets).tolist():
         raise CaseFailedError("labels are missing: after training")

@@ -63,15 +63,15 @@ def make(folder: Path) -> None:
         "paper": corate.train(plain, "empirical", ladder="paper"),
         "pooled": corate.train(tagged, "empirical", ladder="pooled", features=contexts),
         "ready": corate.train(ready, "empirical"),
-        "ready-numbers": corate.train(ready, "standard", settings={"iterations": 5}),
+        "ready-numbers": corate.train(ready, "standard", iterations=5),
         "polish": corate.train(plain, features=[*simple, "kin(word[0])", "edge: word[0]"]),
         "polish-pos": corate.train(tagged, features=contexts),
         "separate": corate.train(plain, "separate", features=simple),
-        "second": corate.train(plain, "standard", features=["word[0]"], order=2, settings={"iterations": 5}),
-        "sparse": corate.train(plain, "standard", features=simple, settings={"c1": 1.0, "iterations": 5}),
+        "second": corate.train(plain, "standard", features=["word[0]"], order=2, iterations=5),
+        "sparse": corate.train(plain, "standard", features=simple, c1=1.0, iterations=5),
         "perceptron": corate.train(plain, "perceptron", features=simple),
         "odd-labels": _odd_labels(sentences),
-        "memm": corate.train(plain, "memm", features=simple, settings={"iterations": 5}),
+        "memm": corate.train(plain, "memm", features=simple, iterations=5),
     }
     for name, tagger in taggers.items():
         if tagger is not None:

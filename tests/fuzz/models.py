@@ -85,7 +85,7 @@ class Cases:
             tagger.save(folder / "again.corate", half=rng.random() < 0.5)
             corate.load(folder / "again.corate")
         elif doing < 0.28 and tagger.method != "empirical":
-            corate.train(corpus, "standard", init=tagger, settings={"iterations": 2})
+            corate.train(corpus, "standard", init=tagger, iterations=2)
         elif tagger.method == "empirical":
             tagger.update(corpus).tag_all(corpus)
 

@@ -11,10 +11,8 @@ import numpy as np
 
 import corate
 from corate import Corpus
-from corate.counting.ladder import LadderParameters
-from corate.training import METHODS
-from corate.training.chains import ChainParameters
-from corate.training.problem import SeparateParameters
+from corate.cli.methods import option_of
+from corate.training.options import METHODS, options_of
 from fuzz.commands import checked
 from fuzz.materials import labelled
 from fuzz.texts import ENCODINGS, SEPARATORS
@@ -46,8 +44,7 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
 
 
 def _names(method: str) -> list[str]:
-    usual: Any = {"empirical": LadderParameters, "separate": SeparateParameters}.get(method, ChainParameters)
-    return list(usual.__dataclass_fields__)
+    return [name for name, option in options_of(METHODS[method]).items() if option.range is not None]
 
 
 def _settings(method: str, rng: Random) -> dict[str, Any]:
@@ -69,7 +66,7 @@ class Cases:
         self.text = "".join(rows).replace("\t\n", "\n").encode()
 
     def run(self, rng: Random, folder: Path) -> None:
-        method = rng.choice(METHODS)
+        method = rng.choice(list(METHODS))
         settings = _settings(method, rng)
         choices = {name: rng.choice(values) for name, values in _CHOICES.items() if rng.random() < 0.08}
         threads = rng.choice(_THREADS) if rng.random() < 0.3 else 1
@@ -79,7 +76,9 @@ class Cases:
         if doing < 0.35:
             self._in_python(method, settings, choices, threads, seed, rng)
         elif doing < 0.7:
-            written = [f"--set={name}={rng.choice(_WRITTEN) if rng.random() < 0.1 else value}"
+            old = rng.random() < 0.3
+            written = [f"{f'--set={name}' if old else option_of(name)}="
+                       f"{rng.choice(_WRITTEN) if rng.random() < 0.1 else value}"
                        for name, value in settings.items()]  # fmt: skip
             given = [f"--{name}={value}" for name, value in choices.items()]
             self._train(folder, method, *written, *given, f"--threads={threads}", f"--seed={seed}")
@@ -94,9 +93,11 @@ class Cases:
             given["label_weights"] = {rng.choice(("D", "x", "")): rng.choice(_VALUES)}
         if rng.random() < 0.1:
             given["sentence_weights"] = [rng.choice(_VALUES) for _ in range(rng.choice((0, 12, 12, 13)))]
-        tagger = corate.train(
-            self.corpus, method, settings=settings or None, threads=threads, seed=seed, **choices, **given
-        )
+        if rng.random() < 0.3:
+            given["settings"] = settings
+        else:
+            given |= {name: value for name, value in settings.items() if name.isidentifier()}
+        tagger = corate.train(self.corpus, method, threads=threads, seed=seed, **choices, **given)
         if any(
             len(labels) != n
             for labels, n in zip(tagger.tag_all(self.corpus), np.diff(self.corpus.offsets), strict=True)

@@ -83,8 +83,8 @@ class Cases:
         else:
             features = rng.choice((file, lines, "\n".join(lines)))
             method = rng.choice(("empirical", "empirical", "perceptron", "standard"))
-            settings = {"iterations": 2} if method == "standard" else {"passes": 1} if method == "perceptron" else None
-            tagger = corate.train(self.corpus, method, features=features, settings=settings)
+            few = {"iterations": 2} if method == "standard" else {"passes": 1} if method == "perceptron" else {}
+            tagger = corate.train(self.corpus, method, features=features, **few)
             tagger.tag_all(self.corpus)
             tagger.save(folder / "model.corate")
             corate.load(folder / "model.corate").strongest(3)

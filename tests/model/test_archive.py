@@ -385,7 +385,7 @@ def test_altered_files_of_fitted_models_are_refused_or_harmless(
             lambda tagger: info._show(info._facts(tagger, str(tmp_path / "model"))),
             lambda tagger: tagger.save(tmp_path / "again"),
             lambda tagger: tagger.update(test),
-            lambda tagger: corate.train(test, "polish", init=tagger, settings={"passes": 1}).tag_all(test),
+            lambda tagger: corate.train(test, "polish", init=tagger, passes=1).tag_all(test),
         ):
             with contextlib.suppress(CorateError):
                 use(tagger)

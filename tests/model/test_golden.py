@@ -16,7 +16,7 @@ import pytest
 import corate
 from corate import CorateError, Corpus, ModelError, Tagger
 from corate.model import container
-from corate.training import ARGUMENTS
+from corate.training.options import METHODS
 from golden import make
 
 FOLDER = Path(make.__file__).parent
@@ -77,7 +77,7 @@ def test_golden_files_are_trained_further(file: str) -> None:
         with pytest.raises(CorateError, match="cannot be trained further"):
             corate.train(more, "standard", init=tagger)
         return
-    method = tagger.method if tagger.method in ARGUMENTS["init"] else "polish"
+    method = tagger.method if METHODS[tagger.method].takes_init else "polish"
     further = corate.train(more, method, init=tagger)
     assert further.record["init"]["method"] == tagger.method
     assert further.tag_all(more)[0] == ["DET", "NOUN", "VERB", "MARK"]

@@ -272,7 +272,7 @@ def test_labels_that_rows_cannot_hold_are_refused(label: str, text: bytes, separ
     if fits:
         assert tagger.tag_text(text, separator=separator)[0].decode().endswith(f"{label}\n")
         return
-    with pytest.raises(DataError, match="cannot be written in the format 'columns'; use --to jsonl") as error:
+    with pytest.raises(DataError, match="cannot be written in the format 'columns'; use the format 'jsonl'") as error:
         tagger.tag_text(text, separator=separator)
     assert repr(label) in str(error.value)
 
@@ -336,10 +336,10 @@ def test_the_strongest_weights_are_those_of_all_weights_sorted(method: str, n: i
     scores = weights.scores.tolist()
     positive = sorted((w for w in scores if w > 0), reverse=True)[:n]
     negative = sorted(w for w in scores if w < 0)[:n]
-    strongest = tagger.strongest(n)
-    assert [weight for *_, weight in strongest] == positive + negative
+    favoured, opposed = tagger.strongest(n)
+    assert ([w.weight for w in favoured], [w.weight for w in opposed]) == (positive, negative)
     named = zip(rows.tolist(), weights.labels.tolist(), scores, strict=True)
-    assert set(strongest) <= {(tagger.vocabulary.name(f), tagger.labels[y], w) for f, y, w in named}
+    assert {*favoured, *opposed} <= {(tagger.vocabulary.name(f), tagger.labels[y], w) for f, y, w in named}
 
 
 def test_a_tagger_says_what_it_is(taggers: dict[str, Tagger]) -> None:

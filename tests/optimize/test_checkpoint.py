@@ -93,7 +93,7 @@ def test_a_checkpoint_is_no_model(tmp_path: Path) -> None:
 def test_a_forged_checkpoint_is_taken_up_or_refused(method: str, tmp_path: Path) -> None:
     """Its hash is right and its content is not: whatever it holds, training ends well or with one clear error."""
     corpus = corpus_of(random_sentences(10))
-    corate.train(corpus, method, settings={"passes": 1}, checkpoint=tmp_path / "run")
+    corate.train(corpus, method, passes=1, checkpoint=tmp_path / "run")
     tensors, header = container.read(tmp_path / "run")
     tensors = {name: np.array(tensor) for name, tensor in tensors.items()}
     rng = np.random.default_rng(1)
@@ -106,7 +106,7 @@ def test_a_forged_checkpoint_is_taken_up_or_refused(method: str, tmp_path: Path)
         try:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "the loss rose to")
-                tagger = corate.train(corpus, method, settings={"passes": 2}, checkpoint=tmp_path / "run")
+                tagger = corate.train(corpus, method, passes=2, checkpoint=tmp_path / "run")
             assert np.isfinite(tagger.score(["the", "dogs"]))
         except CorateError:
             refused += 1

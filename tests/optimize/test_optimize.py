@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 
 from corate.errors import DataError
 from corate.optimize.lbfgs import lbfgs
-from corate.optimize.stochastic import AdaGrad, Perceptron
+from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
 
 F64 = NDArray[np.float64]
 CENTRE = np.array([3.0, -1.0, 0.5])
@@ -229,7 +229,7 @@ class Votes:
 @pytest.mark.parametrize("start", [0.0, 2.5])
 def test_averaged_weights_are_the_mean_after_every_sentence_but_those_of_the_first_pass(n: int, start: float) -> None:
     steps = Votes(n)
-    run = Perceptron.of(steps, np.arange(n, dtype=np.int64), np.full(2, start, np.float32), seed=3)
+    run = AveragedPerceptron.of(steps, np.arange(n, dtype=np.int64), np.full(2, start, np.float32), seed=3)
     assert run.weights.tolist() == [start, start]
     for done in range(1, 4):
         run.pass_once()
@@ -242,7 +242,7 @@ def test_a_perceptron_of_more_passes_begins_as_one_of_fewer() -> None:
     """So that a run can be taken up again for longer."""
     states: list[Any] = []
     for passes in (2, 4):
-        run = Perceptron.of(Votes(9), np.arange(9, dtype=np.int64), np.zeros(2, np.float32), seed=3)
+        run = AveragedPerceptron.of(Votes(9), np.arange(9, dtype=np.int64), np.zeros(2, np.float32), seed=3)
         for _ in range(passes):
             run.pass_once()
             states.append(run.state.copy())

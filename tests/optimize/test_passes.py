@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from corate.counting.tuning import clearly_better
 from corate.optimize.checkpoint import Checkpoint
-from corate.optimize.passes import PATIENCE_PASSES, Made, make_passes
+from corate.optimize.passes import PATIENCE_PASSES, Fitted, make_passes
 from corate.optimize.stochastic import AdaGrad
+from corate.progress import ProgressEvent
 
 TOKENS = 1000
 
@@ -37,9 +38,9 @@ class Run:
     """Passes after which so many held-out tokens are right, the first ones; below 0 is Ctrl-C amid that pass."""
 
     counts: Sequence[int]
-    told: list[tuple[str, float]] = field(default_factory=list)
+    told: list[ProgressEvent] = field(default_factory=list)
 
-    def made(self, passes: int | None = None, store: Checkpoint | None = None, *, keep: bool = True) -> Made:
+    def made(self, passes: int | None = None, store: Checkpoint | None = None, *, keep: bool = True) -> Fitted:
         run = AdaGrad.of(Steps(), np.zeros(1, np.float32), np.arange(100, dtype=np.int64))
 
         def one_pass() -> float:
@@ -50,14 +51,11 @@ class Run:
         def right(weights: NDArray[np.float32]) -> NDArray[np.bool_]:
             return np.arange(TOKENS) < self.counts[round(float(weights[0])) - 1]
 
-        def tell(stage: str, done: float) -> None:
-            self.told.append((stage, done))
-
         wanted = len(self.counts) if passes is None else passes
-        return make_passes(run, wanted, one_pass, tell, right=right, store=store, keep=keep)
+        return make_passes(run, wanted, one_pass, "fitting", self.told.append, judge=right, store=store, keep=keep)
 
 
-def kept(made: Made) -> int:
+def kept(made: Fitted) -> int:
     """After which pass the weights were those that are kept."""
     return round(float(made.weights[0]))
 
@@ -72,8 +70,8 @@ def test_a_clear_fall_ends_the_passes_and_is_not_kept() -> None:
     run = Run([890, 900, 880, 990])
     made = run.made()
     assert (kept(made), made.accuracy, made.stopped) == (2, 0.9, False)
-    assert [round(done, 2) for _, done in run.told] == [0.25, 0.5, 0.75]
-    assert run.told[-1][0].endswith("held-out accuracy 0.8800")
+    assert [event.fraction for event in run.told] == [0.25, 0.5, 0.75]
+    assert run.told[-1].held_out_accuracy == 0.88
 
 
 def test_passes_of_which_none_is_better_end_in_time() -> None:
@@ -85,7 +83,7 @@ def test_passes_of_which_none_is_better_end_in_time() -> None:
 
 def test_nobody_looking_all_passes_are_made() -> None:
     run = AdaGrad.of(Steps(), np.zeros(1, np.float32), np.arange(100, dtype=np.int64))
-    made = make_passes(run, 7, run.pass_once, lambda told, done: None)
+    made = make_passes(run, 7, run.pass_once, "fitting")
     assert (kept(made), made.accuracy) == (7, None)
 
 

@@ -18,8 +18,8 @@ import corate
 from corate.corpus import Corpus
 from corate.demo import write_files
 from corate.model.tagger import Tagger
+from corate.optimize import passes
 from corate.optimize.lbfgs import lbfgs
-from corate.training import chains
 from real_corpora import real_file
 
 Features = list[list[list[str]]]
@@ -77,7 +77,7 @@ def by_corate(x: Features, y: Labels, **settings: float) -> Tagger:
         "standard",
         transitions="seen",
         boundaries=False,
-        settings={"iterations": 1000, "c2": 0.0, **settings},
+        **{"iterations": 1000, "c2": 0.0, **settings},
     )
 
 
@@ -102,7 +102,7 @@ def test_the_optimum_is_that_of_crfsuite(
 ) -> None:
     """Addresses have labels that are nearly as likely as others: there, both must come close to it."""
     if data == "addresses":
-        monkeypatch.setattr(chains, "lbfgs", partial(lbfgs, tolerance=1e-8))
+        monkeypatch.setattr(passes, "lbfgs", partial(lbfgs, tolerance=1e-8))
     training, test = chunks() if data == "chunks" else addresses(tmp_path)
     x, y = features_of(training), labels_of(training)
     loss, oracle = by_crfsuite(x, y, tmp_path / "oracle", **penalty)

@@ -92,7 +92,9 @@ def test_edge_scores_are_logarithms_of_smoothed_co_occurrence_rates(
 def test_the_record_says_what_was_trained_on_and_chosen() -> None:
     corpus = corpus_of(random_sentences(60))
     told: list[tuple[str, float]] = []
-    tagger = corate.train(corpus, "empirical", seed=3, progress=lambda stage, done: told.append((stage, done)))
+    tagger = corate.train(
+        corpus, "empirical", seed=3, progress=lambda event: told.append((event.stage, event.fraction or 0.0))
+    )
     record = tagger.record
     assert record["method"] == "empirical"
     assert (record["sentences"], record["tokens"], record["labels"]) == (60, corpus.n_tokens, 4)

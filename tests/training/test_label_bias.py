@@ -127,8 +127,7 @@ def test_a_memm_has_label_bias_and_a_strong_prior_hides_some_of_it(seed: int) ->
     """P(I | R1) and P(O | R2) are 1 whatever is observed, so the second symbol decides nothing."""
     training, test = round_of(seed)
     biased, held = (
-        accuracy(training, test, {"method": "memm", "features": ["word[0]"], "settings": {"c2": c2}}, seed)
-        for c2 in (1e-6, 30.0)
+        accuracy(training, test, {"method": "memm", "features": ["word[0]"], "c2": c2}, seed) for c2 in (1e-6, 30.0)
     )
     assert biased < 0.75
     assert held > biased + 0.02

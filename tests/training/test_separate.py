@@ -14,8 +14,8 @@ from corate.corpus import Corpus
 from corate.errors import DataError, ModelError
 from corate.model.tagger import Tagger
 from corate.optimize.passes import PATIENCE_PASSES
+from corate.training.options import Separate, options_of
 from corate.training.pairs import PairFactors
-from corate.training.separate import SeparateParameters
 from small_corpora import Labelled, corpus_of, random_sentences, words_of
 
 FEATURES = ["word[0]", "suffix(word[0], 2)", "word[-1]"]
@@ -172,8 +172,8 @@ class Stop:
     def __init__(self, stage: str, done: float = 0.0) -> None:
         self.stage, self.done, self.pressed = stage, done, False
 
-    def __call__(self, stage: str, done: float) -> None:
-        if stage.startswith(self.stage) and done >= self.done and not self.pressed:
+    def __call__(self, event: corate.ProgressEvent) -> None:
+        if str(event).startswith(self.stage) and (event.fraction or 0.0) >= self.done and not self.pressed:
             self.pressed = True
             raise KeyboardInterrupt
 
@@ -200,7 +200,7 @@ PASSES = {"passes": 4, "half_passes": 1, "pair_passes": 1}
 def test_ctrl_c_keeps_what_was_reached(coupling: str, stage: str, done: float, held_out: bool) -> None:
     user = Stop(stage, done)
     looked_at = corpus_of(HELD_OUT) if held_out else None
-    tagger = separate(coupling=coupling, held_out=looked_at, settings=PASSES, progress=user)
+    tagger = separate(coupling=coupling, held_out=looked_at, **PASSES, progress=user)
     assert user.pressed
     assert tagger.record["interrupted"] is True
     assert accuracy(tagger, TRAINING) > 0.75
@@ -230,17 +230,16 @@ def test_lbfgs_on_halves_hears_ctrl_c_as_well() -> None:
 @pytest.mark.parametrize("stop", [("counting", 0.0), ("tuning", 0.0), ("fitting the nodes", 0.1)], ids=str)
 def test_ctrl_c_before_anything_was_reached_stops_the_training(stop: tuple[str, float]) -> None:
     with pytest.raises(KeyboardInterrupt):
-        separate(progress=Stop(*stop), settings=PASSES, tune=True)
+        separate(progress=Stop(*stop), **PASSES, tune=True)
 
 
 def test_training_stops_when_held_out_sentences_see_no_more_to_learn() -> None:
-    stages: list[str] = []
+    measured: list[float] = []
     separate(
         held_out=corpus_of(HELD_OUT),
-        settings={"passes": 40},
-        progress=lambda stage, done: None if stages and stages[-1] == stage else stages.append(stage),
+        passes=40,
+        progress=lambda event: None if event.held_out_accuracy is None else measured.append(event.held_out_accuracy),
     )
-    measured = [float(s.split()[-1]) for s in stages if "held-out accuracy" in s]
     assert PATIENCE_PASSES < len(measured) < 40
     assert max(measured[-PATIENCE_PASSES:]) <= max(measured[:-PATIENCE_PASSES])
 
@@ -254,7 +253,7 @@ def test_training_stops_when_held_out_sentences_see_no_more_to_learn() -> None:
 def test_a_run_that_was_stopped_ends_as_if_it_had_not_been(
     way: dict[str, Any], held_out: Corpus | None, reached: float, tmp_path: Path
 ) -> None:
-    options: dict[str, Any] = {"settings": PASSES, "held_out": held_out, **way}
+    options: dict[str, Any] = {**PASSES, "held_out": held_out, **way}
     whole = separate(**options)
     stopped = separate(**options, checkpoint=tmp_path / "run", progress=Stop("fitting the nodes", reached))
     assert stopped.record["interrupted"] is True or held_out is not None
@@ -266,7 +265,7 @@ def test_a_run_that_was_stopped_ends_as_if_it_had_not_been(
 
 def test_more_passes_go_on_from_fewer(tmp_path: Path) -> None:
     def trained(passes: int, **more: Any) -> Tagger:
-        return separate(settings=PASSES | {"passes": passes}, **more)
+        return separate(**PASSES | {"passes": passes}, **more)
 
     one = trained(1, checkpoint=tmp_path / "run")
     three = trained(3, checkpoint=tmp_path / "run", threads=2)
@@ -293,7 +292,7 @@ def swapped(labelled: Labelled) -> Labelled:
         {"labelled": TRAINING[1:]},
         {"labelled": swapped(TRAINING)},
         {"features": FEATURES[1:]},
-        {"settings": PASSES | {"rate": 0.2}},
+        {**PASSES, "rate": 0.2},
         {"seed": 1},
         {"base": "paper"},
         {"all_labels": True, "base": "none"},
@@ -304,9 +303,9 @@ def swapped(labelled: Labelled) -> Labelled:
 )
 def test_a_checkpoint_of_another_run_is_refused(other: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "run"
-    separate(settings=PASSES, checkpoint=path)
+    separate(**PASSES, checkpoint=path)
     with pytest.raises(ModelError, match="other data or settings; name another file or remove it") as raised:
-        separate(**({"settings": PASSES, "checkpoint": path} | other))
+        separate(**({**PASSES, "checkpoint": path} | other))
     assert str(path) in str(raised.value)
 
 
@@ -321,34 +320,34 @@ def test_a_checkpoint_needs_passes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "match"),
     [
-        ({"sigma": 1.0}, "unknown setting 'sigma'; there are sigma2"),
-        ({"__class__": 1.0}, "unknown setting"),
-        ({"sigma2": -1.0}, "'sigma2' must be a number from 1e-09 to"),
-        ({"sigma2": 0}, "'sigma2' must be a number from 1e-09 to"),
-        ({"rate": -0.1}, "'rate' must be a number from 0 to 1000000000, not -0.1"),
-        ({"rate": float("nan")}, "'rate' must be a number"),
-        ({"coupling": float("inf")}, "'coupling' must be a number"),
-        ({"passes": "many"}, "'passes' must be a whole number"),
-        ({"passes": 2.5}, "'passes' must be a whole number from 0 to 1000000, not 2.5"),
-        ({"passes": 10**400}, "'passes' must be a whole number"),
+        ({"sigma": 1.0}, "unknown option 'sigma' of the method 'separate'; did you mean 'sigma2'"),
+        ({"__class__": 1.0}, "unknown option"),
+        ({"sigma2": -1.0}, "sigma2 must be a number from 1e-09 to"),
+        ({"sigma2": 0}, "sigma2 must be a number from 1e-09 to"),
+        ({"rate": -0.1}, "rate must be a number from 0 to 1000000000, not -0.1"),
+        ({"rate": float("nan")}, "rate must be a number"),
+        ({"coupling_weight": float("inf")}, "coupling_weight must be a number"),
+        ({"passes": "many"}, "passes must be an integer"),
+        ({"passes": 2.5}, "passes must be an integer from 1 to 1000000, not 2.5"),
+        ({"passes": 10**400}, "passes must be an integer"),
     ],
     ids=str,
 )
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], match: str) -> None:
     with pytest.raises(DataError, match=match):
-        separate(settings=settings)
+        separate(**settings)
 
 
 @pytest.mark.parametrize(
     ("method", "options", "match"),
     [
-        ("separate", {"ladder": "paper"}, "ladder is for the method 'empirical'"),
-        ("empirical", {"base": "paper"}, "base is for the method 'polish' or 'separate'"),
-        ("empirical", {"coupling": "joint"}, "coupling is for"),
-        ("empirical", {"optimizer": "lbfgs"}, "optimizer is for"),
-        ("empirical", {"tune": True}, "tune is for"),
-        ("empirical", {"checkpoint": "run"}, "checkpoint is for"),
-        ("empirical", {"label_weights": {"N": 2.0}}, "label_weights is for"),
+        ("separate", {"ladder": "paper"}, "ladder is an option of the method 'empirical'"),
+        ("empirical", {"base": "paper"}, "base is an option of the method 'polish' or 'separate'"),
+        ("empirical", {"coupling": "joint"}, "coupling is an option of"),
+        ("empirical", {"optimizer": "lbfgs"}, "optimizer is an option of"),
+        ("empirical", {"tune": True}, "tune is an option of"),
+        ("empirical", {"checkpoint": "run"}, "checkpoint is an option of"),
+        ("empirical", {"label_weights": {"N": 2.0}}, "label_weights is an option of"),
         ("separate", {"base": "acid"}, "unknown base 'acid'; there are default, pooled, paper, none"),
         ("separate", {"coupling": "loose"}, "unknown coupling"),
         ("separate", {"optimizer": "luck"}, "unknown optimizer"),
@@ -361,15 +360,15 @@ def test_arguments_of_another_method_are_refused(method: str, options: dict[str,
 
 
 def test_settings_that_are_given_are_used_and_recorded() -> None:
-    given = {"sigma2": 0.5, "temper": 0.3, "passes": 2, "cutoff": 2, "coupling": 0.123}
-    tagger = separate(settings=given, tune=True, held_out=corpus_of(HELD_OUT))
+    given = {"sigma2": 0.5, "temper": 0.3, "passes": 2, "cutoff": 2, "coupling_weight": 0.123}
+    tagger = separate(**given, tune=True, held_out=corpus_of(HELD_OUT))
     assert tagger.record["settings"].items() >= given.items()
-    assert arrays(tagger) != arrays(separate(settings=given | {"sigma2": 0.01}))
+    assert arrays(tagger) != arrays(separate(**given | {"sigma2": 0.01}))
 
 
 def test_a_rare_feature_is_cut_off() -> None:
     labelled = [[("x", "A"), (f"once{i}", "AB"[i % 2])] for i in range(40)]
-    weights = separate(labelled, features=["word[0]"], base="none", settings={"cutoff": 2}).model.weights
+    weights = separate(labelled, features=["word[0]"], base="none", cutoff=2).model.weights
     kept = separate(labelled, features=["word[0]"], base="none").model.weights
     assert np.count_nonzero(weights.scores) < np.count_nonzero(kept.scores)
 
@@ -382,10 +381,10 @@ def noisy(tune: bool, **options: Any) -> Tagger:
 
 def test_tuning_chooses_among_values_and_records_them() -> None:
     usual, tuned = (noisy(tune).record["settings"] for tune in (False, True))
-    assert usual["sigma2"] == SeparateParameters().sigma2 > tuned["sigma2"]
+    assert usual["sigma2"] == options_of(Separate)["sigma2"].default > tuned["sigma2"]
     steps = np.log(tuned["sigma2"] / usual["sigma2"]) / np.log(3)
     assert steps == pytest.approx(round(steps))
-    assert noisy(True, settings={"sigma2": 1.0}).record["settings"]["sigma2"] == 1.0
+    assert noisy(True, sigma2=1.0).record["settings"]["sigma2"] == 1.0
     test = random_sentences(300, seed=8, noise=0.5)
     assert accuracy(noisy(True), test) >= accuracy(noisy(False), test)
 
@@ -404,7 +403,7 @@ def test_the_prior_of_edge_features_is_tuned_and_may_be_given(monkeypatch: pytes
     assert {1.0, 3.0} < set(tried)
     assert tried[-1] == chosen
     tried.clear()
-    separate(features=features, tune=True, settings={"edge_sigma2": 0.5})
+    separate(features=features, tune=True, edge_sigma2=0.5)
     assert set(tried) == {0.5}
 
 
@@ -423,8 +422,8 @@ Progress = Callable[[str, float], None]
 def test_progress_goes_forward_within_a_stage(way: dict[str, Any]) -> None:
     told: dict[str, list[float]] = {}
 
-    def progress(stage: str, done: float) -> None:
-        told.setdefault(stage.split(":")[0], []).append(done)
+    def progress(event: corate.ProgressEvent) -> None:
+        told.setdefault(event.stage, []).append(event.fraction or 0.0)
 
     watch: Progress = progress
     separate(progress=watch, **way)

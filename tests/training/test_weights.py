@@ -13,10 +13,11 @@ from corate.corpus import Corpus
 from corate.counting.held_out import take
 from corate.errors import DataError, FeatureError
 from corate.features.templates import parse
-from corate.training.chains import RECIPES, ChainTraining
-from corate.training.separate import Separate
-from corate.training.start import StartFromCounts
-from small_corpora import corpus_of, random_sentences
+from corate.training.chains import ChainTraining
+from corate.training.options import METHODS, ChainMethod, Separate
+from corate.training.separate import SeparateTraining
+from corate.training.start_from_counts import StartFromCounts
+from small_corpora import chain_methods, corpus_of, for_method, random_sentences
 
 SENTENCES = random_sentences(80, seed=11)
 
@@ -27,8 +28,8 @@ def trained(corpus: Corpus, **more: object) -> corate.Tagger:
 
 def test_a_sentence_of_weight_two_counts_as_two_sentences_in_the_objective() -> None:
     templates = [parse("word[0]")]
-    twice = Separate(corpus_of([*SENTENCES[:20], *SENTENCES[:20]]), templates, base="none")
-    weighed = Separate(corpus_of(SENTENCES[:20]), templates, base="none", sentence_weights=[2.0] * 20)
+    twice = SeparateTraining(Separate(base="none"), corpus_of([*SENTENCES[:20], *SENTENCES[:20]]), templates)
+    weighed = SeparateTraining(Separate(base="none", sentence_weights=[2.0] * 20), corpus_of(SENTENCES[:20]), templates)
     problems = [s.problem(s.tokens, None, training=True) for s in (twice, weighed)]
     weights = np.random.default_rng(0).normal(size=problems[0].nodes.size)
     values = [p.nodes.objective(weights, 0.0, 1)[0] for p in problems]
@@ -54,10 +55,12 @@ def test_sentences_that_hardly_count_hardly_change_the_held_out_accuracy() -> No
 
 def chains(method: str, weights: list[float] | None) -> ChainTraining:
     start = StartFromCounts(corpus_of(SENTENCES), [parse("word[0]")], base="none")
-    return ChainTraining(method, start, sentence_weights=weights, settings={"iterations": 3, "passes": 1})
+    options = METHODS[method](**for_method(method, sentence_weights=weights, iterations=3, passes=1))
+    assert isinstance(options, ChainMethod)
+    return ChainTraining(options, start)
 
 
-@pytest.mark.parametrize("method", RECIPES)
+@pytest.mark.parametrize("method", chain_methods())
 def test_half_of_the_sentences_to_tune_on_keep_their_weights(method: str) -> None:
     losses = []
     for weights in (None, [3.0] * len(SENTENCES)):
@@ -67,7 +70,7 @@ def test_half_of_the_sentences_to_tune_on_keep_their_weights(method: str) -> Non
     assert losses[1] == pytest.approx(3.0 * losses[0], rel=1e-6)
 
 
-@pytest.mark.parametrize("method", ["separate", *RECIPES])
+@pytest.mark.parametrize("method", ["separate", *chain_methods()])
 def test_tuning_weighs_the_tokens_it_judges_by_as_their_sentences(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every other sentence of some that count is judged; label weights do not matter to what is right."""
     weights = np.linspace(0.5, 2.0, len(SENTENCES))
@@ -103,7 +106,9 @@ def test_weights_that_mean_nothing_are_refused(weights: dict[str, object]) -> No
 
 
 def test_merged_contexts_have_the_same_objective() -> None:
-    separate = Separate(corpus_of(SENTENCES), [parse("word[0]"), parse("suffix(word[0], 2)")], base="none")
+    separate = SeparateTraining(
+        Separate(base="none"), corpus_of(SENTENCES), [parse("word[0]"), parse("suffix(word[0], 2)")]
+    )
     problem = separate.problem(separate.tokens, separate.start.tables(), training=True)
     merged = separate._merged(problem)
     weights = np.random.default_rng(1).normal(size=merged.size)

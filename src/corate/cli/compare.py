@@ -13,15 +13,16 @@ from corate.cli import options
 from corate.cli.exits import hush
 from corate.cli.options import Docstart, Format, Reading
 from corate.cli.plot import Point, in_characters, page, svg
-from corate.cli.terminal import Progress, count, percent, print_json, size
+from corate.cli.terminal import ProgressBar, count, percent, print_json, size
 from corate.errors import CorateError
 from corate.io.atomic import check_writable
 from corate.io.streams import open_output
-from corate.training import METHODS
+from corate.training.options import METHODS
 
 if TYPE_CHECKING:
     from corate.comparison import Row
     from corate.corpus import Corpus
+    from corate.progress import ProgressEvent
 
 __all__ = ["EXAMPLES", "compare"]
 
@@ -104,7 +105,7 @@ def compare(
     if quiet:
         hush()
     reading = Reading(format, columns, encoding, separator, comment, docstart, skip_bad)
-    with Progress(quiet) as progress:
+    with ProgressBar(quiet) as progress:
         progress("reading")
         corpus = reading.read(file)
         test_corpus = reading.read(test, corpus.layout)
@@ -147,12 +148,12 @@ def _run(
     """Fill the table with methods, which have options; a bar shows between its lines and never among them."""
     from corate.comparison import compare as compared
 
-    bar: list[Progress] = []
+    bar: list[ProgressBar] = []
 
-    def progress(stage: str, done: float) -> None:
+    def progress(event: ProgressEvent) -> None:
         if not bar:
-            bar.append(Progress(quiet))
-        bar[0](stage, done)
+            bar.append(ProgressBar(quiet))
+        bar[0].show(event)
 
     rows = compared(
         corpus,
@@ -173,7 +174,7 @@ def _run(
         _close(bar)
 
 
-def _close(bar: list[Progress]) -> None:
+def _close(bar: list[ProgressBar]) -> None:
     while bar:
         bar.pop().__exit__(None, None, None)
 

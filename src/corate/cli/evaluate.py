@@ -12,7 +12,7 @@ import typer
 from corate.cli import options
 from corate.cli.exits import hush
 from corate.cli.options import Docstart, Format, Reading
-from corate.cli.terminal import Progress, count, escaped, is_terminal, percent, print_json, show_table
+from corate.cli.terminal import ProgressBar, count, escaped, is_terminal, percent, print_json, show_table
 
 if TYPE_CHECKING:
     from corate import Tagger
@@ -57,7 +57,7 @@ def evaluate(
 
     if quiet:
         hush()
-    with Progress(quiet) as progress:
+    with ProgressBar(quiet) as progress:
         progress("reading")
         tagger = corate.load(model)
         corpus = Reading(format, columns, encoding, separator, comment, docstart, skip_bad).read(file, tagger.layout)
@@ -71,13 +71,13 @@ def evaluate(
 
 def measure(tagger: Tagger, corpus: Corpus, threads: int = 1) -> tuple[dict[str, Any], Report]:
     """Tag a labelled corpus and compare: the scores as ``--json`` prints them, and the report they come from."""
-    from corate.evaluation.report import evaluate as compare
+    from corate.evaluation.report import compare_labels
 
     corpus.require_labels()
     start = time.perf_counter()
     predicted = tagger.tag_corpus(corpus, threads=threads)
     seconds = time.perf_counter() - start
-    report = compare(corpus, predicted, tagger.words)
+    report = compare_labels(corpus, predicted, tagger.words)
     speed = corpus.n_tokens / max(seconds, 1e-9)
     return {**report.to_dict(), "seconds": seconds, "tokens_per_second": speed}, report
 

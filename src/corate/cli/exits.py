@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
+import shlex
 import signal
 import sys
 import threading
@@ -16,7 +18,7 @@ from typing import Any, NoReturn
 from corate.cli.terminal import escaped
 from corate.errors import CorateError
 
-__all__ = ["EXIT_CODES", "INTERRUPTED", "MISSING", "UNUSABLE", "complain", "exit_codes", "hush", "orderly"]
+__all__ = ["EXIT_CODES", "MISSING", "UNUSABLE", "as_options", "complain", "exit_codes", "hush", "orderly"]
 
 UNUSABLE = 1
 MISSING = 3
@@ -28,6 +30,27 @@ used (one line on standard error says why); 2 wrong usage; 3 corpora that corate
 needs none was run; 129 ended by SIGHUP; 130 interrupted with Ctrl-C; 143 ended by SIGTERM."""
 
 
+#: Arguments of the library that the command line has an option for.
+_ARGUMENTS = "columns|comment|encoding|features|format|held_out|init|many_labels|separator|skip_bad|threads"
+_ARGUMENT = re.compile(rf"\b({_ARGUMENTS})=(?:(True\b)|('[^']*'))?")
+
+
+def as_options(message: str) -> str:
+    """A message of the library, with its arguments as options of the command line.
+
+    >>> as_options("name the columns with columns=, or leave out such lines with skip_bad=True")
+    'name the columns with --columns, or leave out such lines with --skip-bad'
+    >>> as_options("name its encoding, say with encoding='latin-1'")
+    'name its encoding, say with --encoding latin-1'
+    """
+
+    def spelled(match: re.Match[str]) -> str:
+        value = (match[3] or "").removeprefix("'").removesuffix("'")
+        return f"--{match[1].replace('_', '-')}" + (f" {shlex.quote(value)}" if value else "")
+
+    return _ARGUMENT.sub(spelled, message).replace("use the format 'jsonl'", "use --to jsonl")
+
+
 def complain(message: str) -> None:
     """Write one line to standard error; where a person looks, a message of several lines as it is.
 
@@ -36,7 +59,7 @@ def complain(message: str) -> None:
     """
     if not sys.stderr.isatty():
         message = " ".join(line.strip() for line in message.split("\n") if line.strip() != "^")
-    _say(f"error: {message}")
+    _say(f"error: {as_options(message)}")
 
 
 @contextmanager
@@ -110,7 +133,8 @@ def exit_codes() -> Iterator[None]:
     _escape_what_cannot_be_written()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("always", UserWarning)
+            for category in (UserWarning, FutureWarning):
+                warnings.simplefilter("always", category)
             warnings.showwarning = _warn
             yield
         sys.stdout.flush()
@@ -151,11 +175,12 @@ def _escape_what_cannot_be_written() -> None:
 
 def hush() -> None:
     """Keep warnings for people to oneself, as ``--quiet`` asks."""
-    warnings.simplefilter("ignore", UserWarning)
+    for category in (UserWarning, FutureWarning):
+        warnings.simplefilter("ignore", category)
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    _say(f"warning: {' '.join(str(message).split(chr(10)))}")
+    _say(f"warning: {as_options(' '.join(str(message).split(chr(10))))}")
 
 
 def _say(message: str) -> None:

@@ -52,6 +52,7 @@ def info(
 
 def _facts(tagger: Tagger, path: str) -> dict[str, Any]:
     attractive, repulsive = tagger.rates(_PAIRS)
+    favoured, opposed = tagger.strongest(_WEIGHTS)
     return {
         "model": path,
         "bytes": os.stat(path).st_size,
@@ -62,9 +63,9 @@ def _facts(tagger: Tagger, path: str) -> dict[str, Any]:
         "words": len(tagger.words),
         "locally_normalised": tagger.model.locally_normalised,
         "record": tagger.record,
-        "strongest": [{"feature": f, "label": y, "weight": weight} for f, y, weight in tagger.strongest(_WEIGHTS)],
-        "attractive": [{"left": a, "right": b, "rate": rate} for a, b, rate in attractive],
-        "repulsive": [{"left": a, "right": b, "rate": rate} for a, b, rate in repulsive],
+        "strongest": [weight._asdict() for weight in (*favoured, *opposed)],
+        "attractive": [pair._asdict() for pair in attractive],
+        "repulsive": [pair._asdict() for pair in repulsive],
     }
 
 

@@ -1,127 +1,184 @@
-"""The options that belong to training methods: which is for which, and what may stand in them."""
+"""The command-line options of the training methods, derived from :mod:`corate.training.options`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import inspect
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any
 
 import typer
 
-from corate import training
-from corate.errors import DataError
-from corate.training import ARGUMENTS, METHODS
-from corate.training.chains import RECIPES
-from corate.training.separate import OPTIMIZERS
-from corate.training.start import BASES
+from corate.cli.options import one_of
+from corate.cli.terminal import told
+from corate.errors import ConfigError
+from corate.training.options import (
+    METHODS,
+    OPTION_METHODS,
+    Method,
+    Option,
+    check_init,
+    options_from_settings,
+    options_of,
+    resolve_method,
+)
 
-__all__ = ["POLISHED_BASES", "check_options", "label_weights", "option_of", "panel_of", "settings_of", "told_for"]
+__all__ = ["chosen_method", "describe_defaults", "label_weights", "name_methods", "option_of", "with_method_options"]
 
-#: What nodes can start from; the last is trained first.
-POLISHED_BASES = (*BASES, "separate")
+#: What Python alone can give.
+_NOT_HERE = ("sentence_weights",)
 
 
-def option_of(argument: str) -> str:
-    """The option that gives an argument of training.
+def option_of(name: str) -> str:
+    """The command-line option for an option of a method.
 
-    >>> option_of("label_weights"), option_of("init")
-    ('--label-weight', '--init')
+    >>> option_of("label_weights"), option_of("boundaries"), option_of("edge_sigma2")
+    ('--label-weight', '--no-boundaries', '--edge-sigma2')
     """
-    return {"label_weights": "--label-weight", "boundaries": "--no-boundaries"}.get(argument, f"--{argument}")
+    spelled = {"label_weights": "label-weight", "boundaries": "no-boundaries"}.get(name, name.replace("_", "-"))
+    return f"--{spelled}"
 
 
-def panel_of(title: str, argument: str) -> str:
-    """A title of a group of options, with the methods that they are for: those of one of the arguments.
+def name_methods(methods: Sequence[str]) -> str:
+    """Methods in words; if most are meant, those that are not.
 
-    >>> panel_of("Counting", "ladder"), panel_of("Fitting weights", "tune")
-    ('Counting (empirical)', 'Fitting weights (all but empirical)')
+    >>> name_methods(["polish", "separate"]), name_methods([name for name in METHODS if name != "empirical"])
+    ('polish and separate', 'all but empirical')
     """
-    return f"{title} ({_named(ARGUMENTS[argument])})"
-
-
-def told_for(argument: str, help: str, panel: str) -> str:
-    """Help of an option, with the methods that it is for where they are not those of its group.
-
-    >>> told_for("coupling", "How pairs are fitted.", "Fitting weights (all but empirical)")
-    'How pairs are fitted. For separate.'
-    >>> told_for("tune", "Search.", "Fitting weights (all but empirical)")
-    'Search.'
-    """
-    methods = _named(ARGUMENTS[argument])
-    return help if panel.endswith(f"({methods})") else f"{help} For {methods}."
-
-
-def _named(methods: Sequence[str]) -> str:
     others = [method for method in METHODS if method not in methods]
     few = len(others) < len(methods)
-    told = others if few else list(methods)
-    listed = " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
+    named = others if few else list(methods)
+    listed = " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
     return f"all but {listed}" if few else listed
 
 
-def check_options(method: str, given: Mapping[str, Any]) -> None:
-    """Refuse what another method has a use for, and what does not go together; ``given`` is by argument."""
-    for name in given:
-        if method not in ARGUMENTS.get(name, METHODS):
-            others = " or ".join(ARGUMENTS[name])
-            raise typer.BadParameter(f"it is for --method {others}, not for {method}", param_hint=option_of(name))
-    if given.get("base") == "separate" and method != "polish":
-        raise typer.BadParameter("a separate model is what polish starts from", param_hint="--base")
-    _check_optimizer(method, given)
-    if "init" in given:
-        _check_start(given)
+def describe_defaults(name: str) -> str:
+    """The default of an option, for each method if they differ; empty if it has none.
 
-
-def _check_optimizer(method: str, given: Mapping[str, Any]) -> None:
-    if method == "empirical":
-        return
-    known = OPTIMIZERS if method == "separate" else RECIPES[method].optimizers
-    optimizer = given.get("optimizer", known[0])
-    if optimizer not in known:
-        raise typer.BadParameter(f"{method} is trained by {' or '.join(known)}", param_hint="--optimizer")
-    if "checkpoint" in given and optimizer == "lbfgs":
-        raise typer.BadParameter("it is for --optimizer adagrad, not for lbfgs", param_hint="--checkpoint")
-    if (given.get("settings") or {}).get("c1") and optimizer != "lbfgs":
-        use = "use --set cutoff=N to leave out features" if "lbfgs" not in known else "add --optimizer lbfgs"
-        raise typer.BadParameter(f"c1 is for --optimizer lbfgs, not for {optimizer}; {use}", param_hint="--set")
-
-
-def _check_start(given: Mapping[str, Any]) -> None:
-    """A model that is trained further brings its own features, base and candidate labels."""
-    reasons = {
-        "features": "the model that is trained further keeps its features",
-        "base": "the model that is trained further is its own base",
-        "tune": "the model that is trained further is not tuned; use --set",
-        "all_labels": "the model that is trained further has its own labels for words; use --lattice full",
-    }
-    for name, reason in reasons.items():
-        if given.get(name) is not None:
-            raise typer.BadParameter(reason, param_hint="--all-labels" if name == "all_labels" else f"--{name}")
-
-
-def settings_of(method: str, texts: Sequence[str]) -> dict[str, float] | None:
-    """The settings given with ``--set``, None without any.
-
-    >>> settings_of("separate", ["sigma2=0.5", "passes = 5"])
-    {'sigma2': 0.5, 'passes': 5}
-    >>> settings_of("standard", ["c2=0.1"])
-    {'c2': 0.1}
+    >>> describe_defaults("batch"), describe_defaults("unknown")
+    ('16', '')
+    >>> describe_defaults("c2")
+    '0.5; polish: that of the base; memm: 0.01'
     """
+    methods_of: dict[str, list[str]] = {}
+    for method in OPTION_METHODS[name]:
+        option = options_of(METHODS[method])[name]
+        text = option.unset if option.default is None else told(option.default)
+        methods_of.setdefault(text, []).append(method)
+    usual = max(methods_of, key=lambda text: len(methods_of[text]))
+    named = {text: f"{name_methods(methods)}: {text}" for text, methods in methods_of.items()}
+    if len(methods_of[usual]) == 1 < len(methods_of):
+        return "; ".join(named.values())
+    return "; ".join([usual, *(line for text, line in named.items() if text != usual)])
+
+
+_EMPIRICAL = f"Counting ({name_methods(['empirical'])})"
+_FITTED = f"Fitting weights ({name_methods(OPTION_METHODS['tune'])})"
+_CHAINS = f"Training on whole sentences ({name_methods(OPTION_METHODS['lattice'])})"
+
+
+def _panel(methods: Sequence[str]) -> str | None:
+    """The section of the help that an option of these methods is in."""
+    if len(methods) == len(METHODS):
+        return None
+    if list(methods) == ["empirical"]:
+        return _EMPIRICAL
+    return _FITTED if "separate" in methods else _CHAINS
+
+
+def _parameter(name: str, option: Option) -> inspect.Parameter:
+    """The parameter from which typer makes the command-line option."""
+    methods = OPTION_METHODS[name]
+    panel, named = _panel(methods), name_methods(methods)
+    help = {"boundaries": "Give the start and the end of a sentence no weights."}.get(name, option.help)
+    if panel is not None and not panel.endswith(f"({named})"):
+        help += f" For {named}."
+    if option.kind != "flag" and describe_defaults(name):
+        help += f" Default: {describe_defaults(name)}."
+    kind: Any = {"flag": bool, "integer": float, "number": float}.get(option.kind, str)
+    default: Any = None
+    if option.kind == "flag":
+        kind, default = bool, False
+        info = typer.Option(option_of(name), help=help, rich_help_panel=panel)
+    elif option.kind == "choice":
+        every = [choice for method in methods for choice in options_of(METHODS[method])[name].choices]
+        info = one_of([str(choice) for choice in dict.fromkeys(every)], help, panel)
+    else:
+        metavars = {"integer": "N", "number": "X", "file": "FILE", "text": "LABEL", "label weights": "LABEL=WEIGHT"}
+        info = typer.Option(option_of(name), metavar=metavars[option.kind], help=help, rich_help_panel=panel)
+    if option.kind == "label weights":
+        kind = list[str]
+    type_ = kind if option.kind == "flag" else kind | None
+    annotation: Any = Annotated[type_, info]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def with_method_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command, in place of its ``**given``, the options of all methods.
+
+    They come after its own options that are in no panel of the help.
+    """
+    signature = inspect.signature(command, eval_str=True)
+    own = [p.replace(kind=p.KEYWORD_ONLY) for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    general = [p for p in own if p.annotation.__metadata__[0].rich_help_panel is None]
+    derived = [
+        _parameter(name, options_of(METHODS[methods[0]])[name])
+        for name, methods in OPTION_METHODS.items()
+        if name not in _NOT_HERE
+    ]
+    others = [p for p in own if p not in general]
+    command.__signature__ = signature.replace(parameters=[*general, *derived, *others])  # type: ignore[attr-defined]
+    return command
+
+
+def chosen_method(
+    name: str, given: Mapping[str, Any], settings: Sequence[str], *, features: str | None, init: str | None
+) -> Method:
+    """The options of the method that the command line asks for; a wrong one is wrong usage."""
+    values: dict[str, Any] = {}
+    for option, value in given.items():
+        if value is None or value is False or value == []:
+            continue
+        choices = options_of(METHODS[OPTION_METHODS[option][0]])[option].choices
+        known = {str(choice): choice for choice in choices}
+        values[option] = known.get(value, value) if choices else value
+    if "boundaries" in values:
+        values["boundaries"] = False
+    if "label_weights" in values:
+        values["label_weights"] = label_weights(values["label_weights"])
+    try:
+        method = resolve_method(name, _from_set(name, settings) | values)
+        if init is not None:
+            check_init(method, features)
+    except ConfigError as error:
+        hint = None if error.option is None else option_of(error.option)
+        raise typer.BadParameter(str(error), param_hint=hint) from None
+    return method
+
+
+def _from_set(method: str, texts: Sequence[str]) -> dict[str, Any]:
+    """The options that ``--set NAME=VALUE`` of version 0.1 stands for."""
     found: dict[str, float] = {}
     for text in texts:
         name, _, written = (part.strip() for part in text.partition("="))
         try:
-            found |= training.settings_of(method, {name: float(written)})
-        except DataError as error:
-            raise typer.BadParameter(str(error), param_hint="--set") from None
+            found[name] = float(written)
         except ValueError:
             raise typer.BadParameter(
                 f"{text!r} is no NAME=VALUE with a number, such as passes=5", param_hint="--set"
             ) from None
-    return found or None
+    options = options_from_settings(method, found)
+    for name, value in options.items():
+        warnings.warn(
+            f"--set is deprecated, and will be removed in version 0.3; use {option_of(name)} {value:g}",
+            FutureWarning,
+            stacklevel=2,
+        )
+    return options
 
 
-def label_weights(texts: Sequence[str]) -> dict[str, float] | None:
-    """The weights given with ``--label-weight``, None without any; a label may hold a "=" itself.
+def label_weights(texts: Sequence[str]) -> dict[str, float]:
+    """The weights given with ``--label-weight``; a label may hold a "=" itself.
 
     >>> label_weights(["O=0.5", "B-X=2"])
     {'O': 0.5, 'B-X': 2.0}
@@ -135,4 +192,4 @@ def label_weights(texts: Sequence[str]) -> dict[str, float] | None:
             label = ""
         if not label:
             raise typer.BadParameter(f"{text!r} is no LABEL=WEIGHT, such as O=0.5", param_hint="--label-weight")
-    return found or None
+    return found

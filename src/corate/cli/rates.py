@@ -15,6 +15,7 @@ from corate.io.streams import open_output
 
 if TYPE_CHECKING:
     from corate.corpus import Corpus
+    from corate.model.tagger import LabelPair
     from corate.rate.heatmap import HeatMap
 
 __all__ = ["EXAMPLES", "rates"]
@@ -31,8 +32,6 @@ Examples:
 
 _MAP_LABELS = 24
 _PICTURE_LABELS = 120
-
-Pair = tuple[str, str, float]
 
 
 def rates(
@@ -66,7 +65,8 @@ def rates(
         with open_output(svg) as stream:
             stream.write(heat.first(_PICTURE_LABELS).svg().encode())
     if json:
-        print_json({"source": source, "attractive": _listed(attractive), "repulsive": _listed(repulsive)})
+        listed = {"attractive": attractive, "repulsive": repulsive}
+        print_json({"source": source, **{name: [p._asdict() for p in pairs] for name, pairs in listed.items()}})
     else:
         _show(attractive, repulsive, heat)
 
@@ -78,7 +78,7 @@ def _is_model(source: str) -> bool:
         return is_model(file.read(64))
 
 
-def _of_model(path: str, n: int) -> tuple[list[Pair], list[Pair], HeatMap]:
+def _of_model(path: str, n: int) -> tuple[list[LabelPair], list[LabelPair], HeatMap]:
     import corate
 
     tagger = corate.load(path)
@@ -86,13 +86,14 @@ def _of_model(path: str, n: int) -> tuple[list[Pair], list[Pair], HeatMap]:
     return attractive, repulsive, _heat_map(tagger.labels, tagger.model.edges.dense())
 
 
-def _of_corpus(corpus: Corpus, n: int, smooth: float) -> tuple[list[Pair], list[Pair], HeatMap]:
+def _of_corpus(corpus: Corpus, n: int, smooth: float) -> tuple[list[LabelPair], list[LabelPair], HeatMap]:
     """The rates of counted pairs, all of them, also those never seen."""
     import numpy as np
 
     from corate import _native
     from corate.counting.counts import PairCounts, label_ids
     from corate.counting.rates import edge_scores
+    from corate.model.tagger import LabelPair
     from corate.rate import Counts
 
     counts = Counts.label_pairs(corpus)
@@ -106,9 +107,9 @@ def _of_corpus(corpus: Corpus, n: int, smooth: float) -> tuple[list[Pair], list[
     heat = _heat_map([str(label) for label in counts.states["label"][:-1]], logs)
     by_rate = np.lexsort((chance.ravel()[:-1], -logs.ravel()[:-1]))  # of those never seen, the likeliest last
     named = [(heat.rows[k // len(heat.columns)], heat.columns[k % len(heat.columns)], k) for k in by_rate.tolist()]
-    found = [(a, b, float(np.exp(logs.flat[k]))) for a, b, k in named]
-    attractive = [pair for pair in found[:n] if pair[2] > 1]
-    repulsive = [pair for pair in reversed(found[len(found) - n :]) if pair[2] < 1]
+    found = [LabelPair(a, b, float(np.exp(logs.flat[k]))) for a, b, k in named]
+    attractive = [pair for pair in found[:n] if pair.rate > 1]
+    repulsive = [pair for pair in reversed(found[len(found) - n :]) if pair.rate < 1]
     return attractive, repulsive, heat
 
 
@@ -118,11 +119,7 @@ def _heat_map(labels: list[str], logs: Any) -> HeatMap:
     return HeatMap((*labels, "<s>"), (*labels, "</s>"), logs)
 
 
-def _listed(pairs: list[Pair]) -> list[dict[str, Any]]:
-    return [{"left": left, "right": right, "rate": rate} for left, right, rate in pairs]
-
-
-def _show(attractive: list[Pair], repulsive: list[Pair], heat: HeatMap) -> None:
+def _show(attractive: list[LabelPair], repulsive: list[LabelPair], heat: HeatMap) -> None:
     for title, pairs in (("attract", attractive), ("avoid", repulsive)):
         if pairs:
             cells = [[left, right, f"{rate:.3g}"] for left, right, rate in pairs]

@@ -11,7 +11,7 @@ import typer
 
 from corate.cli import options
 from corate.cli.exits import MISSING, UNUSABLE, complain
-from corate.cli.terminal import Progress, percent, show_table, time_left
+from corate.cli.terminal import ProgressBar, percent, show_table, time_left
 
 if TYPE_CHECKING:
     from corate.reproduction.running import News
@@ -79,7 +79,7 @@ def reproduce(
     chosen = METHODS if methods is None else tuple(methods.replace(",", " ").split())
     if unknown := [name for name in chosen if name not in METHODS]:
         raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(METHODS)}", param_hint="--methods")
-    with Progress(quiet) as bar:
+    with ProgressBar(quiet) as bar:
         found = reproduction.reproduce(
             EXPERIMENTS if experiment == "all" else (experiment,),
             data=data,
@@ -106,7 +106,7 @@ def reproduce(
         raise typer.Exit(UNUSABLE if found.failures else MISSING)
 
 
-def _tell(news: News, bar: Progress, quiet: bool) -> None:
+def _tell(news: News, bar: ProgressBar, quiet: bool) -> None:
     """A bar where a person looks, else a line for each cell that took a while."""
     left = time_left(news.left)
     bar(f"{news.cell.name}: {news.stage}" if news.stage else news.cell.name, news.share)

@@ -11,12 +11,14 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from corate.progress import ProgressEvent
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
 __all__ = [
-    "Progress",
+    "ProgressBar",
     "count",
     "escaped",
     "is_terminal",
@@ -172,12 +174,11 @@ def _show_drawn(rows: Sequence[Sequence[str]], header: Sequence[str], numeric: S
     Console().print(table)
 
 
-class Progress:
+class ProgressBar:
     """A bar on standard error for work that takes a while, where a person is looking and did not ask for quiet.
 
-    Called with the stage and how much of it is done (0 to 1, or None where no one knows). What follows a colon is
-    news of the stage, and stays in sight until there is other news. rich is imported when the bar first shows, so short
-    work does not wait for it.
+    The last measurements stay in sight until there are others. rich is imported when the bar first shows, so short work
+    does not wait for it.
     """
 
     def __init__(self, quiet: bool = False) -> None:
@@ -185,10 +186,10 @@ class Progress:
         self._start = time.monotonic()
         self._bar: Bar | None = None
         self._task: TaskID | None = None
-        self._stage = ""
+        self._title = ""
         self._shown = ""
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressBar:
         return self
 
     def __exit__(
@@ -197,21 +198,24 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
-    def __call__(self, stage: str, done: float | None = None) -> None:
-        """Say what is going on."""
+    def __call__(self, stage: str, fraction: float | None = None) -> None:
+        """Show a stage, and how much of it is done if that is known."""
+        self.show(ProgressEvent(stage, fraction))
+
+    def show(self, event: ProgressEvent) -> None:
+        """Show an event."""
         if not self._wanted or time.monotonic() - self._start < _PATIENCE_SECONDS:
             return
         if self._bar is None:
             self._bar = _start_bar()
-        name, _, news = stage.partition(": ")
-        if self._task is None or name != self._stage:
+        if self._task is None or event.title != self._title:
             if self._task is not None:
                 self._bar.remove_task(self._task)
-            self._task = self._bar.add_task(stage, total=None if done is None else 1.0)
-            self._stage = self._shown = name
-        if news:
-            self._shown = stage
-        self._bar.update(self._task, description=self._shown, completed=0.0 if done is None else done)
+            self._task = self._bar.add_task(event.title, total=None if event.fraction is None else 1.0)
+            self._title = self._shown = event.title
+        if event.measurements:
+            self._shown = str(event)
+        self._bar.update(self._task, description=self._shown, completed=event.fraction or 0.0)
 
 
 def _start_bar() -> Bar:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,14 +12,11 @@ import typer
 from corate.cli import options
 from corate.cli.evaluate import measure, one_line
 from corate.cli.exits import hush
-from corate.cli.methods import POLISHED_BASES, check_options, label_weights, panel_of, settings_of, told_for
+from corate.cli.methods import chosen_method, name_methods, with_method_options
 from corate.cli.options import Docstart, Format, Reading, one_of
-from corate.cli.terminal import Progress, count, percent, print_json, size, told
+from corate.cli.terminal import ProgressBar, count, percent, print_json, size, told
 from corate.io.atomic import check_writable
-from corate.training import METHODS
-from corate.training.chains import LATTICES, ORDERS, TRANSITIONS
-from corate.training.empirical import LADDERS
-from corate.training.separate import COUPLINGS, OPTIMIZERS
+from corate.training.options import METHODS
 
 if TYPE_CHECKING:
     from corate import Tagger
@@ -46,40 +42,31 @@ Examples:
 
 \b
   corate train brown.txt -o brown.corate --method empirical --ladder paper --format slashed
-  corate train train.tsv -o model.corate --method separate --set passes=5 --set sigma2=0.5
+  corate train train.tsv -o model.corate --method separate --passes 5 --sigma2 0.5
   corate train train.tsv -o model.corate --method separate --features paper --base none --coupling joint
-  corate train train.tsv -o model.corate --method standard --set c2=0.1 --transitions seen --no-boundaries
-  corate train train.tsv -o small.corate --method standard --set c1=1 --half
+  corate train train.tsv -o model.corate --method standard --c2 0.1 --transitions seen --no-boundaries
+  corate train train.tsv -o small.corate --method standard --c1 1 --half
 
 \b
   corate compare train.tsv --test test.tsv          which method is for this text?
 """
 
-_COUNTING = panel_of("Counting", "ladder")
-_FITTING = panel_of("Fitting weights", "optimizer")
-_SENTENCES = panel_of("Training on whole sentences", "lattice")
 _FILE = "Model file"
+_INIT_METHODS = [name for name, method in METHODS.items() if method.takes_init]
 
 
-def _choice(argument: str, names: Sequence[str], help: str, panel: str) -> Any:
-    return one_of(names, told_for(argument, help, panel), panel)
-
-
-def _text(argument: str, metavar: str, help: str, panel: str) -> Any:
-    return typer.Option(metavar=metavar, help=told_for(argument, help, panel), rich_help_panel=panel)
-
-
+@with_method_options
 def train(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Labelled text; - is standard input.")],
     output: Annotated[str, typer.Option("--output", "-o", metavar="MODEL", help="Where the model is written.")],
     method: Annotated[
         str,
         one_of(
-            METHODS,
+            tuple(METHODS),
             "polish: counts, then a few passes over whole sentences. empirical: counts only. separate: fits each "
             "factor by itself. standard: a CRF, trained to its optimum. piecewise, memm, perceptron: other losses.",
         ),
-    ] = METHODS[0],
+    ] = next(iter(METHODS)),
     features: Annotated[
         str | None,
         typer.Option(
@@ -95,129 +82,28 @@ def train(
     test: Annotated[
         str | None, typer.Option(metavar="FILE", help="Measure the new model on this file as corate eval does.")
     ] = None,
-    all_labels: Annotated[
-        bool, typer.Option("--all-labels", help="Let every word take every label, not only those likely for it.")
-    ] = False,
-    many_labels: options.ManyLabels = False,
+    init: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help=f"Train this model further, with its features. For {name_methods(_INIT_METHODS)}.",
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="Change one of the settings that corate info shows; may be repeated."
-        ),
+        typer.Option("--set", metavar="NAME=VALUE", help="Deprecated: --set passes=5 is --passes 5.", hidden=True),
     ] = None,
     threads: options.Threads = 1,
     seed: options.Seed = 0,
     json: options.Json = False,
     quiet: options.Quiet = False,
-    ladder: Annotated[
-        str | None,
-        _choice("ladder", LADDERS, "What node scores are counted from. Unset, held-out data decides.", _COUNTING),
-    ] = None,
-    base: Annotated[
-        str | None,
-        _choice(
-            "base",
-            POLISHED_BASES,
-            "What nodes start from: an empirical ladder, nothing, or (polish only) a separate model that is trained "
-            "first.",
-            _FITTING,
-        ),
-    ] = None,
-    coupling: Annotated[
-        str | None,
-        _choice("coupling", COUPLINGS, "How pairs are fitted: given the nodes, or apart as in the paper.", _FITTING),
-    ] = None,
-    optimizer: Annotated[
-        str | None,
-        _choice(
-            "optimizer",
-            OPTIMIZERS,
-            "Stochastic steps or L-BFGS. Unset, the method's own; polish has adagrad only.",
-            _FITTING,
-        ),
-    ] = None,
-    tune: Annotated[
-        bool,
-        typer.Option(
-            "--tune",
-            help=told_for("tune", "Search for the priors, the weight of the base and the cut-off, too.", _FITTING),
-            rich_help_panel=_FITTING,
-        ),
-    ] = False,
-    checkpoint: Annotated[
-        str | None,
-        _text(
-            "checkpoint", "FILE", "Write this file after every stochastic pass; go on from it if it is there.", _FITTING
-        ),
-    ] = None,
-    label_weight: Annotated[
-        list[str] | None,
-        _text(
-            "label_weights",
-            "LABEL=WEIGHT",
-            "How much tokens of a label count, 1 if not said; may be repeated.",
-            _FITTING,
-        ),
-    ] = None,
-    init: Annotated[
-        str | None,
-        _text(
-            "init",
-            "MODEL",
-            "Train this model further: its features are kept, its weights are where to start.",
-            _SENTENCES,
-        ),
-    ] = None,
-    unknown: Annotated[
-        str | None,
-        _text("unknown", "LABEL", "The label of tokens whose label is not known; they may then have any.", _SENTENCES),
-    ] = None,
-    lattice: Annotated[
-        str | None,
-        _choice(
-            "lattice",
-            LATTICES,
-            "Sum over every label everywhere, or over those likely for a word. Unset, the method's own.",
-            _SENTENCES,
-        ),
-    ] = None,
-    transitions: Annotated[
-        str | None,
-        _choice(
-            "transitions", TRANSITIONS, "Which label pairs have a weight: all, or those seen. Unset, all.", _SENTENCES
-        ),
-    ] = None,
-    no_boundaries: Annotated[
-        bool,
-        typer.Option(
-            "--no-boundaries",
-            help=told_for(
-                "boundaries", "Give the start and the end of a sentence no weights, as CRFsuite does.", _SENTENCES
-            ),
-            rich_help_panel=_SENTENCES,
-        ),
-    ] = False,
-    order: Annotated[
-        int | None,
-        typer.Option(
-            min=min(ORDERS),
-            max=max(ORDERS),
-            metavar="N",
-            help=told_for(
-                "order",
-                "2: three labels in a row have a weight, too; 1: pairs alone. Unset, 2 for polish with many labels.",
-                _SENTENCES,
-            ),
-            rich_help_panel=_SENTENCES,
-        ),
-    ] = None,
     drop_rare: Annotated[
         int,
         typer.Option(
             min=0,
             metavar="N",
             help="Leave out word pairs and other conjunctions seen less than N times: smaller. For empirical; with the "
-            "others, --set cutoff=N.",
+            "others, --cutoff N.",
             rich_help_panel=_FILE,
         ),
     ] = 0,
@@ -235,38 +121,20 @@ def train(
     comment: options.Comment = None,
     docstart: options.DocstartOption = Docstart.keep,
     skip_bad: options.SkipBad = False,
+    **given: Any,
 ) -> None:
     """Train on labelled text and write a model file.
 
     Ctrl-C, once a pass or an iteration is done, ends training early and writes the model reached so far (polish,
     separate and the other methods that fit weights).
     """
-    own: dict[str, Any] = {
-        "features": features,
-        "ladder": ladder,
-        "base": base,
-        "coupling": coupling,
-        "optimizer": optimizer,
-        "settings": settings_of(method, settings or []),
-        "tune": tune or None,
-        "checkpoint": checkpoint,
-        "label_weights": label_weights(label_weight or []),
-        "init": init,
-        "unknown": unknown,
-        "lattice": lattice,
-        "transitions": transitions,
-        "boundaries": False if no_boundaries else None,
-        "order": order,
-        "all_labels": all_labels or None,
-        "many_labels": many_labels or None,
-    }
-    given = {name: value for name, value in own.items() if value is not None}
-    check_options(method, given)
+    chosen = chosen_method(method, given, settings or [], features=features, init=init)
+    checkpoint = given["checkpoint"]
     if drop_rare > 1 and method != "empirical":
         raise typer.BadParameter(
-            f"it is for --method empirical, not for {method}; use --set cutoff={drop_rare}", param_hint="--drop-rare"
+            f"it is for --method empirical, not for {method}; use --cutoff {drop_rare}", param_hint="--drop-rare"
         )
-    _check_files(file, output, given)
+    _check_files(file, output, checkpoint, init)
     for name, other in (("held-out", held_out), ("test", test)):
         if other is not None and _same(other, output):
             raise typer.BadParameter(f"{output} is the {name} file itself", param_hint="--output")
@@ -279,7 +147,7 @@ def train(
     if checkpoint is not None:
         check_writable(checkpoint)
     reading = Reading(format, columns, encoding, separator, comment, docstart, skip_bad)
-    with Progress(quiet) as progress:
+    with ProgressBar(quiet) as progress:
         progress("reading")
         corpus = reading.read(file)
         held_out_corpus = None if held_out is None else reading.read(held_out, corpus.layout)
@@ -287,12 +155,13 @@ def train(
         read = time.perf_counter()
         tagger = corate.train(
             corpus,
-            method,
+            chosen,
+            features=features,
             held_out=held_out_corpus,
+            init=init,
             threads=threads,
             seed=seed,
-            progress=progress,
-            **given,
+            progress=progress.show,
         )
         progress("saving")
         tagger.save(output, counts=not no_counts, half=half, rare=drop_rare)
@@ -309,17 +178,16 @@ def train(
     if json:
         print_json(result)
     elif not quiet:
-        _show(result, chosen=tune or bool(settings), judged=held_out is not None)
+        _show(result, chosen=chosen != METHODS[method](), judged=held_out is not None)
 
 
-def _check_files(file: str, output: str, given: dict[str, Any]) -> None:
+def _check_files(file: str, output: str, checkpoint: str | None, init: str | None) -> None:
     """Refuse files that would overwrite each other; a model may be trained further in its place."""
     if _same(file, output):
         raise typer.BadParameter(f"{output} is the training file itself", param_hint="--output")
-    checkpoint = given.get("checkpoint")
     if checkpoint is None:
         return
-    others = {"training file": file, "model file": output, "model to start from": given.get("init", "-")}
+    others = {"training file": file, "model file": output, "model to start from": init or "-"}
     for called, other in others.items():
         if _same(checkpoint, other):
             raise typer.BadParameter(f"{checkpoint} is the {called} itself", param_hint="--checkpoint")

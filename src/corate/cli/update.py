@@ -11,7 +11,7 @@ import typer
 from corate.cli import options
 from corate.cli.exits import hush
 from corate.cli.options import Docstart, Format, Reading
-from corate.cli.terminal import Progress, count, print_json, size
+from corate.cli.terminal import ProgressBar, count, print_json, size
 from corate.cli.train import described
 from corate.io.atomic import check_writable
 
@@ -59,7 +59,7 @@ def update(
         hush()
     start = time.perf_counter()
     check_writable(target)
-    with Progress(quiet) as progress:
+    with ProgressBar(quiet) as progress:
         progress("reading")
         old = corate.load(model)
         reading = Reading(format, columns, encoding, separator, comment, docstart, skip_bad)

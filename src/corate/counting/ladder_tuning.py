@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from corate.counting.ladder import PAPER, LadderParameters, LadderPreset, Ladder
 from corate.counting.pooling import Candidates
 from corate.counting.rates import edge_scores
 from corate.counting.tuning import climb
+from corate.progress import OnProgress, ProgressEvent
 from corate.types import Ids
 
 __all__ = ["TunedLadder", "measure_candidates", "tune_ladder"]
@@ -46,7 +47,7 @@ def tune_ladder(
     counted: CountedCorpus,
     preset: LadderPreset,
     settings: Mapping[str, Any],
-    progress: Callable[[str, float], None],
+    progress: OnProgress,
 ) -> TunedLadder:
     """Tune a ladder on the held-out tokens; the ``settings`` that are given stay as they are."""
     start = replace(LadderParameters.of(preset), **settings)
@@ -57,7 +58,7 @@ def tune_ladder(
     steps = {name: step for name, step in usual.items() if name not in settings}
     trial = _Trial(folds, counted.counts.pairs, counted.n_labels)
     stage = f"tuning the {preset.name} ladder"
-    parameters, _ = climb(trial, start, steps, lambda done: progress(stage, done))
+    parameters, _ = climb(trial, start, steps, lambda done: progress(ProgressEvent(stage, done)))
     return TunedLadder(parameters, *trial.measure(parameters))
 
 

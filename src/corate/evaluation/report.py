@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 
 from corate.corpus import Column, Corpus, StringTable
 from corate.errors import DataError
+from corate.model.tagger import Tagger
 from corate.spans import are_spans, parse
 
 if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table
 
-__all__ = ["Confusion", "Report", "Score", "chunk_types", "chunks", "evaluate"]
+__all__ = ["Confusion", "Report", "Score", "chunk_types", "chunks", "compare_labels", "evaluate"]
 
 Ids = NDArray[np.integer[Any]]
 Int64 = NDArray[np.int64]
@@ -98,7 +99,7 @@ class Report:
     no spans. ``sentence_accuracy`` is the fraction of sentences without an error.
 
     >>> gold = Corpus.from_sentences([[("Ann", "B-PER"), ("sleeps", "O"), ("in", "O"), ("Delft", "B-LOC")]])
-    >>> report = evaluate(gold, [["B-PER", "O", "O", "O"]], None)
+    >>> report = evaluate([["B-PER", "O", "O", "O"]], gold)
     >>> report.accuracy, report.precision, report.recall, sorted(report.types)
     (0.75, 1.0, 0.5, ['LOC', 'PER'])
     """
@@ -168,6 +169,39 @@ class Report:
 
 
 def evaluate(
+    predicted: Tagger | Sequence[Sequence[str]] | Column,
+    corpus: Corpus,
+    *,
+    known_words: Collection[str] | StringTable | None = None,
+    threads: int = 1,
+) -> Report:
+    """Measure a tagger, or the labels that any other program predicts, on a labelled corpus.
+
+    The report has the accuracy for all, known and unknown words, and precision, recall and F1 where labels are spans.
+
+    Args:
+        predicted: a tagger, which then labels the corpus; or the predicted labels of each sentence.
+        corpus: sentences with their correct labels.
+        known_words: the words of the training data; those of the tagger unless given.
+        threads: the number of threads for tagging.
+
+    >>> from corate import train
+    >>> corpus = Corpus.from_sentences([[("Ann", "NAME"), ("sleeps", "VERB")], [("Bob", "NAME"), ("sings", "VERB")]])
+    >>> evaluate(train(corpus), corpus).accuracy
+    1.0
+    >>> evaluate([["NAME", "VERB"], ["VERB", "VERB"]], corpus).accuracy
+    0.75
+    """
+    if not isinstance(corpus, Corpus):
+        raise DataError(f"a corpus is needed, not a {type(corpus).__name__}; make one with Corpus.from_sentences")
+    if isinstance(predicted, Tagger):
+        if known_words is None and len(predicted.words):
+            known_words = predicted.words
+        predicted = predicted.tag_corpus(corpus, threads=threads)
+    return compare_labels(corpus, predicted, known_words)
+
+
+def compare_labels(
     gold: Corpus,
     predicted: Sequence[Sequence[str]] | Column,
     known_words: Collection[str] | StringTable | None = None,
@@ -182,7 +216,7 @@ def evaluate(
     Raises DataError where there are no labels, no tokens, or not as many labels as tokens.
 
     >>> gold = Corpus.from_sentences([[("Ann", "B-PER"), ("Lee", "I-PER"), ("left", "O")], [("Rome", "B-LOC")]])
-    >>> evaluate(gold, [["B-PER", "I-PER", "O"], ["B-PER"]], known_words={"Ann", "left"})
+    >>> compare_labels(gold, [["B-PER", "I-PER", "O"], ["B-PER"]], known_words={"Ann", "left"})
     Report(accuracy 75.00%, known words 100.00%, OOV words 50.00%, whole sentences 50.00%, precision 50.00%,
     recall 50.00%, F1 50.00%; 4 tokens, 2 sentences)
     """

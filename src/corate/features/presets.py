@@ -145,6 +145,6 @@ def preset(name: str, columns: Sequence[str]) -> tuple[Template, ...]:
     if pos is None and any("pos" in template.columns for template in templates):
         raise FeatureError(
             f"the preset {name!r} needs parts of speech in a column named pos, and the data has the columns "
-            f"{', '.join(columns)}; name them with --columns or columns="
+            f"{', '.join(columns)}; name them with columns="
         )
     return tuple(replace(t, atoms=tuple(replace(a, column=names[a.column]) for a in t.atoms)) for t in templates)

@@ -124,7 +124,7 @@ def _ragged_error(
         )
     return DataError(
         f"{name}, line {line}: {columns}, but the rows before have {width}; mend the line, or leave out such lines "
-        f"with --skip-bad (skip_bad=True){hint}"
+        f"with skip_bad=True{hint}"
     )
 
 

@@ -61,7 +61,7 @@ def detect(data: bytes, name: str, *, comment: str | None = None, labelled: bool
     if not labelled and _is_text(rows):
         return "text"
     raise DataError(
-        f"{name}: cannot tell the format from the first lines; name it with --format (format=): {', '.join(FORMATS)}"
+        f"{name}: cannot tell the format from the first lines; name it with format=: {', '.join(FORMATS)}"
         + comment_hint(*(row.encode() for row in rows), comment=comment)
     )
 

@@ -47,7 +47,7 @@ def read_slashed(data: bytes, name: str, options: Options) -> Corpus:
     if skipped and (len(parsed[1]) == 1 or not options.skip_bad):
         raise DataError(
             f"{name}, line {line}: the token {_without_label(data, line)!r} is not word/label; mend it, or leave out "
-            f"such tokens with --skip-bad (skip_bad=True)"
+            f"such tokens with skip_bad=True"
         )
     corpus = _corpus(parsed, data, name, names)
     warn_skipped(name, skipped, line, "tokens")

@@ -69,11 +69,11 @@ def comment_hint(*rows: bytes, comment: str | None) -> str:
     """What to add to an error where one of the rows looks like a comment and no comments were asked for.
 
     >>> comment_hint(b"# sent_id = 7", comment=None)
-    "; if lines that begin with '#' are comments, pass over them with --comment '#' (comment='#')"
+    "; if lines that begin with '#' are comments, pass over them with comment='#'"
     """
     if comment or not any(row.startswith(b"#") for row in rows):
         return ""
-    return "; if lines that begin with '#' are comments, pass over them with --comment '#' (comment='#')"
+    return "; if lines that begin with '#' are comments, pass over them with comment='#'"
 
 
 def names_of(width: int, options: Options) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ def names_of(width: int, options: Options) -> tuple[str, ...]:
     if layout and list(layout) != _default_names(len(layout), labelled=True):
         raise DataError(
             f"{width} column{'s' if width != 1 else ''}, but the training data had {len(layout)} "
-            f"({', '.join(layout)}); name the columns with --columns (columns=)"
+            f"({', '.join(layout)}); name the columns with columns="
         )
     return tuple(_default_names(width, labelled=labelled))
 
@@ -131,7 +131,7 @@ def refuse_nul(parsed: Parsed, name: str) -> None:
     """Raise if the parser met a NUL byte, which no text holds."""
     line, width = parsed[2:4]
     if line >= 0 and width < 0:
-        raise DataError(f"{name}, line {line}: a NUL byte; is this a text file, or one that needs --encoding utf-16?")
+        raise DataError(f"{name}, line {line}: a NUL byte; is this a text file, or one that needs encoding='utf-16'?")
 
 
 def nothing_error(name: str, data: bytes) -> DataError:

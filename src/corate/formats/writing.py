@@ -25,7 +25,7 @@ def check_values(column: Column, forbidden: str, place: str) -> None:
     if value is not None:
         raise DataError(
             f"{place} {column.name!r}: the value {value[:40]!r} cannot be written in this format; it would read back "
-            f"as something else; use --to jsonl (format='jsonl'), which holds any value"
+            f"as something else; use the format 'jsonl', which holds any value"
         )
 
 
@@ -34,14 +34,14 @@ def check_labels(labels: Iterable[str], forbidden: str, format: str) -> None:
 
     >>> check_labels(["O", "B\nX"], "\n", "columns")
     Traceback (most recent call last):
-    corate.errors.DataError: the label 'B\nX' cannot be written in the format 'columns'; use --to jsonl (...
+    corate.errors.DataError: the label 'B\nX' cannot be written in the format 'columns'; use the format 'jsonl'...
     """
     pattern = re.compile(forbidden)
     for label in labels:
         if pattern.search(label):
             raise DataError(
-                f"the label {label[:40]!r} cannot be written in the format {format!r}; use --to jsonl "
-                f"(format='jsonl'), which holds any label"
+                f"the label {label[:40]!r} cannot be written in the format {format!r}; use the format "
+                "'jsonl', which holds any label"
             )
 
 

@@ -91,7 +91,7 @@ def refuse_nul(blocks: Iterable[bytes], name: str) -> Iterator[bytes]:
         if (place := block.find(0)) >= 0:
             line += block.count(b"\n", 0, place)
             raise DataError(
-                f"{name}, line {line}: a NUL byte; is this a text file, or one that needs --encoding utf-16?"
+                f"{name}, line {line}: a NUL byte; is this a text file, or one that needs encoding='utf-16'?"
             )
         line += block.count(b"\n")
         yield block

@@ -53,8 +53,7 @@ def utf8(blocks: Iterable[bytes], encoding: str, name: str) -> Iterator[bytes]:
     for block in chain(blocks, [None]):  # None: the end
         if first and block and is_model(block):
             raise DataError(
-                f"{name} is a Corate model, not text; give a model where one is asked for, "
-                "such as corate tag MODEL FILE or corate train FILE --init MODEL"
+                f"{name} is a Corate model, not text; give it where a model is asked for, or train it with init="
             )
         text = _converted(decoder, block, as_it_is, place)
         if text or block:
@@ -74,7 +73,7 @@ def _converted(decoder: codecs.IncrementalDecoder, block: bytes | None, as_it_is
     except UnicodeDecodeError as error:
         raise place.wrong_byte(error, pending) from None
     except UnicodeError as error:  # UTF-16 without a byte order mark, for one
-        remedy = "say utf-16-le or utf-16-be" if "BOM" in str(error) else "name its encoding with --encoding"
+        remedy = "say utf-16-le or utf-16-be" if "BOM" in str(error) else "name its encoding with encoding="
         raise DataError(f"{place.name} is not {place.encoding} text ({error}); {remedy}") from None
 
 
@@ -104,7 +103,7 @@ class _Place:
             likely = "utf-8"
         return DataError(
             f"{self.name}, line {line}: byte 0x{data[at]:02x} (number {column} of the line) is not {self.encoding} "
-            f"text; name the file's encoding, say with --encoding {likely}"
+            f"text; name the file's encoding, say with encoding={likely!r}"
         )
 
 
@@ -122,7 +121,7 @@ def encoded(texts: Iterable[str], encoding: str, name: str) -> Iterator[bytes]:
         except UnicodeEncodeError as error:
             line += text.count("\n", 0, error.start)
             raise DataError(
-                f"{name}, line {line}: {text[error.start]!r} cannot be written in {encoding}; use --encoding utf-8"
+                f"{name}, line {line}: {text[error.start]!r} cannot be written in {encoding}; use encoding='utf-8'"
             ) from None
         line += text.count("\n")
     yield encoder.encode("", final=True)

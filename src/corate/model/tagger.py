@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,23 @@ from corate.formats.writing import check_labels
 from corate.model.chain import ChainModel
 from corate.model.lattice import Lattice
 
-__all__ = ["Tagger"]
+__all__ = ["FeatureWeight", "LabelPair", "Tagger"]
+
+
+class LabelPair(NamedTuple):
+    """Two neighbouring labels, and how much more often than by chance the second follows the first."""
+
+    left: str
+    right: str
+    rate: float
+
+
+class FeatureWeight(NamedTuple):
+    """A feature, a label, and the weight of the feature for the label."""
+
+    feature: str
+    label: str
+    weight: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +173,7 @@ class Tagger:
         if not isinstance(data, bytes):
             raise DataError(f"tag_text takes text as UTF-8 bytes, not as {type(data).__name__}; give it text.encode()")
         if not self.vocabulary.columns or self.vocabulary.attributes is not None:
-            raise ModelError("the model reads ready-made features, not columns; give it items (--format items)")
+            raise ModelError("the model reads ready-made features, not columns; give it items")
         threads = check_threads(threads)
         names = self.text_columns(data, separator, comment) if columns is None else tuple(columns)
         missing = [c for c in self.vocabulary.columns if c not in names]
@@ -177,7 +193,7 @@ class Tagger:
         except RuntimeError as error:
             hint = comment_hint(*data.split(b"\n"), comment=comment)
             raise DataError(
-                f"{error} ({', '.join(self.vocabulary.columns)}); name the columns with --columns{hint}"
+                f"{error} ({', '.join(self.vocabulary.columns)}); name the columns with columns={hint}"
             ) from None
 
     def text_columns(self, data: bytes, separator: str | None = None, comment: str | None = None) -> tuple[str, ...]:
@@ -200,7 +216,7 @@ class Tagger:
             return observed
         raise DataError(
             f"the first row has {width} columns, but the training data had {len(self.layout)} "
-            f"({', '.join(self.layout)}); name the columns with --columns (columns=)"
+            f"({', '.join(self.layout)}); name the columns with columns="
         )
 
     def lattice(self, sentences: Corpus | Iterable[Iterable[Token]]) -> Lattice:
@@ -232,11 +248,11 @@ class Tagger:
 
     # -- looking in ----------------------------------------------------------------------------------------------
 
-    def rates(self, n: int = 10) -> tuple[list[tuple[str, str, float]], list[tuple[str, str, float]]]:
-        """The most attractive and the most repulsive label pairs with their co-occurrence rate, above and below 1.
+    def rates(self, n: int = 10) -> tuple[list[LabelPair], list[LabelPair]]:
+        """The ``n`` label pairs that attract each other most, and the ``n`` that avoid each other most.
 
-        Boundaries of the sentence are written ``<s>`` and ``</s>``. Only pairs whose edge score is stored are listed;
-        the rate is that of the model: the exponential of the edge score.
+        The rate of a pair is the exponential of its edge score: above 1 the labels attract each other. The boundaries
+        of a sentence are written ``<s>`` and ``</s>``. Only pairs whose edge score is stored are listed.
         """
         edges = self.model.edges
         names = self.labels
@@ -244,32 +260,39 @@ class Tagger:
         boundary = len(edges.row) - 1
         inner = np.flatnonzero((origin != boundary) | (edges.to != boundary))
 
-        def pairs(chosen: NDArray[np.int64]) -> list[tuple[str, str, float]]:
+        def pairs(chosen: NDArray[np.int64]) -> list[LabelPair]:
             with np.errstate(over="ignore"):
                 rates = np.exp(edges.scores[inner[chosen]])
             found = zip(origin[inner[chosen]].tolist(), edges.to[inner[chosen]].tolist(), rates.tolist(), strict=True)
-            return [(names[a] if a < boundary else "<s>", names[b] if b < boundary else "</s>", r) for a, b, r in found]
+            return [
+                LabelPair(names[a] if a < boundary else "<s>", names[b] if b < boundary else "</s>", rate)
+                for a, b, rate in found
+            ]
 
         highest, lowest = _extremes(edges.scores[inner], n)
         return pairs(highest), pairs(lowest)
 
-    def strongest(self, n: int = 10) -> list[tuple[str, str, float]]:
-        """The feature weights that matter most, as (feature, label, weight).
+    def strongest(self, n: int = 10) -> tuple[list[FeatureWeight], list[FeatureWeight]]:
+        """The ``n`` features that weigh most for a label, and the ``n`` that weigh most against one.
 
-        First the ``n`` that speak loudest for a label, then the ``n`` that speak loudest against one. A ladder's scores
-        of whole words are not among them: they are counted rows, not weights of features.
+        The counted scores of whole words, in models with a ladder, are not among them: they are not weights of
+        features.
 
         >>> import corate
         >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("the", "DET"), ("cat", "NOUN")]])
-        >>> tagger = corate.train(corpus, "separate", features=["word[0]"])
-        >>> any(feature == "word[0]=the" and label == "DET" for feature, label, weight in tagger.strongest())
-        True
+        >>> favoured, opposed = corate.train(corpus, "separate", features=["word[0]"]).strongest(1)
+        >>> favoured[0].feature, favoured[0].label
+        ('word[0]=the', 'DET')
         """
         weights = self.model.weights
-        places = np.concatenate(_extremes(weights.scores, n))
-        features = self.vocabulary.names((np.searchsorted(weights.offsets, places, side="right") - 1).tolist())
-        labels = [self.labels[label] for label in weights.labels[places].tolist()]
-        return list(zip(features, labels, weights.scores[places].tolist(), strict=True))
+
+        def named(places: NDArray[np.int64]) -> list[FeatureWeight]:
+            features = self.vocabulary.names((np.searchsorted(weights.offsets, places, side="right") - 1).tolist())
+            labels = [self.labels[label] for label in weights.labels[places].tolist()]
+            return list(map(FeatureWeight, features, labels, weights.scores[places].tolist()))
+
+        highest, lowest = _extremes(weights.scores, n)
+        return named(highest), named(lowest)
 
     # -- learning, saving ----------------------------------------------------------------------------------------
 
@@ -284,7 +307,7 @@ class Tagger:
         >>> tagger.update(Corpus.from_sentences([[("an", "DET"), ("emu", "NOUN")]]))
         Tagger(empirical, 2 labels, 4 words, trained on 2 sentences)
         """
-        from corate.training import update
+        from corate.training.api import update
 
         return update(self, corpus)
 

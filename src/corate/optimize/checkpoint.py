@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,14 +12,22 @@ from numpy.typing import NDArray
 
 from corate.errors import ModelError
 from corate.model import container
-from corate.optimize.stochastic import AdaGrad, Perceptron
+from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
 
-__all__ = ["Checkpoint"]
+__all__ = ["Checkpoint", "digest_of"]
 
 #: What later steps of AdaGrad depend on beside the state: the rate may have been halved on the way.
 STEPS = ("rate", "latest")
 #: Of a weight, and of any number: what is summed of them stays finite in single precision.
 _LARGEST_WEIGHT, _LARGEST = 1e20, 1e37
+
+
+def digest_of(arrays: Iterable[NDArray[Any] | None]) -> str:
+    """A hash of the numbers that a run depends on, None among them: a checkpoint of other numbers is refused."""
+    digest = hashlib.blake2b(digest_size=16)
+    for array in arrays:
+        digest.update(b"none" if array is None else np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
 class Checkpoint:
@@ -26,7 +36,7 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike[str], fingerprint: dict[str, Any]) -> None:
         self.path, self.fingerprint = path, fingerprint
 
-    def save(self, run: AdaGrad | Perceptron, top: float = -1.0, waited: int = 0) -> None:
+    def save(self, run: AdaGrad | AveragedPerceptron, top: float = -1.0, waited: int = 0) -> None:
         """Write the run's state, all or nothing, with its best held-out accuracy so far and the passes since then.
 
         Where nobody looked, the accuracy is -1.
@@ -37,7 +47,7 @@ class Checkpoint:
         header["of"] = self.fingerprint
         container.write(self.path, run.tensors, header)
 
-    def restore(self, run: AdaGrad | Perceptron, passes: int) -> tuple[float, int]:
+    def restore(self, run: AdaGrad | AveragedPerceptron, passes: int) -> tuple[float, int]:
         """Take up the run where the file left it, and return what was saved with it; (-1, 0) without a file.
 
         Raises ModelError where the file is of another run, or of more passes than are wanted.
@@ -62,7 +72,7 @@ class Checkpoint:
         return float(header["accuracy"]), header.get("waited", 0)
 
 
-def _fits(tensors: dict[str, NDArray[Any]], header: dict[str, Any], run: AdaGrad | Perceptron) -> bool:
+def _fits(tensors: dict[str, NDArray[Any]], header: dict[str, Any], run: AdaGrad | AveragedPerceptron) -> bool:
     """Whether all that a file holds can be the state of a run, whoever wrote it."""
     numbers = {"accuracy": header.get("accuracy"), **{name: header[name] for name in STEPS if name in header}}
     if set(tensors) != set(run.tensors) or tensors["state"].shape != run.state.shape:
@@ -75,7 +85,7 @@ def _fits(tensors: dict[str, NDArray[Any]], header: dict[str, Any], run: AdaGrad
         return False
     if not all(type(n) in (int, float) and abs(n) < 2**63 for n in numbers.values()):
         return False
-    if isinstance(run, Perceptron):
+    if isinstance(run, AveragedPerceptron):
         return True
     moments, averaged = tensors["moments"], len(run.state) // 2
     if moments.shape != (1,) or not 0 <= moments[0] < 2**24 or moments[0] % 1 or numbers.get("rate", 1.0) < 0:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from corate.types import F32
 
-__all__ = ["AdaGrad", "Perceptron", "Steps"]
+__all__ = ["AdaGrad", "AveragedPerceptron", "Steps"]
 
 
 class Steps(Protocol):
@@ -134,7 +134,7 @@ class Mistakes(Protocol):
 
 
 @dataclass
-class Perceptron:
+class AveragedPerceptron:
     """The averaged perceptron. ``state`` holds (weight, sum of its changes times when they were made) side by side.
 
     Times are counted in passes, so that a run can be taken up again and go on for longer. The first pass, in which
@@ -150,7 +150,7 @@ class Perceptron:
     PARTS = AdaGrad.PARTS
 
     @classmethod
-    def of(cls, steps: Mistakes, items: NDArray[np.int64], start: F32, seed: int) -> Perceptron:
+    def of(cls, steps: Mistakes, items: NDArray[np.int64], start: F32, seed: int) -> AveragedPerceptron:
         """From weights ``start``."""
         state = np.zeros((len(start), 2), np.float32)
         state[:, 0] = start

@@ -194,7 +194,7 @@ def training_options(method: str, features: str | list[str], ladder: str) -> dic
     options: dict[str, Any] = {"method": method, "features": features}
     if method in ("separate", "polish"):
         return options | ({"base": "paper"} if ladder == "paper" else {})
-    return options | {"settings": {"c2": _C2[method], "iterations": ITERATIONS}}
+    return options | {"c2": _C2[method], "iterations": ITERATIONS}
 
 
 def _peer(

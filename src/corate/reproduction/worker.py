@@ -72,13 +72,13 @@ def _ours(
     if cell.held_out:
         columns = cell.columns.split(",")
         options["held_out"] = read(folder / cell.held_out, format="columns", columns=columns, separator="\t")
-    limit = dict(options.get("settings") or {}).get("iterations")
+    limit = options.get("iterations")
 
-    def progress(stage: str, done: float) -> None:
-        if limit and ": objective" in stage:
-            iterated(round(done * limit), int(limit))
+    def progress(event: corate.ProgressEvent) -> None:
+        if limit and event.objective is not None:
+            iterated(round((event.fraction or 0.0) * limit), int(limit))
         else:
-            say(event="stage", stage=stage, done=done)
+            say(event="stage", stage=str(event), done=event.fraction)
 
     begin()
     started = time.perf_counter()
@@ -99,13 +99,13 @@ def _peer(
     iterated: Callable[[int, int], None],
     iterations: list[int],
 ) -> Outcome:
-    from corate.evaluation.report import evaluate
+    from corate.evaluation.report import compare_labels
     from corate.reproduction.peers import fit
 
     options = cell.options
     seconds, predicted = fit(cell.library, dict(options["settings"]), train, test, options["features"], begin, iterated)
     say(event="trained", seconds=seconds)
-    return _outcome(evaluate(test, predicted, train.column("word").strings), seconds, sizes, iterations)
+    return _outcome(compare_labels(test, predicted, train.column("word").strings), seconds, sizes, iterations)
 
 
 def _outcome(report: Any, seconds: float, sizes: dict[str, Any], iterations: list[int]) -> Outcome:

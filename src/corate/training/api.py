@@ -1,268 +1,202 @@
-"""Training: one module a method. Each takes a corpus and templates and returns a tagger."""
+"""Training and updating: the functions that users call."""
 
 from __future__ import annotations
 
-import inspect
+import logging
 import os
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus
-from corate.counting.counts import Counts, Table, label_ids
-from corate.errors import ConfigError, DataError, FeatureError, ModelError
+from corate.counting.counts import Counts, label_ids
+from corate.errors import FeatureError, ModelError
 from corate.features import FeatureSource, resolve
 from corate.features.ready_made import Bins, FeatureFunction, with_features
 from corate.features.related_words import learn_lexicons
 from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
-from corate.label_scores import SparseRows
 from corate.model.chain import ChainModel
 from corate.model.tagger import Tagger
-from corate.spans import are_spans
-from corate.training.chains import RECIPES, ChainTraining
+from corate.progress import OnProgress, ProgressEvent
+from corate.training.chains import ChainTraining
 from corate.training.checks import check_corpus, refuse_too_large_values, refuse_too_many_labels
-from corate.training.empirical import Empirical
+from corate.training.choices import choose_base, choose_edge_templates, choose_preset
+from corate.training.empirical import EmpiricalTraining
 from corate.training.empirical_model import rebuild
-from corate.training.methods import ARGUMENTS, METHODS, settings_of
-from corate.training.pairs import edge_templates
-from corate.training.separate import Separate
-from corate.training.start import FULL_LATTICE_LABELS, StartFromCounts, StartFromModel
+from corate.training.options import (
+    ChainMethod,
+    Empirical,
+    FittedMethod,
+    Method,
+    MethodName,
+    Polish,
+    Separate,
+    check_init,
+    resolve_method,
+)
+from corate.training.separate import SeparateTraining
+from corate.training.start import RunContext, Start
+from corate.training.start_from_counts import StartFromCounts
+from corate.training.start_from_model import StartFromModel
 
 __all__ = ["train", "update"]
 
-Progress = Callable[[str, float], None]
+logger = logging.getLogger(__name__)
 
-#: With more than a few labels, edges depend on the word before where there are so many tokens for each label.
-EDGE_TOKENS_PER_LABEL = 1500
+
+@overload
+def train(
+    corpus: Corpus,
+    method: MethodName = "polish",
+    *,
+    features: FeatureSource = None,
+    held_out: Corpus | None = None,
+    init: Tagger | str | os.PathLike[str] | None = None,
+    threads: int = 1,
+    seed: int = 0,
+    progress: OnProgress | None = None,
+    **options: Any,
+) -> Tagger: ...
+
+
+@overload
+def train(
+    corpus: Corpus,
+    method: Method,
+    *,
+    features: FeatureSource = None,
+    held_out: Corpus | None = None,
+    init: Tagger | str | os.PathLike[str] | None = None,
+    threads: int = 1,
+    seed: int = 0,
+    progress: OnProgress | None = None,
+) -> Tagger: ...
+
+
+@overload
+def train(corpus: Corpus, method: str | Method = "polish", **arguments: Any) -> Tagger: ...
 
 
 def train(
     corpus: Corpus,
-    method: str = METHODS[0],
+    method: str | Method = "polish",
     *,
     features: FeatureSource = None,
     held_out: Corpus | None = None,
-    ladder: str | None = None,
-    base: str | None = None,
-    coupling: str | None = None,
-    optimizer: str | None = None,
-    settings: Mapping[str, float] | None = None,
-    tune: bool = False,
-    checkpoint: str | os.PathLike[str] | None = None,
     init: Tagger | str | os.PathLike[str] | None = None,
-    lattice: str | None = None,
-    transitions: str | None = None,
-    boundaries: bool = True,
-    order: int | None = None,
-    unknown: str | None = None,
-    label_weights: Mapping[str, float] | None = None,
-    sentence_weights: Sequence[float] | None = None,
     threads: int = 1,
     seed: int = 0,
-    all_labels: bool = False,
-    many_labels: bool = False,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
+    **options: Any,
 ) -> Tagger:
     """Train a tagger on a labelled corpus.
 
     Args:
         corpus: sentences with labels.
-        method: ``"polish"``: from counted scores, a few stochastic passes of a conditional random field.
-            ``"empirical"``: every factor is estimated by counting. ``"separate"``: every factor is a maximum entropy
-            model, fitted on its own. ``"standard"``: a conditional random field, trained to its optimum.
-            ``"piecewise"``, ``"memm"`` and ``"perceptron"``: other losses of a sentence.
+        method: the name of a method, or its options: ``"polish"`` is the same as ``corate.Polish()``. There are
+            ``"polish"`` (:class:`~corate.Polish`), ``"empirical"`` (:class:`~corate.Empirical`), ``"separate"``
+            (:class:`~corate.Separate`), ``"standard"`` (:class:`~corate.Standard`), ``"piecewise"``
+            (:class:`~corate.Piecewise`), ``"memm"`` (:class:`~corate.MEMM`) and ``"perceptron"``
+            (:class:`~corate.Perceptron`).
         features: a preset (``"paper"``, ``"pos"``, ``"ner"``, ``"chunking"``), a template file, a list of templates, or
             a function of a sentence and a position. Without any, ``"empirical"`` takes the words and their neighbours,
-            and the others the preset ``"ner"`` where labels are spans, else ``"pos"``.
-        held_out: sentences to tune on or to stop by, looked at and never trained on; without them empirical scores are
-            tuned on parts of the corpus that are counted afterwards.
-        ladder: ``"default"``, ``"paper"`` or ``"pooled"``; without one held-out sentences decide.
-        base: the empirical scores that nodes start from, ``"default"``, ``"pooled"``, ``"paper"`` or ``"none"``; for
-            ``"polish"`` also ``"separate"``: a separate model is trained and polished. Without one, ``"polish"`` takes
-            pooled scores where labels are few, and all others the default ladder.
-        coupling: ``"given-nodes"`` (the default), or ``"joint"``, the paper's.
-        optimizer: ``"adagrad"`` or ``"lbfgs"``.
-        settings: values by name, as ``corate info`` shows them, in place of the usual ones; what is given is not tuned.
-        tune: search for the priors, the weight of the base and the cut-off, too.
-        checkpoint: a file to write after every pass, and to take up again from.
+            and the others the preset ``"ner"`` if labels are spans, else ``"pos"``.
+        held_out: sentences to tune on and to stop early by. They are never trained on. Without them, empirical scores
+            are tuned on parts of the corpus that are counted afterwards.
         init: a tagger, or the file of one, to start from: its features and weights are kept and trained further.
-        lattice: ``"full"``, every label everywhere, or ``"pruned"``, those that a word's counts make likely.
-        transitions: ``"all"`` label pairs have a weight, or only those ``"seen"``.
-        boundaries: whether the start and the end of a sentence have weights.
-        order: 2 gives weights to three labels in a row, too, and 1 to pairs alone. Without one, ``"polish"`` takes the
-            second where labels are many, and ``"standard"`` the first.
-        unknown: the label that says that a token's label is not known; all labels are then possible.
-        label_weights: how much tokens of a label count, by label; 1 for those not named.
-        sentence_weights: how much each sentence of the corpus counts; one of weight 0 is as good as absent.
-        threads: for methods that can share their work; ``"empirical"`` needs one. The result does not depend on it.
+        threads: the number of threads; ``"empirical"`` needs one. The result does not depend on it.
         seed: chooses what is held out, and the order of stochastic steps.
-        all_labels: consider every label everywhere, not only those that a word's counts make likely.
-        many_labels: train even where labels are so many that another column seems to have been read as the labels.
-        progress: called with a stage and the share of it that is done.
-
-    An argument that the method has no use for is refused; :data:`ARGUMENTS` says which are for which.
+        progress: a function that is called with a :class:`~corate.ProgressEvent` while training goes on.
+        **options: options of a method that is given by name, such as ``passes=5``. The class of the method lists them:
+            ``help(corate.Polish)``.
 
     >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET"), ("cat", "NOUN")]])
     >>> train(corpus).tag(["the", "cat"])
     ['DET', 'NOUN']
+    >>> train(corpus, "standard", c2=0.1).record["settings"]["c2"]
+    0.1
     """
     started = time.perf_counter()
     check_corpus(corpus)
-    threads, seed = check_threads(threads), check_seed(seed)
-    if method not in METHODS:
-        raise ConfigError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
-    settings = settings_of(method, settings)
-    _refuse_foreign(method, locals())
-    refuse_too_many_labels(corpus, method, many_labels)
-    if sentence_weights is not None:
-        corpus, sentence_weights = _weighed(corpus, sentence_weights)
-    told = progress or (lambda stage, done: None)
-    started_from = _starting_model(init, base, corpus, features, threads, seed, many_labels, told)
-    if started_from is not None:
-        if features is not None and init is not None:
-            raise DataError("a model that is trained further keeps its features; leave features away")
-        features = None
-    elif features is None and method != "empirical" and corpus.columns:
-        features = usual_preset(corpus)
-    templates, function = resolve(features, [c.name for c in corpus.columns])
-    templates = learn_lexicons(templates, corpus, *label_ids(corpus, unknown))
-    bins = None
-    if started_from is not None:
-        function, bins = started_from.function, started_from.bins
-    binned = method == "empirical" or bins is not None
-    ready, bins = _ready(corpus, function, bins, binned=binned)
-    if not binned:
-        refuse_too_large_values(ready)
-    looked_at = None if held_out is None else _ready(held_out, function, bins, binned=binned)[0]
-    chosen_templates = [t for t in templates if t.atoms]
-    trained: dict[str, Any] = {
-        "settings": settings,
-        "optimizer": optimizer,
-        "threads": threads,
-        "tune": tune,
-        "checkpoint": checkpoint,
-        "label_weights": label_weights,
-        "sentence_weights": sentence_weights,
-        "seed": seed,
-        "progress": told,
-    }
-    kept = None
-    table: Table | SparseRows
-    if method == "empirical":
-        model, counts, chosen = Empirical(
-            ready,
-            _node_templates(templates),
-            ladder=ladder,
-            settings=settings,
-            held_out=looked_at,
-            seed=seed,
-            all_labels=all_labels,
-            progress=told,
-        ).train()
-        vocabulary, kept, table = counts.vocabulary, counts, counts.table
-    elif method == "separate":
-        model, counts, chosen = Separate(
-            ready,
-            chosen_templates,
-            base=base or "default",
-            coupling=coupling or "given-nodes",
-            held_out=looked_at,
-            all_labels=all_labels,
-            **trained,
-        ).train()
-        vocabulary, table = counts.vocabulary, counts.table
+    chosen = resolve_method(method, options)
+    context = RunContext(check_threads(threads), check_seed(seed), _reporter(progress))
+    refuse_too_many_labels(corpus, chosen.name, chosen.many_labels)
+    if init is not None:
+        check_init(chosen, features)
+    chosen, corpus = _without_weightless(chosen, corpus)
+    origin = _starting_model(chosen, init, corpus, features, context)
+    prepared = _prepare(chosen, corpus, features, held_out, origin)
+    if isinstance(chosen, Empirical):
+        trained = _train_empirical(chosen, prepared, context)
+    elif isinstance(chosen, Separate):
+        trained = _train_separate(chosen, prepared, context)
     else:
-        start = _start(
-            method,
-            started_from,
-            ready,
-            chosen_templates,
-            base,
-            looked_at,
-            seed,
-            all_labels,
-            unknown,
-            threads,
-            told,
-        )
-        options: dict[str, Any] = {
-            "lattice": lattice,
-            "transitions": transitions,
-            "boundaries": boundaries,
-            "order": order,
-        }
-        model, chosen = ChainTraining(method, start, **options, **trained).train()
-        vocabulary = start.vocabulary
-        cutoff = chosen["settings"]["cutoff"]
-        if cutoff > 1 and init is None:
-            model = _without_rare(model, start.totals, cutoff)
-        if chosen["settings"]["c1"] > 0 or cutoff > 1:
-            vocabulary, model = _without_idle(vocabulary, model)
-        table = model.weights
+        assert isinstance(chosen, ChainMethod)
+        trained = _train_chain(chosen, prepared, origin, context, fresh=init is None)
     record: dict[str, Any] = {
-        "method": method,
+        "method": chosen.name,
         "sentences": len(corpus),
         "tokens": corpus.n_tokens,
-        "labels": len(model.labels),
-        "features": int((table.offsets[1:] > table.offsets[:-1]).sum()),
+        "labels": len(trained.model.labels),
+        "features": trained.n_features,
         "layout": _layout(corpus),
-        "seed": seed,
-        "all_labels": all_labels,
-        **chosen,
-        **_origin(started_from),
+        "seed": context.seed,
+        "all_labels": chosen.all_labels,
+        **trained.record,
+        **_describe_origin(origin),
         "seconds": round(time.perf_counter() - started, 4),
     }
+    logger.info("%s: trained on %d tokens in %.2f s", chosen.name, corpus.n_tokens, record["seconds"])
     columns = tuple(c.name for c in corpus.columns)
-    return Tagger(vocabulary, model, record, columns, kept, bins, function)
+    return Tagger(trained.vocabulary, trained.model, record, columns, trained.counts, prepared.bins, prepared.function)
 
 
-def _origin(tagger: Tagger | None) -> dict[str, Any]:
-    """What the record says of a model that was trained further."""
-    if tagger is None:
-        return {}
-    return {"init": {name: tagger.record[name] for name in ("method", "sentences", "tokens") if name in tagger.record}}
+def _reporter(progress: OnProgress | None) -> OnProgress:
+    """Log every event, those with numbers at level INFO, and pass it on."""
+
+    def report(event: ProgressEvent) -> None:
+        logger.log(logging.INFO if event.measurements else logging.DEBUG, "%s", event)
+        if progress is not None:
+            progress(event)
+
+    return report
 
 
-def _refuse_foreign(method: str, given: Mapping[str, Any]) -> None:
-    """An argument that another method would use is a mistake, not something to pass over."""
-    usual = {name: parameter.default for name, parameter in inspect.signature(train).parameters.items()}
-    for name, methods in ARGUMENTS.items():
-        if method not in methods and given[name] is not usual[name]:
-            raise ConfigError(f"{name} is for the method {' or '.join(map(repr, methods))}, not for {method!r}")
-
-
-def _weighed(corpus: Corpus, weights: Sequence[float]) -> tuple[Corpus, Sequence[float]]:
-    """The sentences whose weight is not 0; those of weight 0 are absent, with their words and labels."""
-    given = np.asarray(weights, dtype=float)
-    if given.shape != (len(corpus),) or given.all() or not given.any():
-        return corpus, weights
-    kept = np.flatnonzero(given)
-    return corpus.take(kept), given[kept].tolist()
+def _without_weightless(method: Method, corpus: Corpus) -> tuple[Method, Corpus]:
+    """The method and the corpus without the sentences of weight 0, with their words and labels."""
+    if not isinstance(method, FittedMethod) or method.sentence_weights is None:
+        return method, corpus
+    weights = np.asarray(method.sentence_weights, dtype=float)
+    if weights.shape != (len(corpus),) or weights.all() or not weights.any():
+        return method, corpus
+    kept = np.flatnonzero(weights)
+    return replace(method, sentence_weights=weights[kept].tolist()), corpus.take(kept)
 
 
 def _starting_model(
+    method: Method,
     init: Tagger | str | os.PathLike[str] | None,
-    base: str | None,
     corpus: Corpus,
     features: FeatureSource,
-    threads: int,
-    seed: int,
-    many_labels: bool,
-    progress: Progress,
+    context: RunContext,
 ) -> Tagger | None:
     """The tagger to train further, None for a fresh start."""
-    if init is not None and base is not None:
-        raise DataError("a model to start from is its own base; leave base away")
-    if base == "separate":
-        options: dict[str, Any] = {"threads": threads, "seed": seed, "many_labels": many_labels, "progress": progress}
-        return train(corpus, "separate", features=features, **options)
+    if isinstance(method, Polish) and method.base == "separate":
+        return train(
+            corpus,
+            Separate(many_labels=method.many_labels),
+            features=features,
+            threads=context.threads,
+            seed=context.seed,
+            progress=context.progress,
+        )
     if init is None or isinstance(init, Tagger):
         return init
     from corate.model.archive import load
@@ -270,43 +204,104 @@ def _starting_model(
     return load(init)
 
 
-def _start(
-    method: str,
-    tagger: Tagger | None,
-    corpus: Corpus,
-    templates: Sequence[Template],
-    base: str | None,
-    held_out: Corpus | None,
-    seed: int,
-    all_labels: bool,
-    unknown: str | None,
-    threads: int,
-    progress: Progress,
-) -> StartFromCounts | StartFromModel:
-    """What a method on whole sentences stands on."""
-    if tagger is not None:
-        return StartFromModel(tagger, corpus, held_out=held_out, unknown=unknown)
-    recipe = RECIPES[method]
-    names, ids = label_ids(corpus, unknown)
-    few = len(names) <= FULL_LATTICE_LABELS
-    if method == "polish" and (few or corpus.n_tokens > EDGE_TOKENS_PER_LABEL * len(names)):
-        templates = [*templates, *edge_templates(templates, corpus, few=few)]
-    if method == "polish" and few:
-        # Pooled scores are counted over all features: they take no numbers, and every label has to be known.
-        countable = corpus.attributes is None or corpus.attributes.values is None
-        if base is None and countable and (ids >= 0).all() and (templates or corpus.attributes is not None):
-            base = "pooled"
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """What is trained on: corpora with ready-made features, and templates."""
+
+    corpus: Corpus
+    held_out: Corpus | None
+    templates: list[Template]
+    bins: Bins | None
+    function: FeatureFunction | None
+
+
+def _prepare(
+    method: Method, corpus: Corpus, features: FeatureSource, held_out: Corpus | None, origin: Tagger | None
+) -> _Prepared:
+    """Resolve the features, or take those of the model to train further, and apply them to both corpora."""
+    empirical = isinstance(method, Empirical)
+    if origin is not None:
+        features = None
+    elif features is None and not empirical and corpus.columns:
+        features = choose_preset(corpus)
+    templates, function = resolve(features, [c.name for c in corpus.columns])
+    templates = learn_lexicons(templates, corpus, *label_ids(corpus, getattr(method, "unknown", None)))
+    bins = None
+    if origin is not None:
+        function, bins = origin.function, origin.bins
+    binned = empirical or bins is not None
+    ready, bins = _ready(corpus, function, bins, binned=binned)
+    if not binned:
+        refuse_too_large_values(ready)
+    held_out_ready = None if held_out is None else _ready(held_out, function, bins, binned=binned)[0]
+    used = _node_templates(templates) if empirical else [t for t in templates if t.atoms]
+    return _Prepared(ready, held_out_ready, used, bins, function)
+
+
+@dataclass(frozen=True, eq=False)
+class _Trained:
+    """What a method returns: a model, its vocabulary, and what was chosen and measured on the way."""
+
+    vocabulary: Vocabulary
+    model: ChainModel
+    record: dict[str, Any]
+    n_features: int
+    counts: Counts | None = None
+
+
+def _n_rows(offsets: NDArray[np.int64]) -> int:
+    """How many rows of a ragged array are not empty."""
+    return int((offsets[1:] > offsets[:-1]).sum())
+
+
+def _train_empirical(method: Empirical, data: _Prepared, context: RunContext) -> _Trained:
+    model, counts, record = EmpiricalTraining(method, data.corpus, data.templates, data.held_out, context).train()
+    return _Trained(counts.vocabulary, model, record, _n_rows(counts.table.offsets), counts)
+
+
+def _train_separate(method: Separate, data: _Prepared, context: RunContext) -> _Trained:
+    model, counts, record = SeparateTraining(method, data.corpus, data.templates, data.held_out, context).train()
+    return _Trained(counts.vocabulary, model, record, _n_rows(counts.table.offsets))
+
+
+def _train_chain(
+    method: ChainMethod, data: _Prepared, origin: Tagger | None, context: RunContext, *, fresh: bool
+) -> _Trained:
+    start = _start(method, data, origin, context)
+    model, record = ChainTraining(method, start, context).train()
+    vocabulary, cutoff = start.vocabulary, record["settings"]["cutoff"]
+    if cutoff > 1 and fresh:
+        model = _without_rare(model, start.totals, cutoff)
+    if record["settings"].get("c1", 0) > 0 or cutoff > 1:
+        vocabulary, model = _without_idle(vocabulary, model)
+    return _Trained(vocabulary, model, record, _n_rows(model.weights.offsets))
+
+
+def _start(method: ChainMethod, data: _Prepared, origin: Tagger | None, context: RunContext) -> Start:
+    """Where the weights of a method on whole sentences begin."""
+    unknown = getattr(method, "unknown", None)
+    if origin is not None:
+        return StartFromModel(origin, data.corpus, held_out=data.held_out, unknown=unknown)
+    templates, base = data.templates, "none"
+    if isinstance(method, Polish):
+        templates = [*templates, *choose_edge_templates(method, data.corpus, templates)]
+        base = choose_base(method, data.corpus, templates)
     return StartFromCounts(
-        corpus,
+        data.corpus,
         templates,
-        base=base or recipe.base,
-        held_out=held_out,
-        seed=seed,
-        all_labels=all_labels,
+        base=base,
+        held_out=data.held_out,
+        all_labels=method.all_labels,
         unknown=unknown,
-        threads=threads,
-        progress=progress,
+        context=context,
     )
+
+
+def _describe_origin(tagger: Tagger | None) -> dict[str, Any]:
+    """What the record says of a model that was trained further."""
+    if tagger is None:
+        return {}
+    return {"init": {name: tagger.record[name] for name in ("method", "sentences", "tokens") if name in tagger.record}}
 
 
 def _without_rare(model: ChainModel, totals: NDArray[np.int64], cutoff: int) -> ChainModel:
@@ -327,18 +322,13 @@ def _without_idle(vocabulary: Vocabulary, model: ChainModel) -> tuple[Vocabulary
     return smaller, replace(model, weights=model.weights.take(rows), edge_weights=edge_weights)
 
 
-def usual_preset(corpus: Corpus) -> str:
-    """The preset for a corpus: ``"ner"`` where its labels are spans, else ``"pos"``."""
-    return "ner" if are_spans(corpus.require_labels().strings.to_list(), strict=False) else "pos"
-
-
 def _node_templates(templates: Sequence[Template]) -> list[Template]:
     left_out = [str(t) for t in templates if t.edge and t.atoms]
     if left_out:
         warnings.warn(
-            f"empirical training scores label pairs alone; left out: {', '.join(left_out)}, by which the scores would "
-            "depend on the observation",
-            stacklevel=3,
+            f"empirical training scores label pairs without features; these edge templates are left out: "
+            f"{', '.join(left_out)}",
+            stacklevel=5,
         )
     return [t for t in templates if t.atoms and not t.edge]
 
@@ -372,7 +362,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
     started = time.perf_counter()
     check_corpus(corpus)
     if tagger.method != "empirical":
-        further = "train it further on the new text: corate train --init, or train(..., init=)"
+        further = "train it further on the new text, with init="
         advice = "train it again on all the text" if tagger.model.locally_normalised else further
         raise ModelError(f"a model of the method {tagger.method!r} has no counts to add to; {advice}")
     if tagger.counts is None:
@@ -398,7 +388,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
         "sentences": counts.sentences,
         "tokens": counts.tokens,
         "labels": len(counts.labels),
-        "features": int((counts.table.offsets[1:] > counts.table.offsets[:-1]).sum()),
+        "features": _n_rows(counts.table.offsets),
         "seconds": round(time.perf_counter() - started, 4),
         "updates": tagger.record.get("updates", 0) + 1,
     }

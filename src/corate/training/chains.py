@@ -11,11 +11,9 @@ The losses stand in ``native/chain/chain.h``, sentences as training items in ``n
 
 from __future__ import annotations
 
-import hashlib
+import logging
 import math
-import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -29,101 +27,47 @@ from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates
 from corate.counting.triples import seen_triples
 from corate.counting.tuning import climb
-from corate.errors import DataError
+from corate.errors import ConfigError, DataError
 from corate.label_scores import SparseRows
 from corate.model.chain import ChainModel
-from corate.optimize.checkpoint import Checkpoint
-from corate.optimize.lbfgs import lbfgs
-from corate.optimize.passes import make_passes
-from corate.optimize.stochastic import AdaGrad, Perceptron
+from corate.optimize.checkpoint import Checkpoint, digest_of
+from corate.optimize.passes import Fitted, Judge, make_iterations, make_passes
+from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
+from corate.progress import ProgressEvent
 from corate.ragged import offsets_of
-from corate.training.pairs import edge_features, edge_slots
-from corate.training.problem import Progress
-from corate.training.settings import named_settings
-from corate.training.start import HeldOutSet, InitialWeights, StartFromCounts, StartFromModel
+from corate.training.choices import ChainParameters, recorded
+from corate.training.edge_features import edge_features, edge_slots
+from corate.training.options import ChainMethod, OptimizedMethod, Perceptron, Polish
+from corate.training.start import HeldOutSet, InitialWeights, RunContext, Start
+from corate.training.start_from_counts import StartFromCounts
+from corate.training.start_from_model import StartFromModel
 from corate.types import F32, Csr
 
-__all__ = ["LATTICES", "ORDERS", "RECIPES", "TRANSITIONS", "ChainParameters", "ChainTraining", "Recipe"]
+__all__ = ["ChainTraining"]
 
-LATTICES = ("full", "pruned")
-TRANSITIONS = ("all", "seen")
-ORDERS = (1, 2)
+logger = logging.getLogger(__name__)
 
-#: Label triples seen at least so often have a weight where the order is the second.
+#: The loss of a sentence by method, as native/chain/chain.h names it.
+LOSSES = {
+    "polish": "likelihood",
+    "standard": "likelihood",
+    "piecewise": "pieces",
+    "memm": "local",
+    "perceptron": "path",
+}
+
+#: With order 2, label triples that are seen at least this often have a weight.
 LEAST_TRIPLES = 2
 #: Their share of the prior at each visit.
 TRIPLE_DECAY = 0.01
-#: A token of a full lattice has as many triples as this, cubed, at most: time and memory would go beyond all bounds.
+#: Order 2 on a full lattice takes at most this many labels: a token has as many triples as their cube.
 MOST_TRIPLE_LABELS = 32
 
-#: The usual weight of each base, and polish's prior and steps on it.
-POLISH_TEMPERS = {"default": 0.55, "pooled": 0.8, "paper": 0.7, "none": 0.0}
-POLISH_C2 = {"default": 0.5, "pooled": 1.0, "paper": 0.5, "none": 0.5}
-POLISH_RATE = {"default": 0.1, "pooled": 0.15, "paper": 0.15, "none": 0.15}
-POLISH_PASSES = 3
-RATE = 0.15
-#: With fewer tokens more stochastic passes are made.
-FEW_TOKENS = 100_000
-#: And with more, one pass less from a pooled base.
-MANY_TOKENS = 150_000
 #: Tokens that tuning learns from and judges by.
 TUNING_TOKENS = 40_000
-#: A pass has gone too far where the loss after it is so many times that before, and so much more for each token.
+#: A pass has diverged where the loss after it is this many times that before, and this much more for each token.
 TOO_FAR, SLACK = 1.5, 0.5
 MOST_HALVINGS = 40
-#: Held-out accuracy may fail to rise for so many iterations of a batch optimiser.
-PATIENCE_ITERATIONS = 10
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How a method differs from the others."""
-
-    loss: str  # as native/chain/chain.h names it
-    optimizers: tuple[str, ...]  # the first is the usual one
-    base: str = "none"
-    lattice: str = "full"
-    c2: float = 0.5
-    passes: int = 10
-
-
-RECIPES = {
-    "polish": Recipe("likelihood", ("adagrad",), base="default", lattice="pruned"),
-    "standard": Recipe("likelihood", ("lbfgs", "adagrad")),
-    "piecewise": Recipe("pieces", ("lbfgs", "adagrad")),
-    "memm": Recipe("local", ("lbfgs", "adagrad"), c2=0.01),
-    "perceptron": Recipe("path", ("perceptron",), c2=0.0),
-}
-
-
-@dataclass(frozen=True)
-class ChainParameters:
-    """What the methods on whole sentences can be tuned by; below 0, or 0 passes, is the method's own value."""
-
-    c1: float = 0.0  # weight of the sum of absolute weights, which makes most of them zero
-    c2: float = -1.0  # weight of the sum of squared weights: 1 / (2 sigma2)
-    rate: float = -1.0  # first step of AdaGrad
-    passes: int = 0  # of stochastic steps
-    iterations: int = 100  # of L-BFGS
-    batch: int = 16  # sentences whose gradients are of the same weights
-    temper: float = -1.0  # weight of the empirical scores that nodes and edges start from
-    edge: float = 0.75  # of this, the share of the label pairs
-    cutoff: int = 1  # features seen less often are left out
-
-    def completed(self, recipe: Recipe, tokens: int, base: str) -> ChainParameters:
-        """With what was not chosen: the method's own, and more passes where there are few tokens."""
-        c2, rate, passes = recipe.c2, RATE, recipe.passes
-        if recipe.base != "none":
-            more = int(np.clip(np.sqrt(FEW_TOKENS / max(1, tokens)), 1, 3))
-            c2, rate = POLISH_C2[base], POLISH_RATE[base]
-            passes = POLISH_PASSES * more - (base == "pooled" and tokens > MANY_TOKENS)
-        return replace(
-            self,
-            c2=c2 if self.c2 < 0 else self.c2,
-            rate=rate if self.rate < 0 else self.rate,
-            passes=self.passes or passes,
-            temper=POLISH_TEMPERS[base] if self.temper < 0 or base == "none" else self.temper,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,76 +83,46 @@ class Items:
 class ChainTraining:
     """One method, from one start: counts, or a model."""
 
-    def __init__(
-        self,
-        method: str,
-        start: StartFromCounts | StartFromModel,
-        *,
-        settings: Mapping[str, float] | None = None,
-        optimizer: str | None = None,
-        lattice: str | None = None,
-        transitions: str | None = None,
-        boundaries: bool = True,
-        order: int | None = None,
-        seed: int = 0,
-        threads: int = 1,
-        tune: bool = False,
-        checkpoint: str | os.PathLike[str] | None = None,
-        label_weights: Mapping[str, float] | None = None,
-        sentence_weights: Sequence[float] | None = None,
-        progress: Progress = lambda stage, done: None,
-    ) -> None:
-        self.method, self.recipe, self.start = method, RECIPES[method], start
-        self.optimizer = optimizer or self.recipe.optimizers[0]
-        self.lattice, self.transitions = lattice or self.recipe.lattice, transitions or "all"
-        for name, value, known in (
-            ("optimizer", self.optimizer, self.recipe.optimizers),
-            ("lattice", self.lattice, LATTICES),
-            ("transitions", self.transitions, TRANSITIONS),
-        ):
-            if value not in known:
-                raise DataError(f"unknown {name} {value!r} for the method {method!r}; there are {', '.join(known)}")
-        if checkpoint is not None and self.optimizer == "lbfgs":
-            raise DataError("checkpoints are written between passes, and lbfgs makes none; use adagrad")
-        self.boundaries, self.seed, self.threads, self.progress = boundaries, seed, threads, progress
-        self.search, self.checkpoint, self.stopped = tune, checkpoint, False
-        self.settings = named_settings(ChainParameters(), settings)
-        base = start.base if isinstance(start, StartFromCounts) else "none"
-        p = replace(ChainParameters(), **self.settings)
-        self.p = p.completed(self.recipe, len(start.tokens.labels), base)
-        if self.p.c1 > 0 and self.optimizer != "lbfgs":
-            raise DataError(
-                f"c1 is for the optimizer lbfgs, not for {self.optimizer}; use cutoff to leave out features"
-            )
-        weights = start.token_weights(label_weights, sentence_weights)
-        self.label_weights = start.label_weights(label_weights) if label_weights is not None else None
-        of_sentences = None if sentence_weights is None else np.asarray(sentence_weights, dtype=np.float32)
+    def __init__(self, method: ChainMethod, start: Start, context: RunContext | None = None) -> None:
+        assert isinstance(method, Polish | OptimizedMethod | Perceptron)
+        self.method, self.start, self.context = method, start, context or RunContext()
+        self.loss, self.optimizer, self.stopped = LOSSES[method.name], method.optimizer, False
+        self.p = ChainParameters.choose(method, len(start.tokens.labels), start.base)
+        weights = start.token_weights(method.label_weights, method.sentence_weights)
+        self.label_weights = None if method.label_weights is None else start.label_weights(method.label_weights)
+        of_sentences = None
+        if method.sentence_weights is not None:
+            of_sentences = np.asarray(method.sentence_weights, dtype=np.float32)
         self.tokens = replace(start.tokens, weights=weights, sentence_weights=of_sentences)
-        if (self.tokens.labels < 0).any() and self.recipe.loss != "likelihood":
-            raise DataError(f"the method {method!r} needs the label of every token; use standard or polish")
-        self.full = self.lattice == "full" or start.full
-        initial = start.initial_weights(self.p.temper, self.p.edge)
-        self.order = self._order(order, initial)
-        self.initial = initial
-        self.edge_rows, self.triples = self._edge_rows(initial.extra), self._triples(initial.triples)
+        if (self.tokens.labels < 0).any() and self.loss != "likelihood":
+            raise DataError(f"the method {method.name!r} needs the label of every token; use standard or polish")
+        self.full = method.lattice == "full" or start.full
+        self.initial = start.initial_weights(self.p.temper, self.p.edge)
+        self.order = self._order(getattr(method, "order", None), self.initial)
+        self.edge_rows, self.triples = self._edge_rows(self.initial.extra), self._triples(self.initial.triples)
+        logger.info(
+            "%s: base %s, order %d, %s lattice, %s", method.name, start.base, self.order, self._lattice, self.optimizer
+        )
+
+    @property
+    def _lattice(self) -> str:
+        return "full" if self.full else "pruned"
 
     def _order(self, asked: int | None, initial: InitialWeights) -> int:
-        """The second pays where lattices are pruned; a model that is trained further keeps its own."""
-        if asked is not None and asked not in ORDERS:
-            raise DataError(f"unknown order {asked!r}; there are {', '.join(map(str, ORDERS))}")
+        """The order asked for; unset, 2 where polish prunes lattices. A model that is trained further keeps its own."""
         if asked == 1 and len(initial.triples):
-            raise DataError("the model to start from is of the second order, and remains so; leave order away")
-        if len(initial.triples) and self.recipe.loss != "likelihood":
+            raise ConfigError("the model to start from has order 2, and keeps it; leave order unset", option="order")
+        if len(initial.triples) and self.loss != "likelihood":
             raise DataError(
-                f"the model to start from is of the second order, which the method {self.method!r} does not train; "
+                f"the model to start from has order 2, which the method {self.method.name!r} does not train; "
                 "use polish or standard"
             )
-        usual = isinstance(self.start, StartFromCounts) and self.recipe.base != "none" and not self.full
+        usual = isinstance(self.start, StartFromCounts) and isinstance(self.method, Polish) and not self.full
         order = (2 if len(initial.triples) or usual else 1) if asked is None else int(asked)
         if order == 2 and self.full and self.start.n_labels > MOST_TRIPLE_LABELS:
             raise DataError(
-                f"in a full lattice the second order sums over all triples of labels, and takes {MOST_TRIPLE_LABELS} "
-                f"labels at most, not {self.start.n_labels}; use the lattice 'pruned', or order 1"
+                f"order 2 on a full lattice sums over all label triples, and takes at most {MOST_TRIPLE_LABELS} "
+                f"labels, not {self.start.n_labels}; use the lattice 'pruned', or order 1"
             )
         return order
 
@@ -217,7 +131,7 @@ class ChainTraining:
         if self.order == 1:
             return SparseRows()
         k = self.start.n_labels
-        seen = seen_triples(self.start.tokens, k, LEAST_TRIPLES, boundaries=self.boundaries)
+        seen = seen_triples(self.start.tokens, k, LEAST_TRIPLES, boundaries=self.method.boundaries)
         return begun.plus(seen) if len(begun) else seen
 
     # -- items ---------------------------------------------------------------------------------------------------
@@ -261,7 +175,7 @@ class ChainTraining:
             edges = (self.edge_rows.offsets, self.edge_rows.labels), places
             visits = np.maximum(_native.occurrences(places[1], len(self.edge_rows)), 1)
         chains = _native.Chains(
-            self.recipe.loss,
+            self.loss,
             start.n_labels,
             tokens.offsets,
             (slots, features),
@@ -291,12 +205,12 @@ class ChainTraining:
         """Which label pairs have a weight to train."""
         k = self.start.n_labels
         free = np.ones((k + 1, k + 1), np.uint8)
-        if self.transitions == "seen":
+        if self.method.transitions == "seen":
             free[:] = 0
             free[self.start.pairs.origin, self.start.pairs.to] = 1
-        if not self.boundaries:
+        if not self.method.boundaries:
             free[k, :] = free[:, k] = 0
-        if self.recipe.loss == "local":
+        if self.loss == "local":
             free[:, k] = 0
         return free.ravel()
 
@@ -311,24 +225,25 @@ class ChainTraining:
 
     def train(self) -> tuple[ChainModel, dict[str, Any]]:
         """The model, and what was chosen and measured on the way."""
-        if self.search:
+        if self.method.tune:
             self.p = self._tune()
         items = self.items(self.tokens, self.start.tables(), training=True)
-        judged = self.start.held_out_set()
-        right = None if judged is None else self._judge(judged)
-        weights, accuracy = self.fit(items, self.p, f"{self.method}", right)
-        self.progress("building the model", 0.0)
-        model = self.model(weights)
+        held_out = self.start.held_out_set()
+        judge = None if held_out is None else self._judge(held_out)
+        fitted = self.fit(items, self.p, self.method.name, judge)
+        self.stopped = fitted.stopped
+        self.context.progress(ProgressEvent("building the model"))
+        model = self.model(fitted.weights)
         record: dict[str, Any] = {
             "word": self.start.word,
-            "base": self.start.base if isinstance(self.start, StartFromCounts) else "model",
+            "base": "model" if isinstance(self.start, StartFromModel) else self.start.base,
             "optimizer": self.optimizer,
-            "lattice": "full" if self.full else "pruned",
-            "transitions": self.transitions,
-            "boundaries": self.boundaries,
+            "lattice": self._lattice,
+            "transitions": self.method.transitions,
+            "boundaries": self.method.boundaries,
             "order": model.order,
-            "settings": asdict(self.p),
-            "held_out": {"accuracy": accuracy},
+            "settings": recorded(self.p, self.method),
+            "held_out": {"accuracy": fitted.accuracy},
             "interrupted": self.stopped,
         }
         return model, record
@@ -341,91 +256,53 @@ class ChainTraining:
         rows = replace(self.edge_rows, scores=extra).compacted() if len(extra) else SparseRows()
         found = self.start.model(self.p.temper, node, table.reshape(k + 1, k + 1), rows, full=self.full)
         triples = replace(self.triples, scores=three).compacted() if len(three) else SparseRows()
-        edges = replace(found.edges, local=self.recipe.loss == "local", triples=triples)
+        edges = replace(found.edges, local=self.loss == "local", triples=triples)
         return replace(found, weights=found.weights.compacted(), edges=edges)
 
-    def _judge(self, judged: HeldOutSet) -> Callable[[F32], NDArray[np.bool_]]:
-        """Which held-out tokens some weights label right."""
-        items = self.items(judged.tokens, judged.tables, training=False)
-        return lambda weights: np.asarray(items.chains.best(weights, self.threads) == judged.tokens.labels)
+    def _judge(self, held_out: HeldOutSet) -> Judge:
+        """Says which held-out tokens some weights label correctly."""
+        items = self.items(held_out.tokens, held_out.tables, training=False)
+        threads = self.context.threads
+        return lambda weights: np.asarray(items.chains.best(weights, threads) == held_out.tokens.labels)
 
     def fit(
-        self,
-        items: Items,
-        p: ChainParameters,
-        stage: str,
-        right: Callable[[F32], NDArray[np.bool_]] | None = None,
-        *,
-        main: bool = True,
-    ) -> tuple[F32, float | None]:
-        """Weights fitted to some sentences, and their accuracy on held-out ones where ``right`` judges them."""
+        self, items: Items, p: ChainParameters, stage: str, judge: Judge | None = None, *, main: bool = True
+    ) -> Fitted:
+        """Weights fitted to some sentences. Ctrl-C ends the main fit early, and any other with KeyboardInterrupt."""
         if self.optimizer == "lbfgs":
-            return self._fit_batch(items, p, stage, right)
-        return self._fit_stochastically(items, p, stage, right, main=main)
-
-    def _fit_batch(
-        self, items: Items, p: ChainParameters, stage: str, right: Callable[[F32], NDArray[np.bool_]] | None
-    ) -> tuple[F32, float | None]:
-        best: tuple[F32, float] | None = None
-        waited = 0
-
-        def objective(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-            return items.chains.objective(weights, 2.0 * p.c2, self.threads)
-
-        def tick(step: int, value: float, norm: float, weights: NDArray[np.float64]) -> bool:
-            nonlocal best, waited
-            told = f"{stage}: objective {value:.1f}, gradient {norm:.2g}"
-            if right is not None:
-                single = weights.astype(np.float32)
-                accuracy = float(right(single).mean())
-                told += f", held-out accuracy {accuracy:.4f}"
-                waited = 0 if best is None or accuracy > best[1] else waited + 1
-                if waited == 0:
-                    best = single, accuracy
-            self.progress(told, min(1.0, step / p.iterations))
-            return waited < PATIENCE_ITERATIONS
-
-        def interrupted() -> None:
-            self.stopped = True
-
-        begin = self._begin().astype(np.float64)
-        found = lbfgs(objective, begin, c1=p.c1, iterations=p.iterations, progress=tick, interrupted=interrupted)
-        return best if best is not None else (found.astype(np.float32), None)
-
-    def _fit_stochastically(
-        self,
-        items: Items,
-        p: ChainParameters,
-        stage: str,
-        right: Callable[[F32], NDArray[np.bool_]] | None,
-        *,
-        main: bool,
-    ) -> tuple[F32, float | None]:
-        """Passes of steps, stopped early where held-out sentences say so; Ctrl-C keeps what was reached."""
+            return make_iterations(
+                lambda weights: items.chains.objective(weights, 2.0 * p.c2, self.context.threads),
+                self._begin().astype(np.float64),
+                stage,
+                self.context.progress,
+                c1=p.c1,
+                iterations=p.iterations,
+                judge=judge,
+                keep=main,
+            )
         run = self._steps(items, p)
         store = None
-        if main and self.checkpoint is not None:
-            store = Checkpoint(self.checkpoint, self._fingerprint(items))
-        made = make_passes(
+        if main and self.method.checkpoint is not None:
+            store = Checkpoint(self.method.checkpoint, self._fingerprint(items))
+        return make_passes(
             run,
             p.passes,
             lambda: self._pass(run, p.passes, stage),
-            lambda told, done: self.progress(f"{stage}: {told}", done),
-            right=right,
+            stage,
+            self.context.progress,
+            judge=judge,
             store=store,
             keep=main,
         )
-        self.stopped |= made.stopped
-        return made.weights, made.accuracy
 
-    def _pass(self, run: AdaGrad | Perceptron, passes: int, stage: str) -> float:
+    def _pass(self, run: AdaGrad | AveragedPerceptron, passes: int, stage: str) -> float:
         """One pass; where it diverges it is taken back and made again with half the step."""
         done = run.passes
 
         def progress(part: float) -> None:
-            self.progress(stage, (done + part) / passes)
+            self.context.progress(ProgressEvent(stage, (done + part) / passes))
 
-        if isinstance(run, Perceptron):
+        if isinstance(run, AveragedPerceptron):
             return run.pass_once(progress)
         if done == 0:
             run.latest = run.peek()
@@ -443,15 +320,15 @@ class ChainTraining:
                 f"the loss rose to {loss:.4g} with steps of {2 * run.rate:g}; the pass is made again with {run.rate:g}",
                 stacklevel=2,
             )
-        raise DataError("training diverges even with much smaller steps; give a smaller rate (--set rate=)")
+        raise DataError("training diverges even with much smaller steps; give a smaller rate")
 
-    def _steps(self, items: Items, p: ChainParameters) -> AdaGrad | Perceptron:
+    def _steps(self, items: Items, p: ChainParameters) -> AdaGrad | AveragedPerceptron:
         sentences = np.flatnonzero(np.diff(items.tokens.offsets) > 0)
         if items.tokens.weights is not None:
             sums = np.add.reduceat(items.tokens.weights, items.tokens.offsets[:-1][sentences])
             sentences = sentences[sums > 0]
         if self.optimizer == "perceptron":
-            return Perceptron.of(items.chains, sentences, self._begin(), self.seed)
+            return AveragedPerceptron.of(items.chains, sentences, self._begin(), self.context.seed)
         visits = np.maximum(_native.occurrences(items.features[1], len(self.start.slots)), 1)
         node = 2.0 * p.c2 / visits
         of_edges: Any = [] if items.edge_visits is None else 2.0 * p.c2 / items.edge_visits
@@ -469,33 +346,31 @@ class ChainTraining:
             start=self._begin(),
             rate=p.rate,
             batch=p.batch,
-            threads=self.threads,
-            seed=self.seed,
+            threads=self.context.threads,
+            seed=self.context.seed,
             averaging=True,
         )
 
     def _fingerprint(self, items: Items) -> dict[str, Any]:
         """What must be the same for a checkpoint to be taken up: settings, and every number of the problem."""
-        digest = hashlib.blake2b(digest_size=16)
-        for array in (*items.features, items.tokens.labels, items.tokens.offsets, items.tokens.weights, self._begin()):
-            digest.update(b"none" if array is None else np.ascontiguousarray(array).data)
+        numbers = (*items.features, items.tokens.labels, items.tokens.offsets, items.tokens.weights, self._begin())
         return {
-            "method": self.method,
+            "method": self.method.name,
             "settings": asdict(replace(self.p, passes=0)),
-            "lattice": "full" if self.full else "pruned",
-            "transitions": self.transitions,
-            "boundaries": self.boundaries,
+            "lattice": self._lattice,
+            "transitions": self.method.transitions,
+            "boundaries": self.method.boundaries,
             "order": self.order,
-            "seed": self.seed,
+            "seed": self.context.seed,
             "templates": [str(t) for t in self.start.vocabulary.templates],
-            "data": digest.hexdigest(),
+            "data": digest_of(numbers),
         }
 
     def _tune(self) -> ChainParameters:
         """The priors, the temper and the cut-off, on one half of some sentences that judges the other."""
         blocks = self.start.sample(self.tokens, TUNING_TOKENS)
         if isinstance(self.start, StartFromModel):
-            raise DataError("a model that is trained further keeps its settings; leave --tune away")
+            raise ConfigError("a model that is trained further is not tuned; leave tune unset", option="tune")
         learn, judge = (take(self.tokens, blocks[k::2]) for k in (0, 1))
         before = self.p
         tables = self.start.tables()
@@ -503,13 +378,17 @@ class ChainTraining:
         def right(p: ChainParameters) -> NDArray[np.bool_]:
             self.p = replace(p, cutoff=max(1, round(p.cutoff)))
             self.initial = self.start.initial_weights(self.p.temper, self.p.edge)
-            weights, _ = self.fit(self.items(learn, tables, training=True), self.p, "tuning", main=False)
+            fitted = self.fit(self.items(learn, tables, training=True), self.p, "tuning", main=False)
             judged = self.items(judge, tables, training=True)
-            return np.asarray(judged.chains.best(weights, self.threads) == judge.labels)
+            return np.asarray(judged.chains.best(fitted.weights, self.context.threads) == judge.labels)
 
         steps = {"c2": 3.0, "temper": 1.3, "cutoff": 2.0}
-        free = {name: step for name, step in steps.items() if name not in self.settings and getattr(before, name) > 0}
-        found, _ = climb(right, before, free, lambda done: self.progress("tuning", done), judge.as_sentences())
+        free = {name: step for name, step in self.method.tunable(steps).items() if getattr(before, name) > 0}
+
+        def report(done: float) -> None:
+            self.context.progress(ProgressEvent("tuning", done))
+
+        found, _ = climb(right, before, free, report, judge.as_sentences())
         found = replace(found, cutoff=max(1, round(found.cutoff)))
         self.initial = self.start.initial_weights(found.temper, found.edge)
         return found

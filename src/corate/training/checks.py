@@ -52,8 +52,7 @@ def refuse_too_many_labels(corpus: Corpus, method: str, many_labels: bool) -> No
     if doubted and not many_labels:
         raise DataError(
             f"{labels:,} labels in {corpus.n_tokens:,} tokens (distinct words: {values:,}); is the label column right? "
-            "Name the columns (--columns, or columns= of corate.read), or train on these labels with --many-labels "
-            "(many_labels=True)"
+            "Name the columns with columns=, or train on these labels with many_labels=True"
         )
 
 

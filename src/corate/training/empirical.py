@@ -9,7 +9,7 @@ ladders, the likelihood of those tokens does. What is stored are the raw counts,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -33,13 +33,13 @@ from corate.errors import DataError, FeatureError
 from corate.features.templates import Template
 from corate.label_scores import EdgeScores
 from corate.model.chain import ChainModel
-from corate.training.empirical_model import POOLED_FULL_LABELS, ladder_model, pooled_model
-from corate.training.settings import named_settings
+from corate.progress import ProgressEvent
+from corate.training.empirical_model import POOLED_FULL_LABELS, given_parameters, ladder_model, pooled_model
+from corate.training.options import Empirical
+from corate.training.start import RunContext
 from corate.types import Ids
 
-__all__ = ["LADDERS", "Empirical"]
-
-LADDERS = ("default", "paper", "pooled")
+__all__ = ["EmpiricalTraining"]
 
 #: Tokens the weights of the pool are fitted on, and the edges given the nodes.
 WEIGHT_TOKENS = 15_000
@@ -54,8 +54,6 @@ PRESETS_OF_LADDERS: dict[str | None, tuple[LadderPreset, ...]] = {
     "pooled": (DEFAULT,),
 }
 
-Progress = Callable[[str, float], None]
-
 
 @dataclass(frozen=True, eq=False)
 class Choice:
@@ -68,40 +66,35 @@ class Choice:
     build: Callable[[], ChainModel]
 
 
-class Empirical:
+class EmpiricalTraining:
     """Trains the ladder asked for on a counted corpus, or the best of all ladders and a pool."""
 
     def __init__(
         self,
+        method: Empirical,
         corpus: Corpus,
         templates: Sequence[Template] = (),
-        *,
-        ladder: str | None = None,
-        settings: Mapping[str, float] | None = None,
         held_out: Corpus | None = None,
-        seed: int = 0,
-        all_labels: bool = False,
-        progress: Progress = lambda stage, done: None,
+        context: RunContext | None = None,
     ) -> None:
-        if ladder is not None and ladder not in LADDERS:
-            raise DataError(f"unknown ladder {ladder!r}; there are {', '.join(LADDERS)}")
+        ladder = method.ladder
         if corpus.word is None and corpus.attributes is not None and ladder in ("default", "paper"):
             raise FeatureError(f"the {ladder} ladder climbs from words, and the data has none; use the pooled one")
         if ladder == "pooled" and not templates and corpus.attributes is None and corpus.word is not None:
-            raise FeatureError("the pooled ladder needs templates or features; choose a preset with --features")
-        self.ladder, self.all_labels, self.progress = ladder, all_labels, progress
-        self.settings = named_settings(LadderParameters(), settings)
+            raise FeatureError("the pooled ladder needs features; choose a preset or give templates")
+        self.method, self.ladder, self.context = method, ladder, context or RunContext()
+        self.given = given_parameters(method)
         ready = bool(templates) or corpus.attributes is not None
         self.pooled = ready if ladder is None else ladder == "pooled"
         if not self.pooled and corpus.attributes is not None:
             corpus = replace(corpus, attributes=None)
-        progress("counting", 0.0)
+        self.context.progress(ProgressEvent("counting"))
         self.counted = CountedCorpus(
             corpus,
             templates if self.pooled else (),
             presets=PRESETS_OF_LADDERS[ladder],
             held_out=held_out,
-            seed=seed,
+            seed=self.context.seed,
         )
         self.counts, self.word, self.n_labels = self.counted.counts, self.counted.word, self.counted.n_labels
 
@@ -117,7 +110,7 @@ class Empirical:
         choices: list[Choice] = []
         tuned: LadderParameters | None = None
         for preset in self.counted.presets:
-            found = tune_ladder(self.counted, preset, self.settings, self.progress)
+            found = tune_ladder(self.counted, preset, self.given, self.context.progress)
             tuned = found.parameters if preset is DEFAULT else tuned
             choices.append(self._choice(preset, found))
         if self.pooled:
@@ -125,7 +118,7 @@ class Empirical:
         if self.ladder == "pooled":
             choices = choices[-1:]
         best = min(choices, key=lambda c: np.inf if c.log_loss is None else c.log_loss)
-        self.progress("building the model", 0.0)
+        self.context.progress(ProgressEvent("building the model"))
         model = best.build()
         size = int(self.counts.vocabulary.bases[-1])
         counts = replace(self.counts, table=self.counts.table.padded(size))
@@ -138,7 +131,7 @@ class Empirical:
 
     def _choice(self, preset: LadderPreset, tuned: TunedLadder) -> Choice:
         def build() -> ChainModel:
-            return ladder_model(self.counts, preset, tuned.parameters, self.word or "", self.all_labels)
+            return ladder_model(self.counts, preset, tuned.parameters, self.word or "", self.method.all_labels)
 
         return Choice(preset.name, asdict(tuned.parameters), tuned.accuracy, tuned.log_loss, build)
 
@@ -161,7 +154,7 @@ class Empirical:
             found = Candidates(parts.offsets, parts.labels, parts.scores(p))
             return found.spread(self.n_labels, FLOOR) if self.n_labels <= POOLED_FULL_LABELS else found
 
-        self.progress("weighing the experts", 0.0)
+        self.context.progress(ProgressEvent("weighing the experts"))
         sample = self.counted.sample(WEIGHT_TOKENS)
         features = Features.of(sample, bases)
         pool = fit_weights(
@@ -172,9 +165,9 @@ class Empirical:
             candidates(sample, full, sample.labels),
             sample.labels,
             has_ladder=full is not None,
-            progress=lambda done: self.progress("weighing the experts", done),
+            progress=lambda done: self.context.progress(ProgressEvent("weighing the experts", done)),
         )
-        self.progress("fitting the edges", 0.0)
+        self.context.progress(ProgressEvent("fitting the edges"))
         sample = self.counted.sample(PAIR_FIT_TOKENS)
         features = Features.of(sample, bases)
         possible = candidates(sample, full, sample.labels)
@@ -195,7 +188,7 @@ class Empirical:
             losses.append(loss)
 
         def build() -> ChainModel:
-            return pooled_model(counts, pool, EdgeScores.of_dense(edges), p, self.word, self.all_labels)
+            return pooled_model(counts, pool, EdgeScores.of_dense(edges), p, self.word, self.method.all_labels)
 
         settings: dict[str, Any] = {
             "weights": {name: round(float(w), 4) for name, w in zip(names, pool.experts, strict=False)},

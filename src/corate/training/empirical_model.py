@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from corate.counting.rates import edge_scores
 from corate.errors import DataError, ModelError
 from corate.label_scores import EdgeScores, SparseRows
 from corate.model.chain import ChainModel
-from corate.training.settings import named_settings
+from corate.training.options import Empirical, resolve_method
 
-__all__ = ["POOLED_FULL_LABELS", "ladder_model", "pooled_model", "rebuild"]
+__all__ = ["POOLED_FULL_LABELS", "given_parameters", "ladder_model", "pooled_model", "rebuild"]
 
 #: With at most so many labels, a pooled model keeps them all as candidates everywhere.
 POOLED_FULL_LABELS = 64
@@ -101,9 +101,17 @@ def rebuild(old: ChainModel, counts: Counts, record: dict[str, Any]) -> ChainMod
     return pooled_model(counts, pool, edges, parameters_or_none, word, all_labels)
 
 
+def given_parameters(method: Empirical) -> dict[str, Any]:
+    """The parameters of a ladder that the options of empirical training set."""
+    values = {f.name: getattr(method, f.name) for f in fields(LadderParameters)}
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def _parameters(settings: dict[str, Any]) -> LadderParameters:
     try:
-        return LadderParameters(**named_settings(LadderParameters(), settings))
+        method = resolve_method("empirical", settings)
+        assert isinstance(method, Empirical)
+        return LadderParameters(**given_parameters(method))
     except DataError as error:
         raise ModelError(f"the model's settings are not what they should be ({error}); train it again") from None
 

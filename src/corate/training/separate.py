@@ -13,9 +13,7 @@ the nodes, and the node score is A f + B f - W f.
 
 from __future__ import annotations
 
-import hashlib
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -30,84 +28,62 @@ from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates, Features
 from corate.counting.rates import edge_scores
 from corate.counting.tuning import climb
-from corate.errors import DataError
 from corate.features.templates import Template
 from corate.label_scores import EdgeScores, SparseRows
 from corate.model.chain import ChainModel
-from corate.optimize.checkpoint import Checkpoint
-from corate.optimize.lbfgs import lbfgs
-from corate.optimize.passes import make_passes
+from corate.optimize.checkpoint import Checkpoint, digest_of
+from corate.optimize.passes import make_iterations, make_passes
 from corate.optimize.stochastic import AdaGrad
+from corate.progress import ProgressEvent
 from corate.ragged import take_rows
-from corate.training.pairs import PairFactors, edge_features, edge_templates
-from corate.training.problem import Problem, Progress, SeparateParameters
-from corate.training.settings import named_settings
-from corate.training.start import BASES, StartFromCounts
+from corate.training.choices import SeparateParameters, recorded
+from corate.training.edge_features import edge_features, edge_templates
+from corate.training.options import Separate
+from corate.training.pairs import PairFactors
+from corate.training.problem import Problem
+from corate.training.start import RunContext
+from corate.training.start_from_counts import StartFromCounts
 from corate.types import F32
 
-__all__ = ["BASES", "COUPLINGS", "OPTIMIZERS", "Separate", "SeparateParameters"]
+__all__ = ["SeparateTraining"]
 
-COUPLINGS = ("given-nodes", "joint")
-OPTIMIZERS = ("adagrad", "lbfgs")
-
-#: Pairs are fitted on about so many tokens, and the coupling weight tuned on so many.
+#: Pairs are fitted on about this many tokens, and the coupling weight is tuned on this many.
 PAIR_TOKENS = 120_000
 TUNING_TOKENS = 40_000
 
 
-class Separate:
+class SeparateTraining:
     """Node factors, then pair factors, on one counted corpus."""
 
     def __init__(
         self,
+        method: Separate,
         corpus: Corpus,
         templates: Sequence[Template],
-        *,
-        settings: Mapping[str, float] | None = None,
-        base: str = "default",
-        coupling: str = "given-nodes",
-        optimizer: str | None = None,
         held_out: Corpus | None = None,
-        seed: int = 0,
-        threads: int = 1,
-        all_labels: bool = False,
-        tune: bool = False,
-        checkpoint: str | os.PathLike[str] | None = None,
-        label_weights: Mapping[str, float] | None = None,
-        sentence_weights: Sequence[float] | None = None,
-        progress: Progress = lambda stage, done: None,
+        context: RunContext | None = None,
     ) -> None:
-        optimizer = optimizer or OPTIMIZERS[0]
-        for name, value, known in (
-            ("base", base, BASES),
-            ("coupling", coupling, COUPLINGS),
-            ("optimizer", optimizer, OPTIMIZERS),
-        ):
-            if value not in known:
-                raise DataError(f"unknown {name} {value!r}; there are {', '.join(known)}")
-        if checkpoint is not None and optimizer != "adagrad":
-            raise DataError(f"checkpoints are written between passes, and {optimizer} makes none; use adagrad")
-        self.settings = named_settings(SeparateParameters(), settings)
-        self.p = replace(SeparateParameters(), **self.settings)
-        self.base, self.coupling, self.optimizer = base if coupling == "given-nodes" else "none", coupling, optimizer
-        self.seed, self.threads, self.progress = seed, threads, progress
-        self.search, self.checkpoint, self.stopped = tune, checkpoint, False
-        if coupling == "given-nodes":
+        self.method, self.context, self.stopped = method, context or RunContext(), False
+        self.base = method.base
+        if method.coupling == "given-nodes":
             templates = [*templates, *edge_templates(templates, corpus)]
+        else:
+            self.base = "none"
         self.start = StartFromCounts(
             corpus,
             templates,
             base=self.base,
             held_out=held_out,
-            seed=seed,
-            all_labels=all_labels,
-            progress=progress,
+            all_labels=method.all_labels,
+            context=self.context,
         )
         self.counts, self.n_labels, self.slots = self.start.counts, self.start.n_labels, self.start.slots
-        weights = self.start.token_weights(label_weights, sentence_weights)
-        of_sentences = None if sentence_weights is None else np.asarray(sentence_weights, dtype=np.float32)
+        weights = self.start.token_weights(method.label_weights, method.sentence_weights)
+        of_sentences = None
+        if method.sentence_weights is not None:
+            of_sentences = np.asarray(method.sentence_weights, dtype=np.float32)
         self.tokens = replace(self.start.tokens, weights=weights, sentence_weights=of_sentences)
-        self.p = self.p.completed(self.counts.tokens, self.base)
+        self.p = SeparateParameters.choose(method, self.counts.tokens, self.base)
 
     # -- problems ------------------------------------------------------------------------------------------------
 
@@ -139,24 +115,25 @@ class Separate:
         The main fit stops early where held-out sentences say so, writes a checkpoint after each pass and takes it up
         again, and on Ctrl-C keeps what it has reached once a pass is done.
         """
-        if self.optimizer == "lbfgs":
+        if self.method.optimizer == "lbfgs":
             return self._fit_nodes_exactly(problem, items, stage, main=main)
         run = self._adagrad(problem, items)
         judged = self._judged() if main else None
         store = None
-        if main and self.checkpoint is not None:
-            store = Checkpoint(self.checkpoint, self._fingerprint(problem, judged))
+        if main and self.method.checkpoint is not None:
+            store = Checkpoint(self.method.checkpoint, self._fingerprint(problem, judged))
 
         def one_pass() -> float:
             done = run.passes
-            return run.pass_once(lambda part: self.progress(stage, (done + part) / passes))
+            return run.pass_once(lambda part: self.context.progress(ProgressEvent(stage, (done + part) / passes)))
 
         made = make_passes(
             run,
             passes,
             one_pass,
-            lambda told, done: self.progress(f"{stage}: {told}", done),
-            right=None if judged is None else lambda weights: _right_nodes(judged, weights, self.threads),
+            stage,
+            self.context.progress,
+            judge=None if judged is None else lambda weights: _right_nodes(judged, weights, self.context.threads),
             store=store,
             keep=main,
         )
@@ -171,7 +148,9 @@ class Separate:
         visits = _native.occurrences(problem.features[1], len(self.slots))
         decay = (1.0 / (self.p.sigma2 * np.maximum(visits, 1))).astype(np.float32)
         decay[-1] = 0.0
-        return AdaGrad.of(problem.nodes, decay, items, rate=self.p.rate, threads=self.threads, seed=self.seed)
+        return AdaGrad.of(
+            problem.nodes, decay, items, rate=self.p.rate, threads=self.context.threads, seed=self.context.seed
+        )
 
     def _judged(self) -> Problem | None:
         """The node model of the held-out sentences that the user gave, None without any."""
@@ -180,38 +159,40 @@ class Separate:
 
     def _fingerprint(self, problem: Problem, judged: Problem | None) -> dict[str, Any]:
         """What must be the same for a checkpoint to be taken up: settings, and every number of the problem."""
-        digest = hashlib.blake2b(digest_size=16)
-        for part in (problem,) if judged is None else (problem, judged):
-            numbers = (*part.features, *part.candidates.arrays(), part.candidates.ladder, part.tokens.labels)
-            for array in (*numbers, part.values, part.tokens.weights):
-                digest.update(b"none" if array is None else np.ascontiguousarray(array).data)
+        numbers = [
+            array
+            for part in ((problem,) if judged is None else (problem, judged))
+            for array in (
+                *part.features,
+                *part.candidates.arrays(),
+                part.candidates.ladder,
+                part.tokens.labels,
+                part.values,
+                part.tokens.weights,
+            )
+        ]
         return {
             "settings": asdict(replace(self.p, passes=0)),
             "base": self.base,
-            "seed": self.seed,
+            "seed": self.context.seed,
             "templates": [str(t) for t in self.counts.vocabulary.templates],
             "slots": problem.nodes.size,
-            "data": digest.hexdigest(),
+            "data": digest_of(numbers),
         }
 
     def _fit_nodes_exactly(self, problem: Problem, items: NDArray[np.int64], stage: str, *, main: bool) -> F32:
         chosen = problem if len(items) == len(problem.tokens.labels) else self._part(problem, items)
         nodes = chosen.nodes if self.base != "none" or chosen.values is not None else self._merged(chosen)
 
-        def objective(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-            return nodes.objective(weights, 1.0 / self.p.sigma2, self.threads)
-
-        def tick(step: int, value: float, norm: float, weights: NDArray[np.float64]) -> bool:
-            self.progress(f"{stage}: objective {value:.1f}, gradient {norm:.2g}", step / 100)
-            return True
-
-        def stopped() -> None:
-            if not main:
-                raise KeyboardInterrupt
-            self.stopped = True
-
-        found = lbfgs(objective, np.zeros(problem.nodes.size), progress=tick, interrupted=stopped)
-        return found.astype(np.float32)
+        fitted = make_iterations(
+            lambda weights: nodes.objective(weights, 1.0 / self.p.sigma2, self.context.threads),
+            np.zeros(problem.nodes.size),
+            stage,
+            self.context.progress,
+            keep=main,
+        )
+        self.stopped |= fitted.stopped
+        return fitted.weights
 
     def _merged(self, problem: Problem) -> _native.Nodes:
         """The same model with identical contexts merged and their labels counted: fewer sums of exponentials.
@@ -247,22 +228,22 @@ class Separate:
 
     def train(self) -> tuple[ChainModel, Counts, dict[str, Any]]:
         """The model, the counts behind it, and what was chosen and measured on the way."""
-        if self.search:
+        if self.method.tune:
             self.p = self._tune()
         problem = self.problem(self.tokens, self.start.tables(), training=True)
         everything = np.arange(len(self.tokens.labels), dtype=np.int64)
         weights = self.fit_nodes(problem, everything, self.p.passes, "fitting the nodes", main=True)
         node, edges, extra, accuracy = self._coupled(problem, weights)
-        self.progress("building the model", 0.0)
+        self.context.progress(ProgressEvent("building the model"))
         model = self.start.model(self.p.temper, node, edges, extra)
         size = int(self.counts.vocabulary.bases[-1])
         counts = replace(self.counts, table=self.counts.table.padded(size))
         record: dict[str, Any] = {
             "word": self.start.word,
-            "coupling": self.coupling,
+            "coupling": self.method.coupling,
             "base": self.base,
-            "optimizer": self.optimizer,
-            "settings": asdict(self.p),
+            "optimizer": self.method.optimizer,
+            "settings": recorded(self.p, self.method),
             "held_out": {"accuracy": accuracy},
             "interrupted": self.stopped,
         }
@@ -272,11 +253,16 @@ class Separate:
         """Scores of nodes, label pairs and edge features, and the held-out accuracy where the coupling was tuned."""
         if not self.stopped:
             try:
-                if self.coupling == "joint":
+                if self.method.coupling == "joint":
                     return (*self._pairs(self.p).joint(problem, self.slots, weights), None)
                 edges, extra, honest = self._given_nodes(problem)
                 self.p, accuracy = self._tune_coupling(*self._honest(problem, honest, weights), edges, extra)
-                return weights, (self.p.coupling * edges).astype(np.float32), extra.scaled(self.p.coupling), accuracy
+                return (
+                    weights,
+                    (self.p.coupling_weight * edges).astype(np.float32),
+                    extra.scaled(self.p.coupling_weight),
+                    accuracy,
+                )
             except KeyboardInterrupt:
                 self.stopped = True
         return weights, self._rates(), SparseRows(), None
@@ -297,16 +283,16 @@ class Separate:
             problem = self.problem(learn, tables, training=True)
             items = np.arange(len(learn.labels), dtype=np.int64)
             weights = self.fit_nodes(problem, items, p.half_passes, "tuning")
-            return _right_nodes(self.problem(judge, tables, training=True), weights, self.threads)
+            return _right_nodes(self.problem(judge, tables, training=True), weights, self.context.threads)
 
         steps = {"sigma2": 3.0, "cutoff": 2} if self.base == "none" else {"sigma2": 3.0, "temper": 1.5, "cutoff": 2}
-        free, weights = self._free(steps), judge.as_sentences()
-        found, _ = climb(right, before, free, lambda done: self.progress("tuning", done), weights)
-        return replace(found, cutoff=max(1, round(found.cutoff)))
+        free, weights = self.method.tunable(steps), judge.as_sentences()
 
-    def _free(self, steps: dict[str, float]) -> dict[str, float]:
-        """What may be tuned: the user has not given it."""
-        return {name: step for name, step in steps.items() if name not in self.settings}
+        def report(done: float) -> None:
+            self.context.progress(ProgressEvent("tuning", done))
+
+        found, _ = climb(right, before, free, report, weights)
+        return replace(found, cutoff=max(1, round(found.cutoff)))
 
     def _given_nodes(self, problem: Problem) -> tuple[NDArray[np.float32], SparseRows, F32]:
         """T and U, given nodes that have not seen the sentence: two halves, in blocks, judge each other."""
@@ -321,10 +307,10 @@ class Separate:
             if not len(others):
                 others = np.arange(len(half))
             weights = self.fit_nodes(problem, others, self.p.half_passes, f"fitting half {part + 1} of 2")
-            log_p = problem.nodes.posteriors(weights, True, self.threads)
+            log_p = problem.nodes.posteriors(weights, True, self.context.threads)
             honest = np.where(owner == part, log_p, honest)
         sample = self.start.sample(tokens, PAIR_TOKENS)
-        if self.search and len(sample) > 1:
+        if self.method.tune and len(sample) > 1:
             parts = [_take_candidates(tokens, candidates, honest, sample[k::2]) for k in (0, 1)]
             self.p = self._tune_pairs(*parts)
         edges, extra = self._pairs(self.p).given_nodes(*_take_candidates(tokens, candidates, honest, sample))
@@ -332,7 +318,7 @@ class Separate:
 
     def _pairs(self, p: SeparateParameters) -> PairFactors:
         bases, edges = self.counts.vocabulary.bases, self.start.edge_templates
-        return PairFactors(self.n_labels, bases, edges, p, self.threads, self.seed, self.progress)
+        return PairFactors(self.n_labels, bases, edges, p, self.context)
 
     def _tune_pairs(
         self, learn: tuple[Tokens, Candidates, F32], judge: tuple[Tokens, Candidates, F32]
@@ -340,16 +326,16 @@ class Separate:
         """The variance of the prior of edge features, on sentences that the pairs were not fitted on."""
 
         def right(p: SeparateParameters) -> NDArray[np.bool_]:
-            return self._labelled_right(*judge, *self._pairs(p).given_nodes(*learn), p.coupling)
+            return self._labelled_right(*judge, *self._pairs(p).given_nodes(*learn), p.coupling_weight)
 
-        steps = self._free({"edge_sigma2": 3.0}) if self.start.edge_templates.any() else {}
+        steps = self.method.tunable({"edge_sigma2": 3.0}) if self.start.edge_templates.any() else {}
         return climb(right, self.p, steps, weights=judge[0].as_sentences())[0] if steps else self.p
 
     def _honest(self, problem: Problem, honest: F32, weights: F32) -> tuple[Tokens, Candidates, F32]:
         """Sentences to tune on, with node scores that have not seen them: held-out ones, else by halves."""
         judged = self._judged()
         if judged is not None:
-            return judged.tokens, judged.candidates, judged.nodes.posteriors(weights, True, self.threads)
+            return judged.tokens, judged.candidates, judged.nodes.posteriors(weights, True, self.context.threads)
         sample = self.start.sample(problem.tokens, TUNING_TOKENS)
         return _take_candidates(problem.tokens, problem.candidates, honest, sample)
 
@@ -364,11 +350,11 @@ class Separate:
         """The weight of the edges that labels the most tokens right."""
 
         def right(p: SeparateParameters) -> NDArray[np.bool_]:
-            return self._labelled_right(tokens, candidates, scores, edges, extra, p.coupling)
+            return self._labelled_right(tokens, candidates, scores, edges, extra, p.coupling_weight)
 
-        self.progress("tuning the coupling", 0.0)
+        self.context.progress(ProgressEvent("tuning the coupling"))
         weights = tokens.as_sentences()
-        chosen, correct = climb(right, self.p, self._free({"coupling": 1.2}), weights=weights)
+        chosen, correct = climb(right, self.p, self.method.tunable({"coupling_weight": 1.2}), weights=weights)
         return chosen, float(np.average(correct, weights=weights))
 
     def _labelled_right(

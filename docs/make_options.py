@@ -1,0 +1,58 @@
+"""Prints docs/options.md, the table of all options, from the classes that declare them: ``make docs/options.md``."""
+
+from __future__ import annotations
+
+import inspect
+
+from corate.cli.methods import option_of
+from corate.cli.terminal import told
+from corate.training.options import METHODS, Method, Option, options_of
+
+INTRODUCTION = """\
+# Options of the training methods
+
+This page is made from `corate.training.options` by `make docs/options.md`.
+
+An option is an argument of `corate.train`, a field of the method's class, and an option of `corate train`:
+
+    corate.train(corpus, "standard", c2=0.1)
+    corate.train(corpus, corate.Standard(c2=0.1))
+    corate train FILE -o MODEL --method standard --c2 0.1
+
+A wrong option is a `ConfigError` that names it, and on the command line wrong usage (exit code 2). Options that no
+class below has are those of `corate.train` itself: `features`, `held_out`, `init`, `threads`, `seed` and `progress`.
+"""
+
+
+def values(option: Option) -> str:
+    """What an option can be."""
+    if option.choices:
+        return ", ".join(f"`{choice}`" for choice in option.choices)
+    if option.range is not None:
+        kind = "integer" if option.kind == "integer" else "number"
+        return f"{kind} from {option.range[0]:.10g} to {option.range[1]:.10g}"
+    return {"flag": "true or false", "file": "file", "text": "label"}.get(option.kind, option.kind)
+
+
+def row(name: str, option: Option) -> str:
+    """The line of an option."""
+    default = option.unset if option.default is None else f"`{told(option.default)}`"
+    flag = "" if name == "sentence_weights" else f"`{option_of(name)}`"
+    return f"| `{name}` | {flag} | {values(option)} | {default} | {option.help} |"
+
+
+def section(method: type[Method]) -> str:
+    """The table of a method."""
+    head = inspect.cleandoc(method.__doc__ or "").split("\n\n")[0]
+    rows = [row(name, option) for name, option in options_of(method).items()]
+    table = ["| option | command line | values | default | |", "| --- | --- | --- | --- | --- |", *rows]
+    return f"## `{method.name}`: `corate.{method.__name__}`\n\n{head}\n\n" + "\n".join(table) + "\n"
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join([INTRODUCTION, *(section(method) for method in METHODS.values())])
+
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -1,0 +1,139 @@
+"""Choices that depend on the corpus, for options that the user leaves unset: features, base scores, passes, steps.
+
+The order is chosen in :mod:`corate.training.chains`, and the ladder in :mod:`corate.training.empirical`: both need what
+has been counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from corate.corpus import Corpus
+from corate.counting.counts import label_ids
+from corate.features.templates import Template
+from corate.spans import are_spans
+from corate.training.edge_features import edge_templates
+from corate.training.options import ChainMethod, FittedMethod, Polish, Separate, options_of
+from corate.training.start import FULL_LATTICE_LABELS
+
+__all__ = ["ChainParameters", "SeparateParameters", "choose_base", "choose_edge_templates", "choose_preset", "recorded"]
+
+#: With more labels than FULL_LATTICE_LABELS, edge features need this many tokens for each label.
+EDGE_TOKENS_PER_LABEL = 1500
+
+#: The weight of each base, and the L2 weight and step size of polish on it.
+POLISH_TEMPERS = {"default": 0.55, "pooled": 0.8, "paper": 0.7, "none": 0.0}
+POLISH_C2 = {"default": 0.5, "pooled": 1.0, "paper": 0.5, "none": 0.5}
+POLISH_RATE = {"default": 0.1, "pooled": 0.15, "paper": 0.15, "none": 0.15}
+SEPARATE_TEMPERS = {"default": 0.4, "pooled": 0.7, "paper": 0.7, "none": 0.0}
+#: The coupling weight that tuning starts from.
+COUPLING_WEIGHT = 0.8
+#: Stochastic passes over a large corpus. Below FEW_TOKENS there are up to three times as many. Above MANY_TOKENS,
+#: polish makes one less from a pooled base.
+PASSES, HALF_PASSES = 3, 2
+FEW_TOKENS = 100_000
+MANY_TOKENS = 150_000
+
+
+def choose_preset(corpus: Corpus) -> str:
+    """The preset of features for a corpus: ``"ner"`` if its labels are spans, else ``"pos"``."""
+    return "ner" if are_spans(corpus.require_labels().strings.to_list(), strict=False) else "pos"
+
+
+def choose_base(method: Polish, corpus: Corpus, templates: Sequence[Template]) -> str:
+    """The base scores of polish: pooled if there are few labels and the features can be counted, else the ladder's."""
+    if method.base is not None:
+        return method.base
+    names, ids = label_ids(corpus, method.unknown)
+    # Pooled scores are counted over all features: they take no numbers, and every label has to be known.
+    countable = corpus.attributes is None or corpus.attributes.values is None
+    some = bool(templates) or corpus.attributes is not None
+    few = len(names) <= FULL_LATTICE_LABELS
+    return "pooled" if few and countable and some and (ids >= 0).all() else "default"
+
+
+def choose_edge_templates(method: Polish, corpus: Corpus, templates: Sequence[Template]) -> list[Template]:
+    """The edge templates of polish: none if there are many labels and too few tokens for each."""
+    labels = len(label_ids(corpus, method.unknown)[0])
+    few = labels <= FULL_LATTICE_LABELS
+    enough = few or corpus.n_tokens > EDGE_TOKENS_PER_LABEL * labels
+    return edge_templates(templates, corpus, few=few) if enough else []
+
+
+@dataclass(frozen=True)
+class ChainParameters:
+    """The numbers that training on whole sentences uses: the options of the same names, none of them unset."""
+
+    c1: float = 0.0
+    c2: float = 0.0
+    rate: float = 0.0
+    passes: int = 0
+    iterations: int = 0
+    batch: int = 0
+    temper: float = 0.0
+    edge: float = 0.0
+    cutoff: int = 1
+
+    @classmethod
+    def choose(cls, method: ChainMethod, tokens: int, base: str) -> ChainParameters:
+        """The numbers for a corpus of so many tokens, and base scores of this kind."""
+        chosen: dict[str, Any] = {}
+        if isinstance(method, Polish):
+            fewer = base == "pooled" and tokens > MANY_TOKENS
+            chosen = {
+                "c2": POLISH_C2[base],
+                "rate": POLISH_RATE[base],
+                "passes": PASSES * _times(tokens) - fewer,
+                "temper": POLISH_TEMPERS[base],
+            }
+        return cls(**(chosen | _given(cls, method, base)))
+
+
+@dataclass(frozen=True)
+class SeparateParameters:
+    """The numbers that separate training uses: the options of the same names, none of them unset."""
+
+    sigma2: float
+    edge_sigma2: float
+    rate: float
+    passes: int
+    half_passes: int
+    pair_passes: int
+    temper: float
+    cutoff: int
+    coupling_weight: float
+
+    @classmethod
+    def choose(cls, method: Separate, tokens: int, base: str) -> SeparateParameters:
+        """The numbers for a corpus of so many tokens, and base scores of this kind."""
+        times = _times(tokens)
+        chosen = {
+            "passes": PASSES * times,
+            "half_passes": HALF_PASSES * times,
+            "pair_passes": PASSES * times,
+            "temper": SEPARATE_TEMPERS[base],
+            "coupling_weight": COUPLING_WEIGHT,
+        }
+        return cls(**(chosen | _given(cls, method, base)))
+
+
+def _given(parameters: type, method: FittedMethod, base: str) -> dict[str, Any]:
+    """The options of a method that have a value. Without base scores, their weight is 0 in any case."""
+    options = options_of(type(method))
+    values = {f.name: getattr(method, f.name) for f in fields(parameters) if f.name in options}
+    values = {name: options[name].default if value is None else value for name, value in values.items()}
+    return {name: v for name, v in values.items() if v is not None and not (name == "temper" and base == "none")}
+
+
+def _times(tokens: int) -> int:
+    """How many times more passes are made over a small corpus."""
+    return int(np.clip(np.sqrt(FEW_TOKENS / max(1, tokens)), 1, 3))
+
+
+def recorded(parameters: ChainParameters | SeparateParameters, method: FittedMethod) -> dict[str, Any]:
+    """The numbers that a model records: those that its method has an option for."""
+    return {name: value for name, value in asdict(parameters).items() if hasattr(method, name)}

@@ -1,0 +1,467 @@
+"""The options of every training method: one frozen dataclass a method.
+
+Each option stands here once, with its default, its range and its help text. The command line and the table in
+``docs/options.md`` are derived from these classes.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+from corate.errors import ConfigError
+
+__all__ = [
+    "MEMM",
+    "METHODS",
+    "OPTION_METHODS",
+    "ChainMethod",
+    "Empirical",
+    "FittedMethod",
+    "Method",
+    "MethodName",
+    "OptimizedMethod",
+    "Option",
+    "Perceptron",
+    "Piecewise",
+    "Polish",
+    "Separate",
+    "Standard",
+    "check_init",
+    "options_from_settings",
+    "options_of",
+    "resolve_method",
+]
+
+MethodName = Literal["polish", "empirical", "separate", "standard", "piecewise", "memm", "perceptron"]
+
+#: Options that hold no single value: how they are given on the command line differs from Python.
+Kind = Literal["flag", "integer", "number", "choice", "text", "file", "label weights", "sentence weights"]
+
+_MANY = 1_000_000
+_INT_MAX = 2**31 - 1
+_LARGE = 1e9
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is known of an option besides its name and default: its help text, and the values that it can have."""
+
+    help: str
+    kind: Kind
+    choices: tuple[Any, ...] = ()
+    range: tuple[float, float] | None = None
+    default: Any = None  # also of an option that is None unless given, so that tuning knows what the user gave
+    unset: str = ""  # what None means where it depends on the corpus
+
+    def check(self, name: str, value: Any) -> Any:
+        """The value in its own type; raises ConfigError where the option cannot have it."""
+        if self.choices and value not in self.choices:
+            raise ConfigError(f"unknown {name} {value!r}; there are {', '.join(map(str, self.choices))}", option=name)
+        if self.kind == "flag" and not isinstance(value, bool):
+            raise ConfigError(f"{name} must be True or False, not {value!r}", option=name)
+        if self.kind == "text" and not isinstance(value, str):
+            raise ConfigError(f"{name} must be a string, not {value!r}", option=name)
+        if self.kind == "file" and not isinstance(value, str | os.PathLike):
+            raise ConfigError(f"{name} must be the name of a file, not {value!r}", option=name)
+        if self.kind == "label weights" and not isinstance(value, Mapping):
+            raise ConfigError(f"{name} must be weights by label, such as {{'O': 0.5}}, not {value!r}", option=name)
+        return value if self.range is None else self._number(name, value, *self.range)
+
+    def _number(self, name: str, value: Any, least: float, most: float) -> float:
+        whole = self.kind == "integer"
+        numeric: bool = isinstance(value, Real) and not isinstance(value, bool)
+        if not numeric or not least <= value <= most or (whole and value != int(value)):
+            kind = "an integer" if whole else "a number"
+            raise ConfigError(f"{name} must be {kind} from {least:.10g} to {most:.10g}, not {value!r}", option=name)
+        return int(value) if whole else float(value)
+
+
+def _option(value: Any, help: str, kind: Kind, usual: Any = None, **more: Any) -> Any:
+    default = value if usual is None else usual
+    return field(default=value, metadata={"option": Option(help, kind, default=default, **more)})
+
+
+def _other(help: str, kind: Kind) -> Any:
+    return _option(None, help, kind)
+
+
+def _flag(help: str, *, default: bool = False) -> Any:
+    return _option(default, help, "flag")
+
+
+def _choice(default: Any, choices: tuple[Any, ...], help: str, unset: str = "") -> Any:
+    return _option(default, help, "choice", choices=choices, unset=unset)
+
+
+def _integer(default: int | None, least: int, most: int, help: str, unset: str = "", usual: int | None = None) -> Any:
+    return _option(default, help, "integer", range=(least, most), unset=unset, usual=usual)
+
+
+def _number(
+    default: float | None, least: float, most: float, help: str, unset: str = "", usual: float | None = None
+) -> Any:
+    return _option(default, help, "number", range=(least, most), unset=unset, usual=usual)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """Options of all methods. A subclass for each method is what :func:`corate.train` takes."""
+
+    name: ClassVar[MethodName]
+    takes_init: ClassVar[bool] = False  # whether it can train a model further
+
+    all_labels: bool = _flag("Let every word have every label, not only the labels that are likely for it.")
+    many_labels: bool = _flag("Train even if there are so many labels that the label column seems to be wrong.")
+
+    def __post_init__(self) -> None:
+        for name, option in options_of(type(self)).items():
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, option.check(name, value))
+            elif _field(type(self), name).default is not None:
+                raise ConfigError(f"{name} must have a value, not None", option=name)
+
+    def tunable(self, steps: Mapping[str, float]) -> dict[str, float]:
+        """The steps of those options that tuning may change: an option that is given a value keeps it."""
+        return {name: step for name, step in steps.items() if getattr(self, name, step) is None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Empirical(Method):
+    """Every factor is estimated by counting (SP1 of the paper). Unset numbers are tuned on held-out tokens.
+
+    >>> Empirical(ladder="paper").ladder
+    'paper'
+    """
+
+    name: ClassVar[MethodName] = "empirical"
+
+    ladder: str | None = _choice(
+        None,
+        ("default", "paper", "pooled"),
+        "What node scores are counted from: the back-off ladder, the paper's, or all features pooled.",
+        "the best on held-out tokens",
+    )
+    word_k: float | None = _number(
+        None, 0, _LARGE, "How many tokens the back-off scores weigh against a word's own counts.", "tuned"
+    )
+    lower_k: float | None = _number(None, 0, _LARGE, "The same for the lower-case form, in word types.", "tuned")
+    rung_k: float | None = _number(None, 0, _LARGE, "The same for the other rungs of the ladder.", "tuned")
+    rare: int | None = _integer(
+        None, 0, _INT_MAX, "Words with at most this many tokens are counted in the rungs.", "10"
+    )
+    pair_k: float | None = _number(None, 1e-9, _LARGE, "Smoothing of pairs of neighbouring words.", "2")
+    class_k: float | None = _number(None, 1e-9, _LARGE, "Smoothing of the neighbours of unseen words.", "4")
+    neighbour: float | None = _number(None, 0, 1000, "Weight of pairs of neighbouring words.", "tuned")
+    context: float | None = _number(None, 0, 1000, "Weight of the neighbours of unseen words.", "tuned")
+    oov: float | None = _number(None, 0, 1000, "Exponent of the probabilities of unseen words.", "tuned")
+    oov_constant: float | None = _number(
+        None, 1e-9, _LARGE, "Factor of the probabilities of unseen words, as in the paper.", "1"
+    )
+    edge: float | None = _number(None, 0, 1000, "Weight of the label pairs.", "tuned")
+    edge_k: float | None = _number(None, 1e-9, _LARGE, "Smoothing of the co-occurrence rates.", "0.5")
+    threshold: float | None = _number(
+        None, 0, 1, "Labels less probable than this share of the best label are not candidates.", "0.0001"
+    )
+    cap: int | None = _integer(
+        None, 1, _INT_MAX, "The most candidates of a word, apart from the labels it was seen with.", "48"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedMethod(Method):
+    """Options of the methods that fit weights: all but ``empirical``."""
+
+    tune: bool = _flag("Search for the best priors, weight of the base scores and cutoff, unless they are given.")
+    checkpoint: str | os.PathLike[str] | None = _other(
+        "Write this file after every stochastic pass, and continue from it if it exists.", "file"
+    )
+    label_weights: Mapping[str, float] | None = _other(
+        "How much tokens with a label count; 1 for labels that are not given.", "label weights"
+    )
+    sentence_weights: Sequence[float] | None = _other(
+        "How much each sentence of the corpus counts. A sentence of weight 0 is left out.", "sentence weights"
+    )
+    cutoff: int | None = _integer(None, 0, _INT_MAX, "Leave out features that are seen less often than this.", usual=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Separate(FittedMethod):
+    """Every factor is a maximum entropy model, fitted on its own (SP2 of the paper).
+
+    >>> Separate(sigma2=0.5).sigma2
+    0.5
+    """
+
+    name: ClassVar[MethodName] = "separate"
+
+    base: str = _choice(
+        "default", ("default", "pooled", "paper", "none"), "The empirical scores that node scores start from."
+    )
+    coupling: str = _choice(
+        "given-nodes", ("given-nodes", "joint"), "Fit the pairs given the nodes, or by themselves as in the paper."
+    )
+    optimizer: str = _choice("adagrad", ("adagrad", "lbfgs"), "Stochastic steps or L-BFGS.")
+    sigma2: float | None = _number(None, 1e-9, _LARGE, "Variance of the Gaussian prior of node weights.", usual=1.0)
+    edge_sigma2: float | None = _number(
+        None, 1e-9, _LARGE, "Variance of the Gaussian prior of edge weights.", usual=1.0
+    )
+    rate: float = _number(0.15, 0, _LARGE, "Initial step size of AdaGrad.")
+    passes: int | None = _integer(None, 1, _MANY, "Stochastic passes over the nodes.", "3, or more on little text")
+    half_passes: int | None = _integer(
+        None, 1, _MANY, "Passes over each half of the corpus that the pairs are fitted on.", "2, or more on little text"
+    )
+    pair_passes: int | None = _integer(None, 1, _MANY, "Passes over the pairs.", "3, or more on little text")
+    temper: float | None = _number(None, 0, 1000, "Weight of the base scores.", "that of the base")
+    coupling_weight: float | None = _number(None, 0, 1000, "Weight of the edge scores.", "tuned")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_optimizer(self.optimizer, self.checkpoint)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainMethod(FittedMethod):
+    """Options of the methods that train on whole sentences: all but ``empirical`` and ``separate``."""
+
+    lattice: str = _choice(
+        "full", ("full", "pruned"), "Sum over all labels of a token, or over those that are likely for the word."
+    )
+    transitions: str = _choice("all", ("all", "seen"), "Which label pairs have a weight: all, or those seen.")
+    boundaries: bool = _flag("Give the start and the end of a sentence weights.", default=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _LikelihoodMethod(ChainMethod):
+    """Options of the methods that maximise the likelihood."""
+
+    order: int | None = _choice(
+        None,
+        (1, 2),
+        "2: three labels in a row have a weight, too. 1: label pairs only.",
+        "2 for polish on a pruned lattice, else 1",
+    )
+    unknown: str | None = _other("The label of tokens whose label is not known. They can have any label.", "text")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Polish(_LikelihoodMethod):
+    """From empirical scores, a few stochastic passes of a conditional random field. The default.
+
+    >>> Polish(passes=2).passes
+    2
+    """
+
+    name: ClassVar[MethodName] = "polish"
+    takes_init: ClassVar[bool] = True
+
+    lattice: str = _choice(
+        "pruned", ("full", "pruned"), "Sum over all labels of a token, or over those that are likely for the word."
+    )
+    base: str | None = _choice(
+        None,
+        ("default", "pooled", "paper", "none", "separate"),
+        "The empirical scores that node scores start from; separate: a separate model is trained first.",
+        "pooled if there are few labels, else default",
+    )
+    optimizer: str = _choice("adagrad", ("adagrad",), "Stochastic steps or L-BFGS.")
+    c2: float | None = _number(None, 0, _LARGE, "Weight of the sum of squared weights (L2).", "that of the base")
+    rate: float | None = _number(None, 0, _LARGE, "Initial step size of AdaGrad.", "that of the base")
+    passes: int | None = _integer(None, 1, _MANY, "Stochastic passes.", "2 or 3, or more on little text")
+    batch: int = _integer(16, 0, _MANY, "Mini-batch size, in sentences. 0: by the size of the corpus.")
+    temper: float | None = _number(None, 0, 1000, "Weight of the base scores.", "that of the base")
+    edge: float = _number(0.75, 0, 1000, "Weight of the co-occurrence rates, relative to the base scores.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptimizedMethod(ChainMethod):
+    """Options of the methods that minimise a smooth objective over whole sentences."""
+
+    optimizer: str = _choice("lbfgs", ("lbfgs", "adagrad"), "L-BFGS or stochastic steps.")
+    c1: float = _number(0.0, 0, _LARGE, "Weight of the sum of absolute weights (L1), for sparse models; L-BFGS only.")
+    c2: float | None = _number(None, 0, _LARGE, "Weight of the sum of squared weights (L2).", usual=0.5)
+    iterations: int = _integer(100, 0, _MANY, "The most iterations of L-BFGS.")
+    rate: float = _number(0.15, 0, _LARGE, "Initial step size of AdaGrad.")
+    passes: int = _integer(10, 1, _MANY, "Stochastic passes of AdaGrad.")
+    batch: int = _integer(16, 0, _MANY, "Mini-batch size of AdaGrad, in sentences. 0: by the size of the corpus.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_optimizer(self.optimizer, self.checkpoint)
+        if self.c1 > 0 and self.optimizer != "lbfgs":
+            raise ConfigError(f"c1 is for the optimizer 'lbfgs', not for {self.optimizer!r}", option="c1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standard(OptimizedMethod, _LikelihoodMethod):
+    """A conditional random field, trained to its optimum.
+
+    >>> Standard(c2=0.1).optimizer
+    'lbfgs'
+    """
+
+    name: ClassVar[MethodName] = "standard"
+    takes_init: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piecewise(OptimizedMethod):
+    """Every edge, with the nodes at its ends, is a factor of its own; weights are shared (Sutton and McCallum 2005)."""
+
+    name: ClassVar[MethodName] = "piecewise"
+    takes_init: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class MEMM(OptimizedMethod):
+    """A maximum entropy Markov model: P(label | previous label, words), normalised at every position."""
+
+    name: ClassVar[MethodName] = "memm"
+
+    c2: float | None = _number(None, 0, _LARGE, "Weight of the sum of squared weights (L2).", usual=0.01)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Perceptron(ChainMethod):
+    """The averaged structured perceptron (Collins 2002)."""
+
+    name: ClassVar[MethodName] = "perceptron"
+    takes_init: ClassVar[bool] = True
+    optimizer: ClassVar[str] = "perceptron"
+
+    passes: int = _integer(10, 1, _MANY, "Stochastic passes.")
+
+
+_CLASSES: tuple[type[Method], ...] = (Polish, Empirical, Separate, Standard, Piecewise, MEMM, Perceptron)
+#: The options of each method by its name; the default method is the first.
+METHODS: dict[str, type[Method]] = {method.name: method for method in _CLASSES}
+
+
+def options_of(method: type[Method]) -> dict[str, Option]:
+    """The options of a method by name.
+
+    >>> options_of(Perceptron)["passes"].help
+    'Stochastic passes.'
+    """
+    return {f.name: f.metadata["option"] for f in fields(method)}
+
+
+def _field(method: type[Method], name: str) -> Field[Any]:
+    return method.__dataclass_fields__[name]
+
+
+#: The methods that each option is for.
+OPTION_METHODS: dict[str, tuple[str, ...]] = {
+    name: tuple(other.name for other in _CLASSES if name in options_of(other))
+    for method in _CLASSES
+    for name in options_of(method)
+}
+
+
+def _check_optimizer(optimizer: str, checkpoint: object) -> None:
+    if checkpoint is not None and optimizer == "lbfgs":
+        raise ConfigError(
+            "checkpoints are written between stochastic passes, and the optimizer 'lbfgs' makes none; use 'adagrad'",
+            option="checkpoint",
+        )
+
+
+def resolve_method(method: str | Method, options: Mapping[str, Any]) -> Method:
+    """The options of a method that is given by name, or by an object and then without further options.
+
+    An option that is None is as good as not given.
+
+    >>> resolve_method("standard", {"c2": 0.1}).c2
+    0.1
+    >>> resolve_method("standard", {"c3": 0.1})
+    Traceback (most recent call last):
+    corate.errors.ConfigError: unknown option 'c3' of the method 'standard'; did you mean 'c2'?
+    >>> resolve_method("standard", {"ladder": "paper"})
+    Traceback (most recent call last):
+    corate.errors.ConfigError: ladder is an option of the method 'empirical', not of 'standard'
+    >>> resolve_method(Standard(), {"c2": 0.1})
+    Traceback (most recent call last):
+    corate.errors.ConfigError: c2 is an option of the method: give it to Standard(...), not to train
+    """
+    if isinstance(method, Method):
+        if options:
+            name = next(iter(options))
+            raise ConfigError(
+                f"{name} is an option of the method: give it to {type(method).__name__}(...), not to train", option=name
+            )
+        return method
+    if not isinstance(method, str) or method not in METHODS:
+        raise ConfigError(f"unknown method {method!r}; {_hint(method, METHODS)}", option="method")
+    given = dict(options)
+    settings = given.pop("settings", None)
+    if settings is not None:
+        warnings.warn(
+            "settings= is deprecated, and will be removed in version 0.3; give its values as options, such as "
+            "train(corpus, passes=5)",
+            FutureWarning,
+            stacklevel=3,
+        )
+        given = options_from_settings(method, settings) | given
+    given = {name: value for name, value in given.items() if value is not None or name not in OPTION_METHODS}
+    for name in given:
+        _check_known(method, name)
+    return METHODS[method](**given)
+
+
+def _check_known(method: str, name: str) -> None:
+    known = options_of(METHODS[method])
+    if name in known:
+        return
+    if name in OPTION_METHODS:
+        owners = " or ".join(map(repr, OPTION_METHODS[name]))
+        raise ConfigError(f"{name} is an option of the method {owners}, not of {method!r}", option=name)
+    raise ConfigError(f"unknown option {name!r} of the method {method!r}; {_hint(name, known)}", option=name)
+
+
+def _hint(name: object, known: Iterable[str]) -> str:
+    """The known name that is most like another one, or all of them."""
+    near = difflib.get_close_matches(str(name), known, 1, 0.5)
+    return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+
+
+def check_init(method: Method, features: object) -> None:
+    """Raise ConfigError for what cannot be combined with a model to train further."""
+    if not method.takes_init:
+        others = " or ".join(repr(name) for name, other in METHODS.items() if other.takes_init)
+        raise ConfigError(f"init is for the method {others}, not for {method.name!r}", option="init")
+    reasons = {
+        "features": (features is not None, "keeps its features"),
+        "base": (getattr(method, "base", None) is not None, "is its own base"),
+        "tune": (getattr(method, "tune", False), "is not tuned"),
+        "all_labels": (method.all_labels, "has its own candidate labels; use the lattice 'full' for all of them"),
+    }
+    for name, (given, reason) in reasons.items():
+        if given:
+            raise ConfigError(f"a model that is trained further {reason}; leave {name} unset", option=name)
+
+
+# -- settings of version 0.1 -----------------------------------------------------------------------------------------
+
+#: Version 0.1 took these settings for all methods on whole sentences, and ignored those that a method does not use.
+_UNUSED = ("c1", "c2", "rate", "passes", "iterations", "batch", "temper", "edge")
+
+
+def options_from_settings(method: str, settings: Any) -> dict[str, Any]:
+    """The options that ``settings=`` of version 0.1 stands for.
+
+    >>> options_from_settings("separate", {"coupling": 0.5, "passes": 0})
+    {'coupling_weight': 0.5}
+    """
+    if not isinstance(settings, Mapping):
+        raise ConfigError(f"settings are given by name, such as {{'rate': 0.1}}, not as {settings!r}")
+    found = {("coupling_weight" if name == "coupling" else name): value for name, value in settings.items()}
+    unset = {name for name, value in found.items() if name.endswith("passes") and value == 0}
+    if issubclass(METHODS[method], ChainMethod):
+        unset |= {name for name in found if name in _UNUSED and name not in options_of(METHODS[method])}
+    return {name: value for name, value in found.items() if name not in unset}

@@ -1,0 +1,220 @@
+"""Weights that begin from counts: base scores of a back-off ladder or of pooled features, or none.
+
+A token is left out of its own counts, so that its base score says what the counts would say of a new token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from corate.corpus import Corpus
+from corate.counting.counted_corpus import CountedCorpus
+from corate.counting.counts import Tokens
+from corate.counting.ladder import DEFAULT, FLOOR, PAPER, LadderParameters, LadderTables
+from corate.counting.ladder_tuning import tune_ladder
+from corate.counting.pooling import Candidates, Features, Pool, experts, fit_weights, label_prior
+from corate.counting.rates import edge_scores
+from corate.features.templates import Template
+from corate.label_scores import EdgeScores, SparseRows
+from corate.model.chain import ChainModel
+from corate.progress import ProgressEvent
+from corate.training.empirical_model import ladder_model
+from corate.training.start import (
+    FULL_LATTICE_LABELS,
+    HeldOutSet,
+    InitialWeights,
+    RunContext,
+    Start,
+    with_bias,
+)
+from corate.types import F32, Ids
+
+__all__ = ["StartFromCounts"]
+
+#: The candidate labels of a token: those its ladder finds within a threshold of the best, and at most so many. With the
+#: paper's ladder as base, rare words may also take labels that their spelling makes likely; without a base the support
+#: is what was seen, as the paper says.
+SUPPORTS: dict[str, dict[str, float]] = {
+    "default": {"threshold": 1e-4, "cap": 12},
+    "pooled": {"threshold": 1e-4, "cap": 12},
+    "paper": {"threshold": 1e-3, "cap": 12, "word_k": 0.2},
+    "none": {},
+}
+#: Tokens that the pool is weighed on.
+POOL_TOKENS = 8_000
+FEW_SUPPORT: dict[str, float] = {"threshold": 1e-6, "cap": FULL_LATTICE_LABELS}
+
+
+class StartFromCounts(Start):
+    """A corpus counted afresh, with an empirical ladder as base, or none."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        templates: Sequence[Template],
+        *,
+        base: str = "default",
+        held_out: Corpus | None = None,
+        all_labels: bool = False,
+        unknown: str | None = None,
+        context: RunContext | None = None,
+    ) -> None:
+        self.base, self.given, self.context = base, held_out is not None, context or RunContext()
+        self.preset = DEFAULT if base in ("default", "pooled") else PAPER
+        self.context.progress(ProgressEvent("counting"))
+        self.counted = CountedCorpus(
+            corpus,
+            templates,
+            presets=(self.preset,),
+            held_out=held_out,
+            seed=self.context.seed,
+            unknown=unknown,
+            threads=self.context.threads,
+        )
+        self.counts, self.tokens, self.word = self.counted.counts, self.counted.tokens, self.counted.word
+        self.labels, self.vocabulary, self.pairs = self.counts.labels, self.counts.vocabulary, self.counts.pairs
+        self.few = self.n_labels <= FULL_LATTICE_LABELS and (self.preset is DEFAULT or self.word is None)
+        self.full = self.few or all_labels
+        self.slots = with_bias(self.counts.table, self.n_labels)
+        self.totals = self.counts.table.totals()
+        wanted = set(templates)
+        counted = self.vocabulary.templates
+        edges = np.array([t.edge for t in counted], dtype=bool)
+        asked = np.array([t in wanted for t in counted], dtype=bool)
+        self.node_templates, self.edge_templates = asked & ~edges, asked & edges
+        self.pool = self._fit_pool() if base == "pooled" else None
+
+    @cached_property
+    def ladder(self) -> LadderParameters:
+        """The ladder behind the base, tuned when it is first needed; a pool weighs it as it is."""
+        tuned = LadderParameters.of(self.preset)
+        if self.base != "pooled":
+            tuned = tune_ladder(self.counted, self.preset, {}, self.context.progress).parameters
+        support = FEW_SUPPORT if self.few else SUPPORTS[self.base]
+        return replace(tuned, **support)  # type: ignore[arg-type]
+
+    def _fit_pool(self) -> Pool:
+        """How far to believe what was counted of each template, as pooled empirical training weighs it."""
+        sample = self.counted.sample(POOL_TOKENS)
+        self.expert_of, names = experts(self.vocabulary)
+        pool = fit_weights(
+            self.counts.table,
+            label_prior(self.counts),
+            self._node_features(sample),
+            self.expert_of,
+            self._possible(sample, self.tables(), sample.labels, full=False),
+            sample.labels,
+            has_ladder=self.word is not None,
+            progress=lambda done: self.context.progress(ProgressEvent("weighing the experts", done)),
+        )
+        believed = pool.experts.copy()
+        edges = np.flatnonzero(self.edge_templates) + len(names) - len(self.edge_templates)
+        believed[edges[edges < len(believed)]] = 0.0  # the last templates may have no features, and so no experts, yet
+        return replace(pool, experts=believed)
+
+    def _node_features(self, tokens: Tokens, cutoff: int = 1) -> Features:
+        return Features.of(tokens, self.vocabulary.bases, ~self.edge_templates, kept=self.kept(cutoff))
+
+    def tables(self) -> LadderTables | None:
+        """What the base reads of the counts."""
+        return self._tables
+
+    @cached_property
+    def _tables(self) -> LadderTables | None:
+        if self.word is None:
+            return None
+        return self.counted.tables(self.preset, self.counts.vocabulary, self.counts.table)
+
+    def held_out_set(self) -> HeldOutSet | None:
+        """The held-out sentences that the user gave, None without any."""
+        if not self.given or not self.counted.held_out:
+            return None
+        held_out = self.counted.held_out[0]
+        tables = None
+        if self.word is not None:
+            tables = self.counted.tables(self.preset, held_out.vocabulary, held_out.table)
+        return HeldOutSet(held_out.tokens, tables)
+
+    def candidates(
+        self,
+        tokens: Tokens,
+        tables: LadderTables | None,
+        temper: float,
+        *,
+        training: bool,
+        full: bool = False,
+        cutoff: int = 1,
+    ) -> Candidates:
+        """The candidates that the ladder finds, with its scores or those of the pool."""
+        left_out = tokens.labels if training else None
+        found = self._possible(self._without_rare_pairs(tokens, cutoff), tables, left_out, full=full)
+        scores = found.ladder
+        if self.pool is not None:
+            features = self._node_features(tokens, cutoff)
+            scores = self.pool.scores(
+                self.counts.table,
+                label_prior(self.counts),
+                features,
+                self.expert_of,
+                found,
+                left_out,
+                self.context.threads,
+            )
+        return Candidates(found.offsets, found.labels, np.float32(temper) * scores)
+
+    def _without_rare_pairs(self, tokens: Tokens, cutoff: int) -> Tokens:
+        """Tokens without the features that the ladder looks at, where they are rare: the word and each neighbour."""
+        kept = self.kept(cutoff)
+        if kept is None or not self.preset.neighbours or self.word is None:
+            return tokens
+        features, bases = tokens.features.copy(), self.vocabulary.bases
+        for t in (1, 2):
+            seen = np.append(kept[bases[t] : bases[t + 1]], True)  # what was not counted is none of them
+            features[t] = np.where(seen[np.minimum(features[t], len(seen) - 1)], features[t], -1)
+        return replace(tokens, features=features)
+
+    def _possible(self, tokens: Tokens, tables: LadderTables | None, left_out: Ids | None, *, full: bool) -> Candidates:
+        """The labels a token may take, and what the ladder says of them."""
+        if tables is None:
+            return Candidates.all_labels(len(tokens.labels), self.n_labels)
+        parts = tables.parts(self.ladder, tokens, left_out)
+        found = Candidates(parts.offsets, parts.labels, parts.scores(self.ladder))
+        if self.full or full:
+            return found.spread(self.n_labels, FLOOR)
+        return found if left_out is None else found.including(left_out, FLOOR)
+
+    def initial_weights(self, temper: float, edge: float = 0.75) -> InitialWeights:
+        """Nothing but the tempered co-occurrence rates of labels."""
+        rates = edge_scores(self.pairs, self.n_labels, k=0.5, weight=edge * temper).dense()
+        return InitialWeights(rates, SparseRows(), np.zeros(len(self.slots.labels), np.float32))
+
+    def model(self, temper: float, weights: F32, edges: F32, extra: SparseRows, *, full: bool = False) -> ChainModel:
+        """The chain model of trained weights: they are added to the tempered ladder."""
+        table = self.counts.table
+        node = SparseRows(table.offsets, table.labels, weights[: len(table.labels)])
+        bias = weights[len(table.labels) :]
+        scored = EdgeScores.of_dense(edges)
+        every = full or self.full
+        ladder_temper = temper
+        if self.pool is not None:
+            pooled = self.pool.compiled(table, label_prior(self.counts), self.expert_of).scaled(temper)
+            node = replace(node, scores=node.scores + pooled.scores)
+            bias = bias + (temper * self.pool.bias).astype(np.float32)
+            ladder_temper = temper * self.pool.ladder
+        if self.word is None or (every and temper == 0):
+            return ChainModel(self.labels, scored, node, bias, all_labels=True, edge_weights=extra)
+        ladder = ladder_model(self.counts, self.preset, self.ladder, self.word, every, self.tables())
+        rows = int(self.vocabulary.bases[-1])
+        return replace(
+            ladder,
+            edges=scored,
+            bias=bias,
+            weights=node.padded(rows).plus(ladder.weights.scaled(ladder_temper)),
+            rows=ladder.rows.scaled(ladder_temper),
+            floor=FLOOR * ladder_temper,
+            edge_weights=extra.padded(rows) if len(extra) else extra,
+        )

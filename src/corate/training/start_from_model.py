@@ -1,0 +1,185 @@
+"""Weights that begin from a saved model, which is trained further on a corpus."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from corate import _native
+from corate.corpus import Corpus, StringTable
+from corate.counting.counts import Counts, PairCounts, Table, Tokens, count_features, label_ids
+from corate.counting.held_out import held_out_tokens
+from corate.counting.ladder import LadderTables
+from corate.counting.pooling import Candidates
+from corate.counting.triples import relabelled
+from corate.errors import DataError, FeatureError
+from corate.label_scores import EdgeScores, SparseRows
+from corate.model.chain import ChainModel
+from corate.model.tagger import Tagger
+from corate.training.start import HeldOutSet, InitialWeights, Start, with_bias
+from corate.types import F32
+
+__all__ = ["StartFromModel"]
+
+
+class StartFromModel(Start):
+    """A saved model, to be trained further on a corpus: its templates, its weights, its labels and any new ones."""
+
+    def __init__(
+        self, tagger: Tagger, corpus: Corpus, *, held_out: Corpus | None = None, unknown: str | None = None
+    ) -> None:
+        self.base = "none"
+        if corpus.n_tokens == 0:
+            raise DataError("there are no tokens to train on")
+        old = tagger.vocabulary
+        if tagger.model.locally_normalised:
+            raise DataError(
+                "a model of the method 'memm' normalises locally and cannot be trained further; train it again on all "
+                "the text, or start from a model of another method"
+            )
+        if (old.attributes is None) != (corpus.attributes is None):
+            raise FeatureError("the model and the corpus must both have ready-made features, or both none")
+        self.word = tagger.record.get("word")
+        names, ids = label_ids(corpus, unknown)
+        self.labels, both = StringTable.intern([*tagger.model.labels.to_list(), *names.to_list()])
+        renamed = np.append(both[len(tagger.model.labels) :], -1).astype(np.int32)
+        self.vocabulary = old.copy()
+        features, strings = self.vocabulary.fit(corpus)
+        attributes = corpus.attributes
+        if attributes is not None and old.attributes is not None:
+            merged, places = StringTable.intern([*old.attributes.to_list(), *attributes.names.to_list()])
+            renumbered = places[len(old.attributes) :][attributes.ids].astype(np.int32)
+            attributes = replace(attributes, ids=renumbered, names=merged)
+            self.vocabulary = replace(self.vocabulary, attributes=merged)
+        words = strings.get(self.word) if self.word is not None else None
+        self.tokens = Tokens(features, words, renamed[ids], corpus.offsets, attributes)
+        self.pairs = PairCounts(*_native.count_pairs(self.tokens.labels, corpus.offsets, self.n_labels))
+        self.old, self.corpus, self.held_out = tagger, corpus, held_out
+        self.full = tagger.model.all_labels
+        self.edge_templates = np.array([t.edge for t in self.vocabulary.templates], dtype=bool)
+        self.node_templates = ~self.edge_templates
+        self._grow()
+
+    def _grow(self) -> None:
+        """The model's weights where the grown vocabulary has them, with slots for what the corpus has besides."""
+        table = count_features(self.tokens, self.vocabulary, self.n_labels)
+        self.totals = table.totals()
+        model, bases = self.old.model, self.vocabulary.bases
+        seen = SparseRows(table.offsets, table.labels, np.zeros(len(table.labels), np.float32))
+        node = self._placed(model.weights).plus(seen)
+        self.slots = with_bias(Table(node.offsets, node.labels, np.zeros(0, np.int32)), self.n_labels)
+        bias = np.zeros(self.n_labels, np.float32)
+        bias[: len(model.bias)] = model.bias
+        k, size = len(model.labels), self.n_labels + 1
+        edges = np.zeros((size, size), np.float32)
+        places = np.append(np.arange(k), self.n_labels)
+        edges[np.ix_(places, places)] = model.edges.dense()
+        extra = self._placed(model.edge_weights) if len(model.edge_weights) else SparseRows.empty(int(bases[-1]))
+        if k != self.n_labels and len(extra.labels):
+            origin, to = np.divmod(extra.labels, k + 1)
+            extra = replace(extra, labels=(places[origin] * size + places[to]).astype(np.int32))
+        triples = model.edges.triples
+        if len(triples):
+            triples = relabelled(triples, places, self.n_labels)
+        self._initial = InitialWeights(edges, extra, np.concatenate([node.scores, bias]).astype(np.float32), triples)
+
+    def _placed(self, rows: SparseRows) -> SparseRows:
+        """Rows of the model's features where the grown vocabulary numbers them."""
+        old, new = self.old.vocabulary, self.vocabulary
+        rows = rows.padded(int(old.bases[-1]))
+        starts = [0, *old.bases[:-1].tolist(), int(old.bases[-1])]
+        sizes = [new.n_attributes, *np.diff(new.bases).tolist()]
+        blocks = [np.arange(a, b) for a, b in pairwise(starts)]
+        return SparseRows.joined([rows.take(b).padded(n) for b, n in zip(blocks, sizes, strict=True)])
+
+    def tables(self) -> None:
+        """A loaded model has its base in its rows."""
+        return None
+
+    def held_out_set(self) -> HeldOutSet | None:
+        """The held-out sentences that the user gave, None without any."""
+        if self.held_out is None:
+            return None
+        if self.held_out.n_tokens == 0:
+            raise DataError("there are no held-out tokens to judge by; give some, or leave held_out away")
+        table = Table(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32))
+        counts = Counts(self.vocabulary, self.labels, table, self.pairs, 0, 0)
+        tokens, _ = held_out_tokens(counts, self.held_out, self.word)
+        return HeldOutSet(tokens, None)
+
+    def candidates(
+        self,
+        tokens: Tokens,
+        tables: LadderTables | None,
+        temper: float,
+        *,
+        training: bool,
+        full: bool = False,
+        cutoff: int = 1,
+    ) -> Candidates:
+        """The candidates of the model, and what its counted rows say of them."""
+        corpus = self.corpus if training else self.held_out
+        assert corpus is not None
+        found = self._candidates_of(corpus)
+        if self.full or full:
+            return found.spread(self.n_labels, float(self.old.model.floor) if len(self.old.model.rows) else 0.0)
+        return found.including(tokens.labels, float(self.old.model.floor)) if training else found
+
+    def _candidates_of(self, corpus: Corpus) -> Candidates:
+        """What the model's rows make possible."""
+        rows_only = replace(
+            self.old.model,
+            weights=SparseRows.empty(len(self.old.model.weights)),
+            bias=np.zeros_like(self.old.model.bias),
+            edge_weights=SparseRows(),
+        )
+        lattice = replace(self.old, model=rows_only).lattice(corpus)
+        return Candidates(lattice.offsets, lattice.labels, lattice.scores)
+
+    def initial_weights(self, temper: float, edge: float = 0.75) -> InitialWeights:
+        """The model's own weights."""
+        return self._initial
+
+    def model(self, temper: float, weights: F32, edges: F32, extra: SparseRows, *, full: bool = False) -> ChainModel:
+        """The model with its weights trained further."""
+        old, n = self.old.model, len(self.slots.labels) - self.n_labels
+        node = SparseRows(self.slots.offsets[:-1], self.slots.labels[:n], weights[:n])
+        rows, bases = old.rows, np.array(old.rung_bases, dtype=np.int64)
+        if len(rows):
+            words = len(self.vocabulary.strings(self.vocabulary.columns[old.word_column]))
+            known, rest = np.arange(bases[0]), np.arange(bases[0], len(rows))
+            own = rows.take(known).padded(words)
+            rows = SparseRows.joined([own if full or self.full else self._with_seen(own), rows.take(rest)])
+            bases = bases + (words - bases[0])
+        return replace(
+            old,
+            labels=self.labels,
+            edges=EdgeScores.of_dense(edges),
+            weights=node,
+            bias=weights[n:],
+            rows=rows,
+            rung_bases=tuple(bases.tolist()),
+            all_labels=full or self.full,
+            edge_weights=extra if len(extra.labels) else SparseRows(),
+        )
+
+    def _with_seen(self, rows: SparseRows) -> SparseRows:
+        """Rows of words, with the labels that the corpus has for them and the model did not think of."""
+        assert self.tokens.words is not None
+        before = self._candidates_of(self.corpus)
+        found = before.including(self.tokens.labels, float(self.old.model.floor))
+        grown = np.diff(found.offsets) > np.diff(before.offsets)
+        words = np.unique(self.tokens.words[grown])
+        # All tokens of a word have the same candidates but for their own labels.
+        every = np.isin(self.tokens.words, words)
+        owner = np.repeat(self.tokens.words, np.diff(found.offsets))
+        here = np.repeat(every, np.diff(found.offsets))
+        keys, places = np.unique(owner[here].astype(np.int64) * self.n_labels + found.labels[here], return_index=True)
+        offsets = np.searchsorted(keys, np.arange(len(rows) + 1, dtype=np.int64) * self.n_labels).astype(np.int64)
+        met = SparseRows(offsets, (keys % self.n_labels).astype(np.int32), found.ladder[here][places])
+        both = SparseRows.joined([rows, met])
+        source = np.arange(len(rows))
+        source[words] += len(rows)
+        return both.take(source)

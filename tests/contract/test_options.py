@@ -1,0 +1,218 @@
+"""Options of every method: each has a default, a range and a help text, and is refused clearly outside its range."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import logging
+import pickle
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, asdict, fields
+from typing import Any
+
+import numpy as np
+import pytest
+
+import corate
+from corate.errors import ConfigError, CorateError
+from corate.training.options import METHODS, OPTION_METHODS, Method, options_of
+from small_corpora import corpus_of, random_sentences
+
+CORPUS = corpus_of(random_sentences(12))
+EVERY = [(method, name) for method in METHODS for name in options_of(METHODS[method])]
+NUMBERS = [(method, name) for method, name in EVERY if options_of(METHODS[method])[name].range is not None]
+
+
+def ends(method: str, name: str) -> tuple[float, float]:
+    found = options_of(METHODS[method])[name].range
+    assert found is not None
+    return found
+
+
+def same(one: corate.Tagger, other: corate.Tagger) -> bool:
+    a, b = one.model, other.model
+    pairs = zip(
+        (*a.weights.arrays(), a.bias, a.edges.scores), (*b.weights.arrays(), b.bias, b.edges.scores), strict=True
+    )
+    return all(np.array_equal(x, y) for x, y in pairs)
+
+
+# -- what is declared -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("method", "name"), EVERY)
+def test_every_option_has_a_help_text_and_a_default_within_its_range(method: str, name: str) -> None:
+    option = options_of(METHODS[method])[name]
+    assert re.fullmatch(r"[A-Z0-9].*\.", option.help)
+    if option.default is not None:
+        assert option.check(name, option.default) == option.default
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_by_name_is_the_same_as_its_class(method: str) -> None:
+    options = METHODS[method]()
+    assert getattr(corate, type(options).__name__) is type(options)
+    assert same(corate.train(CORPUS, options), corate.train(CORPUS, method))
+
+
+def test_options_are_frozen_and_can_be_compared_and_pickled() -> None:
+    options = corate.Polish(passes=2)
+    with pytest.raises(FrozenInstanceError):
+        options.passes = 3  # type: ignore[misc]
+    assert options == corate.Polish(passes=2) != corate.Polish(passes=3)
+    assert pickle.loads(pickle.dumps(options)) == options
+    assert asdict(options)["passes"] == 2
+
+
+def test_the_signature_of_train_is_short() -> None:
+    parameters = inspect.signature(corate.train).parameters
+    assert list(parameters) == [
+        "corpus", "method", "features", "held_out", "init", "threads", "seed", "progress", "options",
+    ]  # fmt: skip
+
+
+# -- what is refused --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("method", "name"), NUMBERS)
+def test_numbers_out_of_range_are_refused_by_name(method: str, name: str) -> None:
+    least, most = ends(method, name)
+    absurd = [float("nan"), float("inf"), -1, 1e30, 10**400, "1", True, [1]]
+    if options_of(METHODS[method])[name].kind == "integer":
+        absurd += [1.5]
+    for value in absurd:
+        said = re.escape(f"from {least:.10g} to {most:.10g}, not {value!r}")
+        with pytest.raises(ConfigError, match=f"^{name} must be an? (integer|number) {said}$") as found:
+            corate.train(CORPUS, method, **{name: value})
+        assert found.value.option == name
+
+
+@pytest.mark.parametrize(("method", "name"), [pair for pair in EVERY if pair not in NUMBERS])
+def test_values_of_another_kind_are_refused_by_name(method: str, name: str) -> None:
+    if name == "sentence_weights":
+        return  # any sequence of numbers; the contract of weights is in tests/training/test_weights.py
+    with pytest.raises(ConfigError, match=name) as found:
+        corate.train(CORPUS, method, **{name: 3.5})
+    assert found.value.option == name
+
+
+@pytest.mark.parametrize(("method", "name"), NUMBERS)
+def test_both_ends_of_a_range_train_or_are_refused(method: str, name: str) -> None:
+    takes_long = {"passes", "half_passes", "pair_passes", "iterations"}
+    for value in ends(method, name)[: 1 if name in takes_long else 2]:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "the loss rose to")
+            with contextlib.suppress(CorateError):
+                tagger = corate.train(CORPUS, method, **{name: value})
+                assert np.isfinite(tagger.score(["the", "dogs"]))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", OPTION_METHODS)
+def test_an_option_of_another_method_is_refused_with_the_methods_that_have_it(method: str, name: str) -> None:
+    if method in OPTION_METHODS[name]:
+        return
+    with pytest.raises(ConfigError, match=f"^{name} is an option of the method") as found:
+        corate.train(CORPUS, method, **{name: 1})
+    assert all(repr(other) in str(found.value) for other in OPTION_METHODS[name])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"pases": 3}, "unknown option 'pases' of the method 'polish'; did you mean 'passes'?"),
+        ({"thread": 2}, "unknown option 'thread'"),
+        ({"zzz": 2}, "unknown option 'zzz' of the method 'polish'; there are all_labels, many_labels,"),
+        ({"method": "polsh"}, "unknown method 'polsh'; did you mean 'polish'?"),
+        ({"method": 3}, "unknown method 3; there are polish, empirical"),
+        ({"method": corate.Polish(), "passes": 3}, "passes is an option of the method: give it to Polish(...)"),
+        ({"method": corate.Polish(), "settings": {}}, "settings is an option of the method: give it to Polish(...)"),
+    ],
+)
+def test_mistakes_are_named_with_a_remedy(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        corate.train(CORPUS, **given)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: corate.Standard(optimizer="adagrad", c1=1.0), "c1 is for the optimizer 'lbfgs'"),
+        (lambda: corate.Standard(checkpoint="c"), "checkpoints are written between stochastic passes"),
+        (lambda: corate.Separate(optimizer="lbfgs", checkpoint="c"), "checkpoints are written between"),
+        (lambda: corate.Separate(base=None), "base must have a value, not None"),  # type: ignore[arg-type]
+        (lambda: corate.Empirical(ladder="steep"), "unknown ladder 'steep'; there are default, paper, pooled"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused_when_they_are_made(make: Callable[[], Method], said: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        make()
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    options = corate.Polish(passes=np.int64(2), c2=np.float32(0.5))  # type: ignore[arg-type]
+    assert (options.passes, type(options.passes), options.c2, type(options.c2)) == (2, int, 0.5, float)
+
+
+# -- settings of version 0.1 -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "options"),
+    [
+        ("polish", {"c2": 0.3, "passes": 0, "iterations": 7}, {"c2": 0.3}),
+        ("separate", {"coupling": 0.3, "passes": 2.0, "half_passes": 0}, {"coupling_weight": 0.3, "passes": 2}),
+        ("empirical", {"word_k": 1}, {"word_k": 1.0}),
+        ("perceptron", {"passes": 2, "c2": 1.0, "temper": 0.5}, {"passes": 2}),
+    ],
+)
+def test_settings_still_work_with_a_warning(method: str, settings: dict[str, float], options: dict[str, float]) -> None:
+    with pytest.warns(FutureWarning, match="settings= is deprecated, and will be removed in version 0.3") as warned:
+        old = corate.train(CORPUS, method, settings=settings)
+    assert warned[0].filename == __file__, "it points at the caller"
+    assert same(old, corate.train(CORPUS, method, **options))
+
+
+@pytest.mark.filterwarnings("ignore:settings= is deprecated")
+@pytest.mark.parametrize("method", METHODS)
+def test_settings_without_names_or_with_wrong_ones_are_refused(method: str) -> None:
+    for settings in ("rate=0.1", ["rate"], 0.1):
+        with pytest.raises(ConfigError, match="by name"):
+            corate.train(CORPUS, method, settings=settings)
+    with pytest.raises(ConfigError, match="unknown option 'nosuch'"):
+        corate.train(CORPUS, method, settings={"nosuch": 1})
+
+
+# -- progress and logging ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_progress_comes_as_events(method: str) -> None:
+    events: list[corate.ProgressEvent] = []
+    corate.train(CORPUS, method, held_out=CORPUS, progress=events.append)
+    assert {"counting", "building the model"} <= {event.stage for event in events}
+    assert all(event.fraction is not None and 0 <= event.fraction <= 1 for event in events)
+    if method in ("polish", "perceptron"):
+        passes = [event for event in events if event.loss is not None]
+        assert passes
+        assert all(event.held_out_accuracy is not None for event in passes)
+    if method in ("standard", "piecewise", "memm"):
+        assert any(event.objective is not None and event.gradient_norm is not None for event in events)
+
+
+def test_what_happens_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "corate"):
+        corate.train(CORPUS, passes=2)
+    text = "\n".join(record.getMessage() for record in caplog.records)
+    assert "polish: base pooled, order 1, full lattice, adagrad" in text
+    assert len(re.findall(r"^polish: loss [\d.]+$", text, re.M)) == 2
+    assert re.search(r"^polish: trained on \d+ tokens in [\d.]+ s$", text, re.M)
+
+
+def test_fields_have_no_default_that_its_option_does_not_name() -> None:
+    for method in METHODS.values():
+        for f in fields(method):
+            option = f.metadata["option"]
+            assert f.default in (None, option.default)
