@@ -255,6 +255,10 @@ def unconnected(expression: str | Expression, first: str, second: str, *, graph:
     bare = _free(fixed, (first, second))
     if whole != product(fixed, bare):
         raise ExpressionError(f"{whole} is not {product(fixed, bare)}: both fixed, times both free")
+    if together := next((b for b in bare.blocks if {first, second} <= {t.name for t in b}), None):
+        raise ExpressionError(
+            f"{first} and {second} are one joint variable, {together}, in {bare}; the theorem parts them"
+        )
     require_unconnected(read_graph, first, second, [t.name for t in fixed.terms()])
     after = product(
         bare.fixed({first: values[first]}),  # type: ignore[dict-item]

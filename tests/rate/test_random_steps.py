@@ -1,0 +1,184 @@
+"""Theorems applied at random, to random expressions on random graphs: no step that is given out may be wrong.
+
+Each application is refused, or its two sides are compared by enumeration on a random distribution that obeys the graph.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from corate.rate import (
+    CR,
+    ONE,
+    Expression,
+    ExpressionError,
+    Graph,
+    P,
+    SeparationError,
+    Step,
+    Sum,
+    cit1,
+    cit2,
+    cit3,
+    conditioning,
+    definition,
+    duplicate,
+    independent_merge,
+    marginal,
+    merge,
+    order,
+    parse,
+    partition,
+    random_table,
+    singleton,
+    unconnected,
+)
+from corate.rate.expressions import Probability, Rate, product
+from corate.rate.terms import Block, Term
+from reference.rates import Joint
+from small_graphs import KINDS, random_graph
+
+APPLICATIONS = 10_000
+TABLES = 40
+
+
+def terms(rng: random.Random, nodes: list[str], n: int) -> list[Term]:
+    """Some variables, a few of them fixed."""
+    fixed = rng.choice((0.0, 0.0, 0.3, 0.8))
+    return [Term(name, rng.randrange(2) if rng.random() < fixed else None) for name in rng.sample(nodes, n)]
+
+
+def rate(rng: random.Random, nodes: list[str]) -> Rate:
+    """Blocks of one or several variables, which may share some, with a condition or without."""
+    chosen = terms(rng, nodes, rng.randint(1, len(nodes)))
+    n_given = rng.choice((0, 0, 1, 2)) if len(chosen) > 2 else 0
+    left, given = chosen[n_given:], chosen[:n_given]
+    blocks: list[Block] = []
+    while left:
+        k = rng.choice((1, 1, 1, 2, 3))
+        blocks.append(Block(left[:k]))
+        left = left[k:]
+    if rng.random() < 0.3:
+        blocks.append(Block(rng.sample([t for b in blocks for t in b], 1)))
+    if rng.random() < 0.3 and len(blocks) > 1:
+        shared = rng.choice(rng.choice(blocks))
+        blocks[-1] = Block([*blocks[-1], shared])
+    return Rate(blocks, Block(given))
+
+
+def expression(rng: random.Random, nodes: list[str], depth: int = 2) -> Expression:
+    """Rates, probabilities, products, powers and sums."""
+    kind = rng.random()
+    if depth == 0 or kind < 0.45:
+        return rate(rng, nodes)
+    if kind < 0.6:
+        chosen = terms(rng, nodes, rng.randint(1, len(nodes)))
+        cut = rng.randint(1, len(chosen))
+        return Probability(Block(chosen[:cut]), Block(chosen[cut:]))
+    if kind < 0.75:
+        return Sum(rng.choice(nodes), expression(rng, nodes, depth - 1))
+    parts = [(expression(rng, nodes, depth - 1), rng.choice((1, 1, 2, -1))) for _ in range(rng.randint(1, 3))]
+    return product(*parts)
+
+
+def summed(rng: random.Random, nodes: list[str]) -> Expression:
+    """Of the form that the marginal rate theorem is about, or nearly."""
+    one = rate(rng, nodes)
+    over = rng.choice([t.name for t in one.terms()])
+    body = product(one, P(over, given=list(one.given)) if over not in {t.name for t in one.given} else ONE)
+    return Sum(over, body if rng.random() < 0.8 else product(body, expression(rng, nodes, 1)))
+
+
+def fixed_and_free(rng: random.Random, nodes: list[str], first: str, second: str) -> Expression:
+    """Of the form that the theorem on unconnected nodes is about, or nearly."""
+    one = rate(rng, nodes) if rng.random() < 0.4 else CR(*rng.sample(nodes, len(nodes)))
+    both = {first: rng.randrange(2), second: rng.randrange(2)}
+    free = Rate((Block(Term(t.name) if t.name in both else t for t in b) for b in one.blocks), one.given)
+    return product(free.fixed(both), free) if rng.random() < 0.9 else product(free.fixed(both), one)
+
+
+def parts(rng: random.Random, whole: Expression) -> list[Block]:
+    """Some of the blocks of a rate, or of the variables in it."""
+    if not isinstance(whole, Rate) or not whole.blocks or rng.random() < 0.2:
+        return [Block([t]) for t in rng.sample(sorted(set(whole.terms()), key=str), 1)] if list(whole.terms()) else []
+    return rng.sample(list(whole.blocks), rng.randint(1, len(whole.blocks)))
+
+
+def part(rng: random.Random, whole: Expression) -> Block:
+    """Some variables of one block."""
+    blocks = [b for b in whole.blocks if b] if isinstance(whole, Rate) else []
+    if not blocks:
+        return Block([])
+    inside = list(rng.choice(blocks))
+    return Block(rng.sample(inside, rng.randint(1, len(inside))))
+
+
+def applications(rng: random.Random, graph: Graph) -> tuple[str, Callable[[], Step]]:
+    """A theorem and random arguments for it."""
+    nodes = list(graph.nodes)
+    a, b = rng.sample(nodes, 2)
+    whole = expression(rng, nodes) if rng.random() < 0.1 else rate(rng, nodes)
+    chosen = parts(rng, whole)
+    two = (chosen * 2)[:2] if len(chosen) < 2 else chosen[:2]
+    every: list[tuple[str, Callable[[], Step]]] = [
+        ("definition", lambda: definition(expression(rng, nodes, 1))),
+        ("singleton", lambda: singleton(whole)),
+        ("conditioning", lambda: conditioning(whole, rng.choice(nodes))),
+        ("marginal", lambda: marginal(summed(rng, nodes))),
+        ("order", lambda: order(whole, rng.sample(chosen, len(chosen)))),
+        ("partition", lambda: partition(whole, chosen)),
+        ("merge", lambda: merge(whole, *two)),
+        ("independent merge", lambda: independent_merge(whole, *two, graph=graph)),
+        ("duplicate", lambda: duplicate(whole, *chosen)),
+        ("first CIT", lambda: cit1(whole, part(rng, whole), graph=graph)),
+        ("second CIT", lambda: cit2(whole, part(rng, whole), graph=graph)),
+        ("third CIT", lambda: cit3(whole, graph=graph)),
+        ("unconnected", lambda: unconnected(fixed_and_free(rng, nodes, a, b), a, b, graph=graph)),
+    ]
+    return rng.choice(every)
+
+
+def enumerated(graph: Graph, seed: int) -> Joint:
+    """A random distribution that obeys a graph."""
+    table = random_table(graph, seed, states=2)
+    names, logs = table.log_table(P(*graph.nodes))
+    return Joint(np.exp(logs), names)
+
+
+def difference(joint: Joint, step: Step, rng: random.Random) -> float:
+    """The largest difference of the logarithms of both sides, at some values of all variables."""
+    cells = joint.cells(joint.names)
+    some = rng.sample(cells, min(len(cells), 6))
+    return max(abs(math.log(joint.value(step.before, at)) - math.log(joint.value(step.after, at))) for at in some)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_application_of_a_theorem_is_unsound(seed: int) -> None:
+    rng = random.Random(seed)
+    given_out: Counter[str] = Counter()
+    for k in range(APPLICATIONS // 8):
+        if k % TABLES == 0:
+            graph = Graph.of(random_graph(rng.choice(KINDS), rng.randint(2, 4), rng.randrange(10**6)))
+            joint = enumerated(graph, rng.randrange(10**6))
+        name, apply = applications(rng, graph)
+        try:
+            step = apply()
+        except (ExpressionError, SeparationError):
+            continue
+        given_out[name] += 1
+        assert difference(joint, step, rng) < 1e-9, f"{' '.join('-'.join(e) for e in graph.edges)}: {step}"
+    assert len(given_out) >= 12, "hardly a theorem was always refused"
+
+
+def test_what_is_printed_reads_back() -> None:
+    rng = random.Random(1)
+    for _ in range(APPLICATIONS):
+        nodes = rng.choice([["A", "B", "C"], ["X1", "X2", "rain"], ["A'", "next_label", "B2"]])
+        made = expression(rng, nodes)
+        assert parse(str(made)) == made, str(made)
