@@ -50,12 +50,12 @@ def test_output_goes_to_a_file(corate, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["A-A"], "A is joined to itself"),
+        (["A-A"], "A has an edge to itself"),
         ([""], "empty"),
-        (["A-B-"], "'A-B-' is no edge"),
+        (["A-B-"], "'A-B-' is not an edge"),
         (["A-B B-C C-A", "--form", "chain"], "has a loop"),
         (["-".join(f"X{i}" for i in range(20)), "--form", "mrf"], "at most 10"),
-        (["A-B", "--given", "3"], "'3' is no variable"),
+        (["A-B", "--given", "3"], "'3' is not a variable"),
     ],
 )
 def test_graphs_that_cannot_be_derived_end_with_one_line(corate, arguments, told):

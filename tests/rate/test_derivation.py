@@ -56,7 +56,7 @@ def test_steps_are_used_in_both_directions() -> None:
 
 def test_a_step_replaces_what_is_there_and_nothing_else() -> None:
     d = Derivation.begin("CR(A; B) P(C)", "A-B B-C")
-    with pytest.raises(ExpressionError, match=r"CR\(A; C\) does not stand in CR\(A; B\) P\(C\)"):
+    with pytest.raises(ExpressionError, match=r"CR\(A; B\) P\(C\) does not contain CR\(A; C\)"):
         d.apply(conditioning, "CR(A; C)", "B")
     with pytest.raises(SeparationError):
         Derivation.begin("CR(A; BC)", "A-B B-C C-A").apply(cit1, "CR(A; BC)", "C")
@@ -89,7 +89,7 @@ def test_rewriting(whole: str, before: str, after: str, result: str) -> None:
     ],
 )
 def test_what_is_not_there_is_not_rewritten(whole: str, before: str) -> None:
-    with pytest.raises(ExpressionError, match="does not stand in"):
+    with pytest.raises(ExpressionError, match="does not contain"):
         rewrite(parse(whole), parse(before), parse("1"))
 
 
@@ -134,7 +134,7 @@ def test_checks_need_the_variables_and_defined_rates() -> None:
         derivation.check(Table([1, 2], ["A"]))
     with pytest.raises(UndefinedRateError, match=r"P\(A=1\) is zero"):
         derivation.check(Table([[[1, 1], [1, 1]], [[0, 0], [0, 0]]], "ABC"))
-    with pytest.raises(ExpressionError, match="once or more"):
+    with pytest.raises(ExpressionError, match="times must be at least 1"):
         derivation.check_random(0, times=0)
 
 

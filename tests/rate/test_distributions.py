@@ -131,7 +131,7 @@ def test_unknown_variables_and_missing_values_are_told() -> None:
     table = Table([[1, 2], [3, 4]], "AB")
     with pytest.raises(ExpressionError, match="no variable 'C' in the distribution; it has A, B"):
         table.value("P(C)", {"C": 0})
-    with pytest.raises(ExpressionError, match="what value has B"):
+    with pytest.raises(ExpressionError, match="B has no value"):
         table.value("P(A, B)", {"A": 0})
 
 
@@ -207,7 +207,7 @@ def test_counts_with_something_added_have_no_zeros() -> None:
     assert counts.table(["sky"]).value("P(sky)", {"sky": "sun"}) == pytest.approx(0.4)
     with pytest.raises(ExpressionError, match="no variable 'moon'"):
         counts.table(["moon"])
-    with pytest.raises(DataError, match="below zero"):
+    with pytest.raises(DataError, match="must not be negative"):
         counts.table(add=-1)
 
 
@@ -228,9 +228,9 @@ def test_counts_equal_the_table_of_the_same_counts() -> None:
     ("frame", "columns", "told"),
     [
         ({"a": [1, 2], "b": [1]}, None, "different lengths: a 2, b 1"),
-        ({"a": [1, None]}, None, "column 'a', row 1: there is no value"),
-        ({"a": [1.0, math.nan]}, None, "column 'a', row 1: there is no value"),
-        ({"a": [[1], [2]]}, None, "cannot be counted"),
+        ({"a": [1, None]}, None, "column 'a', row 1: the value is missing"),
+        ({"a": [1.0, math.nan]}, None, "column 'a', row 1: the value is missing"),
+        ({"a": [[1], [2]]}, None, "is not hashable"),
         ({"a": [1]}, ["b"], "no column 'b'"),
         ({}, None, "no columns"),
         ({"a": []}, None, "nothing to count"),
@@ -309,9 +309,9 @@ def test_gaussians_refuse_what_is_no_density() -> None:
     with pytest.raises(DataError, match="2 by 2"):
         Gaussian([[1.0]], "AB")
     two = Gaussian(np.eye(2), "AB")
-    with pytest.raises(ExpressionError, match="cannot be 'wet'"):
+    with pytest.raises(ExpressionError, match="must be a number, not 'wet'"):
         two.value("P(A=wet)")
-    with pytest.raises(ExpressionError, match="what value has B"):
+    with pytest.raises(ExpressionError, match="B has no value"):
         two.value("P(A, B)", {"A": 0.0})
     with pytest.raises(UndefinedRateError, match="integral over A does not converge"):
         two.value("sum_A [CR(A; B)]", {"B": 0.0})

@@ -138,15 +138,15 @@ def test_what_a_value_depends_on() -> None:
     ("text", "told"),
     [
         ("CR(A; B", "not closed"),
-        ("P(A))", "a bracket too many"),
+        ("P(A))", "extra closing bracket"),
         ("(P(A)", "not closed"),
-        ("P(A; B)", "separated by commas"),
-        ("P(A |)", "what is given"),
+        ("P(A; B)", "by commas"),
+        ("P(A |)", "followed by the condition"),
         ("P(A | B | C)", "one bar"),
         ("CR(A;; B)", "between two semicolons"),
-        ("P(3)", "name of a variable"),
+        ("P(3)", "start with a variable name"),
         ("", "missing"),
-        ("P(A) + P(B)", "does not read"),
+        ("P(A) + P(B)", "cannot read this"),
         ("sum_Y P(Y)", "a [ is missing"),
         ("sum_Y [P(Y)", "not closed"),
         ("P(A, A=0)", "one value"),
@@ -175,7 +175,7 @@ def test_brackets_may_be_nested_too_deeply() -> None:
 
 
 def test_exponents_are_whole() -> None:
-    with pytest.raises(ExpressionError, match="whole numbers"):
+    with pytest.raises(ExpressionError, match="must be integers"):
         P("A") ** 0.5  # type: ignore[operator]
 
 

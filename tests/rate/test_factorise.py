@@ -141,7 +141,7 @@ def test_any_global_configuration_will_do() -> None:
 
 
 def test_the_mrf_form_refuses_large_graphs() -> None:
-    with pytest.raises(ExpressionError, match=f"2,048 rates; it is made for at most {MOST_NODES} nodes"):
+    with pytest.raises(ExpressionError, match=f"2,048 rates; at most {MOST_NODES} nodes are allowed"):
         factorise(nx.path_graph(MOST_NODES + 1), "mrf")
 
 
@@ -249,11 +249,11 @@ def test_one_node_is_its_own_factor() -> None:
     [
         ("A-B B-C C-A", "chain", "has a loop"),
         ("A-B B-C C-A", "tree", "has a loop"),
-        ("A-B A-C A-D", "chain", "A is joined to B, C, D"),
-        ("A-B A-C A-D", "joint-over-interior", "A is joined to B, C, D"),
+        ("A-B A-C A-D", "chain", "A has the neighbours B, C, D"),
+        ("A-B A-C A-D", "joint-over-interior", "A has the neighbours B, C, D"),
         ("A-B", "ring", "unknown form 'ring'; there are auto, chain"),
         ("", "auto", "empty"),
-        ("A-A", "auto", "joined to itself"),
+        ("A-A", "auto", "edge to itself"),
     ],
 )
 def test_graphs_that_do_not_fit_are_told_why(graph: str, form: str, told: str) -> None:
@@ -262,7 +262,7 @@ def test_graphs_that_do_not_fit_are_told_why(graph: str, form: str, told: str) -
 
 
 def test_something_must_be_left_to_factorise() -> None:
-    with pytest.raises(ExpressionError, match="every variable is given"):
+    with pytest.raises(ExpressionError, match="all variables are given"):
         factorise("A-B", given=["A", "B"])
 
 

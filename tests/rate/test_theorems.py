@@ -294,7 +294,7 @@ def test_a_path_round_the_separator_is_named(s: Separated) -> None:
 
 @st.composite
 def unconnected_cases(draw: st.DrawFn) -> tuple[Graph, Table, list[str], dict[str, int], Block]:
-    """A graph where A and B are not joined; W, S and what is given hold the neighbours of both."""
+    """A graph in which A and B are not connected; W, S and the condition contain the neighbours of both."""
     n = draw(st.integers(2, 6))
     names = NAMES[:n]
     edges = [edge for edge in combinations(names, 2) if edge != ("A", "B") and draw(st.booleans())]
@@ -329,7 +329,7 @@ def test_unconnected_nodes_must_be_unconnected_and_their_neighbours_there() -> N
     with pytest.raises(SeparationError, match="A - C") as error:
         unconnected(both, "A", "C", graph="A-B B-C C-A")
     assert error.value.path == ("A", "C")
-    with pytest.raises(SeparationError, match=r"Markov blanket.*D does not: C - D"):
+    with pytest.raises(SeparationError, match=r"Markov blanket.*D is not: C - D"):
         unconnected(both, "A", "C", graph="A-B B-C C-D")
     assert unconnected("CR(A=0; B; C=0 | D) CR(A; B; C | D)", "A", "C", graph="A-B B-C C-D").theorem
     for wrong in ("CR(A; B; C)", "CR(A=0; B; C=0)", "CR(A=0; B; C=0) CR(A; B; D)", "CR(A=0; B; C=0)^2"):
@@ -343,20 +343,20 @@ def test_unconnected_nodes_must_be_unconnected_and_their_neighbours_there() -> N
 def test_a_theorem_refuses_what_it_is_not_about() -> None:
     graph = "A-B B-C"
     refused = [
-        (lambda: conditioning("CR(A; B)", "B"), "does not stand in it"),
+        (lambda: conditioning("CR(A; B)", "B"), "choose a variable that is not in it"),
         (lambda: conditioning("P(A)", "B"), "not a rate"),
         (lambda: marginal("sum_C [CR(A; C) P(A)]"), "not of the form"),
         (lambda: marginal("sum_C [CR(A; C; C) P(C)]"), "not of the form"),
         (lambda: marginal("sum_C [CR(A; C | B) P(C)]"), "not of the form"),
         (lambda: marginal("CR(A; B)"), "not a sum"),
-        (lambda: order("CR(A; B)", "AC"), "not the same variables"),
+        (lambda: order("CR(A; B)", "AC"), "not have the same variables"),
         (lambda: partition("CR(A; B)", "C"), "not one of the variables"),
-        (lambda: partition("CR(A; B)", "AB"), "either side"),
+        (lambda: partition("CR(A; B)", "AB"), "each side"),
         (lambda: partition("CR(A; BC)", "B"), "not one of the variables"),
         (lambda: merge("CR(A; B)", "A", "C"), "not one of the variables"),
         (lambda: merge("CR(A; B)", "A", "A"), "not one of the variables"),
         (lambda: duplicate("CR(A; B)", "C"), "not one of the variables"),
-        (lambda: duplicate("CR(A; B)"), "which variable"),
+        (lambda: duplicate("CR(A; B)"), "name at least one variable"),
         (lambda: singleton("CR(A; B)"), "not 1 by definition"),
         (lambda: cit1("CR(A; B; C)", "C", graph=graph), "about two"),
         (lambda: cit1("CR(A; BC)", "D", graph=graph), "cannot be dropped"),

@@ -1,4 +1,4 @@
-"""Empirical distributions: rows that were observed, and how often. Marginals are counted when they are asked for."""
+"""Empirical distributions: observed rows and their counts. Marginals are counted on demand."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ START, END = "<s>", "</s>"
 class Counts(Discrete):
     """The observed frequencies of named variables.
 
-    ``rows`` holds the index of a state for each observation and variable, ``(n, variables)``; ``weights`` how often
-    each row was seen. Usually made by :meth:`of_frame`, :meth:`label_pairs` or :meth:`words`.
+    ``rows`` holds the index of a state for each observation and variable, ``(n, variables)``; ``weights`` holds the
+    count of each row. Usually made by :meth:`of_frame`, :meth:`label_pairs` or :meth:`words`.
     """
 
     def __init__(
@@ -40,11 +40,11 @@ class Counts(Discrete):
         self._weights = np.ones(len(self._rows)) if weights is None else np.asarray(weights, dtype=np.float64)
         self.states = {name: tuple(states[name]) for name in self.variables}
         if self._weights.shape != (len(self._rows),) or not (self._weights >= 0).all():
-            raise DataError(f"{len(self._rows)} rows need as many weights, none below zero")
+            raise DataError(f"{len(self._rows)} rows need the same number of weights, and no weight may be negative")
         if not 0 < self._weights.sum() < np.inf:
             raise DataError("there is nothing to count: no row has a weight above zero")
         if len(set(self.variables)) != len(self.variables):
-            raise DataError(f"two columns have one name ({', '.join(self.variables)}); rename one")
+            raise DataError(f"two columns have the same name ({', '.join(self.variables)}); rename one")
 
     def __repr__(self) -> str:
         return f"Counts({self._weights.sum():,.0f} observations of {', '.join(self.variables)})"
@@ -53,7 +53,7 @@ class Counts(Discrete):
     def of_frame(
         cls, frame: Any, columns: Iterable[str] | None = None, *, weights: Iterable[float] | None = None
     ) -> Counts:
-        """Count the rows of a data frame: anything with named columns, such as pandas', polars' or a dict of lists.
+        """Count the rows of a data frame: anything with named columns (pandas, polars, a dict of lists).
 
         >>> d = Counts.of_frame({"rain": ["no", "no", "yes", "yes"], "wet": ["no", "no", "yes", "no"]})
         >>> d
@@ -83,7 +83,7 @@ class Counts(Discrete):
     def label_pairs(cls, corpus: Corpus, *, boundaries: bool = True) -> Counts:
         """The pairs of neighbouring labels of a corpus, as the variables ``label`` and ``next``.
 
-        The ends of sentences are the labels ``<s>`` and ``</s>``, unless ``boundaries`` are not wanted.
+        With ``boundaries``, the labels ``<s>`` and ``</s>`` mark the start and the end of each sentence.
 
         >>> from corate import Corpus
         >>> pairs = Counts.label_pairs(Corpus.from_sentences([["a", "b"]] * 3, [["X", "Y"], ["X", "Y"], ["Y", "Y"]]))
@@ -105,7 +105,7 @@ class Counts(Discrete):
 
     @classmethod
     def words(cls, corpus: Corpus, column: str | None = None) -> Counts:
-        """The words of a corpus with their labels, as the variables ``word`` and ``label``; or another column.
+        """The words (or another ``column``) of a corpus with their labels, as the variables ``word`` and ``label``.
 
         >>> from corate import Corpus
         >>> counts = Counts.words(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
@@ -115,13 +115,13 @@ class Counts(Discrete):
         labels = corpus.require_labels()
         observed = corpus.word if column is None else corpus.column(column)
         if observed is None:
-            raise DataError("this corpus holds ready-made features and no words")
+            raise DataError("this corpus has ready-made features but no words")
         name = "word" if column is None else column
         (words, seen), (ids, names) = _used(observed), _used(labels)
         return cls(*_distinct(np.stack([words, ids], axis=1), (name, "label"), {name: seen, "label": names}))
 
     def table(self, columns: Sequence[str] | None = None, *, add: float = 0.0) -> Table:
-        """A dense table of some variables, with something added to the count of every cell so that none is zero.
+        """A dense table of some variables; ``add`` is added to the count of every cell, so that no cell is zero.
 
         >>> d = Counts.of_frame({"rain": ["no", "yes"], "wet": ["no", "yes"]})
         >>> round(d.table(add=0.5).value("P(rain, wet)", {"rain": "no", "wet": "yes"}), 12)
@@ -130,7 +130,7 @@ class Counts(Discrete):
         names = self.variables if columns is None else tuple(columns)
         self.require(names)
         if not add >= 0:
-            raise DataError(f"what is added to every count cannot be below zero ({add})")
+            raise DataError(f"add must not be negative, not {add}")
         check_cells(math.prod(len(self.states[name]) for name in names), names)
         counts = np.exp(self._log_probabilities(names, {})) * self._weights.sum()
         return Table(counts + add, names, states={name: self.states[name] for name in names})
@@ -154,27 +154,27 @@ def _column_names(frame: Any) -> list[Any]:
     if names is None and hasattr(frame, "keys"):
         names = frame.keys()
     if names is None:
-        raise DataError(f"a frame has named columns; a {type(frame).__name__} has none. Give a dict of lists")
+        raise DataError(f"a {type(frame).__name__} has no named columns; pass a data frame or a dict of lists")
     return list(names)
 
 
 def _coded(values: Any, name: str) -> tuple[NDArray[np.int64], list[Hashable]]:
-    """Ids of the values in the order they come up, and the values."""
+    """Ids of the values, in order of first occurrence, and the distinct values."""
     ids: dict[Hashable, int] = {}
     listed = values.tolist() if hasattr(values, "tolist") else list(values)
     codes = np.empty(len(listed), dtype=np.int64)
     for i, value in enumerate(listed):
         if value is None or value != value:
-            raise DataError(f"column {name!r}, row {i}: there is no value; drop the row or fill it in")
+            raise DataError(f"column {name!r}, row {i}: the value is missing; drop the row or fill in a value")
         try:
             codes[i] = ids.setdefault(value, len(ids))
         except TypeError:
-            raise DataError(f"column {name!r}, row {i}: {value!r} cannot be counted; use numbers or text") from None
+            raise DataError(f"column {name!r}, row {i}: {value!r} is not hashable; use numbers or text") from None
     return codes, list(ids)
 
 
 def _used(column: Column) -> tuple[NDArray[np.int64], list[str]]:
-    """Ids of a column's tokens among the strings that occur, and these strings."""
+    """Ids of a column's tokens among the strings that occur, and those strings."""
     used, ids = np.unique(column.ids, return_inverse=True)
     strings = column.strings.to_list()
     return ids.astype(np.int64), [strings[i] for i in used.tolist()]
@@ -183,7 +183,7 @@ def _used(column: Column) -> tuple[NDArray[np.int64], list[str]]:
 def _distinct(
     rows: NDArray[np.integer[Any]], variables: tuple[str, ...], states: Mapping[str, Sequence[Hashable]]
 ) -> tuple[NDArray[np.integer[Any]], tuple[str, ...], Mapping[str, Sequence[Hashable]], NDArray[np.int64]]:
-    """Equal rows once, with their counts."""
+    """The distinct rows and their counts."""
     size = max(1, len(states[variables[1]]))
     keys, counts = np.unique(rows[:, 0].astype(np.int64) * size + rows[:, 1], return_counts=True)
     return np.stack([keys // size, keys % size], axis=1), variables, states, counts

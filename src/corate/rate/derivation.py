@@ -1,5 +1,5 @@
-"""Derivations: a start, and steps that each replace something equal, with the theorem that says so. They can check
-themselves on any distribution.
+"""Derivations: a start, and steps that replace a part by an equal one and name the theorem. A derivation can be checked
+on any distribution.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Step:
-    """``before`` equals ``after``, by a theorem; ``using`` says what it used.
+    """``before`` equals ``after`` by a theorem; ``using`` names what the theorem was applied to.
 
     >>> from corate.rate import CR, partition
     >>> print(partition(CR("A; B; C"), "A"))
@@ -41,7 +41,7 @@ class Step:
 
     @property
     def reason(self) -> str:
-        """The theorem and what it used."""
+        """The theorem and what it was applied to."""
         return f"{self.theorem}: {self.using}" if self.using else self.theorem
 
     def reversed(self) -> Step:
@@ -57,7 +57,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Check:
-    """How far the two sides of each step, and of the whole derivation, lie apart: logarithms, so relative errors."""
+    """Differences between the logarithms of both sides (relative errors), for each step and the whole derivation."""
 
     steps: tuple[Step, ...]
     differences: tuple[float, ...]
@@ -77,7 +77,7 @@ class Check:
 
     @property
     def holds(self) -> bool:
-        """Whether every step, and the whole, holds within the tolerance."""
+        """Whether every step and the whole derivation hold within the tolerance."""
         return self.largest <= self.tolerance
 
     def __bool__(self) -> bool:
@@ -92,14 +92,14 @@ class Check:
     __repr__ = __str__
 
     def worst(self, other: Check) -> Check:
-        """The larger differences of two checks of one derivation."""
+        """The larger differences of two checks of the same derivation."""
         pairs = zip(self.differences, other.differences, strict=True)
         return replace(self, differences=tuple(max(p) for p in pairs), whole=max(self.whole, other.whole))
 
 
 @dataclass(frozen=True)
 class Derivation:
-    """A start and the steps taken from it. Each operation gives a new derivation.
+    """A start expression and the steps from it. Each operation returns a new derivation.
 
     >>> from corate.rate import P, CR, definition, partition, cit1
     >>> d = Derivation.begin("P(A, B, C)", "A-B B-C")
@@ -125,7 +125,7 @@ class Derivation:
 
     @cached_property
     def result(self) -> Expression:
-        """What the last step left."""
+        """The expression after the last step."""
         factors = _Factors(self.start)
         for step in self.steps:
             if not factors.replace(step.before, step.after):
@@ -142,7 +142,7 @@ class Derivation:
             yield factors.expression(), step
 
     def then(self, *steps: Step) -> Derivation:
-        """With steps added; ExpressionError where what a step replaces is not there."""
+        """Add steps; raises ExpressionError if the expression does not contain what a step replaces."""
         longer = replace(self, steps=(*self.steps, *steps))
         _ = longer.result  # raises
         return longer
@@ -150,7 +150,7 @@ class Derivation:
     def apply(
         self, theorem: Callable[..., Step], target: str | Expression | None = None, *args: Any, **options: Any
     ) -> Derivation:
-        """Apply a theorem to a part of the result (the whole, if none is named); it is given the graph if it asks."""
+        """Apply a theorem to a part of the result (default: the whole); pass the graph if the theorem takes one."""
         if "graph" in inspect.signature(theorem).parameters:
             options.setdefault("graph", self.graph)
         part = self.result if target is None else read(target, self.graph.nodes)
@@ -177,19 +177,19 @@ class Derivation:
         try:
             return evaluation.difference(before, after)
         except UndefinedRateError:
-            return evaluation.distribution.difference(before, after)  # says more
+            return evaluation.distribution.difference(before, after)  # its error has more detail
 
     def check_random(self, seed: int = 0, *, times: int = 3, tolerance: float = TOLERANCE) -> Check:
-        """Draw random positive distributions that obey the graph and check on each; the largest differences.
+        """Check on random positive distributions that obey the graph; returns the largest differences.
 
-        They are tables from random clique potentials, or Gaussians where there are more than fourteen variables.
+        They are tables from random clique potentials, or Gaussians if there are more than fourteen variables.
         """
         found = None
         for k in range(times):
             now = self.check(self._random(seed * times + k), tolerance=tolerance)
             found = now if found is None else found.worst(now)
         if found is None:
-            raise ExpressionError(f"a derivation can be checked once or more, not {times} times")
+            raise ExpressionError(f"times must be at least 1, not {times}")
         return found
 
     def _random(self, seed: int) -> Distribution:
@@ -209,7 +209,7 @@ class Derivation:
     # -- showing -------------------------------------------------------------------------------------------------
 
     def groups(self) -> list[Group]:
-        """The named potentials, in the order they come up."""
+        """The named potentials, in order of first occurrence."""
         found: dict[Group, None] = {}
         for step in self.steps:
             found |= dict.fromkeys(f for f in step.after.powers() if isinstance(f, Group))
@@ -232,7 +232,7 @@ class Derivation:
         return derivation_latex(self)
 
     def html(self) -> str:
-        """As a page that browsers set by themselves."""
+        """As an HTML page with MathML."""
         from corate.rate.pages import derivation_html
 
         return derivation_html(self)
@@ -244,9 +244,9 @@ class Derivation:
 
 
 def rewrite(whole: Expression, before: Expression, after: Expression) -> Expression:
-    """The expression with a part replaced, also within sums and potentials; ExpressionError where it is not there.
+    """Replace a part of an expression, also within sums and potentials; raises ExpressionError if the part is missing.
 
-    Probabilities beside a rate may be borrowed where they have cancelled: CR(A; B) P(A) is P(A, B) / P(B).
+    Probabilities that have cancelled beside a rate are restored if needed: CR(A; B) P(A) is P(A, B) / P(B).
 
     >>> from corate.rate import parse
     >>> rewrite(parse("P(C) sum_A [CR(A; B) P(A)]"), parse("CR(A; B)"), parse("P(A, B) / (P(A) P(B))"))
@@ -259,22 +259,22 @@ def rewrite(whole: Expression, before: Expression, after: Expression) -> Express
 
 
 def _missing(before: Expression, whole: Expression) -> ExpressionError:
-    return ExpressionError(f"{before} does not stand in {whole}")
+    return ExpressionError(f"{whole} does not contain {before}")
 
 
 class _Factors:
-    """A product that is being rewritten: new factors take the place of the first of those they replace."""
+    """A product that is being rewritten: new factors go where the first replaced factor was."""
 
     def __init__(self, whole: Expression) -> None:
         self.powers = dict(whole.powers())
         self.places: dict[Expression, tuple[int, ...]] = {factor: (i,) for i, factor in enumerate(self.powers)}
 
     def expression(self) -> Expression:
-        """The product as it is now."""
+        """The current product."""
         return of_powers({factor: self.powers[factor] for factor in sorted(self.powers, key=self.places.__getitem__)})
 
     def replace(self, before: Expression, after: Expression) -> bool:
-        """Put ``after`` in the place of ``before``; False where that is not there."""
+        """Replace ``before`` by ``after``; returns False if ``before`` is missing."""
         wanted = before.powers()
         needed = {f: k for f, k in wanted.items() if not isinstance(f, Probability)} or wanted
         if not all(_holds(self.powers.get(factor, 0), k) for factor, k in needed.items()):

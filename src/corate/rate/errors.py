@@ -1,4 +1,4 @@
-"""What can go wrong in the algebra: texts that do not read, paths that break a separation, rates without a value."""
+"""The errors of the algebra: invalid expressions, paths that break a separation, undefined rates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ExpressionError(DataError):
 
 
 class SeparationError(DataError):
-    """The graph does not have the independence a theorem needs; ``path`` is the path that breaks it."""
+    """The graph lacks the independence that a theorem needs; ``path`` is the path that breaks it."""
 
     def __init__(self, message: str, path: Sequence[str]) -> None:
         super().__init__(message)
@@ -25,4 +25,4 @@ class SeparationError(DataError):
 
 
 class UndefinedRateError(DataError):
-    """A co-occurrence rate or a quotient has no value: a probability below the line is zero."""
+    """A co-occurrence rate or a quotient is undefined: a probability in a denominator is zero."""

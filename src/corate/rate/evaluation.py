@@ -1,12 +1,12 @@
 """Evaluating expressions: one recursion for every kind of distribution, in log space.
 
-A distribution gives the logarithm of a marginal as a potential over some variables; potentials of one kind can be
-added, multiplied by a whole number, and summed over a variable. Everything else is the definitions:
+A distribution returns the logarithm of a marginal as a potential over some variables; potentials of the same kind can
+be added, multiplied by an integer, and summed over a variable. The rest follows from the definitions:
 
     log P(X | Y)       = log P(X, Y) - log P(Y)
     log CR(X; Z | Y)   = log P(X, Z | Y) - log P(X | Y) - log P(Z | Y)
 
-A variable that stands twice counts once (set union), for densities too, whose joint with itself would be degenerate.
+A repeated variable counts once (set union), also in densities, where its joint with itself would be degenerate.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from corate.rate.terms import Term, Value
 
 __all__ = ["Distribution", "Evaluation", "Potential", "interpretation"]
 
-#: A rate this close to 1, in its logarithm, is called independent.
+#: Events are independent if the absolute log-rate is at most this.
 INDEPENDENT = 1e-9
 
 Self = TypeVar("Self", bound="Potential")
@@ -43,7 +43,7 @@ class Potential(Protocol):
 
 
 class Distribution(ABC):
-    """Something that has probabilities, or densities, of named variables."""
+    """Probabilities or densities of named variables."""
 
     variables: tuple[str, ...]
 
@@ -53,14 +53,14 @@ class Distribution(ABC):
 
     @abstractmethod
     def log_value(self, expression: str | Expression, at: Mapping[str, Value] | None = None) -> float:
-        """The logarithm of an expression's value where its free variables have the given values."""
+        """The logarithm of an expression's value, its free variables fixed to the values ``at``."""
 
     @abstractmethod
     def distance(self, left: Any, right: Any) -> float:
-        """The largest difference of two potentials over the same variables, anywhere (or at many points)."""
+        """The largest difference of two potentials over the same variables, over all values or at sampled points."""
 
     def value(self, expression: str | Expression, at: Mapping[str, Value] | None = None) -> float:
-        """The value of an expression where its free variables have the given values.
+        """The value of an expression, its free variables fixed to the values ``at``.
 
         >>> from corate.rate import Table
         >>> weather = Table([[4, 1], [1, 4]], ["rain", "wet"])
@@ -73,7 +73,7 @@ class Distribution(ABC):
             return math.inf
 
     def interpret(self, expression: str | Expression, at: Mapping[str, Value] | None = None) -> str:
-        """Whether events occur ``repulsive``, ``independent`` or ``attractive``, by the value of a rate."""
+        """Whether events are ``repulsive``, ``independent`` or ``attractive``, by the value of a rate."""
         return interpretation(self.log_value(expression, at))
 
     def difference(self, left: str | Expression, right: str | Expression) -> float:
@@ -95,12 +95,12 @@ class Distribution(ABC):
                 raise ExpressionError(f"no variable {name!r} in the distribution; it has {', '.join(self.variables)}")
 
     def undefined(self, expression: Expression) -> UndefinedRateError:
-        """The error for an expression that has no value somewhere; kinds that can tell where say more."""
-        return UndefinedRateError(f"{expression} is undefined: a probability below the line is zero")
+        """The error for an undefined expression; subclasses add which probability is zero."""
+        return UndefinedRateError(f"{expression} is undefined: a probability in a denominator is zero")
 
 
 class Evaluation:
-    """Expressions evaluated on one distribution, each factor once; ``names`` are the variables of the potentials."""
+    """Evaluates expressions on one distribution, each factor once; ``names`` are the variables of the potentials."""
 
     def __init__(self, distribution: Distribution, names: Collection[str]) -> None:
         distribution.require(names)
@@ -155,12 +155,12 @@ class Evaluation:
 
 
 def read(expression: str | Expression, names: Collection[str] = ()) -> Expression:
-    """An expression, or the one a text says."""
+    """An expression, parsed if it is text."""
     return parse(expression, names) if isinstance(expression, str) else expression
 
 
 def interpretation(log_rate: float, tolerance: float = INDEPENDENT) -> str:
-    """How events occur whose co-occurrence rate has this logarithm.
+    """How events relate whose co-occurrence rate has this logarithm.
 
     >>> interpretation(0.7), interpretation(0.0), interpretation(float("-inf"))
     ('attractive', 'independent', 'repulsive')

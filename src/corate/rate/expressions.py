@@ -2,9 +2,8 @@
 
     CR(X_1; ...; X_n | Y) = P(X_1, ..., X_n | Y) / (P(X_1 | Y) ... P(X_n | Y)),     CR of nothing = 1
 
-An X_i may be several variables taken as one (``Seq``, X1X2 of the paper) or stand for itself (``Sem``, X1;X2), and a
-variable may be fixed to a value (X=0). Expressions cannot be changed. They keep the order they were written in and are
-equal whatever that order is.
+An X_i may be a joint variable (``Seq``, X1X2 in the paper) or a single one (``Sem``, X1;X2). A variable may be fixed
+to a value (X=0). Expressions are immutable. They keep the order in which they were written; equality ignores it.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ __all__ = [
 
 
 class Expression:
-    """What can be written, rewritten and evaluated; ``*``, ``/`` and ``**`` make products, quotients and powers.
+    """An expression of the algebra; ``*``, ``/`` and ``**`` make products, quotients and powers.
 
     >>> print(P("A, B") / (P("A") * P("B")) ** 2)
     P(A, B) / (P(A)^2 P(B)^2)
@@ -48,7 +47,7 @@ class Expression:
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"expressions cannot be changed ({name})")
+        raise AttributeError(f"expressions are immutable: cannot set {name}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(getattr(self, name) for name in self._fields)
@@ -58,7 +57,7 @@ class Expression:
 
     @property
     def key(self) -> Hashable:
-        """The same for expressions that differ only in order."""
+        """A key that is equal for expressions that differ only in order."""
         try:
             return self._key
         except AttributeError:
@@ -80,19 +79,19 @@ class Expression:
         return type(self) is type(other) and hash(self) == hash(other) and self.key == other.key
 
     def powers(self) -> Mapping[Expression, int]:
-        """The factors with their exponents; an expression that is no product is its own only factor."""
+        """The factors with their exponents; an expression that is not a product is its own only factor."""
         return {self: 1}
 
     def terms(self) -> Iterator[Term]:
-        """Every term that is written somewhere, sums not taken into account."""
+        """All terms in the expression, including variables that are summed over."""
         raise NotImplementedError
 
     def variables(self) -> dict[str, None]:
-        """The names of all variables, in the order of writing (as the keys of a dict)."""
+        """The names of all variables, in order of first occurrence (as the keys of a dict)."""
         return dict.fromkeys(t.name for t in self.terms())
 
     def free(self) -> dict[str, None]:
-        """The names of variables that the value depends on: neither fixed nor summed over."""
+        """The names of variables that the value depends on: not fixed and not summed over."""
         return dict.fromkeys(t.name for t in self.terms() if t.value is None)
 
     def fixed(self, at: Mapping[str, Value]) -> Expression:
@@ -159,7 +158,7 @@ class Probability(Expression):
 
 
 class Rate(Expression):
-    """CR(X_1; ...; X_n | Y), each X_i a block; the same block may stand twice. Made by :func:`CR`."""
+    """CR(X_1; ...; X_n | Y), each X_i a block; a block may be repeated. Made by :func:`CR`."""
 
     __slots__ = ("blocks", "given")
     _fields = ("blocks", "given")
@@ -191,7 +190,7 @@ class Rate(Expression):
 
 
 class Product(Expression):
-    """Factors with exponents, at least two or one with an exponent other than 1, or none: ``ONE``."""
+    """Factors with exponents: two or more factors, one with an exponent other than 1, or none (``ONE``)."""
 
     __slots__ = ("_powers",)
     _fields = ("_powers",)
@@ -246,16 +245,16 @@ class Sum(Expression):
         yield from self.body.terms()
 
     def free(self) -> dict[str, None]:
-        """The names the body depends on, but for the one summed over."""
+        """The names the body depends on, except the one summed over."""
         return {name: None for name in self.body.free() if name != self.over}
 
     def fixed(self, at: Mapping[str, Value]) -> Expression:
-        """The same with free variables fixed to values; the one summed over stays."""
+        """The same with free variables fixed to values, except the one summed over."""
         return Sum(self.over, self.body.fixed({name: value for name, value in at.items() if name != self.over}))
 
 
 class Group(Expression):
-    """A product under a name of its own, such as a potential phi(A, B), which does not mix with what stands around it.
+    """A named product, such as a potential phi(A, B); its factors are not merged with the factors around it.
 
     >>> e = Group("phi", ["A", "B"], CR("A; B") * P("A"))
     >>> print(e)
@@ -301,14 +300,14 @@ def product(*factors: Expression | tuple[Expression, int]) -> Expression:
     for given in factors:
         whole, exponent = given if isinstance(given, tuple) else (given, 1)
         if not isinstance(exponent, int):
-            raise ExpressionError(f"exponents are whole numbers, not {exponent!r}")
+            raise ExpressionError(f"exponents must be integers, not {exponent!r}")
         for factor, k in whole.powers().items():
             powers[factor] = powers.get(factor, 0) + k * exponent
     return of_powers(powers)
 
 
 def of_powers(powers: Mapping[Expression, int]) -> Expression:
-    """The product of factors with exponents; those with exponent 0 are dropped."""
+    """The product of factors with exponents; factors with exponent 0 are dropped."""
     kept = {factor: k for factor, k in powers.items() if k}
     if len(kept) == 1:
         ((factor, k),) = kept.items()
@@ -318,7 +317,7 @@ def of_powers(powers: Mapping[Expression, int]) -> Expression:
 
 
 def P(*variables: BlockLike, given: BlockLike = ()) -> Expression:  # noqa: N802
-    """The probability of some variables, from a text or from names; of none it is 1.
+    """The probability of some variables, from a text or from names; 1 without variables.
 
     >>> P("A, B | C") == P("B", "A", given="C")
     True
@@ -334,7 +333,7 @@ def P(*variables: BlockLike, given: BlockLike = ()) -> Expression:  # noqa: N802
 
 
 def probability(left: Block, given: Block = Block(())) -> Expression:  # noqa: B008
-    """P(left | given), 1 where nothing stands on the left."""
+    """P(left | given), or 1 if ``left`` is empty."""
     return Probability(left, given) if left else ONE
 
 
@@ -355,7 +354,7 @@ def CR(*blocks: BlockLike, given: BlockLike = ()) -> Rate:  # noqa: N802
 
 
 def rate_or_one(blocks: Iterable[Block], given: Block) -> Expression:
-    """The rate of blocks; 1 for a single one and for none, by definition."""
+    """The rate of blocks; 1 for fewer than two blocks, by definition."""
     found = tuple(blocks)
     return Rate(found, given) if len(found) > 1 else ONE
 
@@ -365,17 +364,17 @@ def _fixed(terms: Block, at: Mapping[str, Value]) -> Block:
 
 
 def _check_terms(left: Iterable[Term], given: Block) -> None:
-    """No variable both free and fixed, or fixed to two values, or on both sides of the bar."""
+    """Raise ExpressionError if a variable is free and fixed, has two values, or is on both sides of the bar."""
     terms = set(left)
     names = {t[0] for t in terms}
     if len(names) < len(terms):
-        raise ExpressionError(f"{_two_values(terms)} stand in one factor; a variable has one value there")
+        raise ExpressionError(f"{_two_values(terms)} are in one factor; a variable can have only one value")
     if given:
         condition = {t.name for t in given}
         if both := names & condition:
-            raise ExpressionError(f"{min(both)} stands on both sides of the bar; drop it on the left")
+            raise ExpressionError(f"{min(both)} is on both sides of the bar; remove it from the left side")
         if len(condition) < len(given):
-            raise ExpressionError(f"{_two_values(given)} stand in one condition; a variable has one value there")
+            raise ExpressionError(f"{_two_values(given)} are in one condition; a variable can have only one value")
 
 
 def _two_values(terms: Iterable[Term]) -> str:

@@ -3,8 +3,8 @@
     psi(sc) = prod over S in sc of CR(Sem S; Sem G without S = 0) ^ (-1)^(|sc| - |S|)
 
 for every scope sc, a subset of the nodes. The product over all scopes is CR(Sem G), by the two binomial identities of
-the paper's section "CR-F and MRF". A scope that is no clique cancels itself out by the unconnected nodes theorem; the
-others are grouped into maximal cliques. There are 2^n scopes, so this is for small graphs.
+the paper's section "CR-F and MRF". A scope that is not a clique cancels by the unconnected nodes theorem; the others
+are grouped into maximal cliques. There are 2^n scopes, so this is for small graphs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from corate.rate.trees import start
 
 __all__ = ["MOST_NODES", "field"]
 
-#: The number of rates is 2^n and their uses 3^n.
+#: There are 2^n rates, which occur 3^n times.
 MOST_NODES = 10
 
 Scope = tuple[str, ...]
@@ -33,8 +33,8 @@ def field(graph: Graph, given: Sequence[str], configuration: Mapping[str, Value]
     nodes = [node for node in graph.nodes if node not in given]
     if len(nodes) > MOST_NODES:
         raise ExpressionError(
-            f"the MRF form of {len(nodes)} nodes needs {2 ** len(nodes):,} rates; it is made for at most {MOST_NODES} "
-            "nodes. The junction tree form has no such limit"
+            f"the MRF form of {len(nodes)} nodes needs {2 ** len(nodes):,} rates; at most {MOST_NODES} nodes "
+            "are allowed. Use the junction-tree form, which has no such limit"
         )
     fixed = dict.fromkeys(nodes, 0) | dict(configuration or {})
     graph.require(fixed)
@@ -66,16 +66,16 @@ def _scopes(
 
 
 def _cancelled(graph: Graph, psi: Group, nodes: Sequence[str]) -> Step:
-    """The rates of a scope with two unconnected nodes cancel in fours, a four for each subset of the rest."""
+    """The rates of a scope with two unconnected nodes cancel in groups of four, a group for each subset of the rest."""
     pairs = combinations(psi.scope, 2)
     first, second = next((a, b) for a, b in pairs if b not in graph.neighbours[a])
     present = {*nodes, *(term.name for term in psi.body.terms())}
     require_unconnected(graph, first, second, sorted(present))
-    return Step("unconnected nodes", psi, product(), f"{first} and {second} are not joined")
+    return Step("unconnected nodes", psi, product(), f"{first} and {second} are not connected")
 
 
 def _grouped(graph: Graph, nodes: Sequence[str], given: Sequence[str], psi: dict[Scope, Group]) -> list[Step]:
-    """Each maximal clique takes the scopes within it, and the single probabilities, that none before it has taken."""
+    """Each maximal clique takes its scopes and single probabilities that no earlier clique has taken."""
     left: dict[Expression, frozenset[str]] = {group: frozenset(scope) for scope, group in psi.items()}
     left |= {Probability(Seq(node), Seq(*given)): frozenset([node]) for node in nodes}
     steps = []
@@ -83,7 +83,7 @@ def _grouped(graph: Graph, nodes: Sequence[str], given: Sequence[str], psi: dict
         mine = [factor for factor, scope in left.items() if scope <= set(clique)]
         body = product(*(factor.body if isinstance(factor, Group) else factor for factor in mine))
         after = Group("phi", clique, body)
-        steps.append(Step("maximal clique", product(*mine), after, f"what lies within {{{', '.join(clique)}}}"))
+        steps.append(Step("maximal clique", product(*mine), after, f"factors within {{{', '.join(clique)}}}"))
         for factor in mine:
             del left[factor]
     return steps

@@ -1,4 +1,4 @@
-"""Factorising an undirected graph: which form fits, its factors, and how they are derived."""
+"""Factorise an undirected graph: choose a form, derive it, and return its factors."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from corate.rate.trees import chain, interior, tree
 
 __all__ = ["FORMS", "Factorisation", "factorise"]
 
-#: What a graph can be factorised into.
+#: The forms of a factorisation.
 FORMS = ("auto", "chain", "joint-over-interior", "tree", "junction-tree", "mrf", "conditioning")
 
 
 @dataclass(frozen=True)
 class Factorisation:
-    """The factors, whose product is the probability of all variables, and how they were derived.
+    """The factors, whose product is the probability of all variables, and their derivation.
 
-    ``added`` are the edges that a triangulation put in.
+    ``added`` are the edges that triangulation added.
     """
 
     form: str
@@ -56,15 +56,15 @@ def factorise(
 ) -> Factorisation:
     """Factorise P(all nodes | given) by the co-occurrence rate theorems.
 
-    ``graph`` is a text such as ``"A-B B-C"``, edges, or networkx's. ``given`` are variables that stay a condition
-    throughout: nodes of the graph, or others that all nodes may depend on, as the observation of a conditional random
-    field. The forms:
+    ``graph`` is a text such as ``"A-B B-C"``, edges, or a networkx graph. ``given`` are variables that every factor is
+    conditioned on: nodes of the graph, or other variables that all nodes may depend on, such as the observation of a
+    conditional random field. The forms:
 
     - ``chain``: rates of neighbours times single probabilities; ``tree`` is the same
     - ``joint-over-interior``: joint probabilities of neighbours over single probabilities
     - ``junction-tree``: P(C) / P(S) over cliques and separators; other graphs are triangulated first
-    - ``mrf``: potentials of maximal cliques, with the values of a global ``configuration`` (0 where not given)
-    - ``conditioning``: loops are broken by conditioning, no edge is added
+    - ``mrf``: potentials of maximal cliques, with the values of a global ``configuration`` (default: 0)
+    - ``conditioning``: loops are broken by conditioning; no edge is added
     - ``auto``: chain, tree or junction tree, the first that fits
 
     >>> factorise("Y1-Y2 Y2-Y3", given=["X"])
@@ -78,7 +78,7 @@ def factorise(
     read = Graph.of(graph, given=conditions)
     inner = read.without(conditions)
     if not inner.nodes:
-        raise ExpressionError("every variable is given, so nothing is left to factorise")
+        raise ExpressionError("all variables are given, so there is nothing to factorise")
     chosen = _fitting(inner) if form == "auto" else form
     if chosen in ("chain", "joint-over-interior", "tree"):
         _check_shape(inner, chosen)
@@ -101,10 +101,10 @@ def _fitting(graph: Graph) -> str:
 def _check_shape(graph: Graph, form: str) -> None:
     if not graph.is_forest():
         raise ExpressionError(
-            f"the graph has a loop, so it is no {'tree' if form == 'tree' else 'chain'}; use the junction-tree form, "
-            "or conditioning to break loops"
+            f"the graph has a loop, so it is not a {'tree' if form == 'tree' else 'chain'}; use the junction-tree "
+            "form, or conditioning to break loops"
         )
     crowded = next((node for node in graph.nodes if len(graph.neighbours[node]) > 2), None)
     if form != "tree" and crowded is not None:
         others = ", ".join(graph.ordered(graph.neighbours[crowded]))
-        raise ExpressionError(f"the graph is no chain: {crowded} is joined to {others}; use the tree form")
+        raise ExpressionError(f"the graph is not a chain: {crowded} has the neighbours {others}; use the tree form")

@@ -25,7 +25,7 @@ from corate.types import F64
 
 __all__ = ["Gaussian", "Quadratic"]
 
-#: Two forms are compared at so many points drawn from the distribution.
+#: Two forms are compared at this many points drawn from the distribution.
 _POINTS = 24
 
 
@@ -47,11 +47,11 @@ class Quadratic:
         return Quadratic(self.matrix * exponent, self.linear * exponent, self.constant * exponent, self.names)
 
     def summed(self, name: str) -> Quadratic:
-        """The logarithm of the integral over a variable; UndefinedRateError where it does not converge."""
+        """The logarithm of the integral over a variable; raises UndefinedRateError if it diverges."""
         i = self.names.index(name)
         k, row, h = self.matrix[i, i], self.matrix[i].copy(), self.linear[i]
         if not k > 0:
-            raise UndefinedRateError(f"the integral over {name} does not converge: what it is over does not fall off")
+            raise UndefinedRateError(f"the integral over {name} does not converge: its integrand does not decay")
         row[i] = 0.0
         matrix, linear = self.matrix - np.outer(row, row) / k, self.linear - row * h / k
         matrix[i, :] = matrix[:, i] = linear[i] = 0.0
@@ -89,7 +89,7 @@ class Gaussian(Distribution):
         return f"Gaussian({', '.join(self.variables)})"
 
     def log_marginal(self, terms: frozenset[Term], names: tuple[str, ...]) -> Quadratic:
-        """The log-density of some terms as a form over ``names``; fixed ones are put in."""
+        """The log-density of some terms as a form over ``names``, with fixed values substituted."""
         wanted = {t.name: t for t in terms}
         chosen = [name for name in self.variables if name in wanted]
         where = [self.variables.index(name) for name in chosen]
@@ -106,12 +106,12 @@ class Gaussian(Distribution):
         return Quadratic(matrix, linear, float(g - 0.5 * z @ k[np.ix_(held, held)] @ z), names)
 
     def log_value(self, expression: str | Expression, at: Mapping[str, Any] | None = None) -> float:
-        """The logarithm of an expression's value where its free variables have the given values."""
+        """The logarithm of an expression's value, its free variables fixed to the values ``at``."""
         whole = read(expression, self.variables)
         values = at or {}
         self.require([*whole.variables(), *values])
         if missing := [name for name in whole.free() if name not in values]:
-            raise ExpressionError(f"{whole}: what value has {missing[0]}? Give one, such as {{{missing[0]!r}: 0.5}}")
+            raise ExpressionError(f"{whole}: {missing[0]} has no value; pass one, such as {{{missing[0]!r}: 0.5}}")
         form = self.form(whole)
         given = [self._number(Term(name, values[name])) if name in values else 0.0 for name in form.names]
         return float(form.at(np.array([given]) - self._means(form.names))[0])
@@ -131,7 +131,7 @@ class Gaussian(Distribution):
         return found
 
     def sample(self, n: int, seed: int = 0) -> F64:
-        """So many points, ``(n, variables)``."""
+        """Draw ``n`` points, ``(n, variables)``."""
         drawn = np.random.default_rng(seed).standard_normal((n, len(self.variables)))
         return np.asarray(self.mean + drawn @ self._root.T, dtype=np.float64)
 
@@ -148,4 +148,4 @@ class Gaussian(Distribution):
         try:
             return float(term.value)  # type: ignore[arg-type]
         except (TypeError, ValueError):
-            raise ExpressionError(f"{term.name} is a number here, so it cannot be {term.value!r}") from None
+            raise ExpressionError(f"{term.name} must be a number, not {term.value!r}") from None

@@ -1,7 +1,7 @@
-"""Undirected graphs, and what they say about independence: X and Y are independent given Z if Z separates them.
+"""Undirected graphs and their independences: X and Y are independent given Z if Z separates them.
 
-Read from a text (``"A-B B-C"``), from edges, or from networkx. Variables that are given everywhere, such as the
-observation of a conditional random field, are neighbours of every node.
+A graph is read from text (``"A-B B-C"``), from edges, or from networkx. Variables that every factor is conditioned on,
+such as the observation of a conditional random field, are neighbours of every node.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Graph", "GraphLike", "require_separation"]
 
-#: Of larger sets of names only some are shown.
+#: Messages shorten sets with more names.
 _SHOWN = 16
 
 
 @dataclass(frozen=True)
 class Graph:
-    """An undirected graph whose nodes are random variables, in an order.
+    """An undirected graph whose nodes are random variables, in a fixed order.
 
     >>> g = Graph.of("A-B B-C D")
     >>> g.nodes, g.edges
@@ -43,9 +43,9 @@ class Graph:
 
     @classmethod
     def of(cls, source: GraphLike, *, given: Iterable[str] = ()) -> Graph:
-        """Read a graph; ``given`` are variables that all others may depend on, added where they are no nodes yet.
+        """Read a graph; ``given`` are variables that all others may depend on, added if they are not nodes yet.
 
-        Nodes that are no names get one: 3 becomes X3 and (0, 1) becomes X0_1.
+        Nodes that are not names are named: 3 becomes X3 and (0, 1) becomes X0_1.
         """
         if isinstance(source, Graph):
             graph = source
@@ -53,11 +53,11 @@ class Graph:
             graph = _of_text(source)
         elif hasattr(source, "is_directed"):
             if source.is_directed():
-                raise ExpressionError("the graph is directed; give an undirected one, such as graph.to_undirected()")
+                raise ExpressionError("the graph is directed; pass an undirected one, such as graph.to_undirected()")
             given_graph: Any = source
             graph = _of_edges(given_graph.nodes, ((a, b) for a, b, *_ in given_graph.edges))
         elif isinstance(source, Mapping) or not isinstance(source, Iterable):
-            raise ExpressionError(f"a graph is a text such as 'A-B B-C', edges, or networkx's, not {source!r}")
+            raise ExpressionError(f"a graph must be text such as 'A-B B-C', edges, or a networkx graph, not {source!r}")
         else:
             graph = _of_edges((), source)
         return graph._with_given(given)
@@ -77,7 +77,7 @@ class Graph:
 
     @cached_property
     def neighbours(self) -> dict[str, frozenset[str]]:
-        """The nodes that each node is joined to."""
+        """The neighbours of each node."""
         found: dict[str, set[str]] = {node: set() for node in self.nodes}
         for a, b in self.edges:
             found[a].add(b)
@@ -85,18 +85,18 @@ class Graph:
         return {node: frozenset(others) for node, others in found.items()}
 
     def require(self, names: Iterable[str]) -> None:
-        """Raise ExpressionError for a name that is no node."""
+        """Raise ExpressionError for a name that is not a node."""
         for name in names:
             if name not in self.neighbours:
                 raise ExpressionError(f"no node {name!r} in the graph; it has {', '.join(self.nodes[:20])}")
 
     def ordered(self, names: Iterable[str]) -> list[str]:
-        """Names in the order of the nodes."""
+        """The names, sorted in node order."""
         wanted = set(names)
         return [node for node in self.nodes if node in wanted]
 
     def without(self, names: Iterable[str]) -> Graph:
-        """The graph that is left when nodes are taken away."""
+        """The graph without some nodes."""
         gone = set(names)
         kept = tuple(node for node in self.nodes if node not in gone)
         return Graph(kept, tuple((a, b) for a, b in self.edges if a not in gone and b not in gone))
@@ -107,12 +107,12 @@ class Graph:
         return set().union(*(self.neighbours[name] for name in names)) - set(names)
 
     def is_clique(self, names: Iterable[str]) -> bool:
-        """Whether each of some nodes is joined to each other."""
+        """Whether all pairs of some nodes are connected."""
         chosen = set(names)
         return all(chosen - {node} <= self.neighbours[node] for node in chosen)
 
     def path(self, sources: Collection[str], targets: Collection[str], avoiding: Collection[str]) -> list[str] | None:
-        """A shortest path from one set of nodes to another that avoids a third; None where that separates them.
+        """A shortest path from one set of nodes to another that avoids a third; None if there is none.
 
         >>> g = Graph.of("A-B B-C C-D D-A")
         >>> g.path("A", "C", "B"), g.path("A", "C", "BD")
@@ -154,11 +154,11 @@ class Graph:
         return len(self.edges) == len(self.nodes) - len(self.components())
 
     def is_chain(self) -> bool:
-        """Whether the nodes stand in one row (or in several that are not connected)."""
+        """Whether the nodes form one chain, or several unconnected chains."""
         return self.is_forest() and all(len(others) <= 2 for others in self.neighbours.values())
 
     def networkx(self) -> nx.Graph[str]:
-        """As networkx has it."""
+        """As a networkx graph."""
         import networkx as nx
 
         found: nx.Graph[str] = nx.Graph()
@@ -184,7 +184,7 @@ def require_separation(graph: Graph, left: Collection[str], right: Collection[st
     >>> require_separation(Graph.of("A-B B-C A-D D-C"), ["A"], ["C"], ["B"])
     Traceback (most recent call last):
         ...
-    corate.rate.errors.SeparationError: {B} does not separate {A} from {C}: the path A - D - C goes round it
+    corate.rate.errors.SeparationError: {B} does not separate {A} from {C}: the path A - D - C bypasses it
     """
     small = len(left) <= len(right)
     path = graph.path(left, right, given) if small else graph.path(right, left, given)
@@ -195,11 +195,11 @@ def require_separation(graph: Graph, left: Collection[str], right: Collection[st
     if len(path) == 1:
         raise SeparationError(f"{sides}: {path[0]} is on both sides", path)
     way = " - ".join(path)
-    raise SeparationError(f"{sides}: the path {way} {'goes round it' if len(given) else 'joins them'}", path)
+    raise SeparationError(f"{sides}: the path {way} {'bypasses it' if len(given) else 'connects them'}", path)
 
 
 def braced(names: Collection[object]) -> str:
-    """A set of names as text; of a large one, some.
+    """A set of names as text; a large set is shortened.
 
     >>> braced(["A", "B"])
     '{A, B}'
@@ -215,7 +215,7 @@ def _of_text(text: str) -> Graph:
         ends = word.split("-")
         if not all(NAME.fullmatch(end) for end in ends):
             raise ExpressionError(
-                f"{word!r} is no edge; write edges as A-B, a path as A-B-C, and a node without edges as its name"
+                f"{word!r} is not an edge; write edges as A-B, a path as A-B-C, and a node without edges as its name"
                 if word
                 else "the graph is empty; write edges such as 'A-B B-C'"
             )
@@ -229,22 +229,22 @@ def _of_edges(nodes: Iterable[Hashable], edges: Iterable[Any]) -> Graph:
     found: dict[frozenset[str], tuple[str, str]] = {}
     for edge in edges:
         if not isinstance(edge, tuple | list) or len(edge) != 2:
-            raise ExpressionError(f"{edge!r} is no edge; an edge is a pair of nodes")
+            raise ExpressionError(f"{edge!r} is not an edge; an edge is a pair of nodes")
         a, b = (named.setdefault(end, _name(end)) for end in edge)
         if a == b:
-            raise ExpressionError(f"{a} is joined to itself; a variable needs no edge to itself, leave it out")
+            raise ExpressionError(f"{a} has an edge to itself; remove that edge")
         found.setdefault(frozenset((a, b)), (a, b))
     names = tuple(named.values())
     if not names:
         raise ExpressionError("the graph is empty; it needs at least one node")
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ExpressionError(f"two nodes would have the name {twice}; give them names of their own")
+        raise ExpressionError(f"two nodes would have the name {twice}; give them different names")
     return Graph(names, tuple(found.values()))
 
 
 def _name(node: Hashable) -> str:
-    """The name of a node: its own if it is one, else made of its numbers."""
+    """The name of a node: the node itself if it is a valid name, else a name made from its numbers."""
     if isinstance(node, str):
         if NAME.fullmatch(node):
             return node
@@ -254,4 +254,4 @@ def _name(node: Hashable) -> str:
         isinstance(node, tuple) and node and all(isinstance(part, numbers.Integral) and int(part) >= 0 for part in node)
     ):
         return "X" + "_".join(map(str, node))
-    raise ExpressionError(f"{node!r} is no name for a variable; use letters and digits, a letter first")
+    raise ExpressionError(f"{node!r} is not a valid variable name; use letters and digits, starting with a letter")

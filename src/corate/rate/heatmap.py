@@ -1,4 +1,4 @@
-"""Heat maps of co-occurrence rates: a cell says how much the labels of its row and column attract each other."""
+"""Heat maps of co-occurrence rates: a cell shows how strongly the labels of its row and column attract each other."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class HeatMap:
     logs: NDArray[np.floating]
 
     def first(self, n: int) -> HeatMap:
-        """The map of the first ``n`` rows and columns and, if they are more, of the last: the ends of sentences."""
+        """The first ``n`` rows and columns; of more, the last (the sentence boundary) replaces the ``n``-th."""
         i, j = (_some(len(names), n) for names in (self.rows, self.columns))
         return HeatMap(tuple(self.rows[k] for k in i), tuple(self.columns[k] for k in j), self.logs[np.ix_(i, j)])
 
     def text(self) -> str:
-        """Signs for letters: ``+`` attract, ``-`` avoid, more of them more strongly, ``.`` neither.
+        """As plain text: ``+`` attract, ``-`` avoid, ``.`` neither; more signs mean a stronger effect.
 
-        Columns have numbers, and are named at the rows of the same number.
+        Columns are numbered; the row with the same number shows the name.
         """
         width = len(str(max(len(self.rows), len(self.columns))))
         head = " ".join(f"{k + 1:<3}" for k in range(len(self.columns)))
@@ -50,12 +50,12 @@ class HeatMap:
         return "\n".join(lines)
 
     def _name(self, i: int, row: str) -> str:
-        """The name of a row, and of the column with its number where that is another."""
+        """The name of a row, and of the column with the same number if it differs."""
         same = i >= len(self.columns) or self.columns[i] == row
         return row if same else f"{row} (column: {self.columns[i]})"
 
     def svg(self) -> str:
-        """A picture with a title on every cell."""
+        """An SVG image with a title on every cell."""
         left = _MARGIN + _LETTER * max(map(len, self.rows), default=0) + 6
         top = _MARGIN + _LETTER * max(map(len, self.columns), default=0) + 6
         width, height = (left + _CELL * len(self.columns) + _MARGIN, top + _CELL * len(self.rows) + _MARGIN)
@@ -76,10 +76,10 @@ class HeatMap:
 
     def _cell(self, i: int, j: int, x: int, y: int) -> str:
         log = float(self.logs[i, j])
-        told = f"{self.rows[i]}, then {self.columns[j]}: {math.exp(min(log, 700.0)):.3g}"
+        text = f"{self.rows[i]}, then {self.columns[j]}: {math.exp(min(log, 700.0)):.3g}"
         fill = "#{:02x}{:02x}{:02x}".format(*colour(log))
         return (
-            f'<rect x="{x}" y="{y}" width="{_CELL}" height="{_CELL}" fill="{fill}"><title>{escape(told)}</title></rect>'
+            f'<rect x="{x}" y="{y}" width="{_CELL}" height="{_CELL}" fill="{fill}"><title>{escape(text)}</title></rect>'
         )
 
 
@@ -95,7 +95,7 @@ def sign(log: float) -> str:
 
 
 def colour(log: float) -> tuple[int, int, int]:
-    """Red for labels that attract each other, blue for those that avoid each other, white for 1.
+    """Red for labels that attract each other, blue for labels that avoid each other, white for a rate of 1.
 
     >>> colour(0.0), colour(100.0)
     ((247, 247, 247), (178, 24, 43))

@@ -1,11 +1,11 @@
-"""Triangulated graphs: maximal cliques are separated out in a running intersection order.
+"""Triangulated graphs: maximal cliques are separated in a running intersection order.
 
     P(G) = prod P(C_i) / prod P(S_j)
 
-Each clique C_i is taken out by duplicating its separator S_i, partitioning, and the third CIT, as in the paper's
-section "CR-F and Junction Tree". A graph that is not triangulated is triangulated first, by eliminating the node that
-needs the fewest new edges, which adds none where there is no need. (networkx triangulates too, but with many more
-edges: cliques of 40 nodes for a graph of treewidth 5.)
+Each clique C_i is separated by duplicating its separator S_i, partitioning, and the third CIT, as in the paper's
+section "CR-F and Junction Tree". Other graphs are triangulated first: the node that needs the fewest new edges is
+eliminated, so a triangulated graph gets none. (networkx can triangulate too, but adds many more edges: cliques of 40
+nodes for a graph of treewidth 5.)
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ __all__ = ["JunctionTree", "factors", "junction"]
 
 @dataclass(frozen=True)
 class JunctionTree:
-    """Maximal cliques of a triangulated graph, each but the first with a separator that an earlier one holds.
+    """Maximal cliques of a triangulated graph. Each except the first has a separator, which an earlier clique contains.
 
-    Taken from the last to the first they stand in a running intersection order: what a clique has beyond its separator
-    is in no earlier one. ``added`` are the edges of the triangulation.
+    They are in running intersection order: no earlier clique contains a node of a later clique that is not in its
+    separator. ``added`` are the edges of the triangulation.
 
     >>> JunctionTree.of(Graph.of("A-B B-C C-D D-A"))
     JunctionTree(cliques=(('A', 'B', 'C'), ('A', 'C', 'D')), separators=((), ('A', 'C')), added=(('A', 'C'),))
@@ -41,7 +41,7 @@ class JunctionTree:
 
     @classmethod
     def of(cls, graph: Graph) -> JunctionTree:
-        """By the fewest new edges, one node after another."""
+        """Build the tree by eliminating nodes, fewest new edges first."""
         order, later, added = _eliminate(graph)
         place = {node: i for i, node in enumerate(order)}
         cliques: list[dict[str, None]] = []
@@ -61,7 +61,7 @@ class JunctionTree:
 
 
 def junction(graph: Graph, given: Sequence[str]) -> tuple[Derivation, JunctionTree]:
-    """The derivation of P(C) over P(S), and the junction tree it goes along."""
+    """The derivation of P(C) / P(S), and its junction tree."""
     begun = start(graph, given)
     found = JunctionTree.of(graph.without(given))
     condition = Seq(*given)
@@ -86,7 +86,7 @@ def factors(tree: JunctionTree, given: Sequence[str]) -> tuple[Expression, ...]:
 def _separate(
     graph: Graph, left: dict[str, Block], clique: Sequence[str], separator: Sequence[str], condition: Block
 ) -> list[Step]:
-    """The steps that take one clique out of the rate of all nodes that are left."""
+    """The steps that separate one clique from the rate of all remaining nodes."""
     steps = []
     rate: Expression = Rate(left.values(), condition)
     if separator:
@@ -100,9 +100,9 @@ def _separate(
 
 
 def _eliminate(graph: Graph) -> tuple[list[str], dict[str, set[str]], tuple[tuple[str, str], ...]]:
-    """An order of elimination, the later neighbours of each node, and the edges added; the fewest new edges first.
+    """An elimination order (fewest new edges first), the later neighbours of each node, and the added edges.
 
-    The number of edges that each node needs is kept up to date as edges come and nodes go.
+    The number of new edges that each node needs is updated as edges are added and nodes are removed.
     """
     near = {node: set(others) for node, others in graph.neighbours.items()}
     needs = {v: sum(len(near[v] - near[u]) - 1 for u in near[v]) // 2 for v in near}
@@ -131,7 +131,7 @@ def _eliminate(graph: Graph) -> tuple[list[str], dict[str, set[str]], tuple[tupl
 def _fill(
     near: dict[str, set[str]], needs: dict[str, int], nodes: Sequence[str], added: list[tuple[str, str]]
 ) -> set[str]:
-    """Join all of some nodes; the nodes whose need has changed."""
+    """Connect all pairs of some nodes; returns the nodes that now need another number of new edges."""
     changed: set[str] = set()
     for i, a in enumerate(nodes):
         for b in nodes[i + 1 :]:

@@ -1,11 +1,11 @@
-"""Loops, broken with the conditioning operation (theorem 1) so that the factorisation stays exact.
+"""Break loops with the conditioning operation (theorem 1), so that the factorisation stays exact.
 
-Leaves are taken off as in a tree. Of what is left, a node x in a loop is partitioned out; the first CIT leaves it with
-its neighbours. The rate of the rest would now have a new edge between them, so x is brought back as a condition:
+Leaves are removed as in a tree. Then a node x in a loop is partitioned off; the first CIT reduces its factor to x and
+its neighbours. The rate of the rest would need a new edge between the neighbours, so it is conditioned on x:
 
     CR(V, x) = CR(x; N(x))  sum_x [ CR(V | x)  prod over v in V of CR(v; x)  P(x) ]
 
-and CR(V | x) has one node less in loops. The paper leaves this as future work and says how in a sentence.
+and CR(V | x) has one node less in loops. The paper sketches this in one sentence as future work.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def opened(graph: Graph, given: Sequence[str]) -> Derivation:
 
 
 def _broken(graph: Graph, rest: Sequence[str], x: str, given: Sequence[str]) -> list[Step]:
-    """The steps that take x out of CR(Sem rest; x | given) and bring it back as a condition."""
+    """The steps that remove x from CR(Sem rest; x | given) and then condition on it."""
     condition = Seq(*given)
     whole = Rate(Sem(*graph.ordered([*rest, x])), condition)
     steps = [partition(whole, Sem(x))]

@@ -19,7 +19,7 @@ def random_table(
 ) -> Table:
     """A random positive distribution that obeys a graph: the product of a random potential on each maximal clique.
 
-    Variables have as many states as said, or two or three by chance; a mapping may name them for some.
+    ``states`` is the number of states, or maps variables to their states; other variables get two or three states.
 
     >>> d = random_table("A-B B-C", seed=1)
     >>> d.difference("P(A, C | B)", "P(A | B) P(C | B)") < 1e-12
@@ -40,7 +40,7 @@ def random_table(
 
 
 def random_gaussian(graph: GraphLike, seed: int = 0) -> Gaussian:
-    """A random Gaussian that obeys a graph: its precision is zero where there is no edge.
+    """A random Gaussian that obeys a graph: its precision matrix is zero for pairs without an edge.
 
     >>> d = random_gaussian("A-B B-C", seed=1)
     >>> d.difference("P(A, C | B)", "P(A | B) P(C | B)") < 1e-9

@@ -1,4 +1,4 @@
-"""Derivations as LaTeX and as HTML pages; mathematics is MathML, which browsers set without help."""
+"""Derivations as LaTeX and as HTML pages; formulas are MathML, which browsers render themselves."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def derivation_table(derivation: Derivation) -> str:
 
 
 def derivation_html(derivation: Derivation) -> str:
-    """A page that holds all it needs.
+    """A self-contained page.
 
     >>> from corate.rate import factorise
     >>> page = factorise("A-B").derivation.html()

@@ -1,10 +1,10 @@
-"""Reading expressions and graphs from text, with errors that point at the place.
+"""Reading expressions and graphs from text, with errors that point at the position.
 
     expression = power [["/" | "*"] power] ...    factor = P(A, B | C) | CR(A; BC | D) | 1 | ( expression )
     power      = factor ["^" number]                       | sum_Y [ expression ] | phi(A, B)[ expression ]
 
-A word of capital letters, each with digits or primes if any, is several variables: ``X1X2`` is X1 and X2, ``AB`` is A
-and B. Any other word is one variable (``rain``, ``next_label``); so is one that is named as such.
+A word of capital letters, each optionally with digits or primes, is several variables: ``X1X2`` is X1 and X2, ``AB`` is
+A and B. Any other word is one variable (``rain``, ``next_label``), and so is a word listed in ``names``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TOKEN = re.compile(rf"\s*(?:(sum_)?({NAME.pattern})|(\^)\s*(-?\d+)|([()\[\]/*]|
 
 
 def parse(text: str, names: Collection[str] = ()) -> Expression:
-    """The expression that a text says; ``names`` are variables to be read as one, such as AB.
+    """Read an expression from text; ``names`` are words to be read as one variable, such as AB.
 
     >>> parse("P(A, B) / (P(A) P(B))")
     P(A, B) / (P(A) P(B))
@@ -66,7 +66,7 @@ class _Reader:
 
     def end(self) -> None:
         if self.text[self.at :].strip():
-            raise self.fail("a bracket too many" if self.text[self.at :].strip()[0] in ")]" else "this does not read")
+            raise self.fail("extra closing bracket" if self.text[self.at :].strip()[0] in ")]" else "cannot read this")
 
     def expression(self) -> Expression:
         found = self.power()
@@ -132,20 +132,20 @@ class _Reader:
 
 
 def parse_probability(text: str, names: Collection[str] = ()) -> tuple[Block, Block]:
-    """What stands in P(...): the variables and the condition."""
+    """Read the inside of P(...): the variables and the condition."""
     left, given = _sides(text)
     if ";" in left:
-        raise ExpressionError(f"P({text}): variables of a probability are separated by commas")
+        raise ExpressionError(f"P({text}): separate the variables of a probability by commas")
     return Block(_terms(left, names)), Block(_terms(given, names))
 
 
 def parse_rate(text: str, names: Collection[str] = ()) -> tuple[list[Block], Block]:
-    """What stands in CR(...): the blocks and the condition."""
+    """Read the inside of CR(...): the blocks and the condition."""
     left, given = _sides(text)
     parts = left.split(";") if left.strip() else []
     blocks = [Block(_terms(part, names)) for part in parts]
     if not all(blocks):
-        raise ExpressionError(f"CR({text}): nothing stands between two semicolons")
+        raise ExpressionError(f"CR({text}): a variable is missing between two semicolons")
     return blocks, Block(_terms(given, names))
 
 
@@ -155,17 +155,17 @@ def parse_block(text: str) -> Block:
 
 
 def parse_term(text: str) -> Term:
-    """One variable, whatever its name looks like, or ``X=0``."""
+    """One variable with any name, or ``X=0``."""
     found = _TERM.fullmatch(text.strip()) if isinstance(text, str) else None
     if found is None:
-        raise ExpressionError(f"{text!r} is no variable; write a name such as X1, or X1=0 for a fixed value")
+        raise ExpressionError(f"{text!r} is not a variable; write a name such as X1, or X1=0 for a fixed value")
     return Term(found[1], _value(found[2]))
 
 
 def _sides(text: str) -> tuple[str, str]:
     left, bar, given = text.partition("|")
     if "|" in given or (bar and not given.strip()):
-        raise ExpressionError(f"({text}): one bar, then what is given")
+        raise ExpressionError(f"({text}): use one bar, followed by the condition")
     return left, given
 
 
@@ -175,7 +175,7 @@ def _terms(text: str, names: Collection[str]) -> Iterator[Term]:
         at = len(text) - len(rest)
         found = _TERM.match(text, at)
         if found is None:
-            raise ExpressionError(f"{rest!r} does not begin with the name of a variable")
+            raise ExpressionError(f"{rest!r} does not start with a variable name")
         singles = [found[1]]
         if found[1] not in names and _SEVERAL.fullmatch(found[1]):
             singles = _SINGLE.findall(found[1])
@@ -185,7 +185,7 @@ def _terms(text: str, names: Collection[str]) -> Iterator[Term]:
 
 
 def _value(text: str | None) -> Value | None:
-    """A number where it looks like one, else text."""
+    """A number if it looks like one, else text."""
     if text is None:
         return None
     for kind in (int, float):

@@ -20,14 +20,14 @@ from corate.types import F64
 
 __all__ = ["MOST_CELLS", "Discrete", "LogTable", "Table"]
 
-#: No table with more cells is built.
+#: Larger tables are refused.
 MOST_CELLS = 1 << 24
 _MOST_AXES = 32
 
 
 @dataclass(frozen=True, eq=False)
 class LogTable:
-    """Logarithms over all values of some variables: an axis for each name, of length 1 where it does not matter."""
+    """Logarithms over all values of some variables: an axis for each name, of length 1 if it has no effect."""
 
     array: F64
     names: tuple[str, ...]
@@ -42,7 +42,7 @@ class LogTable:
         return LogTable(self.array * exponent, self.names, self.sizes)
 
     def summed(self, name: str) -> LogTable:
-        """The logarithm of the sum over a variable, also where nothing depends on it."""
+        """The logarithm of the sum over a variable, even if the values do not depend on it."""
         axis = self.names.index(name)
         found = log_sum(self.array, (axis,))
         if self.array.shape[axis] == 1:
@@ -51,13 +51,13 @@ class LogTable:
 
 
 class Discrete(Distribution):
-    """A distribution of variables that have finitely many states."""
+    """A distribution of variables with finitely many states."""
 
     states: dict[str, tuple[Hashable, ...]]
 
     @abstractmethod
     def _log_probabilities(self, free: tuple[str, ...], fixed: Mapping[str, int]) -> F64:
-        """log P(free, fixed) over the states of the free variables, an axis for each in their order."""
+        """log P(free, fixed) over the states of the free variables, an axis for each, in their order."""
 
     def log_marginal(self, terms: frozenset[Term], names: tuple[str, ...]) -> LogTable:
         """log P of some terms, an axis for each of ``names``."""
@@ -72,7 +72,7 @@ class Discrete(Distribution):
         return LogTable(self._log_probabilities(free, fixed).reshape(shape), names, sizes)
 
     def index(self, name: str, value: Any) -> int:
-        """Which state of a variable a value is."""
+        """The index of a variable's state."""
         try:
             return self.states[name].index(value)
         except ValueError:
@@ -80,10 +80,10 @@ class Discrete(Distribution):
             raise ExpressionError(f"{name} has no state {value!r}; it has {some}") from None
 
     def distance(self, left: LogTable, right: LogTable) -> float:
-        """The largest difference of two tables; impossible on both sides is no difference."""
+        """The largest difference of two tables; cells that are impossible in both tables do not count."""
         a, b = np.broadcast_arrays(left.array, right.array)
         if not (np.all(a < np.inf) and np.all(b < np.inf)):  # NaN is not below infinity
-            raise UndefinedRateError("a side of the equation is undefined: a probability below the line is zero")
+            raise UndefinedRateError("a side of the equation is undefined: a probability in a denominator is zero")
         with np.errstate(invalid="ignore"):
             differences = np.abs(a - b)
         return float(np.where(a == b, 0.0, differences).max())
@@ -98,12 +98,12 @@ class Discrete(Distribution):
             raise
 
     def log_value(self, expression: str | Expression, at: Mapping[str, Value] | None = None) -> float:
-        """The logarithm of an expression's value where its free variables have the given values."""
+        """The logarithm of an expression's value, its free variables fixed to the values ``at``."""
         whole = read(expression, self.variables)
         self.require([*whole.variables(), *(at or ())])
         here = whole.fixed(at or {})
         if left := list(here.free()):
-            raise ExpressionError(f"{whole}: what value has {left[0]}? Give one, such as {{{left[0]!r}: 0}}")
+            raise ExpressionError(f"{whole}: {left[0]} has no value; pass one, such as {{{left[0]!r}: 0}}")
         return float(self._defined(here).array.item())
 
     def log_table(self, expression: str | Expression) -> tuple[tuple[str, ...], F64]:
@@ -128,8 +128,8 @@ class Discrete(Distribution):
         return found
 
     def undefined(self, expression: Expression) -> UndefinedRateError:
-        """The error for an expression that has no value somewhere, with the probability that is zero."""
-        for factor, below in _below_the_line(expression):
+        """The error for an undefined expression, with the probability that is zero."""
+        for factor, below in _denominators(expression):
             names = tuple(n for n in self.variables if n in below.variables())
             table = Evaluation(self, names).log(below)
             where = np.argwhere(table.array == -np.inf)
@@ -138,7 +138,7 @@ class Discrete(Distribution):
                 cell = {n: self.states[n][i] for n, i in zip(names, where[0].tolist(), strict=True) if n in free}
                 zero = below.fixed(cell)
                 return UndefinedRateError(
-                    f"{factor} is undefined: {zero} is zero; leave that state out, or add something to every count "
+                    f"{factor} is undefined: {zero} is zero; omit that state, or add a constant to every count "
                     "(Counts.table)"
                 )
         return super().undefined(expression)
@@ -165,14 +165,14 @@ class Table(Discrete):
         given = np.asarray(weights, dtype=np.float64)
         self.variables = tuple(variables)
         if given.ndim != len(self.variables) or len(set(self.variables)) != len(self.variables):
-            raise DataError(f"a table with {given.ndim} axes needs as many names, all different, not {self.variables}")
+            raise DataError(f"a table with {given.ndim} axes needs {given.ndim} different names, not {self.variables}")
         if not log and (not np.isfinite(given).all() or (given < 0).any()):
-            raise DataError("weights of a table must be finite and not negative")
+            raise DataError("weights of a table must be finite and must not be negative")
         with np.errstate(divide="ignore"):
             logs = given if log else np.log(given)
         total = log_sum(logs, tuple(range(logs.ndim))) if logs.size else np.array(-np.inf)
         if not np.isfinite(total).all():
-            raise DataError("a table needs a weight above zero, and none that is infinite or not a number")
+            raise DataError("a table needs at least one weight above zero, and all weights must be finite")
         self._logs = logs - total
         named = states or {}
         self.states = {
@@ -180,7 +180,7 @@ class Table(Discrete):
         }
         for name, n in zip(self.variables, logs.shape, strict=True):
             if len(set(self.states[name])) != n:
-                raise DataError(f"{name} has {n} states, so it needs as many names for them, all different")
+                raise DataError(f"{name} has {n} states, so it needs {n} different state names")
 
     def __repr__(self) -> str:
         return f"Table({', '.join(f'{name}: {len(states)} states' for name, states in self.states.items())})"
@@ -195,7 +195,7 @@ class Table(Discrete):
 
 
 def log_sum(array: F64, axes: tuple[int, ...], *, keep: bool = True) -> F64:
-    """log of the sum of exponentials over some axes; NaN stays NaN."""
+    """log of the sum of exponentials over some axes; NaN is kept."""
     if not axes:
         return array
     top = array.max(axis=axes, keepdims=True)
@@ -214,12 +214,12 @@ def check_cells(cells: int, names: Sequence[str]) -> None:
         )
 
 
-def _below_the_line(expression: Expression) -> list[tuple[Expression, Expression]]:
+def _denominators(expression: Expression) -> list[tuple[Expression, Expression]]:
     """The probabilities an expression divides by, each with the factor it is part of."""
     found: list[tuple[Expression, Expression]] = []
     for factor, exponent in expression.powers().items():
         if isinstance(factor, Sum | Group):
-            found += _below_the_line(factor.body)
+            found += _denominators(factor.body)
         elif isinstance(factor, Rate | Probability):
             if factor.given:
                 found.append((factor, Probability(factor.given)))

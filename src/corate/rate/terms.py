@@ -1,4 +1,4 @@
-"""Terms: random variables, free or fixed to a value, and blocks of them that are taken as one joint variable."""
+"""Terms: random variables, free or fixed to a value, and blocks of terms that form one joint variable."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Term(NamedTuple):
 
 
 class Block(tuple[Term, ...]):
-    """Variables taken as one joint variable; each counts once."""
+    """Variables that form one joint variable; each counts once."""
 
     __slots__ = ()
 
@@ -35,7 +35,7 @@ class Block(tuple[Term, ...]):
 
     @property
     def key(self) -> Hashable:
-        """The same for the same terms in any order."""
+        """A key that ignores the order of the terms."""
         return self[0] if len(self) == 1 else frozenset(self)
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ BlockLike: TypeAlias = str | Term | Iterable[str | Term]
 
 
 def term(given: str | Term) -> Term:
-    """A variable by its name, or ``X=0`` for one that is fixed."""
+    """A variable by its name, or ``X=0`` for a fixed one."""
     if isinstance(given, Term):
         return given
     from corate.rate.parsing import parse_term
@@ -80,7 +80,7 @@ def Seq(*variables: str | Term) -> Block:  # noqa: N802
 
 
 def Sem(*variables: str | Term) -> list[Block]:  # noqa: N802
-    """Several variables, each for itself.
+    """Several variables, each as a block of its own.
 
     >>> from corate.rate import CR
     >>> print(CR(*Sem("X1", "X2", "X3")))

@@ -1,7 +1,7 @@
-"""The paper's theorems as operations: each takes an expression and gives the step to the new one.
+"""The paper's theorems as operations: each takes an expression and returns the step to the new one.
 
-Every operation works on conditional rates and probabilities too: what is given stays given. Those that need an
-independence look for it in a graph and raise SeparationError, which names the path that breaks it.
+Operations also apply to conditional rates and probabilities; the condition is kept. Operations that need an
+independence check it in a graph and raise SeparationError, which names the path that breaks it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Kind = TypeVar("Kind", bound=Expression)
 
 
 def definition(expression: str | Expression) -> Step:
-    """Definitions 1 to 3: a rate as a quotient of probabilities, or a joint probability as a rate times singles.
+    """Definitions 1 to 3: a rate as a quotient of probabilities, a joint probability as a rate times single ones.
 
     >>> print(definition("P(A, B | C)"))
     P(A, B | C)
@@ -61,7 +61,7 @@ def definition(expression: str | Expression) -> Step:
 
 
 def singleton(expression: str | Expression) -> Step:
-    """The rate of one variable is 1, and so is that of none.
+    """The rate of one variable, or of none, is 1.
 
     >>> print(singleton("CR(A | B)").after, singleton("CR()").after)
     1 1
@@ -81,7 +81,7 @@ def conditioning(expression: str | Expression, variable: str) -> Step:
     rate = _rate(expression)
     y = term(variable)
     if y.value is not None or y.name in rate.variables():
-        raise ExpressionError(f"{rate} cannot be conditioned on {y}: take a variable that does not stand in it")
+        raise ExpressionError(f"{rate} cannot be conditioned on {y}: choose a variable that is not in it")
     inside = product(
         rate_or_one(rate.blocks, Block([y, *rate.given])),
         *(Rate((b, Block([y])), rate.given) for b in rate.blocks),
@@ -110,7 +110,7 @@ def marginal(expression: str | Expression) -> Step:
 
 
 def order(expression: str | Expression, new: str | Iterable[BlockLike]) -> Step:
-    """Theorem 3: a rate does not depend on the order of its variables. (Equal expressions, written otherwise.)
+    """Theorem 3: a rate does not depend on the order of its variables; only the notation changes.
 
     >>> print(order("CR(A; B; C)", "BCA"))
     CR(A; B; C)
@@ -119,14 +119,14 @@ def order(expression: str | Expression, new: str | Iterable[BlockLike]) -> Step:
     rate = _rate(expression)
     after = Rate(_listed(new), rate.given)
     if after != rate:
-        raise ExpressionError(f"{after} has not the same variables as {rate}")
+        raise ExpressionError(f"{after} does not have the same variables as {rate}")
     return Step("order independence", rate, after)
 
 
 def partition(expression: str | Expression, left: str | Iterable[BlockLike]) -> Step:
-    """Theorem 4: the rate of the left part, that of the right part, and the cut between the two as joint variables.
+    """Theorem 4: the rate of the left part, of the right part, and of the two parts as joint variables.
 
-    ``left`` are some of the blocks, in a list; a text names single variables.
+    ``left`` is a list of blocks, or a text that names single variables.
 
     >>> print(partition("CR(A; B; C; D | Y)", "AB").after)
     CR(A; B | Y) CR(C; D | Y) CR(AB; CD | Y)
@@ -135,14 +135,14 @@ def partition(expression: str | Expression, left: str | Iterable[BlockLike]) -> 
     chosen = _listed(left)
     rest = _without(rate, chosen)
     if not chosen or not rest:
-        raise ExpressionError(f"a partition of {rate} needs something on either side")
+        raise ExpressionError(f"a partition of {rate} needs at least one variable on each side")
     cut = Rate((_joined(chosen), _joined(rest)), rate.given)
     after = product(rate_or_one(chosen, rate.given), rate_or_one(rest, rate.given), cut)
     return Step("partition", rate, after, f"{_braced(chosen)} | {_braced(rest)}")
 
 
 def merge(expression: str | Expression, first: BlockLike, second: BlockLike) -> Step:
-    """Theorem 5: two variables become one joint variable, and their rate a factor.
+    """Theorem 5: two variables become one joint variable, and their rate becomes a factor.
 
     >>> print(merge("CR(A; B; C)", "B", "C").after)
     CR(A; BC) CR(B; C)
@@ -168,7 +168,7 @@ def independent_merge(expression: str | Expression, first: BlockLike, second: Bl
 
 
 def duplicate(expression: str | Expression, *blocks: BlockLike) -> Step:
-    """Theorem 6: a variable of a rate may stand twice, times its probability.
+    """Theorem 6: a variable of a rate may be repeated, times its probability.
 
     >>> print(duplicate("CR(A; B | Y)", "B").after)
     CR(B; A; B | Y) P(B | Y)
@@ -177,13 +177,13 @@ def duplicate(expression: str | Expression, *blocks: BlockLike) -> Step:
     twice = [block(b) for b in blocks]
     _without(rate, twice)
     if not twice:
-        raise ExpressionError(f"{rate}: which variable is to be duplicated?")
+        raise ExpressionError(f"{rate}: name at least one variable to duplicate")
     after = product(Rate((*twice, *rate.blocks), rate.given), *(Probability(b, rate.given) for b in twice))
     return Step("duplicate", rate, after, _braced(twice))
 
 
 def cit1(expression: str | Expression, drop: BlockLike, *, graph: GraphLike) -> Step:
-    """Theorem 7 (1): CR(X; YZ) = CR(X; Z) where X and Y are independent given Z; ``drop`` is Y.
+    """Theorem 7 (1): CR(X; YZ) = CR(X; Z) if X and Y are independent given Z; ``drop`` is Y.
 
     >>> print(cit1("CR(A; BC)", "C", graph="A-B B-C").after)
     CR(A; B)
@@ -202,7 +202,7 @@ def cit1(expression: str | Expression, drop: BlockLike, *, graph: GraphLike) -> 
 
 
 def cit2(expression: str | Expression, split: BlockLike, *, graph: GraphLike) -> Step:
-    """Theorem 7 (2): CR(XY; Z) = CR(X; Z) CR(Y; Z) / CR(X; Y), X and Y independent given Z; ``split`` is X.
+    """Theorem 7 (2): CR(XY; Z) = CR(X; Z) CR(Y; Z) / CR(X; Y) if X and Y are independent given Z; ``split`` is X.
 
     >>> print(cit2("CR(AC; B)", "A", graph="A-B B-C").after)
     CR(A; B) CR(C; B) / CR(A; C)
@@ -210,7 +210,7 @@ def cit2(expression: str | Expression, split: BlockLike, *, graph: GraphLike) ->
     rate, (left, right) = _two_blocks(expression)
     x = block(split)
     if not x or not (set(x) < set(left) or set(x) < set(right)):
-        raise ExpressionError(f"{x or 'nothing'} is no part of a block of {rate}; name some of its variables, not all")
+        raise ExpressionError(f"{x or 'nothing'} is not part of a block of {rate}; name some of its variables, not all")
     xy, z = (left, right) if set(x) < set(left) else (right, left)
     y = Block(t for t in xy if t not in x)
     given = _names((*z, *rate.given))
@@ -220,7 +220,7 @@ def cit2(expression: str | Expression, split: BlockLike, *, graph: GraphLike) ->
 
 
 def cit3(expression: str | Expression, *, graph: GraphLike) -> Step:
-    """Theorem 7 (3): CR(XZ; YZ) = CR(Z; Z) = 1 / P(Z) where X and Y are independent given Z.
+    """Theorem 7 (3): CR(XZ; YZ) = CR(Z; Z) = 1 / P(Z) if X and Y are independent given Z.
 
     >>> print(cit3("CR(AB; BC)", graph="A-B B-C").after)
     1 / P(B)
@@ -238,10 +238,10 @@ def cit3(expression: str | Expression, *, graph: GraphLike) -> Step:
 
 
 def unconnected(expression: str | Expression, first: str, second: str, *, graph: GraphLike) -> Step:
-    """Theorem 8: of two unconnected nodes, either both are fixed and both free, or each is fixed once; it is the same.
+    """Theorem 8: for unconnected nodes, both fixed times both free equals first fixed times second fixed.
 
-    The expression is the product of a rate where both are fixed and the same rate where both are free. All other nodes
-    that they are joined to must stand in it.
+    The expression is the product of a rate with both nodes fixed and the same rate with both free. It must contain all
+    neighbours of the two nodes.
 
     >>> print(unconnected("CR(A=0; B; C=0) CR(A; B; C)", "A", "C", graph="A-B B-C").after)
     CR(A=0; B; C) CR(A; B; C=0)
@@ -250,7 +250,7 @@ def unconnected(expression: str | Expression, first: str, second: str, *, graph:
     rates = [f for f, k in whole.powers().items() for _ in range(k) if isinstance(f, Rate)]
     fixed = next((r for r in rates if all(_value(r, n) is not None for n in (first, second))), None)
     if fixed is None:
-        raise ExpressionError(f"{whole}: no rate in it has both {first} and {second} fixed to a value")
+        raise ExpressionError(f"{whole}: no rate has both {first} and {second} fixed to a value")
     values = {name: _value(fixed, name) for name in (first, second)}
     bare = _free(fixed, (first, second))
     if whole != product(fixed, bare):
@@ -264,19 +264,19 @@ def unconnected(expression: str | Expression, first: str, second: str, *, graph:
         bare.fixed({first: values[first]}),  # type: ignore[dict-item]
         bare.fixed({second: values[second]}),  # type: ignore[dict-item]
     )
-    return Step("unconnected nodes", whole, after, f"{first} and {second} are not joined")
+    return Step("unconnected nodes", whole, after, f"{first} and {second} are not connected")
 
 
 def require_unconnected(graph: Graph, first: str, second: str, present: Sequence[str]) -> None:
-    """Raise SeparationError where two nodes are joined, or have neighbours that are not present."""
+    """Raise SeparationError if two nodes are connected, or have neighbours that are not present."""
     graph.require([first, second, *present])
     if second in graph.neighbours[first]:
-        raise SeparationError(f"{first} and {second} are joined: {first} - {second}", [first, second])
+        raise SeparationError(f"{first} and {second} are connected: {first} - {second}", [first, second])
     for name in (first, second):
         for other in graph.ordered(graph.neighbours[name]):
             if other not in present:
                 raise SeparationError(
-                    f"the Markov blanket of {braced([first, second])} must stand in the rates, but {other} does not: "
+                    f"the Markov blanket of {braced([first, second])} must be in the rates, but {other} is not: "
                     f"{name} - {other}",
                     [name, other],
                 )
@@ -295,19 +295,19 @@ def _kind(expression: Expression, kind: type[Kind], called: str) -> Kind:
 def _two_blocks(expression: str | Expression) -> tuple[Rate, tuple[Block, Block]]:
     rate = _rate(expression)
     if len(rate.blocks) != 2:
-        raise ExpressionError(f"{rate} has {len(rate.blocks)} variables; this theorem is about two (joint) ones")
+        raise ExpressionError(f"{rate} has {len(rate.blocks)} variables; this theorem needs two (joint) variables")
     return rate, (rate.blocks[0], rate.blocks[1])
 
 
 def _listed(blocks: str | Iterable[BlockLike]) -> list[Block]:
-    """Blocks one by one; a text names single variables."""
+    """Blocks as a list; a text names single variables."""
     if isinstance(blocks, str):
         return [Block([t]) for t in block(blocks)]
     return [b if isinstance(b, Block) else block(b) for b in blocks]
 
 
 def _without(rate: Rate, chosen: Sequence[Block]) -> list[Block]:
-    """The blocks that are left when some are taken away."""
+    """The blocks without some of them."""
     want = Counter([b[0] if len(b) == 1 else b.key for b in chosen])
     rest = []
     for one in rate.blocks:

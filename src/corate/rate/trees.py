@@ -1,6 +1,6 @@
-"""Chains and trees: leaves are partitioned off one by one, and the first CIT leaves each with its neighbour.
+"""Chains and trees: leaves are partitioned off one by one; the first CIT reduces the factor to leaf and neighbour.
 
-P(Y_1, ..., Y_n | X) = prod CR(Y_i; Y_k | X) prod P(Y_j | X)      i - k the edges, j the nodes
+P(Y_1, ..., Y_n | X) = prod CR(Y_i; Y_k | X) prod P(Y_j | X)      over edges i - k and nodes j
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ __all__ = ["chain", "interior", "peel", "start", "tree"]
 
 
 def start(graph: Graph, given: Sequence[str]) -> Derivation:
-    """P of all nodes that are not given, first as a rate times single probabilities."""
+    """P of all nodes that are not given, rewritten as a rate times single probabilities."""
     nodes = [node for node in graph.nodes if node not in given]
     whole = Probability(Seq(*nodes), Seq(*given))
     return Derivation(whole, graph, (definition(whole),) if len(nodes) > 1 else ())
 
 
 def tree(graph: Graph, given: Sequence[str]) -> Derivation:
-    """The derivation for a graph that has no loop once what is given is taken away."""
+    """The derivation for a graph that has no loop after the given nodes are removed."""
     begun = start(graph, given)
     nodes = [node for node in graph.nodes if node not in given]
     steps, _ = peel(graph, nodes, given)
     return Derivation(begun.start, graph, (*begun.steps, *steps))
 
 
-#: A chain is a tree; its leaves come off from the far end, so that the factors stand in order.
+#: A chain is a tree; its leaves are removed from the far end, so that the factors are in order.
 chain = tree
 
 
 def interior(graph: Graph, given: Sequence[str]) -> Derivation:
-    """A chain as the joint probabilities of neighbours over those of the nodes between."""
+    """A chain as the joint probabilities of neighbours over the probabilities of the interior nodes."""
     found = tree(graph, given)
     rates = [factor for factor in found.result.powers() if isinstance(factor, Rate)]
     return Derivation(found.start, graph, (*found.steps, *map(definition, rates)))
 
 
 def peel(graph: Graph, nodes: Sequence[str], given: Sequence[str]) -> tuple[list[Step], list[str]]:
-    """Steps that take leaves off CR(Sem nodes | given) while there are any, and the nodes that are left.
+    """Steps that remove leaves from CR(Sem nodes | given) while there are any, and the remaining nodes.
 
-    Nodes without neighbours come off too. One node remains of a forest; else what lies on loops, or between them.
+    Nodes without neighbours are removed too. One node of a forest remains; otherwise the nodes on or between loops.
     """
     left = {node: Block([Term(node)]) for node in nodes}
     degree = {node: sum(other in left for other in graph.neighbours[node]) for node in nodes}
@@ -63,7 +63,7 @@ def peel(graph: Graph, nodes: Sequence[str], given: Sequence[str]) -> tuple[list
 
 
 def _split(graph: Graph, whole: Rate, leaf: str, own: Block, left: Mapping[str, Block]) -> list[Step]:
-    """The steps from CR(Sem left; leaf) to CR(Sem left), and CR(its neighbour; leaf) beside it."""
+    """The steps from CR(Sem left; leaf) to CR(Sem left) CR(neighbour; leaf)."""
     steps = [partition(whole, left.values())] if len(left) > 1 else []
     dropped = [block[0] for node, block in left.items() if node not in graph.neighbours[leaf]]
     if dropped:

@@ -1,7 +1,7 @@
 """Expressions as text, LaTeX and MathML.
 
-Factors stand in the order of writing, potentials first, then rates, probabilities and sums; negative powers go below
-the line. ``short`` writes a potential by its name alone, where its meaning is told elsewhere.
+Factors keep their order, but potentials come first, then rates, probabilities and sums; negative powers go into the
+denominator. ``short`` writes only the name of a potential, for use where its definition is shown elsewhere.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _GREEK = {"phi": "φ", "psi": "ψ"}
 
 
 def _ranked(expression: Expression) -> tuple[list[tuple[Expression, int]], list[tuple[Expression, int]]]:
-    """The factors above and below the line with positive exponents."""
+    """The factors of the numerator and of the denominator, with positive exponents."""
     ranks = {Group: 0, Rate: 1, Probability: 2, Sum: 3}
     factors = sorted(expression.powers().items(), key=lambda item: ranks.get(type(item[0]), 4))
     return [(f, k) for f, k in factors if k > 0], [(f, -k) for f, k in factors if k < 0]
@@ -31,7 +31,7 @@ def _ranked(expression: Expression) -> tuple[list[tuple[Expression, int]], list[
 
 
 def text(expression: Expression, *, short: bool = False) -> str:
-    """One line of plain text; :func:`corate.rate.parse` reads it back if it is not short."""
+    """One line of plain text; :func:`corate.rate.parse` reads it back unless ``short``."""
     above, below = _ranked(expression)
     if len(above) == 1 and above[0][1] == 1 and not below:
         return _factor_text(above[0][0], short)
@@ -64,7 +64,7 @@ def _given_text(given: Block) -> str:
 
 
 def block_text(block: Block) -> str:
-    """A joint variable: ``X1X2`` where that is plain, else with spaces.
+    """A joint variable: ``X1X2`` if that is unambiguous, else with spaces.
 
     >>> from corate.rate import Seq
     >>> block_text(Seq("X1", "X2")), block_text(Seq("rain", "wet")), block_text(Seq("X1=0", "X2"))
@@ -108,7 +108,7 @@ def _given_latex(given: Block) -> str:
 
 
 def name_latex(name: str) -> str:
-    r"""The name of a variable: digits and what follows an underscore are set lower.
+    r"""The name of a variable: digits and the part after an underscore become subscripts.
 
     >>> name_latex("Y12"), name_latex("next_label"), name_latex("A'")
     ('Y_{12}', '\\mathit{next}_{\\mathit{label}}', "A'")
@@ -144,7 +144,7 @@ def _escaped(value: str) -> str:
 
 
 def mathml(expression: Expression, *, short: bool = False) -> str:
-    """The inside of a ``math`` element, which browsers set by themselves."""
+    """The content of a ``math`` element."""
     above, below = _ranked(expression)
     over = _powers_mathml(above, short) or "<mn>1</mn>"
     return over if not below else f"<mfrac>{_row(over)}{_row(_powers_mathml(below, short))}</mfrac>"
