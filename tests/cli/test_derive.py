@@ -55,7 +55,7 @@ def test_output_goes_to_a_file(corate, tmp_path):
         (["A-B-"], "'A-B-' is not an edge"),
         (["A-B B-C C-A", "--form", "chain"], "has a loop"),
         (["-".join(f"X{i}" for i in range(20)), "--form", "mrf"], "at most 10"),
-        (["A-B", "--given", "3"], "'3' is not a variable"),
+        (["A-B", "--given", "{"], "'{' is not a variable"),
     ],
 )
 def test_graphs_that_cannot_be_derived_end_with_one_line(corate, arguments, told):

@@ -333,3 +333,18 @@ def test_random_models_are_positive_and_depend_on_the_seed() -> None:
 def test_variables_with_capital_names_can_be_asked_for() -> None:
     table = Table([[3, 1], [1, 3]], ["AB", "C"])
     assert table.difference("CR(AB; C) P(AB) P(C)", "P(AB, C)") < 1e-12
+
+
+def test_states_are_found_by_how_they_are_written() -> None:
+    """A number in the text of an expression also means the state that is a text, and the other way round."""
+    counts = Counts.of_frame({"A": ["x", "y", "x"], "B": ["0", "1", "0"], "C": [0, 1, 1]})
+    assert counts.value("P(B=0)") == counts.value('P(B="0")') == pytest.approx(2 / 3)
+    assert counts.value('P(C="1")') == pytest.approx(2 / 3)
+    with pytest.raises(ExpressionError, match="B has no state 2; it has 0, 1"):
+        counts.value("P(B=2)")
+
+
+def test_columns_may_have_numbers_and_spaces_for_names() -> None:
+    counts = Counts.of_frame({0: ["x", "y"], "next label": ["x", "y"]})
+    assert counts.value("CR({0}=x; {next label}=x)") == pytest.approx(2.0)
+    assert Counts.of_frame({0: ["x", "y"], 1: [1, 2]}, [1]).variables == ("1",)

@@ -45,7 +45,7 @@ def test_graphs_are_read_from_texts_edges_and_networkx() -> None:
         ([("A", "B", "C")], "is not an edge"),
         (["AB"], "is not an edge"),
         ([("A", 2.5)], "not a valid variable name"),
-        ([("A", "B C")], "not a valid variable name"),
+        ([("A", "B=C")], "not a valid variable name"),
         ([(1, "A"), ("X1", "A")], "two nodes would have the name X1"),
         (3, "a graph must be text"),
     ],

@@ -45,6 +45,15 @@ from reference.rates import Joint
 from small_graphs import KINDS, random_graph
 
 APPLICATIONS = 10_000
+NODES = [
+    ["A", "B", "C"],
+    ["X1", "X2", "rain"],
+    ["A'", "next_label", "B2"],
+    ["AB", "next label", "0"],
+    ["sum_x", "P", "CR"],
+    ["a-b", "x, y; z | (w) [v]", "été"],
+]
+VALUES = (0, 1, -3, 0.5, "0", "yes", "", "a b", 'say "x"', "back\\slash", "(", "a|b;c", "{x}", "nan", "1e5", "=", "é")
 TABLES = 40
 
 
@@ -179,6 +188,15 @@ def test_no_application_of_a_theorem_is_unsound(seed: int) -> None:
 def test_what_is_printed_reads_back() -> None:
     rng = random.Random(1)
     for _ in range(APPLICATIONS):
-        nodes = rng.choice([["A", "B", "C"], ["X1", "X2", "rain"], ["A'", "next_label", "B2"]])
-        made = expression(rng, nodes)
+        made = expression(rng, rng.choice(NODES))
+        values = {name: rng.choice(VALUES) for name in made.free() if rng.random() < 0.3}
+        made = made.fixed(values)
         assert parse(str(made)) == made, str(made)
+        terms_read = sorted(map(repr, parse(str(made)).terms()))
+        assert terms_read == sorted(map(repr, made.terms())), "values keep their type, too"
+
+
+def test_a_graph_that_is_printed_reads_back() -> None:
+    for nodes in NODES:
+        graph = Graph.of([(nodes[0], nodes[1]), (nodes[1], nodes[2])])
+        assert Graph.of(repr(graph).removeprefix('Graph("').removesuffix('")')) == graph

@@ -51,9 +51,11 @@ class Counts(Discrete):
 
     @classmethod
     def of_frame(
-        cls, frame: Any, columns: Iterable[str] | None = None, *, weights: Iterable[float] | None = None
+        cls, frame: Any, columns: Iterable[Hashable] | None = None, *, weights: Iterable[float] | None = None
     ) -> Counts:
         """Count the rows of a data frame: anything with named columns (pandas, polars, a dict of lists).
+
+        The name of a column becomes the name of a variable; the column 0 is the variable ``{0}``.
 
         >>> d = Counts.of_frame({"rain": ["no", "no", "yes", "yes"], "wet": ["no", "no", "yes", "no"]})
         >>> d
@@ -61,7 +63,7 @@ class Counts(Discrete):
         >>> round(d.value("CR(rain; wet)", {"rain": "yes", "wet": "yes"}), 12)
         2.0
         """
-        chosen = list(columns) if columns is not None else [str(c) for c in _column_names(frame)]
+        chosen = list(columns) if columns is not None else _column_names(frame)
         if not chosen:
             raise DataError("the frame has no columns to count")
         coded, states = [], {}
@@ -71,13 +73,14 @@ class Counts(Discrete):
             except (KeyError, IndexError, TypeError):
                 have = ", ".join(map(str, _column_names(frame)))
                 raise DataError(f"no column {name!r} in the frame (columns: {have})") from None
-            codes, states[name] = _coded(values, name)
+            codes, states[name] = _coded(values, str(name))
             coded.append(codes)
         if len({len(codes) for codes in coded}) > 1:
             lengths = ", ".join(f"{name} {len(codes)}" for name, codes in zip(chosen, coded, strict=True))
             raise DataError(f"the columns have different lengths: {lengths}")
         given = None if weights is None else np.fromiter(weights, dtype=np.float64)
-        return cls(np.stack(coded, axis=1), chosen, states, given)
+        named = {str(name): values for name, values in states.items()}
+        return cls(np.stack(coded, axis=1), [str(name) for name in chosen], named, given)
 
     @classmethod
     def label_pairs(cls, corpus: Corpus, *, boundaries: bool = True) -> Counts:

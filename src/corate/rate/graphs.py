@@ -16,13 +16,16 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from corate.rate.errors import ExpressionError, SeparationError
-from corate.rate.parsing import NAME
+from corate.rate.parsing import WRITTEN_NAME, bare_name
+from corate.rate.writing import name_text
 
 if TYPE_CHECKING:
     import networkx as nx
 
 __all__ = ["Graph", "GraphLike", "require_separation"]
 
+#: Names with hyphens between, up to the next space or comma.
+_PATH = re.compile(rf"({WRITTEN_NAME.pattern}(?:\s*-+\s*{WRITTEN_NAME.pattern})*)(?:[\s,;]+|$)")
 #: Messages shorten sets with more names.
 _SHOWN = 16
 
@@ -73,7 +76,8 @@ class Graph:
 
     def __repr__(self) -> str:
         alone = [node for node in self.nodes if not self.neighbours[node]]
-        return f'Graph("{" ".join([*("-".join(edge) for edge in self.edges), *alone])}")'
+        edges = ("-".join(map(name_text, edge)) for edge in self.edges)
+        return f'Graph("{" ".join([*edges, *map(name_text, alone)])}")'
 
     @cached_property
     def neighbours(self) -> dict[str, frozenset[str]]:
@@ -211,16 +215,20 @@ def braced(names: Collection[object]) -> str:
 def _of_text(text: str) -> Graph:
     nodes: list[str] = []
     edges: list[tuple[str, str]] = []
-    for word in re.split(r"[\s,;]+", re.sub(r"\s*-+\s*", "-", text.strip())):
-        ends = word.split("-")
-        if not all(NAME.fullmatch(end) for end in ends):
+    rest = text.strip(" \t\r\n,;")
+    if not rest:
+        raise ExpressionError("the graph is empty; write edges such as 'A-B B-C'")
+    while rest:
+        path = _PATH.match(rest)
+        if path is None:
+            word = rest.split()[0]
             raise ExpressionError(
                 f"{word!r} is not an edge; write edges as A-B, a path as A-B-C, and a node without edges as its name"
-                if word
-                else "the graph is empty; write edges such as 'A-B B-C'"
             )
+        ends = [bare_name(name) for name in WRITTEN_NAME.findall(path[0])]
         nodes += ends
         edges += pairwise(ends)
+        rest = rest[path.end() :]
     return _of_edges(nodes, edges)
 
 
@@ -246,7 +254,7 @@ def _of_edges(nodes: Iterable[Hashable], edges: Iterable[Any]) -> Graph:
 def _name(node: Hashable) -> str:
     """The name of a node: the node itself if it is a valid name, else a name made from its numbers."""
     if isinstance(node, str):
-        if NAME.fullmatch(node):
+        if node.strip() == node and node and not re.search(r"[{}=]", node):
             return node
     elif isinstance(node, numbers.Integral) and int(node) >= 0:
         return f"X{node}"
@@ -254,4 +262,4 @@ def _name(node: Hashable) -> str:
         isinstance(node, tuple) and node and all(isinstance(part, numbers.Integral) and int(part) >= 0 for part in node)
     ):
         return "X" + "_".join(map(str, node))
-    raise ExpressionError(f"{node!r} is not a valid variable name; use letters and digits, starting with a letter")
+    raise ExpressionError(f"{node!r} is not a valid variable name; use text without braces and =")

@@ -4,11 +4,13 @@
     power      = factor ["^" number]                       | sum_Y [ expression ] | phi(A, B)[ expression ]
 
 A word of capital letters, each optionally with digits or primes, is several variables: ``X1X2`` is X1 and X2, ``AB`` is
-A and B. Any other word is one variable (``rain``, ``next_label``), and so is a word listed in ``names``.
+A and B. Any other word is one variable (``rain``, ``next_label``), and so is a word listed in ``names``. Braces hold a
+name with any other characters, ``{AB}`` or ``{next label}``, and double quotes a value, ``X="0"``.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator
 
@@ -19,11 +21,16 @@ from corate.rate.terms import Block, Term, Value
 __all__ = ["parse"]
 
 NAME = re.compile(r"[^\W\d]\w*'*")
+_BRACED = r"\{[^{}]+\}"
+WRITTEN_NAME = re.compile(rf"(?:{NAME.pattern}|{_BRACED})")
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
 _SINGLE = re.compile(r"[A-Z]\d*'*")
 _SEVERAL = re.compile(rf"(?:{_SINGLE.pattern})+")
-_VALUE = r"[^\s,;|()\[\]=]+"
-_TERM = re.compile(rf"({NAME.pattern})(?:\s*=\s*({_VALUE}))?")
-_TOKEN = re.compile(rf"\s*(?:(sum_)?({NAME.pattern})|(\^)\s*(-?\d+)|([()\[\]/*]|\d+))")
+_PLAIN_VALUE = re.compile(r"[^\s,;|()\[\]{}=\"]+")
+_TERM = re.compile(rf"({WRITTEN_NAME.pattern})(?:\s*=\s*({_QUOTED}|{_PLAIN_VALUE.pattern}))?")
+#: A quoted value, a name in braces, or any other character.
+_PIECE = re.compile(rf"{_QUOTED}|{_BRACED}|.", re.DOTALL)
+_TOKEN = re.compile(rf"\s*(?:(sum_)?({WRITTEN_NAME.pattern})|(\^)\s*(-?\d+)|([()\[\]/*]|\d+))")
 
 
 def parse(text: str, names: Collection[str] = ()) -> Expression:
@@ -102,8 +109,8 @@ class _Reader:
         if found is None or not found[2]:
             raise self.fail("a factor such as P(A) or CR(A; B) is missing")
         self.at = found.end()
-        if found[1] or found[2].startswith("sum_"):
-            return Sum(found[2].removeprefix("sum_"), self.bracketed())
+        if found[1]:
+            return Sum(bare_name(found[2]), self.bracketed())
         inner_text = self.arguments()
         if found[2] == "P":
             return probability(*parse_probability(inner_text, self.names))
@@ -123,18 +130,20 @@ class _Reader:
         if not self.takes("("):
             raise self.fail("a ( is missing")
         start = self.at
-        close = self.text.find(")", start)
-        if close < 0 or "(" in self.text[start:close]:
-            self.at = len(self.text)
-            raise self.fail("the bracket is not closed")
-        self.at = close + 1
-        return self.text[start:close]
+        for piece in _PIECE.finditer(self.text, start):
+            if piece[0] == ")":
+                self.at = piece.end()
+                return self.text[start : piece.start()]
+            if piece[0] == "(":
+                break
+        self.at = len(self.text)
+        raise self.fail("the bracket is not closed")
 
 
 def parse_probability(text: str, names: Collection[str] = ()) -> tuple[Block, Block]:
     """Read the inside of P(...): the variables and the condition."""
     left, given = _sides(text)
-    if ";" in left:
+    if len(_split(left, ";")) > 1:
         raise ExpressionError(f"P({text}): separate the variables of a probability by commas")
     return Block(_terms(left, names)), Block(_terms(given, names))
 
@@ -142,7 +151,7 @@ def parse_probability(text: str, names: Collection[str] = ()) -> tuple[Block, Bl
 def parse_rate(text: str, names: Collection[str] = ()) -> tuple[list[Block], Block]:
     """Read the inside of CR(...): the blocks and the condition."""
     left, given = _sides(text)
-    parts = left.split(";") if left.strip() else []
+    parts = _split(left, ";") if left.strip() else []
     blocks = [Block(_terms(part, names)) for part in parts]
     if not all(blocks):
         raise ExpressionError(f"CR({text}): a variable is missing between two semicolons")
@@ -155,18 +164,59 @@ def parse_block(text: str) -> Block:
 
 
 def parse_term(text: str) -> Term:
-    """One variable with any name, or ``X=0``."""
+    """One variable with any name, or ``X=0``.
+
+    >>> parse_term("next label"), parse_term("{next label}=0")
+    (Term(name='next label', value=None), Term(name='next label', value=0))
+    """
     found = _TERM.fullmatch(text.strip()) if isinstance(text, str) else None
-    if found is None:
+    if found is not None:
+        return Term(bare_name(found[1]), _value(found[2]))
+    if not isinstance(text, str) or not text.strip() or re.search(r"[={}]", text):
         raise ExpressionError(f"{text!r} is not a variable; write a name such as X1, or X1=0 for a fixed value")
-    return Term(found[1], _value(found[2]))
+    return Term(text.strip())
+
+
+def bare_name(written: str) -> str:
+    """A name without the braces that it may be written in."""
+    return written[1:-1] if written.startswith("{") else written
+
+
+def is_one_name(name: str) -> bool:
+    """Whether a name is read as one variable without braces.
+
+    >>> is_one_name("rain"), is_one_name("A1"), is_one_name("AB"), is_one_name("next label")
+    (True, True, False, False)
+    """
+    several = _SEVERAL.fullmatch(name) and not _SINGLE.fullmatch(name)
+    return NAME.fullmatch(name) is not None and not several
+
+
+def is_plain_value(text: str) -> bool:
+    """Whether a text is read as the same text without quotes.
+
+    >>> is_plain_value("yes"), is_plain_value("0"), is_plain_value("a b")
+    (True, False, False)
+    """
+    return _PLAIN_VALUE.fullmatch(text) is not None and _value(text) == text
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """The parts between separators that are not in quotes or braces."""
+    parts = [""]
+    for piece in _PIECE.findall(text):
+        if piece == separator:
+            parts.append("")
+        else:
+            parts[-1] += piece
+    return parts
 
 
 def _sides(text: str) -> tuple[str, str]:
-    left, bar, given = text.partition("|")
-    if "|" in given or (bar and not given.strip()):
+    left, *given = _split(text, "|")
+    if len(given) > 1 or (given and not given[0].strip()):
         raise ExpressionError(f"({text}): use one bar, followed by the condition")
-    return left, given
+    return left, given[0] if given else ""
 
 
 def _terms(text: str, names: Collection[str]) -> Iterator[Term]:
@@ -176,7 +226,7 @@ def _terms(text: str, names: Collection[str]) -> Iterator[Term]:
         found = _TERM.match(text, at)
         if found is None:
             raise ExpressionError(f"{rest!r} does not start with a variable name")
-        singles = [found[1]]
+        singles = [bare_name(found[1])]
         if found[1] not in names and _SEVERAL.fullmatch(found[1]):
             singles = _SINGLE.findall(found[1])
         yield from map(Term, singles[:-1])
@@ -185,9 +235,16 @@ def _terms(text: str, names: Collection[str]) -> Iterator[Term]:
 
 
 def _value(text: str | None) -> Value | None:
-    """A number if it looks like one, else text."""
+    """A number if it looks like one, else text; what is in quotes is text."""
     if text is None:
         return None
+    if text.startswith('"'):
+        try:
+            return str(json.loads(text))
+        except ValueError:
+            raise ExpressionError(
+                f"{text} is not a quoted value; escape a quote and a backslash with a backslash"
+            ) from None
     for kind in (int, float):
         try:
             return kind(text)

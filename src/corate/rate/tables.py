@@ -76,6 +76,9 @@ class Discrete(Distribution):
         try:
             return self.states[name].index(value)
         except ValueError:
+            alike = [i for i, state in enumerate(self.states[name]) if str(state) == str(value)]
+            if len(alike) == 1:  # the number 0 was read, and the state is the text "0", or the other way round
+                return alike[0]
             some = ", ".join(map(str, self.states[name][:8])) + (", ..." if len(self.states[name]) > 8 else "")
             raise ExpressionError(f"{name} has no state {value!r}; it has {some}") from None
 

@@ -21,7 +21,9 @@ class Term(NamedTuple):
     value: Value | None = None
 
     def __str__(self) -> str:
-        return self.name if self.value is None else f"{self.name}={self.value}"
+        from corate.rate.writing import term_text
+
+        return term_text(self)
 
 
 class Block(tuple[Term, ...]):

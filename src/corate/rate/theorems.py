@@ -257,7 +257,7 @@ def unconnected(expression: str | Expression, first: str, second: str, *, graph:
         raise ExpressionError(f"{whole} is not {product(fixed, bare)}: both fixed, times both free")
     if together := next((b for b in bare.blocks if {first, second} <= {t.name for t in b}), None):
         raise ExpressionError(
-            f"{first} and {second} are one joint variable, {together}, in {bare}; the theorem parts them"
+            f"{first} and {second} are in one block of {bare}, {together}; they must be in separate blocks"
         )
     require_unconnected(read_graph, first, second, [t.name for t in fixed.terms()])
     after = product(

@@ -6,11 +6,13 @@ denominator. ``short`` writes only the name of a potential, for use where its de
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from html import escape
 
 from corate.rate.expressions import Expression, Group, Probability, Rate, Sum
+from corate.rate.parsing import is_one_name, is_plain_value
 from corate.rate.terms import Block, Term
 
 __all__ = ["block_text", "latex", "mathml", "text"]
@@ -52,15 +54,36 @@ def _factor_text(factor: Expression, short: bool) -> str:
     if isinstance(factor, Rate):
         return f"CR({'; '.join(map(block_text, factor.blocks))}{_given_text(factor.given)})"
     if isinstance(factor, Sum):
-        return f"sum_{factor.over} [{text(factor.body, short=short)}]"
+        return f"sum_{name_text(factor.over)} [{text(factor.body, short=short)}]"
     if isinstance(factor, Group):
-        name = f"{factor.symbol}({', '.join(factor.scope)})"
+        name = f"{factor.symbol}({', '.join(map(name_text, factor.scope))})"
         return name if short else f"{name}[{text(factor.body)}]"
     return f"({text(factor, short=short)})"
 
 
 def _given_text(given: Block) -> str:
     return f" | {', '.join(map(str, given))}" if given else ""
+
+
+def name_text(name: str) -> str:
+    """The name of a variable, in braces if it would not be read as one name.
+
+    >>> name_text("rain"), name_text("AB"), name_text("next label")
+    ('rain', '{AB}', '{next label}')
+    """
+    return name if is_one_name(name) else f"{{{name}}}"
+
+
+def term_text(term: Term) -> str:
+    """A variable with its value, if it has one; a text that looks like something else is in quotes.
+
+    >>> term_text(Term("X", 0)), term_text(Term("X", "0")), term_text(Term("X", "yes"))
+    ('X=0', 'X="0"', 'X=yes')
+    """
+    if term.value is None:
+        return name_text(term.name)
+    plain = not isinstance(term.value, str) or is_plain_value(term.value)
+    return f"{name_text(term.name)}={term.value if plain else json.dumps(term.value, ensure_ascii=False)}"
 
 
 def block_text(block: Block) -> str:
@@ -118,7 +141,7 @@ def name_latex(name: str) -> str:
 
 
 def _word_latex(word: str) -> str:
-    escaped = word.replace("_", r"\_")
+    escaped = _escaped(word).replace(" ", r"\ ")
     return escaped if len(word) == 1 or word.isdigit() else rf"\mathit{{{escaped}}}"
 
 
