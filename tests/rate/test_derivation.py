@@ -6,15 +6,19 @@ import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from scipy import stats
 
+from corate.errors import DataError
 from corate.rate import (
+    Counts,
     Derivation,
     ExpressionError,
+    P,
     SeparationError,
     Step,
     Table,
-    UndefinedRateError,
     cit1,
     cit3,
     conditioning,
@@ -27,6 +31,7 @@ from corate.rate import (
     random_table,
     rewrite,
 )
+from corate.rate.independence import chi_squared_tail
 
 FORMS = ["chain", "joint-over-interior", "junction-tree", "mrf", "conditioning"]
 
@@ -128,14 +133,59 @@ def test_checks_tell_the_largest_difference() -> None:
     assert len(check.differences) == 3
 
 
-def test_checks_need_the_variables_and_defined_rates() -> None:
+def test_checks_need_the_variables() -> None:
     derivation = factorise("A-B B-C").derivation
     with pytest.raises(ExpressionError, match="no variable 'B'"):
         derivation.check(Table([1, 2], ["A"]))
-    with pytest.raises(UndefinedRateError, match=r"P\(A=1\) is zero"):
-        derivation.check(Table([[[1, 1], [1, 1]], [[0, 0], [0, 0]]], "ABC"))
     with pytest.raises(ExpressionError, match="times must be at least 1"):
         derivation.check_random(0, times=0)
+
+
+@pytest.mark.parametrize("form", ["tree", "junction-tree", "conditioning"])
+@pytest.mark.parametrize("graph", ["A-B B-C", "A-B B-C C-D D-A"])
+def test_values_of_probability_zero_are_skipped_and_counted(graph: str, form: str) -> None:
+    """B copies A, so half of their values are impossible; the steps hold on the others."""
+    if form == "tree" and "D" in graph:
+        return
+    table = random_table(graph, 1, states=2)
+    names, logs = table.log_table(P(*table.variables))
+    copied = np.exp(logs)
+    copied[0, 1] = copied[1, 0] = 0.0
+    check = factorise(graph, form).derivation.check(Table(copied, names))
+    assert check.holds
+    assert check.skipped == copied.size // 2
+    assert f"{copied.size // 2} values of probability zero are skipped" in str(check)
+
+
+def test_a_step_that_fails_where_it_is_possible_fails_in_spite_of_zeros() -> None:
+    weights = np.arange(1.0, 9.0).reshape(2, 2, 2)
+    weights[0, 0, 0] = 0.0
+    check = factorise("A-B B-C").derivation.check(Table(weights, "ABC"))
+    assert not check.holds
+    assert [step.theorem for step in check.failed] == ["first CIT"]
+
+
+def test_independences_are_tested_on_samples() -> None:
+    """G2 and its p-value are SciPy's; what holds is seldom rejected, and what does not hold is."""
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 3, 2000)
+    b = (a + (rng.random(2000) < 0.3)) % 3
+    c = (b + (rng.random(2000) < 0.3)) % 3
+    counts = Counts.of_frame({"A": a, "B": b, "C": c})
+    (test,) = factorise("A-B B-C").derivation.test(counts)
+    assert test.degrees == sum((len(set(a[b == k])) - 1) * (len(set(c[b == k])) - 1) for k in range(3))
+    assert test.p_value > 0.001
+    unrelated = counts.test("A", "C")
+    observed = np.zeros((3, 3))
+    np.add.at(observed, (a, c), 1)
+    expected = stats.chi2_contingency(observed, correction=False, lambda_="log-likelihood")
+    assert unrelated.statistic == pytest.approx(expected.statistic)
+    assert (unrelated.degrees, unrelated.p_value < 1e-12) == (expected.dof, True)
+    for statistic, degrees in [(0.1, 1), (3.0, 2), (30.0, 40), (80.0, 40), (500.0, 300), (1e-9, 7)]:
+        assert chi_squared_tail(statistic, degrees) == pytest.approx(stats.chi2.sf(statistic, degrees), rel=1e-10)
+    for sides in (("A", ()), ("A", "A"), ((), "B")):
+        with pytest.raises(DataError, match="at least one variable on each side"):
+            counts.test(*sides)
 
 
 def test_large_graphs_are_checked_on_gaussians() -> None:

@@ -21,6 +21,7 @@ from corate.rate.expressions import CR, ONE, Expression, Group, P, Product, Sum,
 from corate.rate.forms import FORMS, Factorisation, factorise
 from corate.rate.gaussian import Gaussian
 from corate.rate.graphs import Graph
+from corate.rate.independence import Independence, IndependenceTest
 from corate.rate.junction import JunctionTree
 from corate.rate.models import random_gaussian, random_table
 from corate.rate.parsing import parse
@@ -57,6 +58,8 @@ __all__ = [
     "Gaussian",
     "Graph",
     "Group",
+    "Independence",
+    "IndependenceTest",
     "JunctionTree",
     "P",
     "Product",

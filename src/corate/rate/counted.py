@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.errors import DataError
+from corate.rate.independence import Independence, IndependenceTest, chi_squared_tail, g_squared
 from corate.rate.tables import Discrete, Table, check_cells
 from corate.types import F64
 
@@ -122,6 +123,25 @@ class Counts(Discrete):
         name = "word" if column is None else column
         (words, seen), (ids, names) = _used(observed), _used(labels)
         return cls(*_distinct(np.stack([words, ids], axis=1), (name, "label"), {name: seen, "label": names}))
+
+    def test(
+        self, left: str | Iterable[str], right: str | Iterable[str], given: str | Iterable[str] = ()
+    ) -> IndependenceTest:
+        """The G-squared test of whether some variables are independent of others, given a third group or nothing.
+
+        >>> d = Counts.of_frame({"rain": [0, 0, 1, 1] * 25, "wet": [0, 0, 1, 0] * 25})
+        >>> d.test("rain", "wet")
+        {rain} and {wet} are independent: G2 = 43.15, 1 degrees of freedom, p = 5.06e-11
+        """
+        groups = [(group,) if isinstance(group, str) else tuple(group) for group in (left, right, given)]
+        for group in groups:
+            self.require(group)
+        if not groups[0] or not groups[1] or len({name for group in groups for name in group}) < sum(map(len, groups)):
+            raise DataError("name at least one variable on each side, and no variable twice")
+        columns = [[self.variables.index(name) for name in group] for group in groups]
+        statistic, degrees = g_squared(self._rows, self._weights, columns)
+        tail = chi_squared_tail(statistic, degrees) if degrees else 1.0
+        return IndependenceTest(Independence(*groups), statistic, degrees, tail)
 
     def table(self, columns: Sequence[str] | None = None, *, add: float = 0.0) -> Table:
         """A dense table of some variables; ``add`` is added to the count of every cell, so that no cell is zero.

@@ -8,14 +8,18 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from corate.rate.errors import ExpressionError, UndefinedRateError
+from corate.rate.errors import ExpressionError
 from corate.rate.evaluation import Distribution, Evaluation, read
 from corate.rate.expressions import Expression, Group, Probability, Sum, of_powers
 from corate.rate.graphs import Graph, GraphLike
+from corate.rate.independence import Independence, IndependenceTest
 from corate.rate.models import random_gaussian, random_table
 from corate.rate.writing import latex, text
+
+if TYPE_CHECKING:
+    from corate.rate.counted import Counts
 
 __all__ = ["Check", "Derivation", "Step", "rewrite"]
 
@@ -38,6 +42,7 @@ class Step:
     before: Expression
     after: Expression
     using: str = ""
+    independence: Independence | None = None  # that the graph has, and the step needs
 
     @property
     def reason(self) -> str:
@@ -63,6 +68,7 @@ class Check:
     differences: tuple[float, ...]
     whole: float
     tolerance: float
+    skipped: int = 0  #: Values of the variables where nothing was compared, because their probability is zero.
 
     @property
     def largest(self) -> float:
@@ -85,7 +91,8 @@ class Check:
 
     def __str__(self) -> str:
         if self.holds:
-            return f"all {len(self.steps)} steps hold; largest difference {self.largest:.1e}"
+            skipped = f"; {self.skipped:,} values of probability zero are skipped" if self.skipped else ""
+            return f"all {len(self.steps)} steps hold; largest difference {self.largest:.1e}{skipped}"
         lines = [f"  {step.before} = {step.after}    ({step.reason})" for step in self.failed]
         return "\n".join([f"{len(lines)} of {len(self.steps)} steps do not hold:", *lines])
 
@@ -94,7 +101,8 @@ class Check:
     def worst(self, other: Check) -> Check:
         """The larger differences of two checks of the same derivation."""
         pairs = zip(self.differences, other.differences, strict=True)
-        return replace(self, differences=tuple(max(p) for p in pairs), whole=max(self.whole, other.whole))
+        differences, skipped = tuple(max(p) for p in pairs), max(self.skipped, other.skipped)
+        return replace(self, differences=differences, whole=max(self.whole, other.whole), skipped=skipped)
 
 
 @dataclass(frozen=True)
@@ -159,7 +167,10 @@ class Derivation:
     # -- checking ------------------------------------------------------------------------------------------------
 
     def check(self, distribution: Distribution, *, tolerance: float = TOLERANCE) -> Check:
-        """Evaluate both sides of every step on a distribution, over all values of the variables.
+        """Evaluate both sides of every step on a distribution, over all values of the variables that are possible.
+
+        Values whose probability is zero are skipped and counted. On a sample no independence holds exactly; use
+        :meth:`test` there.
 
         >>> from corate.rate import Table, factorise
         >>> chain = factorise("A-B B-C").derivation
@@ -168,16 +179,22 @@ class Derivation:
           CR(AB; C) = CR(B; C)    (first CIT: {C} and {A} are independent given {B})
         """
         names = dict.fromkeys(name for step in self.steps for e in (step.before, step.after) for name in e.variables())
-        evaluation = Evaluation(distribution, names | self.start.variables())
-        differences = [self._difference(evaluation, step.before, step.after) for step in self.steps]
-        whole = self._difference(evaluation, self.start, self.result)
-        return Check(self.steps, tuple(differences), whole, tolerance)
+        evaluation = Evaluation(distribution, names | self.start.variables(), lenient=True)
+        compared = [evaluation.compare(step.before, step.after) for step in self.steps]
+        whole, skipped = evaluation.compare(self.start, self.result)
+        differences = tuple(difference for difference, _ in compared)
+        return Check(self.steps, differences, whole, tolerance, max([skipped, *(n for _, n in compared)]))
 
-    def _difference(self, evaluation: Evaluation, before: Expression, after: Expression) -> float:
-        try:
-            return evaluation.difference(before, after)
-        except UndefinedRateError:
-            return evaluation.distribution.difference(before, after)  # its error has more detail
+    def test(self, counts: Counts) -> list[IndependenceTest]:
+        """Test every independence that the steps use on counted data: a G-squared test for each.
+
+        >>> from corate.rate import Counts, factorise
+        >>> rows = {"A": [0, 0, 1, 1] * 50, "B": [0, 0, 1, 1] * 50, "C": [0, 1, 0, 1] * 50}
+        >>> factorise("A-B B-C").derivation.test(Counts.of_frame(rows))
+        [{C} and {A} are independent given {B}: G2 = 0.00, 0 degrees of freedom, p = 1]
+        """
+        used = dict.fromkeys(step.independence for step in self.steps if step.independence is not None)
+        return [counts.test(*independence) for independence in used if independence.left and independence.right]
 
     def check_random(self, seed: int = 0, *, times: int = 3, tolerance: float = TOLERANCE) -> Check:
         """Check on random positive distributions that obey the graph; returns the largest differences.

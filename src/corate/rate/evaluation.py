@@ -59,6 +59,14 @@ class Distribution(ABC):
     def distance(self, left: Any, right: Any) -> float:
         """The largest difference of two potentials over the same variables, over all values or at sampled points."""
 
+    def lenient(self, potential: Any) -> Any:
+        """The potential with 0 / 0 taken as 0, if it can have zeros."""
+        return potential
+
+    def compare(self, left: Any, right: Any, joint: Any) -> tuple[float, int]:
+        """The largest difference of two potentials where ``joint`` is positive, and how many values are skipped."""
+        return self.distance(left, right), 0
+
     def value(self, expression: str | Expression, at: Mapping[str, Value] | None = None) -> float:
         """The value of an expression, its free variables fixed to the values ``at``.
 
@@ -100,12 +108,15 @@ class Distribution(ABC):
 
 
 class Evaluation:
-    """Evaluates expressions on one distribution, each factor once; ``names`` are the variables of the potentials."""
+    """Evaluates expressions on one distribution, each factor once; ``names`` are the variables of the potentials.
 
-    def __init__(self, distribution: Distribution, names: Collection[str]) -> None:
+    If it is ``lenient``, 0 / 0 is 0.
+    """
+
+    def __init__(self, distribution: Distribution, names: Collection[str], *, lenient: bool = False) -> None:
         distribution.require(names)
         wanted = set(names)
-        self.distribution = distribution
+        self.distribution, self.lenient = distribution, lenient
         self.names = tuple(name for name in distribution.variables if name in wanted)
         self._marginals: dict[frozenset[Term], Any] = {}
         self._known: dict[Expression, Any] = {}
@@ -113,6 +124,11 @@ class Evaluation:
     def difference(self, left: Expression, right: Expression) -> float:
         """The largest difference of the logarithms of two expressions."""
         return self.distribution.distance(self.log(left), self.log(right))
+
+    def compare(self, left: Expression, right: Expression) -> tuple[float, int]:
+        """The largest difference where all variables together have a positive probability, and the values skipped."""
+        joint = self._marginal(frozenset(map(Term, self.names)))
+        return self.distribution.compare(self.log(left), self.log(right), joint)
 
     def log(self, expression: Expression) -> Any:
         """The logarithm of an expression as a potential over ``names``."""
@@ -150,7 +166,8 @@ class Evaluation:
     def _marginal(self, terms: frozenset[Term]) -> Any:
         found = self._marginals.get(terms)
         if found is None:
-            found = self._marginals[terms] = self.distribution.log_marginal(terms, self.names)
+            found = self.distribution.log_marginal(terms, self.names)
+            found = self._marginals[terms] = self.distribution.lenient(found) if self.lenient else found
         return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,14 +32,19 @@ class LogTable:
     array: F64
     names: tuple[str, ...]
     sizes: tuple[int, ...]
+    #: Whether 0 / 0 is 0, as in a sum over values of probability zero; else it is undefined.
+    lenient: bool = False
 
     def __add__(self, other: LogTable) -> LogTable:
         check_cells(math.prod(np.broadcast_shapes(self.array.shape, other.array.shape)), self.names)
         with np.errstate(invalid="ignore"):
-            return LogTable(self.array + other.array, self.names, self.sizes)
+            found = self.array + other.array
+        if self.lenient:
+            found = np.where(np.isnan(found), -np.inf, found)
+        return replace(self, array=found)
 
     def __mul__(self, exponent: int) -> LogTable:
-        return LogTable(self.array * exponent, self.names, self.sizes)
+        return replace(self, array=self.array * exponent)
 
     def summed(self, name: str) -> LogTable:
         """The logarithm of the sum over a variable, even if the values do not depend on it."""
@@ -47,7 +52,7 @@ class LogTable:
         found = log_sum(self.array, (axis,))
         if self.array.shape[axis] == 1:
             found = found + math.log(self.sizes[axis])
-        return LogTable(found, self.names, self.sizes)
+        return replace(self, array=found)
 
 
 class Discrete(Distribution):
@@ -90,6 +95,23 @@ class Discrete(Distribution):
         with np.errstate(invalid="ignore"):
             differences = np.abs(a - b)
         return float(np.where(a == b, 0.0, differences).max())
+
+    def lenient(self, potential: LogTable) -> LogTable:
+        """The table with 0 / 0 taken as 0."""
+        return replace(potential, lenient=True)
+
+    def compare(self, left: LogTable, right: LogTable, joint: LogTable) -> tuple[float, int]:
+        """The largest difference of two tables over the values that are possible, and how many are skipped.
+
+        A value is skipped if its probability is zero, or if a side divides by zero there.
+        """
+        a, b = np.broadcast_arrays(left.array, right.array)
+        flat = tuple(axis for axis, size in enumerate(a.shape) if size == 1)
+        possible = np.broadcast_to(joint.array > -np.inf, joint.sizes).any(axis=flat, keepdims=True)
+        used = possible & (a < np.inf) & (b < np.inf)
+        with np.errstate(invalid="ignore"):
+            differences = np.abs(a - b)[used & (a != b)]
+        return float(differences.max(initial=0.0)), int(used.size - used.sum())
 
     def difference(self, left: str | Expression, right: str | Expression) -> float:
         """The largest difference of the logarithms of two expressions over all values of their variables."""

@@ -16,6 +16,7 @@ from corate.rate.errors import ExpressionError, SeparationError
 from corate.rate.evaluation import read
 from corate.rate.expressions import ONE, Expression, Probability, Rate, Sum, probability, product, rate_or_one
 from corate.rate.graphs import Graph, GraphLike, braced, require_separation
+from corate.rate.independence import Independence
 from corate.rate.terms import Block, BlockLike, Term, Value, block, term
 
 __all__ = [
@@ -164,7 +165,8 @@ def independent_merge(expression: str | Expression, first: BlockLike, second: Bl
     merged = _merged(rate, a, b)
     given = _names(rate.given)
     require_separation(Graph.of(graph), _names(a), _names(b), given)
-    return Step("independent merge", rate, merged, _independent(_names(a), _names(b), given))
+    used = _independent(_names(a), _names(b), given)
+    return Step("independent merge", rate, merged, str(used), used)
 
 
 def duplicate(expression: str | Expression, *blocks: BlockLike) -> Step:
@@ -198,7 +200,8 @@ def cit1(expression: str | Expression, drop: BlockLike, *, graph: GraphLike) -> 
     kept = _names((*z, *rate.given))
     require_separation(Graph.of(graph), _names(x), _names(y), kept)
     after = rate_or_one([b for b in ((x, z) if x is left else (z, x)) if b], rate.given)
-    return Step("first CIT", rate, after, _independent(_names(t for t in x if t not in z), _names(y), kept))
+    used = _independent(_names(t for t in x if t not in z), _names(y), kept)
+    return Step("first CIT", rate, after, str(used), used)
 
 
 def cit2(expression: str | Expression, split: BlockLike, *, graph: GraphLike) -> Step:
@@ -216,7 +219,8 @@ def cit2(expression: str | Expression, split: BlockLike, *, graph: GraphLike) ->
     given = _names((*z, *rate.given))
     require_separation(Graph.of(graph), _names(x), _names(y), given)
     after = product(Rate((x, z), rate.given), Rate((y, z), rate.given), (Rate((x, y), rate.given), -1))
-    return Step("second CIT", rate, after, _independent(_names(x), _names(y), given))
+    used = _independent(_names(x), _names(y), given)
+    return Step("second CIT", rate, after, str(used), used)
 
 
 def cit3(expression: str | Expression, *, graph: GraphLike) -> Step:
@@ -233,8 +237,8 @@ def cit3(expression: str | Expression, *, graph: GraphLike) -> Step:
     given = _names((*z, *rate.given))
     require_separation(Graph.of(graph), _names(x), _names(y), given)
     after = product((probability(z, rate.given), -1))
-    shown = _independent(_names(x), _names(y), given) if x and y else ""
-    return Step("third CIT", rate, after, shown)
+    used = _independent(_names(x), _names(y), given) if x and y else None
+    return Step("third CIT", rate, after, str(used or ""), used)
 
 
 def unconnected(expression: str | Expression, first: str, second: str, *, graph: GraphLike) -> Step:
@@ -340,9 +344,8 @@ def _braced(blocks: Sequence[Block]) -> str:
     return braced(blocks)
 
 
-def _independent(left: Sequence[str], right: Sequence[str], given: Sequence[str]) -> str:
-    tail = f" given {braced(given)}" if given else ""
-    return f"{braced(left)} and {braced(right)} are independent{tail}"
+def _independent(left: Iterable[str], right: Iterable[str], given: Iterable[str]) -> Independence:
+    return Independence(tuple(left), tuple(right), tuple(given))
 
 
 def _value(rate: Rate, name: str) -> Value | None:
