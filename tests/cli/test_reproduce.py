@@ -111,7 +111,7 @@ def test_without_data_it_says_how_to_get_it_and_runs_what_needs_none(corate):
 def test_an_experiment_whose_corpus_is_missing_runs_nothing(corate, tmp_path):
     result = corate("reproduce", "ner", "--data", tmp_path)
     assert (result.code, result.text) == (MISSING, "")
-    assert "the corpus ned is not in" in result.err
+    assert "the corpus ned was not found in" in result.err
     assert not (tmp_path / "reproduction").exists()
 
 

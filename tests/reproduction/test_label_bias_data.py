@@ -1,4 +1,4 @@
-"""The simulated data of the paper, and the rule that no tagger can beat on it."""
+"""The simulated data of the paper, and its optimal decision rule."""
 
 from __future__ import annotations
 

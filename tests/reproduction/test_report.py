@@ -127,7 +127,7 @@ def test_pictures_are_well_formed_and_those_of_markdown_are_there(report):
 def test_stopped_trainings_are_marked_and_have_no_accuracy(words):
     text = " ".join(words.text)
     assert "~4,321 est." in text
-    assert "43.2 an iteration" in text or "43.3 an iteration" in text
+    assert "43.2 per iteration" in text or "43.3 per iteration" in text
     assert "over 300" in text
 
 
@@ -138,8 +138,8 @@ def test_a_shortfall_is_told_to_the_hundredth_and_reached_figures_are_not():
     told = page._shortfalls(
         {"empirical": record(cells["empirical"], short), "separate": record(cells["separate"], good)}
     )
-    assert told == "**Short of the paper:** empirical (SP1) on known words by 0.24 points."
-    assert "reach every figure" in page._shortfalls({"separate": record(cells["separate"], good)})
+    assert told == "**Below the paper:** empirical (SP1) on known words by 0.24 points."
+    assert "reach or exceed every figure" in page._shortfalls({"separate": record(cells["separate"], good)})
 
 
 def test_the_ratio_of_times_stands_beside_the_papers():

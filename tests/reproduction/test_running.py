@@ -65,7 +65,7 @@ def test_stopped_and_taken_up_again_is_as_if_never_stopped(data, measured, tmp_p
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(cells, data, store, budget=60, told=stop)
+        run(cells, data, store, budget=60, report=stop)
     done = 3 if stop_in == "between cells" else 2
     assert len(list(tmp_path.glob("*.json"))) == done
     asked = []
@@ -121,7 +121,7 @@ def test_a_cell_that_fails_is_told_and_the_others_go_on(data, tmp_path):
         data,
         Store(tmp_path),
         budget=60,
-        told=lambda news: failures.append(news.failure) if news.failure else None,
+        report=lambda news: failures.append(news.failure) if news.failure else None,
     )
     assert len(records) == len(failures) == 1
     assert "tiny addresses empirical" in failures[0]
@@ -132,7 +132,7 @@ def test_a_cell_that_fails_is_told_and_the_others_go_on(data, tmp_path):
 
 def test_time_left_and_share_are_told(data, tmp_path):
     news = []
-    run([cell("empirical"), cell("separate")], data, Store(tmp_path), budget=60, told=news.append)
+    run([cell("empirical"), cell("separate")], data, Store(tmp_path), budget=60, report=news.append)
     done = [one for one in news if one.outcome is not None]
     assert [(one.done, one.of) for one in done] == [(1, 2), (2, 2)]
     assert 0 < done[0].share < done[1].share == 1

@@ -93,7 +93,7 @@ def test_a_written_split_reads_back_unchanged(ned: corpora.Splits, tmp_path: Pat
 
 
 def test_a_wrong_count_stops_the_run() -> None:
-    with pytest.raises(DataError, match="34,535 found, 34,536 expected"):
+    with pytest.raises(DataError, match="found 34,535, but the protocol expects 34,536"):
         corpora.require("brown sentences kept", 34_535, 34_536)
 
 
@@ -122,7 +122,7 @@ def test_packed_and_unpacked_files_read_alike(tmp_path: Path, packed: bool, enco
         (tmp_path / "conll2000").mkdir()
         for name, text in texts.items():
             (tmp_path / "conll2000" / name).write_bytes(text.encode(encoding))
-    with pytest.raises(DataError, match="conll2000 labels: 2 found, 22 expected"):
+    with pytest.raises(DataError, match="conll2000 labels: found 2, but the protocol expects 22"):
         corpora.build("conll2000", [tmp_path])
     read = corpora._Source("conll2000", [tmp_path]).read(texts)
     assert read == list(texts.values())

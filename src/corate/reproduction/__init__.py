@@ -1,5 +1,5 @@
-"""The paper's experiments, run again: corpora and splits, cells that are measured one by one, and a report of them.
+"""Reproduce the paper's experiments: corpora and splits, cells that are measured one by one, and a report.
 
 Zhu, Hiemstra, Apers and Wombacher, *Separate Training for Conditional Random Fields Using Co-occurrence Rate
-Factorization* (2012). ``corate reproduce`` is the command; a *cell* is one method on one split.
+Factorization* (2012). The command is ``corate reproduce``. A *cell* is one method on one split.
 """

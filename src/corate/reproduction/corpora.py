@@ -1,13 +1,13 @@
-"""The corpora of the experiments: where they may lie, and their splits by the protocol.
+"""The corpora of the experiments: where to find them, and how the protocol splits them.
 
-- ned: CoNLL-2002 Dutch, one-word sentences dropped; word, pos, label. A -DOCSTART- line belongs to the sentence it
-  stands in front of, as in the files.
-- brown: sentences that end with the word ``.``, start with an upper-case letter and hold no -hl or -tl tag; shuffled
-  with seed 13; the first 1,000 held out, the next 5,000 the subset of the three small splits; word, label.
-- conll2000: as it is; word, pos, label.
-- sblgnt: the Greek New Testament, a verse a sentence, shuffled with seed 13, the last 800 for testing; word, label.
+- ned: CoNLL-2002 Dutch, one-word sentences dropped; word, pos, label. A -DOCSTART- line belongs to the sentence that
+  follows it, as in the files.
+- brown: sentences that end with the word ``.``, start with an upper-case letter and have no -hl or -tl tag; shuffled
+  with seed 13; the first 1,000 are held out, the next 5,000 make the three small splits; word, label.
+- conll2000: unchanged; word, pos, label.
+- sblgnt: the Greek New Testament, one sentence per verse, shuffled with seed 13, the last 800 for testing; word, label.
 
-Every count is compared with the protocol's, and a difference is an error.
+Every count must agree with the protocol.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = [
     "write",
 ]
 
-Sentence = list[tuple[str, ...]]  # one row of columns a token, the label last
+Sentence = list[tuple[str, ...]]  # one row of columns per token, the label last
 Splits = dict[str, list[Sentence]]
 
 BROWN_SPLITS = ("1000-4000", "2500-2500", "4000-1000", "17k-16k", "32k-1000")
@@ -50,7 +50,7 @@ COLUMNS = {
     "conll2000": "word,pos,label",
     "sblgnt": "word,label",
 }
-#: Sentences of every split, by the protocol.
+#: The number of sentences in each split, from the protocol.
 SENTENCES = {
     "ned.train": 13_221,
     "ned.testa": 2_306,
@@ -71,7 +71,7 @@ SENTENCES = {
     "sblgnt.train": 7_127,
     "sblgnt.test": 800,
 }
-#: Archives that may hold a corpus; inside them, and beside them unpacked, files lie in the folder of that name.
+#: Archives that may contain a corpus; the files are in a folder of that name, in the archive or unpacked beside it.
 _ARCHIVES = {
     "brown": (("brown.zip",), "brown"),
     "ned": (("conll2002-ned.zip", "conll2002.zip"), "conll2002"),
@@ -80,28 +80,28 @@ _ARCHIVES = {
 
 
 class CorporaMissingError(DataError):
-    """A corpus is not here; ``corpus`` names it."""
+    """A corpus was not found; ``corpus`` names it."""
 
     def __init__(self, corpus: str, looked: Sequence[Path] = ()) -> None:
         self.corpus, self.looked = corpus, tuple(looked)
         places = ", ".join(map(str, looked)) or "this Python's packages"
-        super().__init__(f"the corpus {corpus} is not in {places}; {how_to_get(corpus)}")
+        super().__init__(f"the corpus {corpus} was not found in {places}; {how_to_get(corpus)}")
 
 
 def how_to_get(corpus: str) -> str:
-    """What to do to have a corpus.
+    """How to get a corpus.
 
     >>> how_to_get("conll2000")
-    "get it with NLTK: python -m nltk.downloader conll2000, then say --data FOLDER (NLTK's is ~/nltk_data)"
+    "get it with NLTK: python -m nltk.downloader conll2000, then use --data FOLDER (NLTK's is ~/nltk_data)"
     """
     if corpus == "sblgnt":
         return "install it with pip install 'corate[reproduce]' (the package py-sblgnt)"
     package = {"ned": "conll2002"}.get(corpus, corpus)
-    return f"get it with NLTK: python -m nltk.downloader {package}, then say --data FOLDER (NLTK's is ~/nltk_data)"
+    return f"get it with NLTK: python -m nltk.downloader {package}, then use --data FOLDER (NLTK's is ~/nltk_data)"
 
 
 def folders(data: str | os.PathLike[str] | None = None) -> list[Path]:
-    """Where corpora are looked for: the folder given, else CORATE_DATA, else the places of NLTK's downloader."""
+    """Where to look for corpora: ``data``, else CORATE_DATA, else the folders of NLTK's downloader."""
     given = data or os.environ.get("CORATE_DATA")
     if given:
         bases = [Path(given)]
@@ -112,7 +112,7 @@ def folders(data: str | os.PathLike[str] | None = None) -> list[Path]:
 
 
 class _Source:
-    """The files of one corpus, packed or not."""
+    """The files of one corpus, in an archive or unpacked."""
 
     def __init__(self, corpus: str, places: Sequence[Path]) -> None:
         self.corpus, self.places = corpus, places
@@ -125,7 +125,7 @@ class _Source:
             raise CorporaMissingError(corpus, places)
 
     def names(self) -> list[str]:
-        """Of all files, without the folder they lie in."""
+        """The names of all files, without their folder."""
         if self.archive is None:
             assert self.folder is not None
             return sorted(path.name for path in self.folder.iterdir())
@@ -145,7 +145,7 @@ class _Source:
             with zipfile.ZipFile(self.archive) as packed:
                 return [_decoded(packed.read(f"{self.inside}/{name}")) for name in names]
         except (zipfile.BadZipFile, KeyError) as error:
-            raise DataError(f"{self.archive}: {error}; get the archive again") from error
+            raise DataError(f"{self.archive}: {error}; download the archive again") from error
 
 
 def _decoded(data: bytes) -> str:
@@ -156,9 +156,9 @@ def _decoded(data: bytes) -> str:
 
 
 def require(name: str, found: int, expected: int) -> None:
-    """Raise DataError unless a count is the protocol's."""
+    """Raise DataError unless a count agrees with the protocol."""
     if found != expected:
-        raise DataError(f"{name}: {found:,} found, {expected:,} expected by the protocol; check the files")
+        raise DataError(f"{name}: found {found:,}, but the protocol expects {expected:,}; check the files")
 
 
 def labels(sentences: Iterable[Sentence]) -> set[str]:
@@ -171,7 +171,7 @@ def labels(sentences: Iterable[Sentence]) -> set[str]:
 
 
 def column_sentences(text: str, separator: str) -> list[Sentence]:
-    """Blank line between sentences; only newlines end a line and only the separator a column (U+0085 is in a word)."""
+    """Sentences end at blank lines; only newlines end a line, only the separator a column (a word has U+0085)."""
     sentences: list[Sentence] = []
     rows: Sentence = []
     for line in text.replace("\r\n", "\n").split("\n"):
@@ -197,7 +197,7 @@ def ned(places: Sequence[Path]) -> Splits:
 
 
 def brown_sentences(places: Sequence[Path]) -> list[Sentence]:
-    """All 57,340 sentences of the Brown corpus in the order of the file names, then of the lines."""
+    """All 57,340 sentences of the Brown corpus, ordered by file name, then by line."""
     source = _Source("brown", places)
     names = [name for name in source.names() if re.fullmatch(r"c[a-r]\d\d", name)]
     require("brown files", len(names), 500)
@@ -213,7 +213,7 @@ def brown_sentences(places: Sequence[Path]) -> list[Sentence]:
 
 
 def is_plain(sentence: Sentence) -> bool:
-    """Whether it ends with the word ``.``, starts with an upper-case letter, and holds no headline or title tag.
+    """Whether it ends with the word ``.``, starts with an upper-case letter, and has no headline or title tag.
 
     >>> is_plain([("It", "pps"), ("rains", "vbz"), (".", ".")]), is_plain([("rain", "nn"), (".", ".")])
     (True, False)
@@ -245,7 +245,7 @@ def brown(places: Sequence[Path]) -> Splits:
 
 
 def conll2000(places: Sequence[Path]) -> Splits:
-    """CoNLL-2000 chunking as it is."""
+    """CoNLL-2000 chunking, unchanged."""
     texts = _Source("conll2000", places).read(("train.txt", "test.txt"))
     splits = {
         f"conll2000.{part}": column_sentences(text, " ") for part, text in zip(("train", "test"), texts, strict=True)
@@ -255,7 +255,7 @@ def conll2000(places: Sequence[Path]) -> Splits:
 
 
 def sblgnt(places: Sequence[Path]) -> Splits:
-    """The Greek New Testament, part of speech and parsing as one label; it lies in a package, and in no place."""
+    """The Greek New Testament, part of speech and parsing as one label; read from a package, not from ``places``."""
     found = importlib.util.find_spec("pysblgnt")
     if found is None or not found.submodule_search_locations:
         raise CorporaMissingError("sblgnt")
@@ -283,7 +283,7 @@ CORPORA: dict[str, Callable[[Sequence[Path]], Splits]] = {
 
 
 def build(corpus: str, places: Sequence[Path]) -> Splits:
-    """The splits of a corpus by name, counts checked; raises CorporaMissingError where it is not in any place."""
+    """The splits of a corpus by name, with checked counts; raises CorporaMissingError if it is not found."""
     splits = CORPORA[corpus](places)
     for name, sentences in splits.items():
         require(f"{name} sentences", len(sentences), SENTENCES[name])
@@ -291,5 +291,5 @@ def build(corpus: str, places: Sequence[Path]) -> Splits:
 
 
 def write(sentences: Sequence[Sentence], path: Path) -> None:
-    """A column file in UTF-8 with tabs between columns, put in place only when it is whole."""
+    """Write a UTF-8 column file with tabs between columns, atomically."""
     write_text(path, "".join("".join("\t".join(row) + "\n" for row in sentence) + "\n" for sentence in sentences))

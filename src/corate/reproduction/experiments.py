@@ -1,15 +1,15 @@
 """The experiments: which methods are measured on which splits, with which settings.
 
-With the paper's features (word and spelling) every method looks at the same facts:
+With the paper's features (word and spelling) every method uses the same information:
 
-- ``empirical`` takes the paper's own ladder; mu_oov, read as a weight, is tuned on the held-out sentences.
-- ``separate`` starts its nodes from that ladder (``base="paper"``), couples the pairs given the nodes, and is tuned on
-  the held-out sentences. It is more than the paper's SP2, which is ``base="none", coupling="joint"``.
+- ``empirical`` uses the paper's own ladder; mu_oov, interpreted as a weight, is tuned on the held-out sentences.
+- ``separate`` starts its nodes from that ladder (``base="paper"``), fits the pairs given the nodes, and is tuned on the
+  held-out sentences. It differs from the paper's SP2, which is ``base="none", coupling="joint"``.
 - ``standard`` and ``piecewise`` have c2 = 0.1, chosen on the held-out sentences of the smallest split; ``memm`` has
-  0.01, for a prior would let it leave the local probabilities of 1 that label bias comes from. L-BFGS makes at most
-  500 iterations.
-- ``polish`` is not in the paper: stochastic passes of a conditional random field from the paper's ladder.
-- ``default`` is what ``corate.train`` does when nothing is chosen: ``polish`` with features of its own.
+  c2 = 0.01, because a strong prior keeps its local probabilities below 1 and so hides label bias. L-BFGS makes at
+  most 500 iterations.
+- ``polish`` is not in the paper: it trains a conditional random field with stochastic passes from the paper's ladder.
+- ``default`` is ``corate.train`` without options: ``polish`` with its default features.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ __all__ = [
     "training_options",
 ]
 
-#: In the order of the paper's columns; then ours.
+#: The paper's methods in the order of its columns, then ours.
 METHODS = ("empirical", "separate", "standard", "piecewise", "memm", "polish", "default")
 EXPERIMENTS = ("label-bias", "pos", "ner", "chunking", "large-labels")
 ROUNDS = 10
-#: Of L-BFGS at most. Fewer will not do: what piecewise training reaches on Dutch entities in 100 decodes to nonsense.
+#: The most iterations of L-BFGS. After only 100, piecewise training is useless on the Dutch entities.
 ITERATIONS = 500
-#: Cells that show how time grows with labels have at most so many seconds.
+#: The budget, in seconds, of cells that show how time grows with the number of labels.
 GROWTH_SECONDS = 30.0
 
 _C2 = {"standard": 0.1, "piecewise": 0.1, "memm": 0.01}
 _CORPORA = {"pos": ("brown",), "ner": ("ned",), "chunking": ("conll2000",), "large-labels": ("sblgnt",)}
 
-#: Label sets of different sizes, made from the labels of Brown, for the growth of time with labels.
+#: Label sets of different sizes, made from the labels of Brown, to show how time grows with the number of labels.
 GROWTH: dict[str, Callable[[str, str], str]] = {
     "first character": lambda word, label: label[:1],
     "first 2 characters": lambda word, label: label[:2],
@@ -124,7 +124,7 @@ def _paper_cells(
     peers: Sequence[str],
     always: dict[str, Any],
 ) -> list[Cell]:
-    """All methods with the paper's features, and the one with its own."""
+    """All methods with the paper's features, and ``default`` with its own."""
     cells = []
     for method in methods:
         options = training_options(method, "paper", "paper")
@@ -136,7 +136,7 @@ def _paper_cells(
 def _own(
     experiment: str, corpus: str, features: str, ladder: str
 ) -> Callable[[Sequence[str], Sequence[str], bool, dict[str, Any]], list[Cell]]:
-    """An experiment that is not in the paper, with a preset of ours."""
+    """An experiment that is not in the paper, with one of our feature presets."""
 
     def cells(methods: Sequence[str], peers: Sequence[str], quick: bool, always: dict[str, Any]) -> list[Cell]:
         files, columns = (f"{corpus}.train", f"{corpus}.test"), COLUMNS[corpus]
@@ -186,7 +186,7 @@ _PLANS = {
 
 
 def training_options(method: str, features: str | list[str], ladder: str) -> dict[str, Any]:
-    """The arguments of ``corate.train``, but for the data."""
+    """The arguments of ``corate.train``, except the data."""
     if method == "default":
         return {}
     if method == "empirical":
@@ -214,7 +214,7 @@ def _peer(
 
 
 def generated(cells: Iterable[Cell]) -> Splits:
-    """The splits of the label bias that some cells need: they are drawn, not read."""
+    """The label-bias splits that some cells need; they are simulated."""
     splits: Splits = {}
     for cell in cells:
         if cell.experiment == "label-bias" and cell.train not in splits:
@@ -237,7 +237,7 @@ def _relabelled(sentence: Sentence, rule: Callable[[str, str], str]) -> Sentence
 
 
 def cost(cell: Cell, tokens: int, labels: int, budget: float) -> float:
-    """About how many seconds a cell takes; good enough to say how much is left."""
+    """A rough estimate of the seconds that a cell takes, to show the time left."""
     if cell.method in ("empirical", "separate", "polish", "default"):
         return 0.6 + tokens * (3e-6 if cell.method == "empirical" else 3e-5)
     pairs = tokens * (labels + 10) ** 2

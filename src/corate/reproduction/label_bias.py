@@ -1,13 +1,13 @@
-"""The paper's simulated data (section "Modeling Label Bias") and the rule that no tagger can beat on it.
+"""The paper's simulated data (section "Modeling Label Bias") and its optimal decision rule.
 
-Two label sequences, R1 I B and R2 O B; each label emits its own symbol (R1 and R2: r, I: i, O: o, B: b) with a
-probability of 29/32 and each of the other three with 1/32. A round draws 1,000 training and 250 test sentences of each
-sequence.
+There are two label sequences, R1 I B and R2 O B. Each label emits its own symbol (R1 and R2: r, I: i, O: o, B: b) with
+probability 29/32 and each of the other three with probability 1/32. A round draws 1,000 training and 250 test sentences
+of each sequence.
 
-**The optimal rule.** Both sequences are as likely, and R1 and R2 emit alike, and B is always last. So only the second
-symbol tells them apart: P(o | O) = 29/32 against P(o | I) = 1/32, and the same for i. On r and b the two are as likely
-and any choice is right half of the time. B is always right; the first two labels are right together, with a
-probability of 29/32 + (2/32) / 2 = 30/32. The expected accuracy is (1 + 2 * 30/32) / 3 = 95.83 %.
+**The optimal rule.** Both sequences are equally likely, R1 and R2 have the same emissions, and B is always last. Only
+the second symbol distinguishes them: P(o | O) = 29/32, P(o | I) = 1/32, and the same for i. If it is r or b, both are
+equally likely and any choice is correct half of the time. B is always correct. The first two labels are correct
+together, with probability 29/32 + (2/32) / 2 = 30/32. The expected accuracy is (1 + 2 * 30/32) / 3 = 95.83 %.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["EXPECTED", "SEQUENCES", "SYMBOLS", "TEST", "TRAIN", "drawn", "optima
 SEQUENCES = (("R1", "I", "B"), ("R2", "O", "B"))
 SYMBOLS = {"R1": "r", "R2": "r", "I": "i", "O": "o", "B": "b"}
 TRAIN, TEST = 1000, 250  # sentences of each sequence
-#: What the optimal rule gets right on average, in percent.
+#: The expected accuracy of the optimal rule, in percent.
 EXPECTED = 100 * (1 + 2 * 30 / 32) / 3
 
 
@@ -33,7 +33,7 @@ def _emitted(label: str, chance: random.Random) -> str:
 
 
 def drawn(each: int, chance: random.Random) -> list[Sentence]:
-    """So many sentences of each sequence.
+    """Draw ``each`` sentences of each sequence.
 
     >>> [label for _, label in drawn(1, random.Random(0))[1]]
     ['R2', 'O', 'B']
@@ -48,13 +48,13 @@ def sample(seed: int) -> tuple[list[Sentence], list[Sentence]]:
 
 
 def optimal(sentences: Sequence[Sentence]) -> float:
-    """Labels that the best decision rule gets right, in percent; half of them where both sequences are as likely.
+    """The accuracy of the optimal rule, in percent; a tie counts half.
 
     >>> optimal([[("r", "R2"), ("o", "O"), ("b", "B")]]), round(optimal([[("r", "R2"), ("r", "O"), ("b", "B")]]), 1)
     (100.0, 66.7)
     """
-    right = 0.0
+    correct = 0.0
     for sentence in sentences:
         symbol, label = sentence[1][0], sentence[1][1]
-        right += 1.0 + 2.0 * (1.0 if symbol == SYMBOLS[label] else 0.0 if symbol in "io" else 0.5)
-    return 100 * right / sum(map(len, sentences))
+        correct += 1.0 + 2.0 * (1.0 if symbol == SYMBOLS[label] else 0.0 if symbol in "io" else 0.5)
+    return 100 * correct / sum(map(len, sentences))

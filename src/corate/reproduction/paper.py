@@ -1,7 +1,7 @@
-"""The figures that the paper prints, by experiment and split, in percent and seconds.
+"""The figures in the paper, by experiment and split, in percent and seconds.
 
-Columns: SP1 is ``empirical``, SP2 ``separate``, CRF++ ``standard``, PW ``piecewise``, MEMMs ``memm``. Its label-bias
-table has accuracies only; the others have no MEMM.
+Columns: SP1 is ``empirical``, SP2 ``separate``, CRF++ ``standard``, PW ``piecewise``, MEMMs ``memm``. The
+label-bias table has only accuracies; the others have no MEMM.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 __all__ = ["COLUMNS", "TABLES", "TITLES", "Figures", "figures"]
 
-#: What the paper calls the methods.
+#: The paper's names of the methods.
 COLUMNS = {
     "empirical": "SP1",
     "separate": "SP2",
@@ -22,7 +22,7 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class Figures:
-    """One column of one table; None where the paper has no such figure."""
+    """One column of one table; None if the paper does not have the figure."""
 
     accuracy: float
     accuracy_oov: float | None = None
@@ -38,7 +38,7 @@ def _table(oov: _Row, known: _Row, every: _Row, seconds: _Row) -> dict[str, Figu
     return {name: Figures(every[i], oov[i], known[i], seconds[i]) for i, name in enumerate(columns)}
 
 
-#: The paper's captions, and the sizes of its own splits where they differ from ours by name.
+#: The paper's captions, with its own split sizes.
 TITLES = {
     ("label-bias", ""): "Table 1, Accuracy For Label Bias Problem",
     ("pos", "1000-4000"): "Table 2, 1000-4000",
@@ -98,7 +98,7 @@ TABLES: dict[tuple[str, str], dict[str, Figures]] = {
 
 
 def figures(experiment: str, split: str, method: str) -> Figures | None:
-    """What the paper says of a method on a split; rounds of the label bias are all of one table.
+    """The paper's figures for a method on a split; all label-bias rounds share one table.
 
     >>> figures("pos", "1000-4000", "separate").accuracy, figures("pos", "1000-4000", "memm")
     (86.8, None)

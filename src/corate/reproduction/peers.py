@@ -1,8 +1,8 @@
-"""Other toolkits on the same features: python-crfsuite and, where they are installed, sklearn-crfsuite and chaine.
+"""Other toolkits on the same features: python-crfsuite and, if installed, sklearn-crfsuite and chaine.
 
-They are given ready features (an attribute for each template and value, as Corate's own vocabulary finds them), and are
-timed from there: building the features in Python is not counted for them, and is counted for us. L-BFGS has our c2 and
-at most 500 iterations; the averaged perceptron makes 10 passes.
+They get ready-made features: an attribute for each template and value, as Corate's vocabulary finds them. Their time
+does not include building these features; ours does. L-BFGS uses our c2 and at most 500 iterations; the averaged
+perceptron makes 10 passes.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any
 
 from corate.corpus import Corpus
 
-__all__ = ["PEERS", "Told", "attributes", "fit", "installed"]
+__all__ = ["PEERS", "Report", "attributes", "fit", "installed"]
 
-#: Is told how many iterations are done, and of how many.
-Told = Callable[[int, int], None]
+#: Called with the number of finished iterations and their limit.
+Report = Callable[[int, int], None]
 
 _LBFGS = {"algorithm": "lbfgs", "c2": 0.1, "max_iterations": 500}
 _AP = {"algorithm": "ap", "max_iterations": 10}
-#: By method: the package, and its settings.
+#: The package and the settings of each method.
 PEERS: dict[str, tuple[str, dict[str, Any]]] = {
     "crfsuite-lbfgs": ("pycrfsuite", _LBFGS),
     "crfsuite-ap": ("pycrfsuite", _AP),
@@ -34,12 +34,12 @@ PEERS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def installed() -> list[str]:
-    """The peers that are here."""
+    """The installed peers."""
     return [name for name, (package, _) in PEERS.items() if importlib.util.find_spec(package) is not None]
 
 
 def version(package: str) -> str:
-    """Of a peer's package, empty where none is known."""
+    """The version of a peer's package; empty if it is unknown."""
     import importlib.metadata
 
     names = {"pycrfsuite": "python-crfsuite", "sklearn_crfsuite": "sklearn-crfsuite"}
@@ -50,7 +50,7 @@ def version(package: str) -> str:
 
 
 def attributes(features: Any, train: Corpus, test: Corpus) -> list[list[list[list[str]]]]:
-    """Both corpora with features as lists of strings: by sentence, then by token.
+    """The features of both corpora as lists of strings: by sentence, then by token.
 
     >>> train = Corpus.from_sentences([[("a", "X"), ("b", "Y")]])
     >>> attributes(["word[0]"], train, Corpus.from_sentences([[("c", "X"), ("a", "Y")]]))
@@ -78,21 +78,21 @@ def fit(
     test: Corpus,
     features: Any,
     ready: Callable[[], None],
-    told: Told,
+    report: Report,
 ) -> tuple[float, list[list[str]]]:
     """Training seconds, and the labels of the test sentences; ``ready`` is called when training begins."""
     items, unseen = attributes(features, train, test)
     labels = [train.labels_of(i) for i in range(len(train))]
     with tempfile.TemporaryDirectory() as folder:
         model = os.path.join(folder, "model")
-        return _FITS[library](settings, model, items, labels, unseen, ready, told)
+        return _FITS[library](settings, model, items, labels, unseen, ready, report)
 
 
-def _telling(told: Told, limit: int) -> Any:
-    """A trainer of python-crfsuite that tells of its iterations, also where it prints nothing."""
+def _trainer(report: Report, limit: int) -> Any:
+    """A trainer class of python-crfsuite that reports its iterations even if it prints nothing."""
     import pycrfsuite
 
-    class Telling(pycrfsuite.Trainer):  # type: ignore[misc]
+    class Reporting(pycrfsuite.Trainer):  # type: ignore[misc]
         seen = 0
 
         def message(self, message: Any) -> None:
@@ -100,9 +100,9 @@ def _telling(told: Told, limit: int) -> Any:
             done = len(self.logparser.iterations)
             if done > self.seen:
                 self.seen = done
-                told(done, limit)
+                report(done, limit)
 
-    return Telling
+    return Reporting
 
 
 def _crfsuite(
@@ -112,13 +112,13 @@ def _crfsuite(
     labels: Sequence[Sequence[str]],
     unseen: Sequence[Any],
     ready: Callable[[], None],
-    told: Told,
+    report: Report,
 ) -> tuple[float, list[list[str]]]:
     import pycrfsuite
 
     sequences = [pycrfsuite.ItemSequence(item) for item in items]
     rest = {key: value for key, value in settings.items() if key != "algorithm"}
-    trainer = _telling(told, settings["max_iterations"])(algorithm=settings["algorithm"], params=rest, verbose=False)
+    trainer = _trainer(report, settings["max_iterations"])(algorithm=settings["algorithm"], params=rest, verbose=False)
     ready()
     started = time.perf_counter()
     for sequence, given in zip(sequences, labels, strict=True):
@@ -137,11 +137,11 @@ def _sklearn(
     labels: Sequence[Sequence[str]],
     unseen: Sequence[Any],
     ready: Callable[[], None],
-    told: Told,
+    report: Report,
 ) -> tuple[float, list[list[str]]]:
     import sklearn_crfsuite
 
-    trainer = _telling(told, settings["max_iterations"])
+    trainer = _trainer(report, settings["max_iterations"])
     crf = sklearn_crfsuite.CRF(model_filename=model, trainer_cls=trainer, **settings)
     ready()
     started = time.perf_counter()
@@ -157,7 +157,7 @@ def _chaine(
     labels: Sequence[Sequence[str]],
     unseen: Sequence[Any],
     ready: Callable[[], None],
-    told: Told,
+    report: Report,
 ) -> tuple[float, list[list[str]]]:
     import chaine
 

@@ -1,4 +1,4 @@
-"""The whole of it: experiments in, cells and a report out."""
+"""Run experiments, and write their cells and the report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Reproduction", "reproduce"]
 
 @dataclass
 class Reproduction:
-    """What came of it: a record for each cell, where the report is, which corpora are missing, which cells failed."""
+    """The result: a record of each cell, the report files, the missing corpora and the failed cells."""
 
     html: Path
     markdown: Path
@@ -45,7 +45,7 @@ def reproduce(
     fresh: bool = False,
     told: Callable[[News], None] = lambda news: None,
 ) -> Reproduction:
-    """Run experiments whose corpora are here; the report in ``output`` shows all cells that the folder has."""
+    """Run the experiments whose corpora are found; the report in ``output`` shows all cells stored in that folder."""
     from corate import __version__
     from corate.reproduction.report import figures, page
 
@@ -53,12 +53,12 @@ def reproduce(
         experiments = EXPERIMENTS[:3]
     splits, missing = _splits(experiments, data)
     here = [name for name in experiments if not any(m.corpus in corpora_of(name) for m in missing)]
-    living = _peers() if peers else ()
-    cells = plan(here, methods=methods, peers=living, quick=quick, seed=seed, threads=threads)
+    others = _peers() if peers else ()
+    cells = plan(here, methods=methods, peers=others, quick=quick, seed=seed, threads=threads)
     store = Store(output / "cells")
     found = Reproduction(output / "report.html", output / "report.md", missing=missing)
 
-    def noted(news: News) -> None:
+    def note(news: News) -> None:
         if news.failure:
             found.failures.append(news.failure)
         told(news)
@@ -66,7 +66,7 @@ def reproduce(
     if cells:
         output.mkdir(parents=True, exist_ok=True)
         with Data.of(_needed(cells, splits)) as written:
-            found.records = run(cells, written, store, budget=budget, fresh=fresh, told=noted)
+            found.records = run(cells, written, store, budget=budget, fresh=fresh, report=note)
         figures.keep_rates(splits, output)
         write_text(output / "cells.json", json.dumps(found.records, indent=1) + "\n")
         page.write(
@@ -76,7 +76,7 @@ def reproduce(
 
 
 def _in_order(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """As a full run would measure them."""
+    """Sort records in the order of a full run."""
     full = plan(EXPERIMENTS, peers=list(peers.PEERS))
     places = {(cell.experiment, cell.split, cell.method): i for i, cell in enumerate(full)}
     return sorted(records, key=lambda one: places.get((one["experiment"], one["split"], one["method"]), len(places)))
@@ -85,14 +85,14 @@ def _in_order(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _peers() -> list[str]:
     found = peers.installed()
     if not found:
-        warnings.warn("no peer is installed; python-crfsuite comes with pip install 'corate[reproduce]'", stacklevel=3)
+        warnings.warn("no peer is installed; get python-crfsuite with pip install 'corate[reproduce]'", stacklevel=3)
     return found
 
 
 def _splits(
     experiments: Sequence[str], data: str | os.PathLike[str] | None
 ) -> tuple[Splits, list[CorporaMissingError]]:
-    """The splits of all corpora that are here, and those that are not."""
+    """The splits of all corpora that are found, and errors for the missing corpora."""
     places = corpora.folders(data)
     splits: Splits = {}
     missing = []
@@ -105,7 +105,7 @@ def _splits(
 
 
 def _needed(cells: Sequence[Cell], splits: Splits) -> Splits:
-    """The splits that some cells look at, made ones too."""
+    """The splits that some cells need, including generated ones."""
     have = splits | generated(cells)
     if any(cell.experiment == "label-growth" for cell in cells):
         have |= grown(splits)

@@ -1,4 +1,4 @@
-"""Cells measured one after the other, each within its budget, and kept as soon as it is done."""
+"""Measure cells one after another, each within its budget, and store each outcome at once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from corate.reproduction.worker import MARK
 
 __all__ = ["CellError", "Data", "News", "Worker", "estimate", "run"]
 
-#: A training of which not even a third of the iterations would fit is stopped after a third of its budget.
+#: Training stops after a third of its budget if it would need more than three times the budget.
 _HOPELESS = 3
 
 
@@ -36,7 +36,7 @@ class CellError(CorateError):
 
 @dataclass(frozen=True)
 class News:
-    """What is going on, for whoever looks: cells done of all, the share of the work that is done, seconds left."""
+    """The state of a run: finished cells, all cells, the finished share of the work, and seconds left."""
 
     cell: Cell
     done: int
@@ -45,15 +45,15 @@ class News:
     left: float | None
     stage: str = ""
     outcome: Outcome | None = None
-    kept: bool = False  # it had been measured before
+    kept: bool = False  # the outcome comes from the store
     failure: str = ""
 
 
-Told = Callable[[News], None]
+Report = Callable[[News], None]
 
 
 class Data:
-    """Splits written to a folder for the workers; gone with it, so that no text of a corpus is left behind."""
+    """Splits written to a temporary folder for the workers; no text of a corpus is left behind."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -81,7 +81,7 @@ class Data:
 
 
 class Worker:
-    """A process of its own for cells; it is replaced when a cell had to be stopped."""
+    """A process that measures cells; a new one is started after a cell is stopped."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -96,7 +96,7 @@ class Worker:
         self.stop()
 
     def stop(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -119,15 +119,15 @@ class Worker:
             text=True,
             encoding="utf-8",
             env=environment,
-            start_new_session=True,  # Ctrl-C is for us: a cell that was cut short must not count as measured
+            start_new_session=True,  # Ctrl-C must not reach the worker: an interrupted cell is not an outcome
         )
         threading.Thread(target=_listen, args=(process, self._lines), daemon=True).start()
         return process
 
-    def measure(self, cell: Cell, budget: float, told: Callable[[str], None] = lambda stage: None) -> Outcome:
-        """Train and test one cell; estimated where training does not end within the budget.
+    def measure(self, cell: Cell, budget: float, report: Callable[[str], None] = lambda stage: None) -> Outcome:
+        """Train and test one cell; the outcome is estimated if training does not end within the budget.
 
-        Raises CellError where it cannot be measured.
+        Raises CellError if the cell cannot be measured.
         """
         if self._process is None:
             self._process = self._start()
@@ -140,12 +140,12 @@ class Worker:
             while True:
                 message = self._next(watch.left())
                 if message is None:
-                    raise CellError(f"{cell.name}: the process ended: {self._last_words()}")
+                    raise CellError(f"{cell.name}: the process ended: {self._last_error()}")
                 if message["event"] == "done":
                     return replace(Outcome(**message["outcome"]), budget=budget)
                 if message["event"] == "failed":
                     raise CellError(f"{cell.name}: {message['message']}")
-                told(watch.see(message))
+                report(watch.see(message))
                 if watch.over() or watch.hopeless():
                     break
         except queue.Empty:
@@ -166,7 +166,7 @@ class Worker:
                 found: dict[str, Any] = json.loads(line[len(MARK) :])
                 return found
 
-    def _last_words(self) -> str:
+    def _last_error(self) -> str:
         assert self._process is not None
         code = self._process.wait()
         self._errors.seek(0)
@@ -180,13 +180,13 @@ def _listen(process: subprocess.Popen[str], lines: queue.Queue[str | None]) -> N
         for line in process.stdout:
             lines.put(line)
     except ValueError:
-        pass  # closed while we read
+        pass  # the stream was closed during reading
     lines.put(None)
 
 
 @dataclass
 class _Watch:
-    """The clock of one cell: it runs while the cell trains."""
+    """The clock of one cell; it runs during training."""
 
     budget: float
     started: float | None = None
@@ -194,11 +194,11 @@ class _Watch:
     limit: int = 0
 
     def left(self) -> float | None:
-        """Seconds left, None before training and after it."""
+        """Seconds left; None before and after training."""
         return None if self.started is None else max(0.0, self.budget - (time.monotonic() - self.started))
 
     def see(self, message: Mapping[str, Any]) -> str:
-        """Take note of a message; what to show of it."""
+        """Record a message of the worker; returns the text to show."""
         if message["event"] == "training":
             self.started = time.monotonic()
             return "training"
@@ -212,11 +212,11 @@ class _Watch:
         return str(message.get("stage", ""))
 
     def over(self) -> bool:
-        """Whether the worker itself says that the time is up, however late we hear of it."""
+        """Whether the worker reports that the budget is spent; its clock does not include the delay of messages."""
         return self.started is not None and bool(self.times) and self.times[-1][1] >= self.budget
 
     def hopeless(self) -> bool:
-        """Whether a third of the budget is spent, and three times the budget would not do."""
+        """Whether a third of the budget is spent and training would need more than three times the budget."""
         if self.started is None or len(self.times) < 3:
             return False
         spent = self.times[-1][1] >= self.budget / _HOPELESS
@@ -224,7 +224,7 @@ class _Watch:
         return spent and total > _HOPELESS * self.budget
 
     def estimate(self) -> Outcome:
-        """What can be said of a training that was stopped."""
+        """The estimated outcome of a stopped training."""
         if not self.times:
             return Outcome(None, estimated=True, budget=self.budget)
         total, each = estimate(self.times, self.limit)
@@ -233,7 +233,7 @@ class _Watch:
 
 
 def estimate(times: Sequence[tuple[int, float]], limit: int) -> tuple[float, float]:
-    """Seconds to the limit of iterations, and of one of them, from (iterations done, seconds) so far.
+    """Estimated seconds of all iterations and of one, from (iterations done, seconds) so far.
 
     >>> estimate([(1, 5.0), (2, 7.0), (3, 9.0)], limit=10)
     (23.0, 2.0)
@@ -250,9 +250,9 @@ def run(
     *,
     budget: float,
     fresh: bool = False,
-    told: Told = lambda news: None,
+    report: Report = lambda news: None,
 ) -> list[dict[str, Any]]:
-    """Measure cells that the store does not have; the records of all that could be measured, in their order."""
+    """Measure the cells that are not stored; returns the records of all measured cells, in order."""
     from corate import __version__
 
     clock = _Progress([cost(c, data.tokens[c.train], data.labels[c.train], budget) for c in cells])
@@ -265,21 +265,21 @@ def run(
             clock.begin(i)
             if outcome is None:
                 try:
-                    outcome = worker.measure(cell, budget, lambda stage: told(clock.news(cell, stage=stage)))  # noqa: B023
+                    outcome = worker.measure(cell, budget, lambda stage: report(clock.news(cell, stage=stage)))  # noqa: B023
                     store.save(cell, print_, outcome)
                 except CellError as error:
                     failure = str(error)
                 if cell.experiment != "label-bias":
-                    worker.stop()  # each training from a fresh process; those of the label bias are too short for it
+                    worker.stop()  # a new process for each training, except the short ones of label-bias
             clock.end(i, kept)
-            told(clock.news(cell, outcome=outcome, kept=kept, failure=failure))
+            report(clock.news(cell, outcome=outcome, kept=kept, failure=failure))
             if outcome is not None:
                 found.append(record(cell, outcome))
     return found
 
 
 class _Progress:
-    """How much of the work is done, by what was expected of each cell and the time it took."""
+    """The finished share of the work and the time left, from the expected and the actual time of each cell."""
 
     def __init__(self, costs: Sequence[float]) -> None:
         self.costs = costs

@@ -1,7 +1,7 @@
-"""The process that measures cells: ``python -m corate.reproduction.worker FOLDER`` reads one cell a line.
+"""The process that measures cells: ``python -m corate.reproduction.worker FOLDER`` reads one cell per line.
 
-It stands apart so that a training in native code, a peer's too, can be stopped when its time is up. On standard output
-it says, one JSON object a line behind a mark: that training begins, how many iterations are done, what was measured.
+A separate process can be stopped when its budget is spent, even inside native code. It writes messages to standard
+output, one JSON object per line after a mark: training starts, iterations done, the outcome.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from corate.reproduction.cells import Cell, Outcome
 
 __all__ = ["MARK", "main", "measured"]
 
-#: Begins each of our lines.
+#: The start of each message.
 MARK = "@ "
 
 Say = Callable[..., None]
 
 
-def measured(cell: Cell, folder: Path, say: Say = lambda **told: None) -> Outcome:
+def measured(cell: Cell, folder: Path, say: Say = lambda **message: None) -> Outcome:
     """Train and test one cell on the splits in a folder."""
     from corate.formats import read
 
@@ -38,7 +38,7 @@ def measured(cell: Cell, folder: Path, say: Say = lambda **told: None) -> Outcom
     sizes: dict[str, Any] = {"sentences": len(train), "tokens": train.n_tokens}
     sizes["labels"] = len(train.require_labels().strings)
     iterations: list[int] = []
-    started = time.perf_counter()  # of training, once that begins
+    started = time.perf_counter()  # reset when training starts
 
     def begin() -> None:
         nonlocal started
@@ -116,27 +116,27 @@ def _outcome(report: Any, seconds: float, sizes: dict[str, Any], iterations: lis
 
 
 def main(folder: str) -> None:
-    """Measure what standard input asks for, until it ends, be it amid a cell: then no one waits for that any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a cell cut short by Ctrl-C must not count as measured
+    """Measure the cells from standard input. The end of standard input ends the process, even during a cell."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted cell is not an outcome
     warnings.simplefilter("ignore", UserWarning)
     output = sys.stdout
 
-    def say(**told: Any) -> None:
-        output.write(f"{MARK}{json.dumps(told)}\n")
+    def say(**message: Any) -> None:
+        output.write(f"{MARK}{json.dumps(message)}\n")
         output.flush()
 
-    sys.stdout = sys.stderr  # what a library prints is no message of ours
-    for line in _asked():
+    sys.stdout = sys.stderr  # prints of libraries are not messages
+    for line in _requests():
         try:
             outcome = measured(Cell(**json.loads(line)), Path(folder), say)
-        except Exception as error:  # a cell that fails is a row of the table; the others go on
+        except Exception as error:  # report the failure and continue with the next cell
             say(event="failed", message=f"{type(error).__name__}: {error}")
         else:
             say(event="done", outcome=asdict(outcome))
 
 
-def _asked() -> Iterator[str]:
-    """The lines of standard input, read beside the work: its end ends the process at once."""
+def _requests() -> Iterator[str]:
+    """The lines of standard input, read in a thread; the end of input ends the process at once."""
     lines: queue.Queue[str] = queue.Queue()
 
     def listen() -> None:

@@ -1,1 +1,1 @@
-"""The report of a reproduction: one page of HTML that needs nothing else, and the same in Markdown."""
+"""The report of a reproduction: one self-contained HTML page, and the same in Markdown."""

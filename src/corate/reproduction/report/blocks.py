@@ -1,4 +1,4 @@
-"""A document as blocks, written as HTML or as Markdown. Text may hold `code`, **bold** and *emphasis*."""
+"""A document as blocks, written as HTML or as Markdown. Text may contain `code`, **bold** and *emphasis*."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Heading:
 
     @property
     def anchor(self) -> str:
-        """What links name it by, as GitHub makes them."""
+        """The anchor for links, in GitHub's format."""
         return re.sub(r"[^\w -]", "", self.text.lower()).replace(" ", "-")
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """Some sentences; a note stands out less."""
+    """Some sentences; a note is shown smaller."""
 
     text: str
     note: bool = False
@@ -40,14 +40,14 @@ class Items:
 
 @dataclass(frozen=True)
 class Formula:
-    """Lines of plain mathematics."""
+    """Formulas in plain text."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Table:
-    """Cells of text; the lines of a cell after the first are remarks to it. The first column names the row."""
+    """Cells of text; all lines of a cell except the first are shown smaller. The first column names the row."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -56,7 +56,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture: the inside of an SVG element with its size, and what it says for those who cannot see it."""
+    """An SVG image with a name and a caption."""
 
     name: str
     title: str
@@ -66,10 +66,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Figures:
-    """Pictures beside each other where there is room."""
+    """Images, side by side if there is room."""
 
     figures: Sequence[Figure]
-    legend: str = ""  # of HTML: names with their colours
+    legend: str = ""  # HTML: names with their colours
 
 
 Block = Heading | Paragraph | Items | Formula | Table | Figure | Figures
@@ -88,7 +88,7 @@ def _inline(text: str) -> str:
 
 
 def html(blocks: Sequence[Block]) -> str:
-    """The inside of a page."""
+    """The content of an HTML page."""
     return "\n".join(_as_html(block) for block in blocks)
 
 
@@ -134,7 +134,7 @@ def _cell(text: str) -> str:
 
 
 def markdown(blocks: Sequence[Block], folder: str) -> str:
-    """The same in Markdown, with pictures from a folder beside it."""
+    """The same in Markdown; images are in a folder beside it."""
     return "\n\n".join(_as_markdown(block, folder) for block in blocks) + "\n"
 
 

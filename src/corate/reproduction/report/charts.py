@@ -1,4 +1,4 @@
-"""Charts as SVG, written by hand: points and lines over axes, linear or logarithmic. Colours come from the style."""
+"""SVG charts: points and lines on linear or logarithmic axes. Colours come from the style sheet."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from html import escape
 
 __all__ = ["COLOURS", "Axis", "Series", "chart", "legend", "standalone", "style"]
 
-#: For a light page and for a dark one.
+#: Colours for a light and for a dark page.
 COLOURS = {
     "empirical": ("#0b62a4", "#5db3f0"),
     "separate": ("#00805f", "#38cfa4"),
@@ -28,7 +28,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 28, 14, 46
 
 
 def style() -> str:
-    """The rules that charts need, for light and dark."""
+    """The CSS rules of charts, for light and dark pages."""
     light = "".join(f".s-{name}{{color:{pair[0]}}}" for name, pair in COLOURS.items())
     dark = "".join(f".s-{name}{{color:{pair[1]}}}" for name, pair in COLOURS.items())
     return (
@@ -41,7 +41,7 @@ def style() -> str:
 
 
 def standalone(svg: str) -> str:
-    """A picture with its style inside, for a file of its own."""
+    """An image with its style sheet, for a separate file."""
     head, _, rest = svg.partition(">")
     back = "svg{background:#fff}@media(prefers-color-scheme:dark){svg{background:#15171a}}"
     return f"{head}><style>{style()}{back}</style>{rest}\n"
@@ -49,9 +49,9 @@ def standalone(svg: str) -> str:
 
 @dataclass(frozen=True)
 class Series:
-    """Points of one method: (x, y, what the point says).
+    """Points of one method: (x, y, tooltip).
 
-    ``mark`` is full, hollow, square or stopped; a stopped one has no height, and lies on the axis.
+    ``mark`` is full, hollow, square or stopped; a stopped point has no y value and is drawn on the axis.
     """
 
     method: str
@@ -62,13 +62,13 @@ class Series:
 
 @dataclass(frozen=True)
 class Axis:
-    """What an axis shows, and how."""
+    """The title and the scale of an axis."""
 
     title: str
     log: bool = False
 
     def range(self, values: Sequence[float]) -> tuple[float, float]:
-        """The ends, with some room."""
+        """The ends of the axis, with a margin."""
         low, high = min(values), max(values)
         if self.log:
             room = 10 ** max(0.06 * math.log10(high / low), 0.1)
@@ -77,7 +77,7 @@ class Axis:
         return low - more, high + more
 
     def marks(self, low: float, high: float) -> list[float]:
-        """Where numbers stand; powers of ten where the axis is logarithmic, and some between where they are few."""
+        """The labelled values; powers of ten on a logarithmic axis, with some values between if there are few."""
         if self.log:
             first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
             every = max(1, math.ceil((last - first) / 8))
@@ -88,7 +88,7 @@ class Axis:
         return [step * k for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
     def share(self, value: float, low: float, high: float) -> float:
-        """Where on the axis a value lies, 0 to 1."""
+        """The position of a value on the axis, 0 to 1."""
         if self.log:
             return (math.log10(value) - math.log10(low)) / (math.log10(high) - math.log10(low))
         return (value - low) / (high - low)
@@ -99,10 +99,10 @@ def _nice(step: float) -> float:
     return float(next(k * power for k in (1, 2, 5, 10) if k * power >= step))
 
 
-def _told(value: float) -> str:
-    """A number on an axis.
+def _axis_label(value: float) -> str:
+    """A number as text for an axis.
 
-    >>> [_told(value) for value in (0.001, 0.1, 1, 92.5, 1000, 1e6)]
+    >>> [_axis_label(value) for value in (0.001, 0.1, 1, 92.5, 1000, 1e6)]
     ['0.001', '0.1', '1', '92.5', '1,000', '1M']
     """
     if value >= 1e6:
@@ -111,7 +111,7 @@ def _told(value: float) -> str:
 
 
 def chart(title: str, across: Axis, up: Axis, series: Sequence[Series]) -> str:
-    """An SVG element, or a line of text where there is nothing to draw.
+    """An SVG element, or a line of text if there is nothing to draw.
 
     >>> drawn = chart("t", Axis("s", log=True), Axis("%"), [Series("polish", [(1, 90, "a"), (10, 95, "b")], line=True)])
     >>> drawn.startswith("<svg"), drawn.count("<circle"), "polyline" in drawn
@@ -120,7 +120,7 @@ def chart(title: str, across: Axis, up: Axis, series: Sequence[Series]) -> str:
     xs = [x for one in series for x, _, _ in one.points]
     ys = [y for one in series if one.mark != "stopped" for _, y, _ in one.points]
     if not ys:
-        return "<p>Nothing was measured that could be drawn here.</p>"
+        return "<p>There are no measurements to draw.</p>"
     (x0, x1), (y0, y1) = across.range(xs), up.range(ys)
 
     def place(x: float, y: float) -> tuple[float, float]:
@@ -154,11 +154,11 @@ def _axes(across: Axis, up: Axis, xs: tuple[float, float], ys: tuple[float, floa
     for value in across.marks(*xs):
         x, _ = place(value, ys[0])
         parts.append(f'<line class="grid" x1="{x}" y1="{_TOP}" x2="{x}" y2="{bottom}"/>')
-        parts.append(f'<text x="{x}" y="{bottom + 16}" text-anchor="middle">{_told(value)}</text>')
+        parts.append(f'<text x="{x}" y="{bottom + 16}" text-anchor="middle">{_axis_label(value)}</text>')
     for value in up.marks(*ys):
         _, y = place(xs[0], value)
         parts.append(f'<line class="grid" x1="{_LEFT}" y1="{y}" x2="{right}" y2="{y}"/>')
-        parts.append(f'<text x="{_LEFT - 6}" y="{y + 4}" text-anchor="end">{_told(value)}</text>')
+        parts.append(f'<text x="{_LEFT - 6}" y="{y + 4}" text-anchor="end">{_axis_label(value)}</text>')
     middle_x, middle_y = (_LEFT + right) / 2, (_TOP + bottom) / 2
     return [
         *parts,
@@ -179,7 +179,7 @@ def _mark(mark: str, x: float, y: float, text: str) -> str:
 
 
 def legend(methods: Sequence[tuple[str, str]], marks: Sequence[tuple[str, str]] = ()) -> str:
-    """HTML that names colours, and marks where there is more than one."""
+    """HTML that explains colours and marks."""
     swatch = '<svg class="chart" width="14" height="12" aria-hidden="true" viewBox="0 0 14 12">{}</svg>'
     found = []
     for method, name in methods:

@@ -1,4 +1,4 @@
-"""The pictures of the report, from records: accuracy over time, learning curves, growth, label rates."""
+"""The figures of the report, from records: accuracy over time, learning curves, growth, label rates."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _names(methods: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def accuracy_over_time(tables: Tables) -> list[Block]:
-    """A picture for each table: every method and peer a point, and the paper's figures as rings."""
+    """A chart for each table: a point for every method and peer, and rings for the paper's figures."""
     figures, methods = [], []
     for (experiment, split), cells in tables.items():
         if experiment in ("label-bias", "label-growth"):
@@ -120,7 +120,7 @@ def growth(tables: Tables) -> list[Block]:
 
 
 def keep_rates(splits: Splits, folder: Path) -> None:
-    """Write the label rates of the corpora that are here: labels and numbers, no text."""
+    """Write the label rates of the given corpora: labels and numbers, no text."""
     import corate
 
     path = folder / _RATES
@@ -153,7 +153,7 @@ def _rates(corpus: Any) -> HeatMap:
 
 
 def rate_maps(folder: Path) -> list[Block]:
-    """The heat maps of the rates that were kept."""
+    """The heat maps of the stored rates."""
     import numpy as np
 
     from corate.rate.heatmap import HeatMap
@@ -172,6 +172,6 @@ def rate_maps(folder: Path) -> list[Block]:
 
 
 def _plain(svg: str) -> str:
-    """A heat map that takes its letters' colour from the page, and has no ground of its own."""
+    """A heat map without background that takes its text colour from the page."""
     lines = [line for line in svg.strip().split("\n") if 'fill="#fff"/>' not in line]
     return "\n".join(lines).replace("<svg ", '<svg class="chart" role="img" ', 1)

@@ -1,4 +1,4 @@
-"""The report put together from records, and written as HTML and as Markdown."""
+"""Build the report from records, and write it as HTML and as Markdown."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ figure svg{display:block;max-width:100%;height:auto}
 
 
 def write(records: Sequence[Record], folder: Path, *, budget: float, seed: int) -> None:
-    """``report.html``, ``report.md`` and the pictures of the second."""
+    """Write ``report.html``, ``report.md`` and the images of ``report.md``."""
     blocks = document(records, folder, budget=budget, seed=seed)
     headings = [block for block in blocks if isinstance(block, Heading) and block.level == 2]
     links = "".join(f'<li><a href="#{one.anchor}">{escape(one.text)}</a></li>' for one in headings)
@@ -93,14 +93,14 @@ def _drawn(blocks: Sequence[Block]) -> list[Figure]:
 
 
 def document(records: Sequence[Record], folder: Path, *, budget: float, seed: int) -> list[Block]:
-    """All blocks of the report; the first says what it is."""
+    """All blocks of the report."""
     tables = by_table(records)
     has = {experiment for experiment, _ in tables}
     blocks: list[Block] = [
         Paragraph(
             "The experiments of Zhu, Hiemstra, Apers and Wombacher, *Separate Training for Conditional Random Fields "
-            "Using Co-occurrence Rate Factorization* (2012), run again with Corate: our figures beside the paper's and "
-            "beside living toolkits, on the same splits and features."
+            "Using Co-occurrence Rate Factorization* (2012), reproduced with Corate: our figures beside the figures of "
+            "the paper and of current toolkits, on the same splits and features."
         ),
         *_in_short(tables),
     ]
@@ -124,20 +124,20 @@ _ABOUT = {
     "large-labels": "Not in the paper: the Greek New Testament with 602 labels (part of speech and parsing), features "
     "`pos`; 800 of 7,927 verses for testing.",
 }
-_TIME = "Left is fast, up is accurate. The axis of time is logarithmic: each step to the right is ten times longer."
+_TIME = "Points on the left are fast, points at the top are accurate. The time axis is logarithmic."
 _CURVES = (
-    "The splits of Brown by the number of their training sentences. The first three test on what is left of 5,000 "
-    "sentences, the others on other sentences, so the curve is not one of a single test set."
+    "The splits of Brown, by number of training sentences. The first three splits are tested on the rest of 5,000 "
+    "sentences, the others on different sentences, so the points of a curve do not share one test set."
 )
 _GROWTH = (
     "Over sentences: the splits of Brown. Over labels: the 1,000 sentences of the smallest split, with labels cut to "
-    "their first characters, taken whole, and taken with the last letters of the word. Times that were estimated "
-    "count, too. Both axes are logarithmic."
+    "their first characters, taken whole, and taken with the last letters of the word. Estimated times are "
+    "included. Both axes are logarithmic."
 )
 _RATES = (
-    "The co-occurrence rate of a label (row) with the next (column): red attract each other, blue avoid each other, "
-    "white is independence; the full colour is 16 times above or below chance. `<s>` and `</s>` are the ends of "
-    "sentences."
+    "The co-occurrence rate of a label (row) with the next (column): red labels attract each other, blue labels avoid "
+    "each other, white means independence; the full colour is 16 times above or below chance. `<s>` and `</s>` are the "
+    "start and the end of a sentence."
 )
 
 
@@ -149,12 +149,12 @@ def _section(title: str, text: str, found: list[Block]) -> list[Block]:
 
 
 def _in_short(tables: Mapping[tuple[str, str], Mapping[str, Record]]) -> list[Block]:
-    """What a reader in a hurry wants to know."""
+    """The main results."""
     texts = []
     for simulated in [table for (experiment, _), table in tables.items() if experiment == "label-bias"]:
         shown = [method for method in paper.COLUMNS if method in simulated]
-        told = ", ".join(f"{method} {number(simulated[method]['accuracy'])}" for method in shown)
-        texts.append(f"**Label bias**, expected best {label_bias.EXPECTED:.2f}: {told}.")
+        scores = ", ".join(f"{method} {number(simulated[method]['accuracy'])}" for method in shown)
+        texts.append(f"**Label bias**, expected best {label_bias.EXPECTED:.2f}: {scores}.")
     compared = [cells for (experiment, _), cells in tables.items() if experiment in ("pos", "ner")]
     for method in ("empirical", "separate"):
         cells = [table[method] for table in compared if method in table and not table[method]["estimated"]]
@@ -162,7 +162,7 @@ def _in_short(tables: Mapping[tuple[str, str], Mapping[str, Record]]) -> list[Bl
             ends = {key: [points(cell[key], cell[f"paper_{key}"]) for cell in cells] for key in _SHORT}
             reached = {key: sum(p is not None and p > -0.005 for p in found) for key, found in ends.items()}
             texts.append(
-                f"**{NAMES[method]}** reaches the paper's accuracy or more on {reached['accuracy']} of {len(cells)} "
+                f"**{NAMES[method]}** reaches or exceeds the paper's accuracy on {reached['accuracy']} of {len(cells)} "
                 f"tables, on OOV words on {reached['accuracy_oov']}, on known words on {reached['accuracy_known']}."
             )
     texts += [text for name, table in tables.items() if (text := _against_peers(name, table))]
@@ -171,19 +171,19 @@ def _in_short(tables: Mapping[tuple[str, str], Mapping[str, Record]]) -> list[Bl
 
 
 def _against_peers(name: tuple[str, str], table: Mapping[str, Record]) -> str:
-    """The best of ours on the same features beside the best peer, empty where there is none."""
+    """Our best method and the best peer with the same features; empty if one is missing."""
     key = "f1" if name[0] == "chunking" else "accuracy"
     done = [cell for cell in table.values() if cell[key] is not None and cell["method"] != "default"]
     ours, theirs = [c for c in done if not c["library"]], [c for c in done if c["library"]]
     if name[0] in ("label-bias", "label-growth") or not ours or not theirs:
         return ""
     best, peer = (max(cells, key=lambda cell: cell[key]) for cells in (ours, theirs))
-    said = [f"{NAMES[cell['method']]} {number(cell[key])} in {seconds(cell['seconds'])} s" for cell in (best, peer)]
-    return f"On {' '.join(name)}, the same features: **{said[0]}**; {said[1]}."
+    results = [f"{NAMES[cell['method']]} {number(cell[key])} in {seconds(cell['seconds'])} s" for cell in (best, peer)]
+    return f"On {' '.join(name)}, the same features: **{results[0]}**; {results[1]}."
 
 
 def _ratio(table: Mapping[str, Record]) -> str:
-    """SP1 : SP2 : standard in training time, empty where one of them is missing."""
+    """The ratio of training times SP1 : SP2 : standard; empty if one is missing."""
     cells = [table.get(method) for method in ("empirical", "separate", "standard")]
     times = [None if cell is None else cell["seconds"] for cell in cells]
     if times[0] is None or times[1] is None or times[2] is None:
@@ -197,8 +197,8 @@ def _times(value: float) -> str:
 
 
 def _ratio_text(name: tuple[str, str], table: Mapping[str, Record]) -> str:
-    said = paper.TABLES.get(name, {})
-    times = [said[m].seconds for m in ("empirical", "separate", "standard") if m in said]
+    published = paper.TABLES.get(name, {})
+    times = [published[m].seconds for m in ("empirical", "separate", "standard") if m in published]
     theirs = ""
     if len(times) == 3 and times[0] and times[1] and times[2]:
         theirs = f"; in the paper 1 : {_times(times[1] / times[0])} : {_times(times[2] / times[0])}"
@@ -222,7 +222,7 @@ def _paper_tables(experiment: str, tables: Mapping[tuple[str, str], Mapping[str,
 
 
 def _table(name: tuple[str, str], table: Mapping[str, Record]) -> Table:
-    """The paper's layout: a column a method; in each cell ours, the paper's, and peers that train the same thing."""
+    """The paper's layout: a column per method; a cell has our figure, the paper's, and those of similar peers."""
     columns = [method for method in NAMES if method in table and PEER_COLUMNS.get(method) not in table]
     rows = []
     for key, title in _METRICS.items():
@@ -244,9 +244,9 @@ def _beside(table: Mapping[str, Record], column: str) -> list[Record]:
 def _score_cell(table: Mapping[str, Record], column: str, key: str) -> str:
     cell = table[column]
     lines = [f"**{number(cell[key])}**" if cell[key] is not None else "-"]
-    said = cell.get(f"paper_{key}")
-    if said is not None:
-        lines.append(f"paper {number(said)}")
+    published = cell.get(f"paper_{key}")
+    if published is not None:
+        lines.append(f"paper {number(published)}")
     lines += [f"{peer['method']} {number(peer[key])}" for peer in _beside(table, column)]
     return "\n".join(lines)
 
@@ -270,11 +270,11 @@ def _time(cell: Record) -> str:
 def _pace(cell: Record) -> list[str]:
     if not cell["estimated"] or cell["seconds_per_iteration"] is None:
         return []
-    return [f"{seconds(cell['seconds_per_iteration'])} an iteration"]
+    return [f"{seconds(cell['seconds_per_iteration'])} per iteration"]
 
 
 def _shortfalls(table: Mapping[str, Record]) -> str:
-    """Where SP1 and SP2 fall short of the paper, and by how much."""
+    """Where SP1 and SP2 are below the paper, and by how much."""
     short = []
     for method in ("empirical", "separate"):
         for key, words in _SHORT.items():
@@ -283,8 +283,8 @@ def _shortfalls(table: Mapping[str, Record]) -> str:
             if difference is not None and difference < -0.005:
                 short.append(f"{NAMES[method]} on {words} by {-difference:.2f} points")
     if short:
-        return f"**Short of the paper:** {', '.join(short)}."
-    return "SP1 and SP2, where they were run, reach every figure of the paper's table or more."
+        return f"**Below the paper:** {', '.join(short)}."
+    return "SP1 and SP2, if they were run, reach or exceed every figure in the paper's table."
 
 
 # -- label bias ------------------------------------------------------------------------------------------------------
@@ -316,18 +316,18 @@ def _label_bias(
     for method in methods:
         found = differences[method]
         mean = sum(found) / len(found) if found else float("nan")
-        said = paper.figures("label-bias", "", method)
-        theirs = "" if said is None else f"\npaper {said.accuracy}"
+        published = paper.figures("label-bias", "", method)
+        theirs = "" if published is None else f"\npaper {published.accuracy}"
         means.append(f"**{sum(rules) / len(rules) + mean:.2f}**\n{mean:+.2f}{theirs}" if found else "-")
     header = ["round", "optimal\nrule", *(HEADERS[method] for method in methods)]
     return [
         Heading("Label bias"),
         Paragraph(
             "Two label sequences, R1 I B and R2 O B. R1 and R2 emit the symbol r, I emits i, O emits o and B emits b, "
-            "each with a probability of 29/32, and each of the other three symbols with 1/32. A round draws 1,000 "
-            "training and 250 test sentences of each sequence."
+            "each with probability 29/32, and each of the other three symbols with probability 1/32. A round draws "
+            "1,000 training and 250 test sentences of each sequence."
         ),
-        Table(header, [means, *rows], f"{paper.TITLES['label-bias', '']}; below each figure, points from the rule"),
+        Table(header, [means, *rows], f"{paper.TITLES['label-bias', '']}; differences from the rule in points"),
         Paragraph(_verdict(differences), note=True),
         *worked.rule(),
         *worked.blocks(worked.worked(seed)),
@@ -343,7 +343,7 @@ def _verdict(differences: Mapping[str, Sequence[float]]) -> str:
         mean = max(abs(sum(differences[m]) / len(differences[m])) for m in free)
         texts.append(
             f"{', '.join(free)}: at most {worst:.2f} points from the optimal rule in any round, at most {mean:.2f} on "
-            "average. (On a tie the rule counts half, while a tagger is right or wrong.)"
+            "average. (A tie counts half for the rule, but a tagger is either correct or wrong.)"
         )
     if differences.get("memm"):
         texts.append(f"memm: at least {-max(differences['memm']):.2f} points below it in every round.")
@@ -366,27 +366,27 @@ def _measured(records: Sequence[Record], budget: float, seed: int) -> list[Block
         ["processor", f"{_processor()}, {os.cpu_count()} cores"],
         ["threads", threads],
         ["seed", str(seed)],
-        ["budget", f"{budget:g} s a cell"],
+        ["budget", f"{budget:g} s per cell"],
         ["cells", str(len(records))],
     ]
     texts = [
-        "**Time** is that of training alone. Ours runs from the corpus in memory to the tagger and includes the making "
-        "of features; peers are given ready features, and are timed from there. Tagging is not included.",
-        "**Stopped.** A training that does not end within the budget is stopped; also one of which, after a third of "
-        "the budget, not even a third of the iterations would fit. Its time is marked `~ est.`: what an iteration "
-        "took, times the limit of iterations, so it is an upper bound. It has no accuracy.",
+        "**Time** is training time only. Our time runs from the corpus in memory to the tagger and includes feature "
+        "extraction; peers get ready-made features. Tagging is not included.",
+        "**Stopped.** Training stops at the end of the budget, or after a third of it if all iterations would need "
+        "more than three times the budget. The time is marked `~ est.`: the time of an iteration times the limit of "
+        "iterations, which is an upper bound. There is no accuracy.",
         "**Features** are the paper's word and spelling features (`paper`) unless a section says otherwise; `default` "
-        "is what `corate.train` does when nothing is chosen, with features of its own.",
-        "**empirical** has the paper's ladder (the word, else words of the same spelling). mu_oov is a weight and is "
-        "tuned on the held-out sentences, and so is the weight of the edges.",
+        "is `corate.train` without options, with its default features.",
+        "**empirical** uses the paper's ladder (the word, else words of the same spelling). mu_oov is a weight. It and "
+        "the weight of the edges are tuned on the held-out sentences.",
         '**separate** starts from that ladder and fits its pairs given the nodes (`base="paper"`); the paper\'s own '
         'SP2 is `base="none", coupling="joint"`, which `docs/paper.md` compares.',
-        "**standard** and **piecewise** have c2 = 0.1, **memm** 0.01, all at most 500 iterations of L-BFGS, every "
-        "label everywhere; peers have the same c2 and limit, or 10 passes of the averaged perceptron. **polish** "
-        "makes a few stochastic passes of a conditional random field from the paper's ladder.",
-        "**OOV** words are those that the training part does not have. F1 counts whole spans as conlleval does.",
-        "**Known differences.** The paper keeps 34,623 sentences of Brown and does not say how in detail; the filter "
-        "used here keeps 34,536, with the same 252 tags. Its splits 17311-16312 and 32623-1000 are 17,268-16,268 and "
+        "**standard** and **piecewise** use c2 = 0.1, **memm** c2 = 0.01, all at most 500 iterations of L-BFGS, with "
+        "all labels at each position; peers use the same c2 and limit, or 10 passes of the averaged perceptron. "
+        "**polish** trains a conditional random field with a few stochastic passes from the paper's ladder.",
+        "**OOV** words do not occur in the training data. F1 counts whole spans, as conlleval does.",
+        "**Known differences.** The paper keeps 34,623 sentences of Brown and does not describe its filter in detail; "
+        "our filter keeps 34,536, with the same 252 tags. Its splits 17311-16312 and 32623-1000 are 17,268-16,268 and "
         "32,536-1,000 here. It ran on an Intel Xeon E5345 of 2.33 GHz, separate training in Java, CRF++ in C++.",
     ]
     return [Heading("How it was measured"), Table(["", ""], rows), Items(texts)]

@@ -1,4 +1,4 @@
-"""Records put together for tables: rounds averaged, names for people, differences from the paper."""
+"""Prepare records for tables: means of rounds, display names, differences from the paper."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["HEADERS", "NAMES", "PEER_COLUMNS", "Record", "averaged", "by_table",
 
 Record = dict[str, Any]
 
-#: What readers see of a method.
+#: The display names of methods.
 NAMES = {
     "empirical": "empirical (SP1)",
     "separate": "separate (SP2)",
@@ -25,15 +25,15 @@ NAMES = {
     "sklearn-crfsuite": "sklearn-crfsuite, L-BFGS",
     "chaine": "chaine, perceptron",
 }
-#: The same over columns: what follows the first line is set smaller.
+#: The display names as column headers; lines after the first are shown smaller.
 HEADERS = {method: re.sub(r"(, | \()(.*?)\)?$", r"\n\2", name) for method, name in NAMES.items()}
-#: In which column of the paper a peer stands: what is trained by likelihood beside CRF++, the others apart.
+#: The paper's column in which a peer is shown: likelihood training with CRF++, the others in their own columns.
 PEER_COLUMNS = {"crfsuite-lbfgs": "standard", "sklearn-crfsuite": "standard"}
 _SCORES = ("accuracy", "accuracy_known", "accuracy_oov", "f1", "seconds")
 
 
 def averaged(records: Sequence[Record]) -> list[Record]:
-    """The rounds of the label bias as one record a method; all others as they are.
+    """The label-bias rounds averaged to one record per method; other records unchanged.
 
     >>> rounds = [{"experiment": "label-bias", "split": f"round {i}", "method": "memm", "accuracy": 0.6 + i / 10,
     ...            "accuracy_known": None, "accuracy_oov": None, "f1": None, "seconds": 1.0} for i in (0, 1)]
@@ -77,7 +77,7 @@ def number(fraction: float | None, digits: int = 2) -> str:
 
 
 def seconds(value: float | None, *, estimated: bool = False) -> str:
-    """A time as people read it.
+    """A time in seconds, as text.
 
     >>> seconds(0.0312), seconds(12.345), seconds(4571806.5), seconds(900.0, estimated=True), seconds(None)
     ('0.03', '12.3', '4,571,806', '~900 est.', 'over budget')
@@ -89,12 +89,12 @@ def seconds(value: float | None, *, estimated: bool = False) -> str:
 
 
 def points(ours: float | None, paper: float | None) -> float | None:
-    """By how many points a figure differs from the paper's; both are fractions."""
+    """The difference from the paper's figure, in percentage points; both are fractions."""
     return None if ours is None or paper is None else 100 * (ours - paper)
 
 
 def rows(records: Sequence[Record]) -> list[list[str]]:
-    """One line a cell, for a terminal."""
+    """One line per cell, for a terminal."""
     found = []
     for one in averaged(records):
         time = "over budget" if one["estimated"] and one["seconds"] is None else seconds(one["seconds"])

@@ -1,4 +1,4 @@
-"""The label bias worked through on the sentence r o b: what each method computes for its two labellings."""
+"""A worked example of label bias: what each method computes for the two labellings of the sentence r o b."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _WRONG, _RIGHT = label_bias.SEQUENCES
 
 @dataclass(frozen=True)
 class Worked:
-    """Numbers of one round. Paths are those of R1 I B and R2 O B.
+    """The numbers of one round, for the paths R1 I B and R2 O B.
 
     ``local``: P(y_1 | r), P(y_2 | y_1, o), P(y_3 | y_2, b) of the trained MEMM, for each path. ``counted``: P(y_1, y_2
-    | r, o) counted in the training sample, for each path. ``scores`` and ``probabilities`` by method: of each path.
-    ``chosen`` by method: the labels it gives.
+    | r, o) counted in the training sample, for each path. ``scores`` and ``probabilities``: for each method and path.
+    ``chosen``: the predicted labels of each method.
     """
 
     local: tuple[tuple[float, ...], tuple[float, ...]]
@@ -35,7 +35,7 @@ class Worked:
 
 
 def worked(seed: int) -> Worked:
-    """Train every method on the sample of a round, and look at r o b."""
+    """Train every method on the sample of a round, and compute the example r o b."""
     import warnings
 
     import numpy as np
@@ -100,18 +100,18 @@ def _counted(
 
 
 def blocks(found: Worked) -> list[Block]:
-    """The example for readers."""
+    """The example as blocks of the report."""
     first, second = found.local
     step = ["P(y₁ | r)", "P(y₂ | y₁, o)", "P(y₃ | y₂, b)"]
     local = Table(
-        ["what the MEMM multiplies", "R1 I B", "R2 O B"],
+        ["factors of the MEMM", "R1 I B", "R2 O B"],
         [
             *([name, f"{a:.4f}", f"{b:.4f}"] for name, a, b in zip(step, first, second, strict=True)),
             ["product", f"**{math.prod(first):.4f}**", f"**{math.prod(second):.4f}**"],
         ],
     )
     joint = Table(
-        ["what co-occurrence rates multiply", "R1 I", "R2 O"],
+        ["factors with co-occurrence rates", "R1 I", "R2 O"],
         [
             ["P(y₁ | r) P(y₂ | o), counted", *(f"{value:.4f}" for value in found.nodes)],
             ["CR(y₁; y₂), counted", *(f"{value:.2f}" for value in found.rates)],
@@ -120,25 +120,25 @@ def blocks(found: Worked) -> list[Block]:
         ],
     )
     return [
-        Heading("Why the MEMM errs, on r o b", 3),
+        Heading("Why the MEMM is wrong: the sentence r o b", 3),
         Paragraph(
-            "The symbol `o` says that the second label is O, so R2 O B is right. A MEMM multiplies probabilities of a "
-            "label *given the label before it*. R1 is always followed by I, so P(I | R1, o) is close to 1 although "
-            "`o` all but rules I out; R2 is always followed by O, so P(O | R2, o) is close to 1 as well. The evidence "
-            "of the second symbol is divided away, and what is left is the first choice between R1 and R2, on which "
-            "`r` says nothing."
+            "The symbol `o` indicates that the second label is O, so R2 O B is correct. A MEMM multiplies "
+            "probabilities of a label *given the previous label*. R1 is always followed by I, so P(I | R1, o) is "
+            "close to 1 although I is very unlikely given `o`; R2 is always followed by O, so P(O | R2, o) is close "
+            "to 1 as well. Local normalisation removes the evidence of the second symbol. Only the choice between R1 "
+            "and R2 remains, and `r` has no information about it."
         ),
         local,
         Paragraph(
-            "Co-occurrence rates leave the evidence in: every factor is a probability of labels given symbols only, "
-            "or a rate of two labels. All label pairs share one probability space, so the pair that the symbols speak "
-            "for wins. (The product of counted factors is a score and no probability: the counted rate does not look "
-            "at the symbols, and so it may exceed 1.)"
+            "Co-occurrence rates keep the evidence: every factor is a probability of labels given symbols only, or a "
+            "rate of two labels. All label pairs share one probability space, so the pair that the symbols support "
+            "wins. (The product of counted factors is a score, not a probability: the counted rate does not depend on "
+            "the symbols, so the product may exceed 1.)"
         ),
         joint,
         Paragraph(
             "All methods on the same sentence, each trained on the sample of the first round. The score is the "
-            "logarithm of what each multiplies; the probability comes from dividing by the sum over all labellings."
+            "logarithm of the product; the probability is the product divided by the sum over all labellings."
         ),
         _all_methods(found),
     ]
@@ -155,27 +155,27 @@ def _all_methods(found: Worked) -> Table:
 
 
 def rule() -> list[Block]:
-    """The optimal rule, derived."""
+    """The derivation of the optimal rule."""
     return [
-        Heading("The best that any method can do", 3),
+        Heading("The optimal decision rule", 3),
         Paragraph(
-            "Both label sequences are as likely, R1 and R2 emit alike, and the last label is always B. So by Bayes' "
-            "rule only the second symbol x₂ tells the sequences apart:"
+            "Both label sequences are equally likely, R1 and R2 have the same emissions, and the last label is always "
+            "B. So by Bayes' rule only the second symbol x₂ distinguishes the sequences:"
         ),
         Formula(
             "P(R1 I B | x) / P(R2 O B | x) = P(x₂ | I) / P(x₂ | O)\n"
-            "                              = 29      where x₂ = i   (29/32 over 1/32)\n"
-            "                              = 1/29    where x₂ = o\n"
-            "                              = 1       where x₂ = r or b: any choice is right half of the time"
+            "                              = 29      if x₂ = i   (29/32 over 1/32)\n"
+            "                              = 1/29    if x₂ = o\n"
+            "                              = 1       if x₂ = r or b: any choice is correct half of the time"
         ),
         Paragraph(
-            "The third label is always right. The first two are right together: with 29/32 where the symbol is their "
-            "own, and half of the time where it is r or b, which has a probability of 2/32. That is 29/32 + 1/32 = "
-            "30/32, and the expected accuracy is"
+            "The third label is always correct. The first two are correct together: if x₂ is the symbol of the second "
+            "label (probability 29/32), and half of the time if it is r or b (probability 2/32). Together this is "
+            "29/32 + 1/32 = 30/32, and the expected accuracy is"
         ),
         Formula(f"(1 + 2 · 30/32) / 3 = {label_bias.EXPECTED:.2f} %"),
         Paragraph(
-            "A MEMM that sees r and then follows the labels gets the first two labels right for one of the sequences "
-            "and wrong for the other: (1 + 2 · 1/2) / 3 = 66.67 %."
+            "A MEMM that ignores the second symbol gets the first two labels right for one of the sequences and wrong "
+            "for the other: (1 + 2 · 1/2) / 3 = 66.67 %."
         ),
     ]
