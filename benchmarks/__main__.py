@@ -1,4 +1,4 @@
-"""All benchmarks, one after the other, and a summary: `python -m benchmarks [--readme] [--strict] [NAME ...]`."""
+"""Run all benchmarks one by one, and print a summary: `python -m benchmarks [--readme] [--strict] [NAME ...]`."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ README = Path(__file__).resolve().parent / "README.md"
 
 
 def results(names: Sequence[str]) -> list[dict[str, Any]]:
-    """The tables written so far."""
+    """The tables in benchmarks/results/."""
     paths = [RESULTS / f"{name}.json" for name in names]
     return [json.loads(path.read_text()) for path in paths if path.is_file()]
 
 
 def summary(tables: Sequence[dict[str, Any]]) -> str:
-    """Every row with a target on one line; +- is met within one standard error."""
+    """One line for every row with a target; +- means that it is met within one standard error."""
     rows = [(table["name"], row) for table in tables for row in table["rows"] if row["passed"] is not None]
     words = {(True, False): "met   ", (True, True): "met +-", (False, False): "MISSED"}
     lines = [
@@ -52,30 +52,30 @@ def summary(tables: Sequence[dict[str, Any]]) -> str:
 
 
 def write_readme(tables: Sequence[dict[str, Any]]) -> None:
-    """Put the tables between their marks in README.md."""
+    """Insert the tables between their marks in README.md."""
     text = README.read_text("utf-8")
     for table in tables:
         begin, end = f"<!-- {table['name']}: begin -->", f"<!-- {table['name']}: end -->"
         before, found, rest = text.partition(begin)
         _, closed, after = rest.partition(end)
         if not (found and closed):
-            raise SystemExit(f"{README.name}: no place for {table['name']}: {begin} ... {end} is missing")
+            raise SystemExit(f"{README.name}: the marks {begin} ... {end} of the table {table['name']} are missing")
         text = f"{before}{begin}\n{markdown(table, commands=True)}\n{end}{after}"
     README.write_text(text, "utf-8")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Each script in a process of its own, so that none inherits the memory of another; 1 where one broke off."""
+    """Run each script in its own process, so that memory is measured separately; returns 1 if one failed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Run the benchmarks.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SCRIPTS)} (default: all)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(SCRIPTS)} (default: all)")
     parser.add_argument("--data", default=None, help="folder of the splits (default: data/)")
-    parser.add_argument("--readme", action="store_true", help="put the results into benchmarks/README.md")
-    parser.add_argument("--no-run", action="store_true", help="only show what is in benchmarks/results/")
-    parser.add_argument("--full", action="store_true", help="all trainings of CRFsuite, to the end (half an hour)")
-    parser.add_argument("--strict", action="store_true", help="exit with 2 where a target is missed")
+    parser.add_argument("--readme", action="store_true", help="write the results into benchmarks/README.md")
+    parser.add_argument("--no-run", action="store_true", help="only show the results in benchmarks/results/")
+    parser.add_argument("--full", action="store_true", help="run all CRFsuite trainings to the end (half an hour)")
+    parser.add_argument("--strict", action="store_true", help="exit with 2 if a target is missed")
     given = parser.parse_args(arguments)
     if unknown := set(given.names) - set(SCRIPTS):
-        parser.error(f"no such benchmark: {', '.join(sorted(unknown))}")
+        parser.error(f"unknown benchmark: {', '.join(sorted(unknown))}")
     names = given.names or SCRIPTS
     extra = {"accuracy": ["--peers", "all"], "train_speed": ["--full"]} if given.full else {}
     data = ["--data", given.data] if given.data else []
@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.readme:
         write_readme(tables)
     if broken:
-        print(f"broke off: {', '.join(broken)}", file=sys.stderr)
+        print(f"failed: {', '.join(broken)}", file=sys.stderr)
         return 1
     missed = any(row["passed"] is False for table in tables for row in table["rows"])
     return 2 if given.strict and missed else 0

@@ -1,4 +1,4 @@
-"""How accurate are the taggers? Every accuracy is taken through the command line: `corate train`, then `corate eval`.
+"""How accurate are the taggers? Accuracies come from the command line: `corate train`, then `corate eval`.
 
 `python -m benchmarks.accuracy [--peers none|quick|all] [--only TEXT]`
 """
@@ -17,7 +17,7 @@ from benchmarks.tables import Row, Table, data_folder, joined, parser
 
 @dataclass(frozen=True)
 class Setting:
-    """One training and test; `least` the accuracies and F1 in percent to reach, `most` the seconds to stay under."""
+    """One training and test; `least` has the target accuracies and F1 in percent, `most` the most seconds."""
 
     name: str
     corpus: str
@@ -32,7 +32,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Peer:
-    """A CRFsuite training on the same files; `slow` ones take a minute or more and run with --peers all."""
+    """A CRFsuite training on the same files; `slow` ones take a minute or more and need --peers all."""
 
     name: str
     train: str
@@ -43,7 +43,7 @@ class Peer:
     slow: bool = False
 
     def command(self, data: Path) -> list[str]:
-        """Through `python -m benchmarks.peers`."""
+        """The command line of `python -m benchmarks.peers`."""
         model = data / "models" / f"{self.train}-{self.features}-{self.algorithm}.crfsuite"
         files = [str(data / self.train), str(model), "--test", str(data / self.test)]
         passes = ["--passes", str(self.passes)] if self.passes else []
@@ -65,7 +65,7 @@ def brown(split: str, name: str, options: str, least: dict[str, float]) -> Setti
 
 
 DEFAULT_LADDER = {"1000-4000": 93.4, "2500-2500": 95.0, "4000-1000": 95.5, "17k-16k": 96.8, "32k-1000": 96.9}
-# The paper's SP1 column: all, unknown and known words. Known words may stay 0.3 under it.
+# The paper's SP1 column: all, unknown and known words. Known words may be 0.3 below it.
 PAPER = {
     "1000-4000": (86.7, 55.9, 94.9),
     "2500-2500": (90.0, 58.2, 95.5),
@@ -117,7 +117,7 @@ WORDS = {"accuracy": "accuracy", "accuracy_oov": "accuracy OOV", "accuracy_known
 
 
 def commands(setting: Setting, data: Path) -> tuple[list[str], list[str]]:
-    """Training and evaluation."""
+    """The commands for training and evaluation."""
     model = data / "models" / f"{setting.train}-{'-'.join(setting.options).replace('--', '') or 'plain'}.corate"
     held_out = ["--held-out", str(data / setting.held_out)] if setting.held_out else []
     columns = ["--columns", COLUMNS[setting.corpus]]
@@ -127,7 +127,7 @@ def commands(setting: Setting, data: Path) -> tuple[list[str], list[str]]:
 
 
 def measured(setting: Setting, data: Path, peer: dict[str, Any] | None) -> list[Row]:
-    """The rows of one setting: the scores with a target, all that are not null without, then training seconds."""
+    """The rows of one setting: scores with a target (without targets: all scores), then training seconds."""
     train, evaluate = (measure.run(command) for command in commands(setting, data))
     trained, scores = train.json(), evaluate.json()
     command = joined([train.command, evaluate.command])
@@ -159,7 +159,7 @@ def measured(setting: Setting, data: Path, peer: dict[str, Any] | None) -> list[
 
 
 def peer_scores(data: Path, which: str, settings: Sequence[Setting]) -> dict[str, dict[str, Any]]:
-    """CRFsuite's scores by name, those that the chosen settings compare with."""
+    """CRFsuite's scores by name, for the peers of the chosen settings."""
     needed = {setting.peer for setting in settings}
     chosen = [peer for peer in PEERS if which == "all" or (which == "quick" and not peer.slow)]
     found = {}

@@ -2,10 +2,10 @@
 
 `python -m benchmarks.chains_accuracy [--seeds 0,1,2,3,4] [--only TEXT] [--threads 2]`
 
-One row a setting, then one of its training seconds. A mean has the standard deviation of its seeds beside it; where it
-falls short of a figure by no more than one standard error, that counts as met, and the table says that it is so.
-`standard` has no chance in it (L-BFGS from nothing to the end), so that one seed is all. Where several trainings
-compete for a figure, the one that is most accurate on the held-out file is judged, and the note has the others.
+Each setting has one row for its score and one for its training seconds. The note has the standard deviation over seeds.
+A mean within one standard error below its target counts as met, and the table marks it. `standard` is deterministic
+(L-BFGS from zero weights), so it uses one seed. If several trainings compete for a target, the most accurate one on the
+held-out file counts, and the note has the others.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from benchmarks.accuracy import WORDS
 from benchmarks.corpora import COLUMNS
 from benchmarks.tables import Row, Table, data_folder, joined, parser
 
-WITHOUT_CHANCE = ("standard",)
+DETERMINISTIC = ("standard",)
 POLISH = (("polish",),)
-#: The second order, which many labels get anyway, and the first.
+#: The second order, which is the default for many labels, and the first.
 BOTH_ORDERS = (("polish",), ("polish", "--order", "1"))
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Files, features, and the trainings that compete: of each the method and its options."""
+    """Files, features, and the competing trainings, each a method and its options."""
 
     name: str
     corpus: str
@@ -96,7 +96,7 @@ def setting(name: str) -> Setting:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one contender: percentages over seeds, on the test and the held-out file, seconds, and the first run."""
+    """One contender: percentages over seeds on the test and the held-out file, seconds, and the first run."""
 
     contender: str
     scores: list[float]
@@ -107,7 +107,7 @@ class Outcome:
 
     @property
     def mean(self) -> float:
-        """Of the scores."""
+        """Mean of the scores."""
         return statistics.mean(self.scores)
 
     @property
@@ -121,7 +121,7 @@ class Outcome:
         return self.deviation / math.sqrt(len(self.scores))
 
     def spread(self) -> str:
-        """For a note."""
+        """The spread of the scores, for a note."""
         if len(self.scores) == 1:
             return "one seed"
         ends = f"{min(self.scores):.2f} to {max(self.scores):.2f}"
@@ -129,7 +129,7 @@ class Outcome:
 
 
 def train_command(chosen: Setting, contender: Sequence[str], data: Path, threads: int, seed: int = 0) -> list[str]:
-    """Training on a split; the held-out file is looked at and never counted."""
+    """The command that trains on a split; the held-out file is not training data."""
     method, *options = contender
     name = "-".join([chosen.train, method, chosen.features, *options]).replace("--", "")
     held_out = ["--held-out", str(data / chosen.held_out)] if chosen.held_out else []
@@ -142,7 +142,7 @@ def train_command(chosen: Setting, contender: Sequence[str], data: Path, threads
 def trained(chosen: Setting, contender: Sequence[str], data: Path, seeds: Sequence[int], threads: int) -> Outcome:
     """Train and evaluate with every seed."""
     runs, reports, commands = [], [], []
-    for seed in seeds[:1] if contender[0] in WITHOUT_CHANCE else seeds:
+    for seed in seeds[:1] if contender[0] in DETERMINISTIC else seeds:
         command = train_command(chosen, contender, data, threads, seed)
         runs.append(measure.run(command))
         evaluated = measure.run(["corate", "eval", command[4], str(data / chosen.test), "--json"])
@@ -192,7 +192,7 @@ def rows(chosen: Setting, data: Path, seeds: Sequence[int], threads: int) -> lis
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train, evaluate, compare."""
     options = parser("chains_accuracy", "Accuracy and F1 of the methods on whole sentences, with targets.")
-    options.add_argument("--seeds", default="0,1,2,3,4", help="numbers with commas between (default: 0,1,2,3,4)")
+    options.add_argument("--seeds", default="0,1,2,3,4", help="comma-separated numbers (default: 0,1,2,3,4)")
     options.add_argument("--only", default="", help="only the settings whose name contains this text")
     options.add_argument("--threads", type=int, default=2)
     given = options.parse_args(arguments)

@@ -1,19 +1,19 @@
-"""How fast is `polish`, the method that training starts with unless another is named?
+"""How fast is `polish`, the default method?
 
 `python -m benchmarks.chains_speed [--runs 3] [--only TEXT]`
 
 Three kinds of rows:
 
-- Training on conll2000, in one process: Corate from the corpus in memory, its features included; CRFsuite (lbfgs, to
-  its own end) from ready item sequences that hold the very same features, numbered by Corate.
-- ned from file to model on disk, each a whole process: Corate's command line with its held-out file; python-crfsuite
-  with the same templates, built in Python as its users do (`peers.py`, features `ner`), 100 iterations of lbfgs or 10
-  passes of ap. Start-up, reading and features are counted on both sides.
-- brown 32k from file to model on disk on two threads: seconds and megabytes of the whole process.
+- Training on conll2000, in one process: Corate from the corpus in memory, including feature extraction; CRFsuite
+  (lbfgs, until it stops) from ready-made item sequences with the same features, numbered by Corate.
+- ned from file to model on disk, as whole processes: Corate's command line with its held-out file; python-crfsuite with
+  the same templates, built in Python as its users do (`peers.py`, features `ner`), 100 iterations of lbfgs or 10 passes
+  of ap. Start-up, reading and feature extraction count on both sides.
+- brown 32k from file to model on disk with two threads: seconds and megabytes of the whole process.
 
-CRFsuite has one thread; Corate's ratios with a target are on one thread, too, and those on two stand beside them.
-Corate runs before and after CRFsuite, and the median counts. Seconds are wall seconds; those of processors stand in the
-notes, because other work on the machine moves the one and not the other.
+CRFsuite has one thread. Ratios with a target use one Corate thread; ratios with two threads are shown too. Corate runs
+before and after CRFsuite, and the median counts. Seconds are wall seconds; the notes have CPU seconds, which other work
+on the machine does not affect.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MOST_SECONDS, MOST_MB = 10.0, 3000
 
 @dataclass(frozen=True)
 class FileRace:
-    """CRFsuite's training from file to model; how many times faster Corate has to be."""
+    """CRFsuite's training from file to model, and the required speed ratio."""
 
     algorithm: str
     passes: int
@@ -46,7 +46,7 @@ FILE_RACES = [FileRace("lbfgs", 100, 10.0), FileRace("ap", 10, 4.0)]
 
 
 def median(done: Sequence[Timed] | Sequence[measure.Run], key: str) -> float:
-    """Of the wall or the processor seconds."""
+    """Median of the wall or the CPU seconds."""
     return statistics.median(getattr(one, key) for one in done)
 
 
@@ -83,7 +83,7 @@ def memory_rows(data: Path, runs: int) -> Iterator[Row]:
 
 
 def peer_command(race: FileRace, data: Path) -> list[str]:
-    """python-crfsuite from file to model."""
+    """The command line of python-crfsuite, from file to model."""
     chosen = setting(NED)
     files = [str(data / chosen.train), str(data / "models" / f"ned-chains-{race.algorithm}.crfsuite")]
     options = ["--features", "ner", "--algorithm", race.algorithm, "--passes", str(race.passes)]
@@ -138,10 +138,10 @@ def whole_rows(data: Path, runs: int) -> Iterator[Row]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The races, then the largest file."""
+    """Compare with CRFsuite, then train on the largest file."""
     options = parser("chains_speed", "Time and memory of polish.")
     options.add_argument("--runs", type=int, default=3)
-    options.add_argument("--only", default="", help="only what has this text in its name: conll2000, ned, brown")
+    options.add_argument("--only", default="", help="only rows whose name contains this text: conll2000, ned, brown")
     given = options.parse_args(arguments)
     data = data_folder(given.data)
     table = Table("chains_speed", "How fast is polish, and how much memory does it take?")

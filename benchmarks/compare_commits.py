@@ -1,18 +1,18 @@
 """Do two commits train the same models, as quickly? `python -m benchmarks.compare_commits BASE [HEAD]`
 
-For changes that only move code: models, labels and times must stay as they were. HEAD is the working tree unless it is
-named, uncommitted and new files included. Each commit is exported and installed, as users install it, into an
-environment of its own under `build/compare/`, which is kept for the next run. All work is done by the command line
-(`corate train`, `corate tag`), because it stays where it is while modules move.
+For changes that only move code: models, labels and times must not change. The default HEAD is the working tree, with
+uncommitted and new files. Each commit is exported and installed, as users install it, into its own environment under
+`build/compare/`, which is kept for the next run. The script uses only the command line (`corate train`, `corate tag`),
+which does not change when modules move.
 
-Models: every method and some of its variants is trained on every corpus. Tensors are compared by name, dtype, shape and
-bytes, the header by value (seconds and versions aside), and the labels that `corate tag` gives line by line.
+Models: every method and some variants are trained on every corpus. Tensors are compared by name, dtype, shape and
+bytes, headers by value (except seconds and versions), and the output of `corate tag` line by line.
 
 Times: the wall seconds of whole processes. The commits take turns (base, head, head, base, ...), so that a machine that
-slows down slows both. Two runs next to each other make a pair. A commit counts as slower where three figures exceed the
-limit: the ratio of medians, the ratio of minima, and the geometric mean of the pairs' ratios less two standard errors.
+slows down affects both. Two consecutive runs make a pair. A commit counts as slower if three figures exceed the limit:
+the ratio of medians, the ratio of minima, and the geometric mean of the pairs' ratios minus two standard errors.
 
-The exit code is 1 where a model or a label differs, and with `--check` also where the head is slower. Without the
+The exit code is 1 if a model or a label differs, and with `--check` also if the head is slower. Without the
 corpora (see `benchmarks/corpora.py`) only the made-up addresses of `corate demo` are compared.
 """
 
@@ -37,31 +37,31 @@ from benchmarks import corpora, measure
 from benchmarks.tables import Row, Table, parser
 
 FOLDER = corpora.ROOT / "build" / "compare"
-LIMIT = 1.03  # of training and tagging
+LIMIT = 1.03  # for training and tagging
 START_UP_LIMIT = 1.0
-FEWEST_PAIRS = 3  # a standard error of fewer says nothing
+FEWEST_PAIRS = 3  # fewer give no useful standard error
 
 
 # --- Models ---------------------------------------------------------------------------------------------------------
 
 DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BOOL": "|b1"}
 DTYPES |= {f"{kind}{8 * size}": f"<{kind.lower()}{size}" for kind in "IU" for size in (1, 2, 4, 8)}
-#: Members of the metadata that differ between runs or versions, though the model is the same.
+#: Members of the metadata that differ between runs or versions of the same model.
 UNCOMPARED = {"sha256", "format_version"}
-#: What a model says of its training may differ, and is printed; what it computes with may not.
+#: Records of training may differ, and are printed; the parameters of a model may not.
 RECORD = "header record."
 
 
 @dataclass(frozen=True)
 class Tensor:
-    """An array as it lies in the file."""
+    """An array as stored in the file."""
 
     dtype: str
     shape: tuple[int, ...]
     data: bytes
 
     def values(self) -> np.ndarray[Any, Any]:
-        """As numbers, flat."""
+        """The values as a flat array."""
         return np.frombuffer(self.data, DTYPES[self.dtype])
 
 
@@ -83,7 +83,7 @@ def read_model(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def members(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """The members of nested objects by their dotted names, without times and versions."""
+    """The members of nested objects by dotted name, without times and versions."""
     if isinstance(value, dict) and value:
         for key, inner in value.items():
             if "seconds" not in key and "version" not in key:
@@ -93,7 +93,7 @@ def members(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def tensor_difference(base: Tensor, head: Tensor) -> str:
-    """How two tensors of the same name differ; empty where they do not."""
+    """How two tensors of the same name differ; empty if they are equal."""
     if base.dtype != head.dtype:
         return f"dtype {base.dtype} became {head.dtype}"
     if base.shape != head.shape:
@@ -101,14 +101,14 @@ def tensor_difference(base: Tensor, head: Tensor) -> str:
     if base.data == head.data:
         return ""
     old, new = base.values(), head.values()
-    # By their bytes: 0 and -0 differ, a NaN is equal to itself.
+    # Compare bytes: 0 and -0 differ, and a NaN is equal to itself.
     changed = (old.view(f"V{old.itemsize}") != new.view(f"V{new.itemsize}")).sum()
     largest = np.abs(new.astype(float) - old.astype(float)).max()
     return f"{changed:,} of {len(old):,} values differ, by {largest:.3g} at most"
 
 
 def differences(base: Path, head: Path) -> list[str]:
-    """What differs between two model files, a line each; a tensor with a new name is removed and added."""
+    """The differences between two model files, one per line; a renamed tensor is reported as removed and added."""
     (tensors, header), (new_tensors, new_header) = read_model(base), read_model(head)
     found = [f"tensor {name}: removed" for name in tensors if name not in new_tensors]
     found += [f"tensor {name}: added" for name in new_tensors if name not in tensors]
@@ -138,30 +138,30 @@ def label_differences(base: Path, head: Path) -> list[str]:
 
 
 def turns(repeats: int) -> list[int]:
-    """Whose turn it is, 0 for the base and 1 for the head: 0, 1, 1, 0, 0, 1, ..."""
+    """The order of runs, 0 for the base and 1 for the head: 0, 1, 1, 0, 0, 1, ..."""
     return [side for i in range(repeats) for side in ((0, 1) if i % 2 == 0 else (1, 0))]
 
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of both commits; those at the same place ran next to each other."""
+    """Seconds of both commits; values with the same index ran one after the other."""
 
     base: Sequence[float]
     head: Sequence[float]
 
     @property
     def of_medians(self) -> float:
-        """The head's median over the base's."""
+        """The head's median divided by the base's."""
         return statistics.median(self.head) / statistics.median(self.base)
 
     @property
     def of_minima(self) -> float:
-        """The head's minimum over the base's: a busy machine only ever adds time."""
+        """The head's minimum divided by the base's; a busy machine can only add time."""
         return min(self.head) / min(self.base)
 
     @property
     def logarithms(self) -> list[float]:
-        """Of the ratio of each pair."""
+        """The logarithm of each pair's ratio."""
         return [math.log(head / base) for base, head in zip(self.base, self.head, strict=True)]
 
     @property
@@ -171,7 +171,7 @@ class Times:
 
     @property
     def error(self) -> float:
-        """Standard error of the mean's logarithm; infinite where there are too few pairs to tell."""
+        """Standard error of the mean's logarithm; infinite if there are too few pairs."""
         pairs = self.logarithms
         return statistics.stdev(pairs) / math.sqrt(len(pairs)) if len(pairs) >= FEWEST_PAIRS else math.inf
 
@@ -182,7 +182,7 @@ class Times:
 
 
 def summary(times: Sequence[Times]) -> tuple[float, float]:
-    """Geometric mean of the ratios of medians, and the standard error of its logarithm, from those of the parts."""
+    """Geometric mean of the ratios of medians, and the standard error of its logarithm, from the parts' errors."""
     mean = math.exp(statistics.mean(math.log(one.of_medians) for one in times))
     return mean, math.sqrt(sum(one.error**2 for one in times)) / len(times)
 
@@ -192,7 +192,7 @@ def summary(times: Sequence[Times]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Commit:
-    """A state of the repository, installed."""
+    """An installed state of the repository."""
 
     name: str
     folder: Path
@@ -203,7 +203,7 @@ class Commit:
         return str(self.folder / "bin" / "corate")
 
     def packages(self) -> dict[str, str]:
-        """The versions of all that is installed, Corate aside."""
+        """The versions of all installed packages except Corate."""
         command = [
             str(self.folder / "bin" / "python"),
             "-m",
@@ -217,7 +217,7 @@ class Commit:
 
 
 def lock() -> IO[str]:
-    """Held while the file is open: two runs at once would share environments, and spoil each other's times."""
+    """A lock, held while the file is open: two runs at once would share environments and disturb each other's times."""
     import fcntl  # not on Windows, where benchmarks do not run
 
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -226,12 +226,12 @@ def lock() -> IO[str]:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         file.close()
-        raise SystemExit(f"another comparison is running in {measure.from_root(FOLDER)}; wait for its end") from None
+        raise SystemExit(f"another comparison is running in {measure.from_root(FOLDER)}; wait until it ends") from None
     return file
 
 
 def git(*arguments: str, index: Path | None = None) -> str:
-    """What git prints; with `index`, it works on this file and leaves the real index alone."""
+    """The output of a git command; with `index`, git uses this file instead of the real index."""
     env = os.environ | ({"GIT_INDEX_FILE": str(index)} if index else {})
     done = subprocess.run(["git", *arguments], cwd=corpora.ROOT, env=env, capture_output=True, text=True)
     if done.returncode:
@@ -240,14 +240,14 @@ def git(*arguments: str, index: Path | None = None) -> str:
 
 
 def working_tree(index: Path) -> str:
-    """The hash of the tree that a commit of everything here would have."""
+    """The tree hash that a commit of all files would have."""
     git("read-tree", "HEAD", index=index)
     git("add", "--all", index=index)
     return git("write-tree", index=index)
 
 
 def install(revision: str | None) -> Commit:
-    """Export and install a revision, None for the working tree, unless this was done before."""
+    """Export and install a revision (None: the working tree), unless it is installed already."""
     index = FOLDER / "index"
     here = working_tree(index)
     tree = git("rev-parse", "--verify", f"{revision}^{{tree}}") if revision else here
@@ -274,7 +274,7 @@ def install(revision: str | None) -> Commit:
 
 @dataclass(frozen=True)
 class Text:
-    """A corpus: what to train on, what to tag, and the columns of both."""
+    """A corpus: the file to train on, the file to tag, and their columns."""
 
     name: str
     train: Path
@@ -307,7 +307,7 @@ CASES = [
     Case("polish"),
     Case("polish, order 2", ("--order", "2", "--set", "passes=2")),
     Case("polish, half", ("--half", "--set", "passes=2")),
-    # Without words every label is possible everywhere: three in a row would take minutes on brown.
+    # Without words every label is a candidate everywhere; the second order would take minutes on brown.
     Case("polish, items", ("--order", "1", "--set", "passes=1"), items=True),
     Case("standard", FEW),
     Case("standard, seen", ("--transitions", "seen", "--no-boundaries", "--set", "c1=1", *FEW)),
@@ -342,14 +342,14 @@ def items(sentences: Iterable[corpora.Sentence]) -> str:
 
 
 def with_items(text: Text) -> Text:
-    """The same text, also as items beside the files."""
+    """The same text, also written as items beside the files."""
     for path in (text.train, text.test):
         path.with_name(path.name + ".items").write_text(items(corpora.load(path)), "utf-8")
     return text
 
 
 def texts(data: Path | None, names: Sequence[str], base: Commit) -> list[Text]:
-    """The corpora, small; the addresses of the base's demo, with a warning, where there are none."""
+    """The corpora, cut to a small size; if there are none, the base's demo addresses, with a warning."""
     folder = FOLDER / "texts"
     folder.mkdir(exist_ok=True)
     try:
@@ -372,7 +372,7 @@ def texts(data: Path | None, names: Sequence[str], base: Commit) -> list[Text]:
 
 
 def commands(commit: Commit, case: Case, text: Text, threads: int) -> tuple[list[str], list[str], Path, Path]:
-    """How to train and to tag, and where the model and the tagged text will be."""
+    """The commands to train and to tag, and the files of the model and of the tagged text."""
     end, layout = (".items", ("--format", "items")) if case.items else ("", ("--columns", text.columns))
     train, test = (str(measure.from_root(path.with_name(path.name + end))) for path in (text.train, text.test))
     output = commit.folder / "output"
@@ -389,7 +389,7 @@ def commands(commit: Commit, case: Case, text: Text, threads: int) -> tuple[list
 def compare_case(
     table: Table, commits: tuple[Commit, Commit], case: Case, text: Text, threads: int, repeats: int
 ) -> tuple[Times, Times, list[str]] | None:
-    """Times of training and of tagging, and what differs; None where a commit cannot train it, which is a row."""
+    """Times of training and tagging, and the differences; None, after adding a row, if a commit cannot train it."""
     plans = [commands(commit, case, text, threads) for commit in commits]
     training: tuple[list[float], list[float]] = ([], [])
     tagging: tuple[list[float], list[float]] = ([], [])
@@ -407,7 +407,7 @@ def compare_case(
 
 
 def time_row(name: str, times: Times, commits: tuple[Commit, Commit], limit: float, command: str = "") -> Row:
-    """Medians side by side; the note has what else decides."""
+    """Medians side by side; the note has the other figures that decide."""
     spread = f"pairs {times.mean:.3f}" + (f" ± {times.error * times.mean:.3f}" if times.error < math.inf else "")
     note = f"minima {times.of_minima:.3f}, {spread}" + (f", SLOWER than {limit:.2f}" if times.slower(limit) else "")
     medians = [statistics.median(side) for side in (times.base, times.head)]
@@ -415,7 +415,7 @@ def time_row(name: str, times: Times, commits: tuple[Commit, Commit], limit: flo
 
 
 def start_up(commits: tuple[Commit, Commit], repeats: int) -> Times:
-    """Of `corate --version`, after one run of each that warms the disk's cache."""
+    """Times of `corate --version`, after one run of each to fill the disk cache."""
     seconds: tuple[list[float], list[float]] = ([], [])
     for side in (0, 1):
         measure.run([commits[side].corate, "--version"])
@@ -425,19 +425,19 @@ def start_up(commits: tuple[Commit, Commit], repeats: int) -> Times:
 
 
 def names_of(known: Sequence[str], given: str | None, what: str) -> list[str]:
-    """The names chosen by a list with commas; all where there is none."""
+    """The names in a comma-separated list; all known names if it is None."""
     chosen = given.split(",") if given else list(known)
     if unknown := [name for name in chosen if name not in known]:
-        raise SystemExit(f"no such {what}: {', '.join(unknown)}; there are {', '.join(known)}")
+        raise SystemExit(f"unknown {what}: {', '.join(unknown)}; there are {', '.join(known)}")
     return chosen
 
 
 def compare(given: argparse.Namespace, methods: Sequence[str], chosen: Sequence[str], repeats: int) -> int:
-    """Install, run and print everything; the exit code."""
+    """Install, run and print everything; returns the exit code."""
     commits = (install(given.base), install(given.head))
     packages = [commit.packages() for commit in commits]
     if unlike := sorted(dict(packages[0].items() ^ packages[1].items())):
-        print(f"WARNING: the environments differ in {', '.join(unlike)}; `rm -r {measure.from_root(FOLDER)}` helps")
+        print(f"WARNING: the environments differ in {', '.join(unlike)}; remove {measure.from_root(FOLDER)}")
     named = " and ".join(commit.name for commit in commits)
     table = Table("compare_commits", f"Do {named} train the same models, as quickly?")
     table.machine |= {"corate": named, "numpy": packages[1].get("numpy", "?")}
@@ -467,7 +467,7 @@ def compare(given: argparse.Namespace, methods: Sequence[str], chosen: Sequence[
         if all_times:
             mean, error = summary(all_times)
             known = error < math.inf
-            note = f"standard error {error:.3f}" if known else "too few repeats to tell noise"
+            note = f"standard error {error:.3f}" if known else "too few repeats to measure noise"
             table.add(Row(f"{what}: geometric mean of ratios", mean, digits=3, note=note))
             slower += [f"{what}: geometric mean"] if known and mean * math.exp(-2 * error) > LIMIT else []
     if given.only in (None, "startup"):
@@ -485,17 +485,17 @@ def compare(given: argparse.Namespace, methods: Sequence[str], chosen: Sequence[
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compare two commits; 1 where they differ, or with --check where the second is slower."""
+    """Compare two commits; returns 1 if they differ, or with --check if the second is slower."""
     command = parser("compare_commits", "Compare the models and the times of two commits.")
     command.add_argument("base", metavar="BASE", help="the commit before the change")
     command.add_argument("head", metavar="HEAD", nargs="?", help="the commit after it (default: the working tree)")
     command.add_argument("--only", choices=("tensors", "times", "startup"), help="compare only this (default: all)")
-    command.add_argument("--methods", help=f"of {','.join(METHODS)} (default: all)")
-    command.add_argument("--corpora", help=f"of {','.join(SPLITS)} (default: all)")
+    command.add_argument("--methods", help=f"some of {','.join(METHODS)} (default: all)")
+    command.add_argument("--corpora", help=f"some of {','.join(SPLITS)} (default: all)")
     command.add_argument("--repeats", type=int, default=5, help="how often training and tagging are timed (default: 5)")
     command.add_argument("--starts", type=int, default=30, help="how often start-up is timed (default: 30)")
     command.add_argument("--threads", type=int, default=1, help="threads of training and tagging (default: 1)")
-    command.add_argument("--check", action="store_true", help="exit with 1 also where HEAD is slower beyond noise")
+    command.add_argument("--check", action="store_true", help="exit with 1 also if HEAD is slower beyond noise")
     given = command.parse_args(arguments)
     methods = names_of(METHODS, given.methods, "method")
     chosen = names_of(list(SPLITS), given.corpora, "corpus")
@@ -504,8 +504,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if min(repeats, given.starts) < 1:
         command.error("--repeats and --starts must be at least 1")
     if given.check and timed and min(timed) < FEWEST_PAIRS:
-        command.error(f"--check needs --repeats and --starts of at least {FEWEST_PAIRS} to tell what is noise")
-    os.environ.pop("PYTHONPATH", None)  # each environment has its own Corate, and no other
+        command.error(f"--check needs --repeats and --starts of at least {FEWEST_PAIRS} to measure noise")
+    os.environ.pop("PYTHONPATH", None)  # each environment must use only its own Corate
     with lock():
         return compare(given, methods, chosen, repeats)
 

@@ -2,8 +2,8 @@
 
 Columns are separated by tabs, sentences by a blank line. The zip files come from the folder named by CORATE_DATA, else
 from `../shared/data` beside the checkout, the Greek text from the package py-sblgnt (in the `bench` extra); the splits
-go to `data/` at the root of the checkout (git-ignored: none of this text may be passed on).
-`corate.reproduction.corpora` has the protocol, and compares every count with it.
+go to `data/` at the root of the checkout (git-ignored: this text may not be redistributed).
+`corate.reproduction.corpora` has the protocol, and checks every count.
 """
 
 from __future__ import annotations
@@ -55,24 +55,24 @@ ZIPS = ("brown.zip", "conll2002-ned.zip", "conll2000.zip")
 
 
 class CorporaMissing(SystemExit):
-    """The zip files, or a package with a corpus inside, are not here."""
+    """The zip files, or a package with a corpus, are missing."""
 
 
 def source_folder() -> Path:
-    """The folder with the zip files; raises CorporaMissing, which names the places looked at."""
+    """The folder with the zip files; raises CorporaMissing, which names the searched folders."""
     named = os.environ.get("CORATE_DATA")
     folder = Path(named) if named else ROOT.parent / "shared" / "data"
     missing = [name for name in ZIPS if not (folder / name).is_file()]
     if missing:
         raise CorporaMissing(
             f"corpora: {', '.join(missing)} not found in {folder}"
-            + (" (from CORATE_DATA)" if named else "; set CORATE_DATA to the folder that holds them")
+            + (" (from CORATE_DATA)" if named else "; set CORATE_DATA to the folder that contains them")
         )
     return folder
 
 
 def build(folder: Path) -> Splits:
-    """All splits by name, counts checked."""
+    """All splits by name, with checked counts."""
     try:
         return {name: split for corpus in CORPORA for name, split in splitting.build(corpus, [folder]).items()}
     except CorporaMissingError as error:
@@ -80,17 +80,17 @@ def build(folder: Path) -> Splits:
 
 
 def load(path: Path) -> list[Sentence]:
-    """A split as it was written."""
+    """Read a split."""
     return column_sentences(path.read_bytes().decode("utf-8"), "\t")
 
 
 def target_folder() -> Path:
-    """Where the splits are written unless a command line names another place."""
+    """The default folder of the splits."""
     return ROOT / "data"
 
 
 def ensure(target: Path | None = None) -> Path:
-    """The folder with all splits, written first when one is missing."""
+    """The folder with all splits, which are written if one is missing."""
     target = target or target_folder()
     if not all((target / name).is_file() for name in SENTENCES):
         source = source_folder()
@@ -103,7 +103,7 @@ def ensure(target: Path | None = None) -> Path:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the splits and list them."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.corpora", description="Write the corpora's splits.")
-    parser.add_argument("folder", nargs="?", type=Path, default=target_folder(), help="where to (default: data/)")
+    parser.add_argument("folder", nargs="?", type=Path, default=target_folder(), help="target folder (default: data/)")
     target: Path = parser.parse_args(arguments).folder
     splits = build(source_folder())
     target.mkdir(parents=True, exist_ok=True)
@@ -111,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write(sentences, target / name)
         tokens = sum(map(len, sentences))
         print(f"{name:24}{len(sentences):>8,} sentences {tokens:>9,} tokens {len(labels(sentences)):>5} labels")
-    print(f"all counts as the protocol says; written to {target}", file=sys.stderr)
+    print(f"all counts agree with the protocol; written to {target}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,11 @@
 
 `python -m benchmarks.growth [--largest 10000000]`
 
-The text is the brown 32k training file over and over; from the second time on, the words seen at most five times in it
-are renamed (letters that number the copy go in after the first character, so that capitals and endings stay), because
-a larger real corpus brings new words. The slope is that of log(cost) over log(tokens) by least squares: 1 is linear.
-What a run of a hundred tokens costs is subtracted first: it is start-up, not growth. Up to a million tokens the best of
-three runs counts, above it there is one.
+The text is the brown 32k training file, repeated. From the second copy on, words with at most five tokens are renamed,
+because a larger real corpus has new words: letters that number the copy are inserted after the first character, so that
+capitals and endings stay. The slope is the least-squares slope of log(cost) over log(tokens): 1 is linear. The cost of
+a run on a hundred tokens (start-up) is subtracted first. Up to a million tokens the best of three runs counts; above,
+there is one run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LINEAR = 1.1  # a slope up to here is called linear
 
 
 def renamed(word: str, copy: int) -> str:
-    """A new word for each copy, same first character and ending; digits stay digits."""
+    """A new word for each copy, with the same first character and ending; digits stay digits."""
     code, digits = "", copy
     while digits:
         digits, digit = divmod(digits, 10)
@@ -36,7 +36,7 @@ def renamed(word: str, copy: int) -> str:
 
 
 def grown(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
-    """The corpus without end."""
+    """The corpus, repeated endlessly."""
     counts = Counter(row[0] for sentence in sentences for row in sentence)
     yield from sentences
     for copy in count(1):
@@ -86,7 +86,7 @@ def add_slopes(table: Table, sizes: Sequence[int], runs: Sequence[measure.Run], 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the files, train on each, fit the slopes."""
     options = parser("growth", "Time and memory of training as the corpus grows.")
-    options.add_argument("--largest", type=int, default=SIZES[-1], help="leave out larger sizes")
+    options.add_argument("--largest", type=int, default=SIZES[-1], help="omit larger sizes")
     given = options.parse_args(arguments)
     data = data_folder(given.data)
     folder = corpora.ROOT / data / "growth"

@@ -2,11 +2,11 @@
 
 `python -m benchmarks.label_bias [--rounds 10] [--only TEXT]`
 
-`corate.reproduction.label_bias` draws the data and has the optimal decision rule, which every method is compared with.
+`corate.reproduction.label_bias` draws the data. Every method is compared with its optimal decision rule.
 
-The maximum entropy Markov model normalises at every position, so that what follows R1 is I whatever is seen: it has to
-fall for the bias. A strong penalty keeps its conditional probabilities away from 0 and 1 and hides some of that, so
-it is judged with next to none, as in the paper, and shown with much.
+The maximum entropy Markov model normalises at every position, so I follows R1 whatever the symbol is: this is label
+bias. A strong penalty keeps its conditional probabilities away from 0 and 1 and hides a part of the bias. So its target
+is for almost no penalty, as in the paper; strong penalties are shown too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from benchmarks.tables import Row, Table, parser
 from corate.reproduction.label_bias import optimal, sample
 
 WITHIN = 0.3  # points below the optimal rule
-BIASED = 75.0  # percent that the biased method stays under
+BIASED = 75.0  # the most percent of the biased method
 FREE = ("separate", "standard", "piecewise", "polish")
 METHODS: dict[str, dict[str, Any]] = {
     "separate, base none": {"method": "separate", "base": "none"},
@@ -34,7 +34,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "memm, c2 = 10": {"method": "memm", "c2": 10.0},
     "memm, c2 = 100": {"method": "memm", "c2": 100.0},
 }
-JUDGED_AS_BIASED = "memm, c2 = 1e-5"
+BIASED_METHOD = "memm, c2 = 1e-5"
 PAPER = {
     "separate": "; paper: SP2 95.9",
     "empirical": "; paper: SP1 95.8",
@@ -45,7 +45,7 @@ PAPER = {
 
 
 def accuracies(number: int, names: Sequence[str]) -> dict[str, float]:
-    """One round: percent right of the rule and of some methods, on the same sample."""
+    """One round: accuracy in percent of the rule and of some methods, on the same sample."""
     import corate
 
     train, test = sample(number)
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         method = METHODS[name]["method"]
         note = f"{statistics.mean(differences):+.2f} points; {spread}{PAPER.get(method, '')}"
         least = rule - WITHIN if method in FREE else None
-        most = BIASED if name == JUDGED_AS_BIASED else None
+        most = BIASED if name == BIASED_METHOD else None
         table.add(Row(name, statistics.mean(values), "%", at_least=least, at_most=most, note=note, command=command))
     table.finish()
 

@@ -2,11 +2,11 @@
 
 `python -m benchmarks.label_growth [--peer-passes 1]`
 
-The labels of brown 4000-1000 are cut to their first 1, 2 and 3 characters, taken whole, and taken whole with the last
-letter and the last two letters of the word (28 to 1,531 labels). Both train on the same features (`pos`) on one thread:
-Corate from the corpus in memory to the tagger, its features included; CRFsuite (lbfgs) a pass from ready items, because
-a full training would take hours. The slope is that of log seconds over log K by least squares, and no step from one
-label set to the next may be steeper than linear either.
+The labels of brown 4000-1000 are cut to their first 1, 2 and 3 characters, used whole, and used with the last letter
+and the last two letters of the word (28 to 1,531 labels). Both libraries train on the same features (`pos`) with one
+thread: Corate from the corpus in memory to the tagger, including feature extraction; CRFsuite (lbfgs) for one pass from
+ready-made items, because full training would take hours. The slope is the least-squares slope of log seconds over log
+K. No step from one label set to the next may be steeper than linear either.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LABELS: dict[str, Callable[[str, str], str]] = {
     "and the word's last letter": lambda word, label: f"{label}_{word[-1]}",
     "and the word's last 2 letters": lambda word, label: f"{label}_{word[-2:]}",
 }
-MOST_FOR_PEER = 1000  # labels; above, CRFsuite takes ten minutes a pass
+MOST_FOR_PEER = 1000  # labels; with more, CRFsuite takes ten minutes per pass
 
 
 def relabelled(sentences: Sequence[Sentence], rule: Callable[[str, str], str]) -> list[Sentence]:
@@ -47,13 +47,13 @@ class Costs:
     seconds: list[float] = field(default_factory=list)
 
     def add(self, labels: int, seconds: float) -> float:
-        """The seconds again."""
+        """Add a measurement; returns the seconds."""
         self.labels.append(labels)
         self.seconds.append(seconds)
         return seconds
 
     def slope(self) -> float:
-        """Of log seconds over log labels."""
+        """The slope of log seconds over log labels."""
         return slope(self.labels, self.seconds)
 
     def steps(self) -> list[float]:
@@ -70,11 +70,11 @@ def trained(sentences: Sequence[Sentence], runs: int) -> tuple[float, str]:
     done = [timed(corate.train, corpus, "separate", features=FEATURES, threads=1) for _ in range(runs)]
     seconds, processor = (statistics.median(getattr(one, key) for one in done) for key in ("wall", "cpu"))
     accuracy = 100 * done[0].result.record["held_out"]["accuracy"]
-    return seconds, f"processor {processor:.2f} s; {accuracy:.2f} % of held-out tokens right"
+    return seconds, f"processor {processor:.2f} s; {accuracy:.2f} % of held-out tokens correct"
 
 
 def slope_rows(ours: Costs, theirs: Costs) -> list[Row]:
-    """Over all label sets, and the steepest step: where few labels are treated differently, one slope hides it."""
+    """The slope over all label sets, and of the steepest step, which one overall slope may hide."""
     note = "step by step " + ", ".join(f"{step:.2f}" for step in ours.steps())
     peer: list[float | None] = [None, None]
     if len(theirs.labels) > 1:
@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     options = parser("label_growth", "Training time as the number of labels grows.")
     options.add_argument("--runs", type=int, default=3)
-    options.add_argument("--peer-passes", type=int, default=1, help="CRFsuite's timed passes; 0 leaves it out")
+    options.add_argument("--peer-passes", type=int, default=1, help="CRFsuite's timed passes; 0 omits it")
     given = options.parse_args(arguments)
     data = corpora.ROOT / data_folder(given.data)
     sentences = corpora.load(data / "brown-4000-1000.train")

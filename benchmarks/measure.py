@@ -1,4 +1,4 @@
-"""Whole processes measured from outside: wall seconds, processor seconds, peak memory."""
+"""Measure whole processes from outside: wall seconds, CPU seconds, peak memory."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from typing import Any
 from benchmarks import ONE_THREAD
 from benchmarks.corpora import ROOT
 
-# Linux carries the peak memory of the parent into a child started by fork and exec, so that a large parent would be
-# measured instead of the command; a launcher of a few megabytes stands between them.
+# On Linux a child started by fork and exec inherits the peak memory of its parent, so a large parent would be measured
+# instead of the command. A launcher of a few megabytes starts the command.
 LAUNCHER = """
 import json, os, subprocess, sys, time
 begin = time.perf_counter()
@@ -51,7 +51,7 @@ class Run:
         return self.peak_bytes / 1e6
 
     def json(self) -> dict[str, Any]:
-        """What the command printed, read as JSON."""
+        """The output of the command, parsed as JSON."""
         try:
             found: dict[str, Any] = json.loads(self.stdout)
         except json.JSONDecodeError as problem:
@@ -60,7 +60,7 @@ class Run:
 
 
 def executable(name: str) -> str:
-    """`corate` is the script installed beside this Python; `python` is this Python; a path is itself."""
+    """`corate` is the script installed with this Python; `python` is this Python; a path is returned unchanged."""
     if name == "python":
         return sys.executable
     if os.sep in name:
@@ -73,14 +73,14 @@ def executable(name: str) -> str:
 
 
 def from_root(path: Path) -> Path:
-    """As one would type it at the root of the checkout."""
+    """The path relative to the root of the checkout."""
     return path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
 
 
 def run(command: Sequence[str], stdout: Path | None = None) -> Run:
-    """Run a command at the root of the checkout on one thread; stop with its error output if it fails.
+    """Run a command at the root of the checkout with one thread; exit with its error output if it fails.
 
-    With `stdout` the output goes into that file, else it is kept.
+    With `stdout` the output goes into that file, else into the result.
     """
     shown = shlex.join(command) + (f" > {from_root(stdout)}" if stdout else "")
     with tempfile.TemporaryDirectory() as folder:
@@ -107,7 +107,7 @@ def best_and_median(runs: Sequence[Run]) -> tuple[float, float]:
 
 
 def installed(name: str) -> str:
-    """Version of a package, with a warning where an editable install checks for a rebuild at each start."""
+    """Version of a package, with a warning if an editable install checks for a rebuild at each start."""
     try:
         package = importlib.metadata.distribution(name)
     except importlib.metadata.PackageNotFoundError:
@@ -118,7 +118,7 @@ def installed(name: str) -> str:
 
 
 def processor() -> str:
-    """The processor's name where the system tells it."""
+    """The processor's name, if the system provides it."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -127,7 +127,7 @@ def processor() -> str:
 
 
 def machine() -> dict[str, Any]:
-    """What a reader needs to judge absolute numbers, versions included."""
+    """The machine and the versions, to compare absolute numbers."""
     return {
         "corate": installed("corate"),
         "python-crfsuite": installed("python-crfsuite"),

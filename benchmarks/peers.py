@@ -1,6 +1,6 @@
-"""python-crfsuite, wrapped: the same files, features stated here, training and tagging timed apart from reading.
+"""A wrapper of python-crfsuite: the same files, the features below, training and tagging timed without reading.
 
-As a process of its own (so that its memory is measured too):
+As a separate process (to measure its memory too):
 `python -m benchmarks.peers data/ned.train MODEL --features simple --algorithm ap --passes 10`
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.corpora import Sentence, load
 from corate.spans import are_spans, spans
 
-Attributes = list[list[str]]  # one list of attributes a token
+Attributes = list[list[str]]  # one list of attributes per token
 SUFFIXES = ("ing", "ogy", "ed", "s", "ly", "ion", "tion", "ity", "ies")
 
 
@@ -33,12 +33,12 @@ def spelling(word: str) -> list[str]:
 
 
 def simple(sentence: Sentence) -> Attributes:
-    """Word and spelling; CRFsuite adds the label pairs by itself."""
+    """Word and spelling; CRFsuite adds the label pairs."""
     return [[f"w={row[0]}", *spelling(row[0])] for row in sentence]
 
 
 def shape(word: str) -> str:
-    """X for capitals, x for small letters, d for digits, runs shortened to one."""
+    """X for upper-case letters, x for lower-case letters, d for digits; runs are shortened to one character."""
     kinds = ["X" if c.isupper() else "x" if c.islower() else "d" if c.isdigit() else c for c in word]
     return "".join(kind for i, kind in enumerate(kinds) if i == 0 or kinds[i - 1] != kind)
 
@@ -55,7 +55,7 @@ def joint(values: Sequence[str], name: str, offsets: Sequence[int], i: int) -> s
 
 
 def rich(sentence: Sentence) -> Attributes:
-    """A window of two words, affixes to 4, shape, word pairs, spelling."""
+    """A window of two words, affixes of up to 4 characters, shape, word pairs, spelling."""
     words = [row[0] for row in sentence]
     shapes = [shape(word) for word in words]
     found = []
@@ -68,7 +68,7 @@ def rich(sentence: Sentence) -> Attributes:
 
 
 def chunking(sentence: Sentence) -> Attributes:
-    """The usual chunking window: words and parts of speech to 2, their pairs, triples of parts of speech."""
+    """The usual chunking window: words and parts of speech to distance 2, their pairs, triples of parts of speech."""
     words, tags = [row[0] for row in sentence], [row[1] for row in sentence]
     word_pairs, tag_pairs = ((-1, 0), (0, 1)), ((-2, -1), (-1, 0), (0, 1), (1, 2))
     triples = ((-2, -1, 0), (-1, 0, 1), (0, 1, 2))
@@ -84,14 +84,14 @@ def chunking(sentence: Sentence) -> Attributes:
 
 
 def long_shape(word: str) -> str:
-    """X for capitals, x for small letters, a for other letters, d for digits, nothing shortened."""
+    """X for upper-case letters, x for lower-case letters, a for other letters, d for digits; not shortened."""
     return "".join(
         "X" if c.isupper() else "x" if c.islower() else "d" if c.isdigit() else "a" if c.isalpha() else c for c in word
     )
 
 
 def ner(sentence: Sentence) -> Attributes:
-    """What Corate's preset `ner` looks at, written as one writes features for python-crfsuite: template by template."""
+    """The features of Corate's preset `ner`, written as users of python-crfsuite write them."""
     words = ["<2", "<1", *(row[0] for row in sentence), ">1", ">2"]
     tags = ["<2", "<1", *(row[1] for row in sentence), ">1", ">2"]
     shapes = [long_shape(word) for word in words]
@@ -150,13 +150,13 @@ class Training:
     pass_seconds: list[float]
 
     def estimated(self, passes: int) -> float:
-        """Training seconds of so many passes: the mean pass times their number, what is no pass counted once."""
+        """Estimated training seconds: the mean pass times `passes`, plus the time outside passes."""
         done = sum(self.pass_seconds)
         return self.seconds - done + passes * done / len(self.pass_seconds)
 
 
 def train(data: Path, model: Path, features: str, algorithm: str, passes: int | None) -> Training:
-    """Train on a column file; `passes` None leaves CRFsuite's own limit."""
+    """Train on a column file; with `passes` None, CRFsuite's own limit applies."""
     import pycrfsuite
 
     begin = time.perf_counter()
@@ -178,7 +178,7 @@ def fit(
     algorithm: str,
     passes: int | None,
 ) -> list[float]:
-    """Train on ready item sequences; the seconds of each pass."""
+    """Train on ready-made item sequences; returns the seconds of each pass."""
     import pycrfsuite
 
     trainer = pycrfsuite.Trainer(algorithm=algorithm, verbose=False)
@@ -192,7 +192,7 @@ def fit(
 
 @dataclass(frozen=True)
 class Rates:
-    """Tokens a second: features built in Python and tagged; tagged from ready lists; from CRFsuite's item sequences."""
+    """Tokens per second: with features built in Python, from ready-made lists, and from CRFsuite's item sequences."""
 
     built: float
     lists: float
@@ -211,12 +211,12 @@ class Tagger:
         self.features = FEATURES[features]
 
     def tag(self, sentence: Sentence) -> list[str]:
-        """Labels from a sentence: features are built, then tagged."""
+        """Build the features of a sentence, and tag it."""
         labels: list[str] = self.tagger.tag(self.features(sentence))
         return labels
 
     def tokens_per_second(self, sentences: Sequence[Sentence]) -> Rates:
-        """All three ways of counting."""
+        """The speed in all three ways."""
         tokens = sum(map(len, sentences))
         begin = time.perf_counter()
         lists = [self.features(sentence) for sentence in sentences]
@@ -234,7 +234,7 @@ class Tagger:
 
 @dataclass(frozen=True)
 class Scores:
-    """Fractions; f1 is None where no label is part of a span."""
+    """Fractions; f1 is None if no label is part of a span."""
 
     accuracy: float
     accuracy_known: float
@@ -269,13 +269,13 @@ def evaluate(model: Path, features: str, train_file: Path, test_file: Path) -> S
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Train and print the times as JSON, with scores where a test file is given."""
+    """Train and print the times as JSON, with scores if a test file is given."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description="Train python-crfsuite.")
     parser.add_argument("data", type=Path)
     parser.add_argument("model", type=Path)
     parser.add_argument("--features", choices=FEATURES, default="simple")
     parser.add_argument("--algorithm", default="ap")
-    parser.add_argument("--passes", type=int, default=None, help="at most so many (default: CRFsuite's own limit)")
+    parser.add_argument("--passes", type=int, default=None, help="the most passes (default: CRFsuite's own limit)")
     parser.add_argument("--test", type=Path, default=None)
     given = parser.parse_args(arguments)
     done = train(given.data, given.model, given.features, given.algorithm, given.passes)

@@ -2,10 +2,10 @@
 
 `python -m benchmarks.perceptron_speed [--passes 10] [--seeds 0,1,2,3,4]`
 
-ned with the features `ner`, ten passes of each on one thread each, in one process: Corate from the corpus in memory,
-its features included; CRFsuite (ap) from ready item sequences that hold the very same features, numbered by Corate.
-The order of the sentences is chance: Corate's F1 is the mean over seeds, CRFsuite's that of its own order, which it
-does not let one choose. Corate trains with its seeds before and after CRFsuite, and the median counts.
+ned with the features `ner`, ten passes of each library with one thread, in one process: Corate from the corpus in
+memory, including feature extraction; CRFsuite (ap) from ready-made item sequences with the same features, numbered by
+Corate. The order of sentences is random: Corate's F1 is the mean over seeds; CRFsuite's order cannot be chosen. Corate
+trains before and after CRFsuite, and the median time counts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     options = parser("perceptron_speed", "Ten passes of the averaged perceptron.")
     options.add_argument("--passes", type=int, default=10)
-    options.add_argument("--seeds", default="0,1,2,3,4", help="numbers with commas between (default: 0,1,2,3,4)")
+    options.add_argument("--seeds", default="0,1,2,3,4", help="comma-separated numbers (default: 0,1,2,3,4)")
     given = options.parse_args(arguments)
     data = corpora.ROOT / data_folder(given.data)
     seeds = [int(seed) for seed in given.seeds.split(",")]

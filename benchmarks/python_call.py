@@ -3,7 +3,7 @@
 `python -m benchmarks.python_call`
 
 All test sentences of exactly ten tokens are tagged in turn, so that the processor's caches see real text; the
-microseconds are the median of the rounds over them. CRFsuite builds its features in Python and tags the same sentences.
+result is the median over rounds. CRFsuite builds its features in Python and tags the same sentences.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CASES = {
 
 
 def rounds(call: Callable[[Any], object], sentences: Sequence[Any], seconds: float) -> tuple[float, float]:
-    """Best and median microseconds a call, over rounds through all sentences for about so many seconds."""
+    """Best and median microseconds per call, over rounds through all sentences for about `seconds`."""
     times: list[float] = []
     end = time.perf_counter() + seconds
     while len(times) < 5 or time.perf_counter() < end:
@@ -38,7 +38,7 @@ def rounds(call: Callable[[Any], object], sentences: Sequence[Any], seconds: flo
 
 
 def peer_call(name: str, data: Path, sentences: Sequence[corpora.Sentence], seconds: float) -> float | None:
-    """CRFsuite's median, where a model is there or quickly made."""
+    """CRFsuite's median, if a model exists or is quick to train."""
     model = corpora.ROOT / data / "models" / f"{name.replace(' ', '-')}.crfsuite"
     if not model.is_file():
         if name != "ned":
@@ -50,7 +50,7 @@ def peer_call(name: str, data: Path, sentences: Sequence[corpora.Sentence], seco
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train, load, call."""
     options = parser("python_call", "Microseconds of a call on ten tokens.")
-    options.add_argument("--seconds", type=float, default=3.0, help="of calling, each")
+    options.add_argument("--seconds", type=float, default=3.0, help="measuring time of each model")
     given = options.parse_args(arguments)
     data = data_folder(given.data)
     table = Table("python_call", "How long does `tagger.tag` take on a ten-token sentence, from Python?")

@@ -2,10 +2,10 @@
 
 `python -m benchmarks.separate_accuracy [--seeds 0,1,2] [--only TEXT] [--threads 2]`
 
-One row a measure. The judged training has the given-nodes coupling, which is the default; the note holds what the same
-features reach from no base at all (`--base none`) and with the paper's own coupling (`--coupling joint`: node and pair
-model know nothing of each other). With the paper's features the judged base is the paper's own ladder (`--base paper`:
-word, then spelling), so that nothing but the paper's features is looked at; elsewhere it is the default.
+One row per measure. The main training, which has the targets, uses the default coupling (given the nodes). The note has
+the results of the same features without base scores (`--base none`) and with the paper's own coupling (`--coupling
+joint`: independent node and pair models). With the paper's features the main training uses the paper's ladder (`--base
+paper`: word, then spelling), so that it uses only these features; otherwise it uses the default base.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from benchmarks.tables import Row, Table, data_folder, joined, parser
 
 @dataclass(frozen=True)
 class Setting:
-    """Files and features; `least` the percentages to reach, `others` what others reach, for the note."""
+    """Files and features; `least` has the target percentages, `others` the results of others, for the note."""
 
     name: str
     corpus: str
@@ -35,17 +35,17 @@ class Setting:
     others: dict[str, str]
 
     @property
-    def judged(self) -> tuple[str, ...]:
-        """The options of the training that has to reach the targets."""
+    def main_options(self) -> tuple[str, ...]:
+        """The options of the main training, which has to reach the targets."""
         return ("--base", "paper") if self.features == "paper" else ()
 
     def variants(self) -> dict[str, tuple[str, ...]]:
-        """What is shown beside it. With few labels and rich features every label is possible, as in the judged one."""
+        """The options of the other trainings. With few labels and rich features they too consider every label."""
         every = ("--all-labels",) if self.features in ("ner", "chunking") else ()
         return {"base none": ("--base", "none", *every), "joint": ("--coupling", "joint", *every)}
 
 
-# The paper's SP2 column: all, unknown and known words. Known words may stay 0.3 under it.
+# The paper's SP2 column: all, unknown and known words. Known words may be 0.3 below it.
 PAPER = {
     "1000-4000": (86.8, 56.3, 94.9),
     "2500-2500": (90.2, 58.6, 95.6),
@@ -53,7 +53,7 @@ PAPER = {
     "17k-16k": (94.2, 61.0, 96.4),
     "32k-1000": (95.6, 70.4, 96.8),
 }
-# Above the paper, where a peer is.
+# Targets above the paper, which a peer reaches.
 HIGHER = {"1000-4000": 92.5}
 
 
@@ -108,7 +108,7 @@ SETTINGS = [
 
 @dataclass(frozen=True)
 class Outcome:
-    """The scores of one variant, a list over seeds each; `command` is that of the first seed."""
+    """The scores of one variant, a list over seeds for each; `command` is from the first seed."""
 
     scores: dict[str, list[float]]
     seconds: list[float]
@@ -122,7 +122,7 @@ class Outcome:
 
 
 def train_command(setting: Setting, options: Sequence[str], data: Path, threads: int, seed: int = 0) -> list[str]:
-    """Training on a split; the held-out file is for tuning only."""
+    """The command that trains on a split; the held-out file is only for tuning."""
     name = "-".join([setting.train, "separate", setting.features, *options]).replace("--", "")
     held_out = ["--held-out", str(data / setting.held_out)] if setting.held_out else []
     always = ["--columns", COLUMNS[setting.corpus], *held_out, "--threads", str(threads), "--json"]
@@ -147,27 +147,27 @@ def trained(setting: Setting, options: Sequence[str], data: Path, seeds: Sequenc
 
 def rows(setting: Setting, data: Path, seeds: Sequence[int], threads: int) -> list[Row]:
     """The measures with a target, then training seconds."""
-    judged = trained(setting, setting.judged, data, seeds, threads)
+    main_outcome = trained(setting, setting.main_options, data, seeds, threads)
     others = {name: trained(setting, options, data, seeds, threads) for name, options in setting.variants().items()}
-    command = joined([judged.command, *(one.command for one in others.values())])
+    command = joined([main_outcome.command, *(one.command for one in others.values())])
     found = []
     for key, least in setting.least.items():
-        values = judged.scores[key]
+        values = main_outcome.scores[key]
         beside = "; ".join(f"{name} {one.text(key)}" for name, one in others.items())
         note = f"seeds {min(values):.2f} to {max(values):.2f}; {beside}; {setting.others[key]}"
         name = f"{setting.name}: {WORDS[key]}"
         found.append(Row(name, statistics.mean(values), "%", at_least=least, note=note, command=command))
     beside = "; ".join(f"{name} {statistics.median(one.seconds):.2f} s" for name, one in others.items())
-    run = judged.run
+    run = main_outcome.run
     note = f"whole process {run.wall:.2f} s, {run.cpu:.2f} s of processors, {run.peak_mb:.0f} MB; {beside}"
-    seconds = statistics.median(judged.seconds)
+    seconds = statistics.median(main_outcome.seconds)
     return [*found, Row(f"{setting.name}: training", seconds, "s", note=note, command=command)]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train, evaluate, compare."""
     options = parser("separate_accuracy", "Accuracy and F1 of separate training, with targets.")
-    options.add_argument("--seeds", default="0,1,2", help="numbers with commas between (default: 0,1,2)")
+    options.add_argument("--seeds", default="0,1,2", help="comma-separated numbers (default: 0,1,2)")
     options.add_argument("--only", default="", help="only the settings whose name contains this text")
     options.add_argument("--threads", type=int, default=2)
     given = options.parse_args(arguments)

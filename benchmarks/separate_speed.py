@@ -2,12 +2,12 @@
 
 `python -m benchmarks.separate_speed [--runs 3] [--peers none|all]`
 
-First whole trainings through the command line on two threads. Then, on one thread each and in one process, Corate from
-the corpus in memory and CRFsuite (lbfgs) from ready item sequences that hold the very same features, numbered by
-Corate: building them is left out for CRFsuite and counted for Corate, as are its choices on held-out data. CRFsuite
-makes 100 passes on ned, where it is far from its end, and stops by itself on conll2000. Corate trains before and after
-CRFsuite, and the median counts. Seconds are wall seconds; those of the processor stand in the notes, because other
-work on the machine moves the one and not the other.
+First, whole trainings from the command line with two threads. Then, with one thread and in one process, Corate from the
+corpus in memory and CRFsuite (lbfgs) from ready-made item sequences with the same features, numbered by Corate.
+Corate's time includes feature extraction and tuning on held-out data; CRFsuite's time does not include feature
+extraction. CRFsuite makes 100 passes on ned, where it is far from convergence, and stops by itself on conll2000. Corate
+trains before and after CRFsuite, and the median counts. Seconds are wall seconds; the notes have CPU seconds, which
+other work on the machine does not affect.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def setting(name: str) -> Setting:
 
 @dataclass(frozen=True)
 class Whole:
-    """A training through the command line; the most seconds of training and megabytes of the process."""
+    """A training from the command line, with the most seconds of training and megabytes of the process."""
 
     name: str
     most_seconds: float | None
@@ -42,7 +42,7 @@ class Whole:
 
 @dataclass(frozen=True)
 class Race:
-    """A training of both; how many times faster Corate has to be."""
+    """A training of both libraries, and the required speed ratio."""
 
     name: str
     passes: int | None
@@ -58,8 +58,8 @@ RACES = [Race("ned, ner features", 100, 8.0), Race("conll2000, chunking features
 
 
 def whole_rows(whole: Whole, data: Path, runs: int) -> list[Row]:
-    """Seconds of training on two threads, and peak memory."""
-    command = train_command(setting(whole.name), setting(whole.name).judged, data, threads=2)
+    """Seconds of training with two threads, and peak memory."""
+    command = train_command(setting(whole.name), setting(whole.name).main_options, data, threads=2)
     done = measure.repeat(command, runs)
     seconds = [run.json()["seconds"] for run in done]
     wall, cpu = (min(getattr(run, key) for run in done) for key in ("wall", "cpu"))
@@ -74,7 +74,7 @@ def whole_rows(whole: Whole, data: Path, runs: int) -> list[Row]:
 
 @dataclass(frozen=True)
 class Timed:
-    """Seconds of wall and processor, and what came of it."""
+    """Wall seconds, CPU seconds, and the result."""
 
     wall: float
     cpu: float
@@ -82,14 +82,14 @@ class Timed:
 
 
 def timed(function: Any, *arguments: Any, **options: Any) -> Timed:
-    """Call and time."""
+    """Call a function and measure its time."""
     wall, cpu = time.perf_counter(), time.process_time()
     result = function(*arguments, **options)
     return Timed(time.perf_counter() - wall, time.process_time() - cpu, result)
 
 
 def item_sequences(ids: Any, offsets: Sequence[int], *, bias: bool = False) -> list[Any]:
-    """CRFsuite's items with Corate's features: template and number within it; unknown ones left out."""
+    """CRFsuite's items with Corate's features: template and number within it, without unknown features."""
     import pycrfsuite
 
     rows, always = ids.T.tolist(), ["bias"] * bias
@@ -98,7 +98,7 @@ def item_sequences(ids: Any, offsets: Sequence[int], *, bias: bool = False) -> l
 
 
 def attributes(features: str, train: Any, *others: Any, bias: bool = False) -> list[list[Any]]:
-    """The items of a training corpus and of others with the features of a preset, and one that all have."""
+    """The items of a training corpus and of others with the features of a preset, and optionally a bias."""
     from corate.counting.counts import label_ids
     from corate.features import resolve
     from corate.features.related_words import taught
@@ -116,7 +116,7 @@ def attributes(features: str, train: Any, *others: Any, bias: bool = False) -> l
 
 
 def crfsuite_f1(model: Path, items: Sequence[Any], test: Path) -> float:
-    """In percent, on sentences with ready items."""
+    """F1 in percent, on sentences with ready-made items."""
     import pycrfsuite
 
     tagger = pycrfsuite.Tagger()
@@ -126,7 +126,7 @@ def crfsuite_f1(model: Path, items: Sequence[Any], test: Path) -> float:
 
 
 def race_rows(race: Race, data: Path) -> list[Row]:
-    """Both on one thread, Corate before and after CRFsuite."""
+    """Both with one thread, Corate before and after CRFsuite."""
     import corate
 
     chosen = setting(race.name)
@@ -154,7 +154,7 @@ def race_rows(race: Race, data: Path) -> list[Row]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Whole trainings, then the races."""
+    """Whole trainings, then the comparisons with CRFsuite."""
     options = parser("separate_speed", "Time and memory of separate training.")
     options.add_argument("--runs", type=int, default=3)
     options.add_argument("--peers", choices=("none", "all"), default="all", help="CRFsuite trainings (two minutes)")

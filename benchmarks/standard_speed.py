@@ -1,17 +1,16 @@
-"""How fast is an iteration of `standard`, the conditional random field as it is usually trained?
+"""How fast is an iteration of `standard`, the usual training of a conditional random field?
 
 `python -m benchmarks.standard_speed [--only TEXT] [--iterations 0]`
 
-Corate and CRFsuite (lbfgs) minimise the same function on one thread each: the same features, numbered by Corate, and a
-bias of every label; a weight for each feature with the labels it was seen with and for each pair of labels that was
-seen, 0 for the other pairs, which stay possible (the whole lattice); no weights at the ends of sentences; and c2 times
-the sum of squared weights. That it is the same function, and that both come to its end, is shown by its value there,
-which for Corate is worked out afresh from the finished tagger, apart from training: log P of the labels, and squares.
+Corate and CRFsuite (lbfgs) minimise the same function with one thread: the same features, numbered by Corate, and a
+bias for every label; a weight for each observed (feature, label) and label pair; other pairs score 0 and stay possible
+(the full lattice); no weights at sentence boundaries; and c2 times the sum of squared weights. The values at the
+optimum show that the functions are the same and that both converge. Corate's value is computed from the finished
+tagger, independently of training: log P of the labels, and squared weights.
 
-Seconds are those of the processor, which is what CRFsuite's log has, from the first iteration to the last, without
-what comes before and after. An iteration may evaluate the function more than once: the seconds of an evaluation have a
-row of their own.
-`--iterations 20` stops both early for a quick look at the speed: the values then differ, and have no target.
+Seconds are CPU seconds, as in CRFsuite's log, from the first iteration to the last. An iteration may evaluate the
+function more than once, so evaluations have their own row. `--iterations 20` stops both early for a quick look at the
+speed: the values then differ and have no target.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ from benchmarks.separate_speed import attributes
 from benchmarks.tables import Row, Table, data_folder, parser
 
 C2 = 1.0
-ENOUGH = 1000  # iterations; both stop earlier, by themselves
-MOST_DIFFERENCE = 1e-4  # both stop where ten iterations together gain less than 1e-5 of the value
+ENOUGH = 1000  # iterations; both converge earlier
+MOST_DIFFERENCE = 1e-4  # both stop if ten iterations gain less than 1e-5 of the value
 
 
 @dataclass(frozen=True)
 class Race:
-    """A file, its features, and how many times faster Corate has to be."""
+    """A file, its features, and the required speed ratio."""
 
     name: str
     corpus: str
@@ -53,7 +52,7 @@ RACES = [
 
 @dataclass(frozen=True)
 class Descent:
-    """What an optimiser did: seconds of an iteration and of an evaluation, how many of them, and where it ended."""
+    """A run of an optimiser: seconds per iteration and per evaluation, their numbers, and the final value."""
 
     iteration: float
     evaluation: float
@@ -69,7 +68,7 @@ class Descent:
 
 
 def objective(tagger: Any, corpus: Any) -> float:
-    """-log P of the corpus' labels and c2 times the squared weights, from a finished tagger."""
+    """-log P of the corpus' labels plus c2 times the squared weights, from a finished tagger."""
     lattice = tagger.lattice(corpus)
     ids = {name: i for i, name in enumerate(tagger.labels)}
     labels = corpus.require_labels()
@@ -83,7 +82,7 @@ def objective(tagger: Any, corpus: Any) -> float:
 
 
 class Watched:
-    """Counts the evaluations of the function, with the time of each, while `corate.train` runs."""
+    """Measures the time of each evaluation of the function while `corate.train` runs."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
@@ -105,7 +104,7 @@ class Watched:
         passes.lbfgs = self.kept
 
     def timed(self, function: Any) -> Any:
-        """The function, its time kept."""
+        """The function, with its time recorded."""
 
         def evaluated(weights: Any) -> Any:
             begin = time.process_time()
@@ -117,26 +116,26 @@ class Watched:
 
 
 def ours(race: Race, corpus: Any, iterations: int) -> Descent:
-    """Corate's training; iterations are told by its progress."""
+    """Corate's training; progress events mark the iterations."""
     import corate
 
     ends: list[float] = []
 
-    def told(event: corate.ProgressEvent) -> None:
+    def note(event: corate.ProgressEvent) -> None:
         if event.objective is not None:
             ends.append(time.process_time())
 
     settings = {"c2": C2, "iterations": iterations or ENOUGH}
     same = {"transitions": "seen", "boundaries": False, "lattice": "full"}
     with Watched() as watched:
-        tagger = corate.train(corpus, "standard", features=race.features, **settings, threads=1, progress=told, **same)
+        tagger = corate.train(corpus, "standard", features=race.features, **settings, threads=1, progress=note, **same)
     between = (ends[-1] - ends[0]) / (len(ends) - 1)
     each = watched.seconds
     return Descent(between, sum(each) / len(each), len(ends), len(each), objective(tagger, corpus))
 
 
 def theirs(items: Sequence[Any], labels: Sequence[Sequence[str]], model: Path, iterations: int) -> Descent:
-    """CRFsuite's training, as its log tells it."""
+    """CRFsuite's training, from its log."""
     import pycrfsuite
 
     trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
@@ -154,7 +153,7 @@ def theirs(items: Sequence[Any], labels: Sequence[Sequence[str]], model: Path, i
 
 
 def rows(race: Race, data: Path, iterations: int) -> Iterator[Row]:
-    """Seconds an iteration, one over the other, and how far the values are apart."""
+    """The ratios of seconds per iteration and per evaluation, and the difference of the values."""
     import corate
 
     folder = corpora.ROOT / data
@@ -195,10 +194,10 @@ def rows(race: Race, data: Path, iterations: int) -> Iterator[Row]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Both on each file."""
-    options = parser("standard_speed", "Seconds an iteration of the usual training.")
-    options.add_argument("--only", default="", help="only the files with this text in their name: conll2000, brown")
-    options.add_argument("--iterations", type=int, default=0, help="at most so many (default: to the end)")
+    """Run both libraries on each file."""
+    options = parser("standard_speed", "Seconds per iteration of the usual training.")
+    options.add_argument("--only", default="", help="only files whose name contains this text: conll2000, brown")
+    options.add_argument("--iterations", type=int, default=0, help="the most iterations (default: until convergence)")
     given = options.parse_args(arguments)
     data = data_folder(given.data)
     table = Table("standard_speed", "How fast is an iteration of the usual training, the same function in both?")

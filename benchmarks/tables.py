@@ -18,10 +18,10 @@ RESULTS = Path(__file__).resolve().parent / "results"
 
 @dataclass(frozen=True)
 class Row:
-    """One measured value; `at_least` or `at_most` is its target, `peer` the same value of the peer in the same run.
+    """One measured value; `at_least` or `at_most` is its target, `peer` is the peer's value in the same run.
 
-    `error` is the standard error of a value that is a mean; a value within it of its target counts as met, and the
-    table says so.
+    `error` is the standard error of a mean; a value within one standard error of its target counts as met, and the
+    table marks it.
     """
 
     measure: str
@@ -38,7 +38,7 @@ class Row:
 
     @property
     def passed(self) -> bool | None:
-        """None where there is no target."""
+        """Whether the target is met; None without a target."""
         if self.at_least is None and self.at_most is None:
             return None
         enough = self.at_least is None or self.value + self.error >= self.at_least
@@ -46,12 +46,12 @@ class Row:
 
     @property
     def narrowly(self) -> bool:
-        """Whether only the standard error makes it pass."""
+        """Whether the target is met only within the standard error."""
         return bool(self.passed) and not replace(self, error=0.0).passed
 
     @property
     def ratio(self) -> float | None:
-        """Value over the peer's."""
+        """The value divided by the peer's."""
         return self.value / self.peer if self.peer else None
 
 
@@ -66,7 +66,7 @@ class Table:
     started: str = field(default_factory=lambda: time.strftime("%Y-%m-%d %H:%M"))
 
     def add(self, row: Row) -> None:
-        """Add a row and say so at once: some take minutes."""
+        """Add a row and print it at once: some take minutes."""
         self.rows.append(row)
         print(f"  {row.measure}: {number(row.value, row.digits)} {row.unit}{verdict(row)}", flush=True)
 
@@ -77,7 +77,7 @@ class Table:
         (RESULTS / f"{self.name}.json").write_text(json.dumps(self.as_json(), indent=2) + "\n")
 
     def as_json(self) -> dict[str, Any]:
-        """Everything, the verdicts and ratios spelled out."""
+        """The table with verdicts and ratios, ready for JSON."""
         found = ("passed", "narrowly", "ratio")
         rows = [asdict(row) | {name: getattr(row, name) for name in found} for row in self.rows]
         return {
@@ -90,12 +90,12 @@ class Table:
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """With thousands separated; empty for None."""
+    """A number with thousands separators; empty for None."""
     return "" if value is None else f"{value:,.{digits}f}"
 
 
 def verdict(row: Row) -> str:
-    """For a line of progress."""
+    """The verdict, for a line of progress."""
     if row.passed is None:
         return ""
     return f" (met{', ' + WITHIN_ERROR if row.narrowly else ''})" if row.passed else " (MISSED)"
@@ -120,7 +120,7 @@ def cells(row: dict[str, Any]) -> list[str]:
 
 
 def markdown(table: dict[str, Any], commands: bool = False) -> str:
-    """A table as read from its JSON; with `commands` the command of each row follows it."""
+    """A table as read from its JSON; with `commands`, each row is followed by its command."""
     head = ["measure", "Corate", "target", "met", "peer", "ratio", "note"]
     body = [cells(row) for row in table["rows"]]
     used = [i for i in range(len(head)) if i < 2 or any(row[i] for row in body)]
@@ -143,12 +143,12 @@ def parser(module: str, description: str) -> argparse.ArgumentParser:
 
 
 def data_folder(given: Path | None) -> Path:
-    """The splits' folder, shortest way to say it from the root of the checkout, where commands run."""
+    """The folder of the splits, relative to the root of the checkout, where commands run."""
     folder = corpora.ensure(given.resolve() if given else None)
     (folder / "models").mkdir(exist_ok=True)
     return measure.from_root(folder)
 
 
 def joined(commands: Sequence[str]) -> str:
-    """Several commands of one row."""
+    """Join several commands of one row."""
     return "\n".join(commands)

@@ -1,12 +1,12 @@
-"""How many tokens a second does `corate tag` label, file to file, on one thread?
+"""How many tokens per second does `corate tag` label, file to file, on one thread?
 
 `python -m benchmarks.tag_speed [--tokens 2000000] [--runs 3] [--sample 50000] [--only TEXT]`
 
-The text: every sentence of Brown, ned and conll2000 once, in random order (seed 7); what is missing to two million
-tokens is spliced, the beginning of one random sentence up to a random place and the end of another, so that the file
-is not one text over and over. Start-up is the median time of tagging a file of one token, and is subtracted.
-CRFsuite labels a sample of the same sentences in the same run, in Python, with no files: the ratio is to its rate from
-ready lists of attributes; the note has those with the features built in Python and from its own item sequences.
+The text has every sentence of Brown, ned and conll2000 once, in random order (seed 7). The rest, up to two million
+tokens, is spliced from the beginning of one random sentence and the end of another, so that the text does not repeat.
+Start-up (the median time of tagging one token) is subtracted. CRFsuite labels a sample of the same sentences in the
+same run, in Python, without files. The ratio uses its speed from ready-made lists of attributes; the note has its
+speeds with features built in Python and from its own item sequences.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ MODELS = [
 
 
 def all_sentences(source: Path, data: Path) -> list[Sentence]:
-    """Word and part of speech of everything there is: whole Brown, not only the sentences that the splits keep."""
+    """Word and part of speech of all sentences: the whole of Brown, not only the sentences in the splits."""
     found: list[Sentence] = list(corpora.brown_sentences([source]))
     for name in ("ned.train", "ned.testa", "ned.testb", "conll2000.train", "conll2000.test"):
         found += [[row[:2] for row in sentence] for sentence in corpora.load(corpora.ROOT / data / name)]
@@ -74,7 +74,7 @@ def all_sentences(source: Path, data: Path) -> list[Sentence]:
 
 
 def mixed(sentences: list[Sentence], tokens: int, seed: int) -> Iterator[Sentence]:
-    """Each sentence once in random order, then splices, until there are so many tokens."""
+    """Each sentence once in random order, then splices, up to a number of tokens."""
     chance = random.Random(seed)
     order = sentences[:]
     chance.shuffle(order)
@@ -92,7 +92,7 @@ def mixed(sentences: list[Sentence], tokens: int, seed: int) -> Iterator[Sentenc
 
 
 def write_text(sentences: Sequence[Sentence], columns: int, path: Path) -> None:
-    """Without labels: the first column or two."""
+    """Write the first columns, without labels."""
     corpora.write([[row[:columns] for row in sentence] for sentence in sentences], corpora.ROOT / path)
 
 
@@ -116,7 +116,7 @@ def train_command(model: Model, data: Path) -> list[str]:
 
 
 def tag(model: Path, text: Path, output: Path, runs: int) -> list[measure.Run]:
-    """File to file."""
+    """Tag a file, with the output to a file."""
     command = ["corate", "tag", str(model), str(text), "--threads", "1", "--quiet"]
     return measure.repeat(command, runs, corpora.ROOT / output)
 
@@ -156,7 +156,7 @@ def corate_row(model: Model, data: Path, tokens: int, runs: int, peer: peers.Rat
 
 
 def peer_rate(name: str, data: Path, sample: Sequence[Sentence]) -> peers.Rates:
-    """CRFsuite's tokens a second; a model is trained where there is none (one pass for brown 32k, ten for ned)."""
+    """CRFsuite's tokens per second; trains a model if there is none (one pass for brown 32k, ten for ned)."""
     model = corpora.ROOT / data / "models" / f"{name}.crfsuite"
     if not model.is_file():
         print(f"  CRFsuite: training {name} ...", flush=True)
@@ -167,10 +167,10 @@ def peer_rate(name: str, data: Path, sample: Sequence[Sentence]) -> peers.Rates:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the text, tag it with each model."""
-    options = parser("tag_speed", "Tokens a second, file to file.")
+    options = parser("tag_speed", "Tokens per second, file to file.")
     options.add_argument("--tokens", type=int, default=2_000_000)
     options.add_argument("--runs", type=int, default=3)
-    options.add_argument("--sample", type=int, default=50_000, help="tokens for CRFsuite; 0 leaves it out")
+    options.add_argument("--sample", type=int, default=50_000, help="tokens for CRFsuite; 0 omits it")
     options.add_argument("--seed", type=int, default=7)
     options.add_argument("--only", default="", help="only the models whose name contains this text")
     given = options.parse_args(arguments)

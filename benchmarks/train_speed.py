@@ -3,7 +3,7 @@
 `python -m benchmarks.train_speed [--runs 5] [--peer-passes 1] [--full]`
 
 python-crfsuite trains on the same file with word and spelling features in the same run. Ten of its passes take minutes,
-so by default one is timed and ten are estimated (time outside passes once, the mean pass ten times); --full runs ten.
+so by default one is timed, and ten are estimated (time outside passes plus ten times the mean pass); --full runs ten.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PASSES = 10
 
 
 def corate_commands(data: Path) -> dict[str, list[str]]:
-    """The plain command first: it is the one with targets."""
+    """The commands; the first, plain one has the targets."""
     file = str(data / "brown-32k-1000.train")
     base = ["corate", "train", file, "-o", str(data / "models" / "brown-32k.corate"), "--method", "empirical"]
     common = ["--columns", COLUMNS["brown"], "--threads", "1", "--json"]
@@ -33,14 +33,14 @@ def corate_commands(data: Path) -> dict[str, list[str]]:
 
 
 def peer_command(data: Path, passes: int) -> list[str]:
-    """The model stays for the tagging benchmark."""
+    """The command of CRFsuite; its model is kept for the tagging benchmark."""
     files = [str(data / "brown-32k-1000.train"), str(data / "models" / "brown-32k.crfsuite")]
     options = ["--features", "simple", "--algorithm", "ap", "--passes", str(passes)]
     return ["python", "-m", "benchmarks.peers", *files, *options]
 
 
 def add_corate(table: Table, data: Path, runs: int) -> float:
-    """All rows of Corate; the median wall seconds of the plain command are returned."""
+    """Add all rows of Corate; returns the median wall seconds of the plain command."""
     median_of_plain = 0.0
     for name, command in corate_commands(data).items():
         done = measure.repeat(command, runs)
@@ -57,7 +57,7 @@ def add_corate(table: Table, data: Path, runs: int) -> float:
 
 
 def add_peer(table: Table, data: Path, passes: int, corate_seconds: float) -> None:
-    """CRFsuite's training of ten passes, measured or estimated, and how many times longer it is."""
+    """Add CRFsuite's time of ten passes, measured or estimated, and its ratio to Corate's."""
     print(f"  CRFsuite: {passes} pass(es) ...", flush=True)
     run = measure.run(peer_command(data, passes))
     found = run.json()
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure both on the same file."""
     options = parser("train_speed", "Time and memory of training on the largest Brown split.")
     options.add_argument("--runs", type=int, default=5)
-    options.add_argument("--peer-passes", type=int, default=1, help="CRFsuite's timed passes; 0 leaves it out")
+    options.add_argument("--peer-passes", type=int, default=1, help="CRFsuite's timed passes; 0 omits it")
     options.add_argument("--full", action="store_true", help="time all ten passes of CRFsuite")
     given = options.parse_args(arguments)
     data = data_folder(given.data)

@@ -1,7 +1,7 @@
-"""Postal addresses of eight countries, labelled and as untidy as people write them.
+"""Labelled postal addresses of eight countries, with the noise of real ones.
 
-Made, not collected: :func:`addresses` draws names and places from :mod:`corate.demo.names`, lays them out as each
-country does, then abbreviates, leaves out, swaps, misspells and changes case. What is drawn depends on the seed alone.
+The addresses are synthetic: :func:`addresses` draws names and places from :mod:`corate.demo.names`, arranges them as
+each country does, then abbreviates, omits, swaps, misspells and changes case. The result depends only on the seed.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _address(rng: Random) -> Address:
 
 
 def _laid_out(rng: Random, country: Country) -> list[list[_Piece]]:
-    """The parts of one address, a list for each stretch between commas."""
+    """The parts of one address, a list for each group between commas."""
     groups: list[list[_Piece]] = [[]]
     for symbol in rng.choice(country.layouts).split():
         if symbol == ",":
@@ -140,7 +140,7 @@ def _company(rng: Random, country: Country) -> str:
 
 
 def _street_name(rng: Random, country: Country) -> str:
-    """Streets are called after places and people too, which is what makes addresses hard to read."""
+    """Streets are named after places and people too, which makes addresses hard to label."""
     if rng.random() >= _BORROWED:
         return _word(rng, country.street_names)
     return _city(rng, country) if rng.random() < 0.5 else _surname(rng, country)
@@ -166,7 +166,7 @@ def _form(rng: Random, forms: tuple[str, ...]) -> str:
 
 
 def _filled(rng: Random, pattern: str) -> str:
-    """Any digit for 9, any but 0 for 8, a letter for an A that stands alone or beside a digit.
+    """Replace 9 by any digit, 8 by a digit from 1 to 9, and an A that is alone or beside a digit by a letter.
 
     >>> _filled(Random(1), "AA9 9AA"), _filled(Random(1), "P.O. Box 899"), _filled(Random(1), "Apt 8A")
     ('EW1 4DS', 'P.O. Box 391', 'Apt 3W')
@@ -201,7 +201,7 @@ def _noisy(rng: Random, line: Address) -> Address:
 
 
 def _misspelt(rng: Random, word: str) -> str:
-    """One slip of the finger: a letter left out, doubled or swapped with the next, or the word cut short."""
+    """One typing error: a letter omitted, doubled or swapped with the next, or the word cut short."""
     i = rng.randrange(1, len(word) - 1)
     slip = rng.randrange(4)
     if slip == 3:

@@ -1,4 +1,4 @@
-"""The made-up addresses as files, to try the commands on."""
+"""Write the made-up addresses to files, to try the commands on."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["write_files"]
 def write_files(
     directory: str | os.PathLike[str], n_train: int = 4000, n_test: int = 1000, seed: int = 0
 ) -> list[Path]:
-    """Write ``train.tsv`` and ``test.tsv``, a token and its label a line, and ``new.txt``, lines without labels.
+    """Write ``train.tsv`` and ``test.tsv``, one token and its label per line, and ``new.txt``, lines without labels.
 
-    No line of one file is made for another. The directory is made where it is missing; returns the paths.
+    The addresses of the files are drawn separately. The directory is created if it is missing; returns the paths.
     """
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)

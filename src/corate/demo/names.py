@@ -1,4 +1,4 @@
-"""The words addresses are made of, for eight countries. All people and most places are made up from these parts."""
+"""The words of the addresses, for eight countries. All people and most places are made up from these parts."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["COMPANY_FORMS", "COUNTRIES", "NOTES", "TITLES", "TRADES", "Country"]
 class Country:
     """How one country writes addresses.
 
-    In ``layouts`` a capitalised word is a part, one in brackets may be missing, a comma is itself. In ``postcode``
-    and ``house`` and ``units`` 9 stands for a digit, 8 for a number from 1 up and A for a letter; in ``streets``
-    the asterisk stands for the street's own name. Every tuple inside ``streets``, ``regions`` and ``called``
-    holds the long form first and its short forms after it.
+    In ``layouts`` an upper-case word is a part, a word in brackets is optional, and a comma is itself. In ``postcode``,
+    ``house`` and ``units``, 9 means any digit, 8 a digit from 1 to 9 and A a letter; in ``streets``, the asterisk means
+    the name of the street. Every tuple inside ``streets``, ``regions`` and ``called`` has the long form first, then the
+    short forms.
     """
 
     called: tuple[str, ...]
