@@ -1,4 +1,4 @@
-"""Every way of training that there is: each must pass the same suite."""
+"""All ways of training; each must pass the same suite."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from corate.training.options import METHODS, Empirical, options_of
 
 TEMPLATES = ["word[0]", "suffix(word[0], 2)", "word[-1]|word[0]"]
 
-#: What is given to `corate.train` beside the corpus.
+#: Arguments of `corate.train`, without the corpus.
 WAYS: dict[str, dict[str, Any]] = {}
 for _method in METHODS:
     WAYS[_method] = {"method": _method}
@@ -53,7 +53,7 @@ def way(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 @pytest.fixture
 def train(way: dict[str, Any]) -> Callable[..., Tagger]:
-    """Trains on a corpus in the way at hand."""
+    """Train on a corpus in the current way."""
 
     def trained(corpus: Corpus, **more: Any) -> Tagger:
         return corate.train(corpus, **(way | more))

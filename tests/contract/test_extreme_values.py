@@ -1,4 +1,4 @@
-"""Numeric features of any size: each method trains a model of finite scores, or says which value it cannot take."""
+"""Numeric features of any size: each method trains a model with finite scores, or names the value it refuses."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from corate.training.checks import LARGEST_VALUE
 from corate.training.options import METHODS
 
 LARGEST = float(np.finfo(np.float32).max)
-SMALLEST = 1e-45  # what single precision can tell from zero
+SMALLEST = 1e-45  # the smallest positive number in single precision
 
 
 def features(values: list[float]) -> list[list[dict[str, float]]]:
-    """Tokens that all have these values, every second one half of them."""
+    """Tokens that all have these values; every second token has half of each."""
     sizes = [1.0, 0.5]
     return [
         [

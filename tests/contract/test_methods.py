@@ -1,4 +1,4 @@
-"""What every training method keeps to: it fits, tags, saves, loads, repeats itself, and refuses what it cannot use."""
+"""The contract of training methods: they fit, tag, save, load, are deterministic, and refuse unusable data."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_one_label_is_always_right(train: Train) -> None:
 
 
 def test_empty_sentences_between_others_do_no_harm(train: Train) -> None:
-    """They may shift which sentences are held out, and with these a label or two, no more."""
+    """They may change which sentences are held out, and so one or two labels."""
     first, *found, last = train(corpus_of([[], *TRAINING, [], []])).tag_all([[], *words_of(TEST), []])
     assert first == last == []
     without = train(corpus_of(TRAINING)).tag_all(words_of(TEST))
@@ -169,8 +169,8 @@ def test_labels_that_training_has_not_seen_are_wrong_and_no_more(train: Train) -
 
 
 def test_more_labels_than_fit_a_table(train: Train, way: dict[str, Any], tmp_path: Path) -> None:
-    """Edge scores of so many labels are looked up pair by pair. A pool's are all stored, as are trained ones: fewer of
-    them here, and only those that words were seen with."""
+    """With this many labels, edge scores are looked up pair by pair. Pooled and trained scores are all stored, so this
+    test gives them fewer labels, and only the labels observed with each word."""
     trained = way["method"] in chain_methods()
     n = DENSE_LABELS + 10 if way["method"] != "empirical" or way.get("features") else 5000
     labelled = [[(f"w{i}", f"L{i}"), (f"w{i + 1}", f"L{i + 1}")] for i in range(0, n, 2)]
@@ -179,7 +179,7 @@ def test_more_labels_than_fit_a_table(train: Train, way: dict[str, Any], tmp_pat
     tagger = train(corpus_of(labelled), many_labels=True, **options)
     assert len(tagger.labels) == n
     found = tagger.tag(["w4", "w5"])
-    # Factors that know nothing of each other disagree on words and labels seen once each: joint coupling is brittle.
+    # Independent factors disagree if each word and label occurs once: joint coupling is not robust.
     assert found == ["L4", "L5"] or way.get("coupling") == "joint"
     assert len(tagger.tag(["unseen", "w8", "w9", "unseen"])) == 4
     assert np.isfinite(tagger.score(["w4", "w5"]))
@@ -190,7 +190,7 @@ def test_more_labels_than_fit_a_table(train: Train, way: dict[str, Any], tmp_pat
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("number", [False, True])
 def test_features_may_come_from_a_function(method: str, number: bool) -> None:
-    """Of a corpus that has words too, and so a ladder: texts alone, or numbers with them."""
+    """The corpus also has words, so a ladder is counted; the features are text, or text and numbers."""
 
     def features(words: list[str], i: int) -> dict[str, Any]:
         return {"w": words[i], "first": i == 0} | ({"length": len(words[i])} if number else {})

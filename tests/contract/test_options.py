@@ -1,4 +1,4 @@
-"""Options of every method: each has a default, a range and a help text, and is refused clearly outside its range."""
+"""Options of methods: each has a default, a range and a help text, and clearly refuses values outside its range."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models of the second order, which weigh three labels in a row: what they learn, and that they stay what they are."""
+"""Second-order models, which score three labels in a row: what they learn, files, and further training."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def bits(tagger: Tagger) -> tuple[bytes, ...]:
 
 
 def cycles(n: int, seed: int) -> Labelled:
-    """Labels run A A B B A A B B from anywhere on; the first two words tell where, and no other word says anything."""
+    """Labels repeat A A B B from any offset; the first two words show the offset, other words have no information."""
     rng = np.random.default_rng(seed)
     made = []
     for phase, length in zip(rng.integers(4, size=n).tolist(), rng.integers(2, 12, size=n).tolist(), strict=True):
@@ -77,7 +77,7 @@ def test_a_label_that_follows_from_the_two_before_it_needs_the_second_order(way:
 
 @every_way
 def test_how_sentences_end_and_begin_is_learned_of_two_labels(way: dict[str, Any]) -> None:
-    """Sentences begin and end with two labels alike or unlike, by their kind; a word tells one of the two."""
+    """The first two labels are equal, and so are the last two; in each pair, only one word shows the label."""
     labelled: Labelled = []
     for i in range(120):
         y, z = "AB"[i % 2], "AB"[i // 2 % 2]
@@ -104,7 +104,7 @@ def test_labels_and_probabilities_agree_with_each_other(way: dict[str, Any]) -> 
 
 
 def test_the_objective_is_that_of_the_probabilities() -> None:
-    """c2 times the squared norm, of triples too, less the logarithms of what training sentences get."""
+    """c2 times the squared norm, including triples, minus the log-probabilities of the training sentences."""
     tagger = trained(method="standard", iterations=20, c2=0.3)
     run = ChainTraining(Standard(iterations=0), StartFromModel(tagger, corpus_of(TRAINING)))
     items = run.items(run.tokens, None, training=True)
@@ -281,7 +281,7 @@ def test_without_further_steps_it_is_the_same_tagger(
 
 @every_way
 def test_new_labels_find_their_place_among_three_in_a_row(way: dict[str, Any], tmp_path: Path) -> None:
-    """The cycle goes on in other letters: old triples are kept by their labels, new ones are learned."""
+    """The cycle continues with other letters: old triples are kept by label, new ones are learned."""
     learned, unseen = cycles(200, 0), cycles(60, 1)
     renamed = [[(w.replace("a", "c").replace("b", "d"), {"A": "C", "B": "D"}[y]) for w, y in s] for s in learned]
     tagger = trained(learned, features=["word[0]"], **way)
@@ -320,7 +320,7 @@ def test_a_checkpoint_is_taken_up_by_a_run_of_its_order_only(way: dict[str, Any]
 
 @every_way
 def test_sentences_of_little_weight_say_little_of_triples(way: dict[str, Any]) -> None:
-    """Sentences disagree on what follows from the two labels before: those of more weight are heard."""
+    """Sentences disagree on what follows two labels; sentences with more weight win."""
     turns = cycles(60, 0)
     stays = [[(w, s[j % 2][1]) for j, (w, _) in enumerate(s)] for s in turns]
     for light, heavy, expected in (

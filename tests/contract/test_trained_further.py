@@ -109,7 +109,7 @@ def test_fewer_labels_than_the_model_has_keep_the_others(start: str) -> None:
 
 @from_any
 def test_a_word_met_further_on_keeps_the_labels_it_may_take(start: str) -> None:
-    """A new word is known after further training; were it left without candidates it could not be labelled."""
+    """A new word is known after further training; without candidates it could not be labelled."""
     many = [[(f"w{i}", f"L{i % 30}") for i in range(s, s + 3)] for s in range(0, 120, 3)] * 3
     tagger = begun(start, many)
     more: Labelled = [[("w1", "L1"), ("new", "L2"), ("w3", "FRESH")]] * 10
@@ -201,7 +201,7 @@ def test_what_cannot_be_trained_further_is_said(tmp_path: Path) -> None:
 
 
 def test_the_objective_of_a_loaded_model_is_that_of_its_probabilities() -> None:
-    """With rows, weights and edges of a model as they are: -log P of its own training sentences."""
+    """-log P of its own training sentences, from the unchanged rows, weights and edges of the model."""
     for start in STARTS:
         tagger = begun(start)
         run = ChainTraining(Standard(iterations=0), StartFromModel(tagger, corpus_of(TRAINING)))

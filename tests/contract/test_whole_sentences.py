@@ -1,4 +1,4 @@
-"""What the methods that train on whole sentences keep to besides: bad data, stopping, weights, unknown labels, size."""
+"""More rules for methods that train on whole sentences: bad data, stopping, weights, unknown labels, model size."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def accuracy(tagger: Tagger, labelled: Labelled) -> float:
 
 
 def arrays(tagger: Tagger) -> dict[str, bytes]:
-    """All that a model scores with, bit for bit."""
+    """The bytes of all arrays that a model scores with."""
     m = tagger.model
     named = {"bias": m.bias, "row": m.edges.row, "col": m.edges.col, "floor": np.array(m.floor)}
     rows = {"weights": m.weights, "rows": m.rows, "edge weights": m.edge_weights, "triples": m.edges.triples}
@@ -85,7 +85,7 @@ def test_identical_sentences_with_conflicting_labels_follow_the_most(way: dict[s
 
 @over(METHODS)
 def test_without_a_prior_training_still_ends(way: dict[str, Any]) -> None:
-    """Where words tell everything the optimum is at infinity."""
+    """If words determine the labels, the optimum is at infinity."""
     labelled: Labelled = [[("the", "D"), ("dog", "N")], [("dogs", "N"), ("walk", "V")], [("walk", "V")]] * 4
     tagger = trained(labelled, **for_method(way["method"], c2=0.0), **way)
     assert accuracy(tagger, labelled) == 1.0
@@ -133,7 +133,7 @@ def test_few_sentences_give_no_false_alarm(way: dict[str, Any], n: int) -> None:
 
 
 class Stop:
-    """A user who presses Ctrl-C once, at a stage or after a share of it."""
+    """Presses Ctrl-C once, at the start of a stage or after a share of it."""
 
     def __init__(self, stage: str, done: float) -> None:
         self.stage, self.done, self.pressed = stage, done, False
@@ -148,7 +148,7 @@ class Stop:
 @pytest.mark.parametrize("held_out", [None, corpus_of(HELD_OUT)], ids=["", "held out"])
 @pytest.mark.parametrize("where", ["within", "between"])
 def test_ctrl_c_keeps_what_was_reached(way: dict[str, Any], held_out: Corpus | None, where: str) -> None:
-    """Within a pass or right after the first: never the weights that training began with."""
+    """Within a pass or right after the first; training never returns the initial weights."""
     exact = way["method"] in ("standard", "piecewise", "memm") and "optimizer" not in way
     between = where == "between"
     user = Stop(f"{way['method']}:" if between else way["method"], 0.0 if between and not exact else 0.3)
@@ -249,7 +249,7 @@ def test_held_out_sentences_say_when_to_stop(way: dict[str, Any]) -> None:
     stochastic = way["method"] in ("polish", "perceptron") or "optimizer" in way
     assert 1 <= len(measured) < (40 if stochastic else 300)
     kept = tagger.record["held_out"]["accuracy"]
-    # A stochastic run keeps its last pass, or the one before it where the last was clearly worse.
+    # A stochastic run keeps its last pass, or the previous one if the last was clearly worse.
     assert any(kept == pytest.approx(x, abs=1e-4) for x in (measured[-2:] if stochastic else [max(measured)]))
     assert accuracy(tagger, HELD_OUT) == pytest.approx(kept, abs=1e-9)
 
@@ -290,10 +290,10 @@ def test_a_sentence_of_weight_two_counts_as_two() -> None:
 
 @over(METHODS)
 def test_a_dear_label_is_missed_less(way: dict[str, Any]) -> None:
-    """`x` is A much more often than B; where B counts fifty times it is B."""
+    """`x` is A much more often than B; if B has weight fifty, `x` becomes B."""
     labelled: Labelled = [[("x", "A"), ("z", "C")]] * 90 + [[("x", "B"), ("z", "C")]] * 10
     usual = trained(labelled, features=["word[0]"], **way)
-    much = 1e6 if way["method"] == "perceptron" else 50.0  # whose steps are whole numbers
+    much = 1e6 if way["method"] == "perceptron" else 50.0  # its steps are integers
     dear = trained(labelled, features=["word[0]"], label_weights={"B": much}, **way)
     if way["method"] != "perceptron":
         assert usual.tag(["x", "z"]) == ["A", "C"]
@@ -301,7 +301,7 @@ def test_a_dear_label_is_missed_less(way: dict[str, Any]) -> None:
     assert dear.score(["x", "z"], ["B", "C"]) > usual.score(["x", "z"], ["B", "C"])
 
 
-# -- labels that are not known ----------------------------------------------------------------------------------------
+# -- unknown labels --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", ["standard", "polish"])
@@ -330,7 +330,7 @@ def test_half_of_the_labels_teach_nearly_as_much(method: str) -> None:
 @pytest.mark.parametrize("method", ["standard", "polish"])
 @pytest.mark.parametrize("lattice", ["full", "pruned"])
 def test_many_labels_may_be_unknown_too(method: str, lattice: str) -> None:
-    """More labels than are all candidates everywhere."""
+    """With this many labels, not all are candidates everywhere."""
     labelled = [[(f"w{i}", f"L{i % 30}") for i in range(s, s + 3)] for s in range(0, 90, 3)] * 4
     tagger = trained(hidden(labelled, 0.3), method=method, lattice=lattice, unknown="?")
     assert accuracy(tagger, labelled) > 0.9
@@ -360,7 +360,7 @@ def test_the_objective_sums_over_what_is_not_known() -> None:
 
 
 def test_what_is_not_known_is_learned_from_what_is_around_it() -> None:
-    """`q` is never labelled; its neighbours' labels say what it must be, by the label pairs of other sentences."""
+    """`q` is never labelled; its label follows from its neighbours' labels and the label pairs of other sentences."""
     labelled: Labelled = [[("a", "A"), ("b", "B"), ("c", "C")]] * 20 + [[("a", "A"), ("q", "?"), ("c", "C")]] * 20
     tagger = trained(labelled, method="standard", unknown="?", features=["word[0]"])
     assert tagger.tag(["a", "q", "c"]) == ["A", "B", "C"]
@@ -402,7 +402,7 @@ def test_a_rare_feature_is_cut_off(method: str) -> None:
 @pytest.mark.parametrize("base", [None, "pooled", "default", "paper", "none", "separate"])
 @pytest.mark.parametrize("cutoff", [2, 3])
 def test_polish_leaves_out_rare_features_on_every_base(base: str | None, cutoff: int) -> None:
-    """Words with those before them, which the ladder counts as well."""
+    """One feature is the pair of a word and its predecessor, which the ladder counts as well."""
     pair = "word[-1]|word[0]"
     whole, cut = (trained(RARE, base=base, features=["word[0]", pair], cutoff=c, passes=1) for c in (1, cutoff))
     assert cut.record["base"] == whole.record["base"]
@@ -418,7 +418,7 @@ def test_polish_leaves_out_rare_features_on_every_base(base: str | None, cutoff:
 @pytest.mark.parametrize("base", ["pooled", "default"])
 @pytest.mark.parametrize("cutoff", [1, 2, 3])
 def test_a_model_starts_from_the_base_that_training_looked_at(base: str, cutoff: int) -> None:
-    """Of tokens that were not left out: rare features and pairs of neighbours say nothing, to either."""
+    """For tokens that stay in the counts; rare features and neighbour pairs have no effect on either."""
     corpus = corpus_of(TRAINING)
     start = StartFromCounts(corpus, [parse(feature) for feature in FEATURES], base=base)
     run = ChainTraining(Polish(cutoff=cutoff), start)
@@ -427,7 +427,7 @@ def test_a_model_starts_from_the_base_that_training_looked_at(base: str, cutoff:
     model = api._without_rare(run.model(run._begin()), start.totals, cutoff)
     lattice = Tagger(start.vocabulary, model, {"method": "polish"}, columns=("word",)).lattice(corpus)
     np.testing.assert_array_equal(lattice.labels, expected.labels)
-    # What all labels of a token have in common is left out of models.
+    # Models omit the part of a score that all labels of a token share.
     found, base_scores = (scores.reshape(-1, start.n_labels) for scores in (lattice.scores, expected.ladder))
     np.testing.assert_allclose(found - found[:, :1], base_scores - base_scores[:, :1], atol=1e-4)
 
@@ -454,7 +454,7 @@ def test_compaction_changes_no_label(way: dict[str, Any], monkeypatch: pytest.Mo
         assert small.score(words) == pytest.approx(whole.score(words), abs=1e-5)
 
 
-# -- what belongs to other methods ------------------------------------------------------------------------------------
+# -- options of other methods -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -15,19 +15,19 @@ from fuzz.sanitizers import NAMES
 
 
 def main(arguments: Sequence[str], kinds: Mapping[str, Kind] = KINDS, materials: Path | None = None) -> int:
-    """Run the fuzzer and print its table; returns 1 where a case was bad or a kind ran none, else 0."""
+    """Run the fuzzer and print its table; returns 1 if a case was bad or a kind ran no cases, else 0."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description="Look for crashes, hangs and lost output.")
-    parser.add_argument("--seconds", type=float, help="how long to go on, shared among the kinds by their weights")
+    parser.add_argument("--seconds", type=float, help="how long to run, shared among the kinds by their weights")
     parser.add_argument("--seed", type=int, default=0, help="another seed makes other cases")
     parser.add_argument("--only", choices=kinds, action="append", help="only this kind; may be repeated")
-    parser.add_argument("--case", type=int, help="only the case of this number, to repeat it")
-    parser.add_argument("--cases", type=int, help="so many cases of each kind, in place of a time")
+    parser.add_argument("--case", type=int, help="only the case with this number, to repeat it")
+    parser.add_argument("--cases", type=int, help="number of cases of each kind, instead of a time")
     parser.add_argument("--workers", type=int, default=2, help="how many processes run cases")
     parser.add_argument("--sanitizer", choices=NAMES, default="none", help="what the native module was built with")
     parser.add_argument("--findings", type=Path, default=Path("build/fuzz/findings"), help="where inputs are saved")
     given = parser.parse_args(arguments)
     if given.seconds is None and given.case is None and given.cases is None:
-        parser.error("say how long: --seconds, --cases or --case")
+        parser.error("give --seconds, --cases or --case")
     first = given.case or 0
     stop = first + 1 if given.case is not None else given.cases
     report = Run(
@@ -46,6 +46,6 @@ def main(arguments: Sequence[str], kinds: Mapping[str, Kind] = KINDS, materials:
 
 
 if __name__ == "__main__":
-    # A shell has its background jobs ignore Ctrl-C, and so would the programs that are started and interrupted.
+    # Background jobs of a shell ignore Ctrl-C, and so would the programs that the fuzzer starts and interrupts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.exit(main(sys.argv[1:]))

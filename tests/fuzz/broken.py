@@ -1,4 +1,4 @@
-"""Kinds that go wrong on purpose, each in its own way: they show that the fuzzer notices."""
+"""Kinds that fail on purpose, each in another way, to test that the fuzzer notices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checkpoints with altered bytes, tensors and headers: a run refuses them, or takes them up and ends well."""
+"""Checkpoints with altered bytes, tensors and headers: a run refuses them, or resumes from them and ends normally."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Cases:
     def run(self, rng: Random, folder: Path) -> None:
         method, content, (tensors, header) = rng.choice(self.files)
         path = folder / "run.checkpoint"
-        if rng.random() < 0.3:  # as if it had been stopped after its first pass
+        if rng.random() < 0.3:  # as if the run had been stopped after its first pass
             header = {**header, "passes": 1}
         if rng.random() < 0.2:
             header = {**header, rng.choice(("passes", "accuracy", "waited", "rate", "latest")): rng.choice(
@@ -47,6 +47,6 @@ class Cases:
         tagger = corate.train(self.corpus, method, checkpoint=path, **_RUNS[method])
         tagger.tag_all(self.corpus)
         if not np.isfinite(tagger.lattice(self.corpus).marginals()[0]).all():
-            return  # weights as wild as the checkpoint's
+            return  # the checkpoint's weights were too large
         tagger.save(folder / "model.corate")
         corate.load(folder / "model.corate")

@@ -1,4 +1,4 @@
-"""Commands run in the worker itself: whatever they are given, their exit code and their one line of error are right."""
+"""Run commands in the worker itself, and check their exit codes and one-line error messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["checked"]
 
 
 def checked(*args: object, stdin: bytes = b"", encoding: str = "utf-8") -> Result:
-    """Run a command; raises CaseFailedError where it does not end as the README says, and whatever it lets through."""
+    """Run a command; raises CaseFailedError if it does not end as the README says; other exceptions pass through."""
     result = run(*args, stdin=stdin, encoding=encoding)
     said = [line for line in result.err.splitlines() if not line.startswith("corate: warning: ")]
     command = " ".join(map(str, args))

@@ -1,4 +1,4 @@
-"""Shares the time among the kinds, runs their cases in worker processes, and says what went wrong."""
+"""Share the time among the kinds, run their cases in worker processes, and report what went wrong."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SLOWER = 4
 STARTING = 120.0  # seconds that a worker may take to start
 SAVED = 3  # examples of the same defect that are saved
 TESTS = Path(__file__).resolve().parents[1]
-_NUMBERS = re.compile(r"==\d+==|0x[0-9a-f]+")  # that differ from run to run
+_NUMBERS = re.compile(r"==\d+==|0x[0-9a-f]+")  # differ from run to run
 
 
 @dataclass(frozen=True)
@@ -45,17 +45,17 @@ class Finding:
 
 @dataclass
 class Report:
-    """What became of one kind."""
+    """The results of one kind."""
 
     cases: int = 0
     refused: int = 0
     seconds: float = 0.0
     bad: int = 0
-    findings: list[Finding] = field(default_factory=list)  # one or a few of each defect
+    findings: list[Finding] = field(default_factory=list)  # a few examples of each defect
 
 
 class WorkerDiedError(Exception):
-    """A worker died or had to be ended."""
+    """A worker died or had to be killed."""
 
 
 class Worker:
@@ -70,7 +70,7 @@ class Worker:
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 env=dict(env),
-                start_new_session=True,  # so that its own children can be ended with it
+                start_new_session=True,  # so that its children can be killed with it
             )
         self.held = b""
         self.reply(STARTING)
@@ -86,13 +86,13 @@ class Worker:
         return self.reply(limit)
 
     def reply(self, limit: float) -> dict[str, Any]:
-        """The next line of the worker's; raises WorkerDiedError where none comes in time."""
+        """The next line of the worker; raises WorkerDiedError if none comes in time."""
         assert self.process.stdout is not None
         stop = time.monotonic() + limit
         while b"\n" not in self.held:
             ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, stop - time.monotonic()))
             if not ready:
-                self.process.send_signal(signal.SIGABRT)  # faulthandler tells where it hangs
+                self.process.send_signal(signal.SIGABRT)  # faulthandler prints where it hangs
                 time.sleep(0.2)
                 self.end()
                 raise WorkerDiedError(f"a hang: no answer in {limit:.0f} s\n{self._errors()}")
@@ -126,7 +126,7 @@ class Worker:
 
 
 class Run:
-    """One run of the fuzzer; ``report`` fills as it goes."""
+    """One run of the fuzzer; ``report`` is filled during the run."""
 
     def __init__(
         self,
@@ -264,7 +264,7 @@ class Run:
 
 
 def table(report: Mapping[str, Report]) -> str:
-    """The counts of each kind, for people."""
+    """The counts of each kind, as a table."""
     lines = [f"{'kind':<12}{'cases':>10}{'refused':>10}{'seconds':>10}{'bad':>8}"]
     for name, found in report.items():
         bad = "none ran" if not found.cases else str(found.bad)

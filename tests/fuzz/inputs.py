@@ -75,7 +75,7 @@ def _recoded(data: bytes, encoding: str) -> bytes:
 
 
 def _check(corpus: Corpus) -> None:
-    """What was read fits together."""
+    """Check that the arrays of a corpus are consistent."""
     n = corpus.n_tokens
     ends = corpus.offsets
     if ends[0] != 0 or ends[-1] != n or np.any(np.diff(ends) < 0):
@@ -88,7 +88,7 @@ def _check(corpus: Corpus) -> None:
 
 
 def _written_and_read(corpus: Corpus, rng: Random) -> None:
-    """What can be written reads back as it was."""
+    """Check that a written corpus reads back unchanged."""
     format = rng.choice(list(texts.FORMATS))
     out = io.BytesIO()
     formats.write(corpus, out, format=format)
@@ -108,7 +108,7 @@ def _written_and_read(corpus: Corpus, rng: Random) -> None:
 
 
 def _trained(corpus: Corpus, rng: Random) -> None:
-    """A tagger can be trained on it, and used."""
+    """Check that a tagger can be trained on it and used."""
     numbers = corpus.attributes is not None and corpus.attributes.values is not None
     method = rng.choice(("standard",) if numbers else ("empirical", "empirical", "perceptron", "standard", "polish"))
     few = {"iterations": 3} if method == "standard" else {}

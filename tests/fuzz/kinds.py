@@ -1,4 +1,4 @@
-"""The kinds of cases: where each is, its share of the time, and how long one case may take."""
+"""The kinds of cases: their modules, their shares of the time, and the time limit of a case."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ class Kind:
     """A kind of cases; ``cases`` is the module and the class that makes them."""
 
     cases: str
-    weight: float  # share of the time, beside those of the other kinds
-    limit: float  # seconds that one case may take; a sanitizer has four times as many
+    weight: float  # share of the time, relative to other kinds
+    limit: float  # seconds that one case may take; four times more with a sanitizer
     short: int  # cases in the short form that `make test` runs
 
 

@@ -1,4 +1,4 @@
-"""What cases are made from: small texts and models of every method, made once for all workers."""
+"""The inputs of cases: small texts and models of every method, made once for all workers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 __all__ = ["LABELS", "LEXICON", "WORDS", "labelled", "make"]
 
-#: Words that readers, templates and word functions may stumble over.
+#: Words that readers, templates and word functions may handle wrongly.
 WORDS = (
     "the", "The", "THE", "dog", "dogs", "walking", "x-1", "42", "1,000.5", "naïve", "É", "ß", "ǅ", "İ", "汉字", "🙂",
     "e\u0301", "a/b", "//", "/", "-", "--", ".", "#", "# x", "=", ":", "a=b", "a:1", "w:nan", "\\", '"', "{", "[",
     "-DOCSTART-", "%x[0,0]", "\ufeff", "\u2028", "\u00a0", "\u0085", "\x0b", "\x1c", "\u200b", "\U0010ffff", "BZh9",
     "x" * 300, "",
 )  # fmt: skip
-#: Labels of every scheme for spans, and odd ones.
+#: Labels of every span scheme, and odd ones.
 LABELS = (
     "D", "N", "V", "O", "B-X", "I-X", "E-X", "S-X", "M-X", "L-X", "U-X", "W-X", "B-Y", "I-Y", "B-", "-", "I", "_",
     "label", "B-\u00e9", "a b", "",
@@ -33,7 +33,7 @@ Labelled = list[list[tuple[str, str]]]
 
 
 def labelled(n: int, rng: Random, words: tuple[str, ...] = _PLAIN, labels: tuple[str, ...] = LABELS[:4]) -> Labelled:
-    """Sentences whose labels follow from their words, but for some noise."""
+    """Sentences whose labels depend on their words, with some noise."""
     made = []
     for _ in range(n):
         chosen = [rng.randrange(len(words)) for _ in range(rng.randrange(1, 7))]
@@ -79,7 +79,7 @@ def make(folder: Path) -> None:
 
 
 def _odd_labels(sentences: Labelled) -> Tagger | None:
-    """A tagger whose labels column files cannot hold, where there can be one."""
+    """A tagger with labels that column files cannot contain, if it can be trained."""
     import corate
 
     names = {"D": "a\nb", "N": "a\tb", "V": ""}

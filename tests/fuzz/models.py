@@ -1,4 +1,4 @@
-"""Model files with altered bytes, tensors and headers, many with a right hash: refused, or loaded and then harmless."""
+"""Model files with altered bytes, tensors and headers, many with a correct hash: refused, or loaded without harm."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _JSON = (b"[", b"{", b"[[[[[[", b"null", b"NaN", b"-1", b"1e999", b'""', b'"a":'
 
 
 def altered(model: bytes, parts: tuple[dict[str, Any], dict[str, Any]], path: Path, rng: Random) -> None:
-    """Write a model file like this one, but for some changes."""
+    """Write a copy of a model file with some changes."""
     kind = rng.random()
     numbers = np.random.default_rng(rng.getrandbits(64))
     tensors, header = parts
@@ -104,7 +104,7 @@ class Cases:
 
     @staticmethod
     def _overwritten(model: bytes, path: Path, corpus: Corpus, rng: Random) -> None:
-        """The file of a loaded model is overwritten in place: by a copy, say, that stopped too soon."""
+        """Overwrite the file of a loaded model in place, as an interrupted copy would."""
         path.write_bytes(model)
         tagger = corate.load(path)
         with open(path, "r+b") as file:

@@ -1,4 +1,4 @@
-"""Bytes altered at random."""
+"""Alter bytes at random."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HASH = re.compile(rb'"sha256":"([0-9a-f]{64})"')
 
 
 def mutated(data: bytes, rng: Random, pieces: Sequence[bytes] = ()) -> bytes:
-    """The data with one to six changes; ``pieces`` are put in, too."""
+    """The data with one to six changes, some of which insert one of ``pieces``."""
     changed = bytearray(data)
     for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 4, 6))):
         _change(changed, rng, pieces)
@@ -50,9 +50,9 @@ def _change(data: bytearray, rng: Random, pieces: Sequence[bytes]) -> None:
 
 
 def with_right_hash(model: bytes, *, length: bool = False) -> bytes:
-    """A model file whose hash is that of its bytes, where it still has a place for one.
+    """A model file with a correct hash, if its header still has a place for it.
 
-    With ``length``, what was put into the JSON header moves the tensors, as if it had been there when it was written.
+    With ``length``, the header length is corrected too, so that changes of the JSON header move the tensors.
     """
     found = _HASH.search(model, 0, 512)
     if found is None:

@@ -1,4 +1,4 @@
-"""Real `corate` processes: how they are started, and what may never be on their standard error."""
+"""Real `corate` processes: how to start them, and what their standard error must not contain."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from fuzz.worker import CaseFailedError
 
 __all__ = ["PROGRAM", "check_errors", "outside"]
 
-#: The program that is installed beside this Python, as users start it.
+#: The program installed with this Python, as users start it.
 PROGRAM = str(Path(sys.executable).with_name("corate"))
 
 _FRAME = re.compile(r'File "([^"]+)", line \d+, in (\S+)')
 _PACKAGE = os.path.dirname(corate.__file__) + os.sep
-#: What is imported before the program can have a handler of signals.
+#: Imported before the program can handle signals.
 _FIRST = tuple(_PACKAGE + name for name in ("__init__.py", "errors.py", os.path.join("cli", "__init__.py")))
 
 
 def check_errors(errors: str) -> None:
-    """Raise CaseFailedError where a process crashed: a traceback, or a report of a sanitizer."""
+    """Raise CaseFailedError if a process crashed: a traceback, or a report of a sanitizer."""
     for report in REPORTS:
         if report in errors:
             raise CaseFailedError(f"{report}: {errors}")
@@ -33,10 +33,10 @@ def check_errors(errors: str) -> None:
 
 
 def outside(errors: str) -> bool:
-    """Whether a traceback is the interpreter's own: it has no frame of the program.
+    """Whether a traceback comes from the interpreter: it has no frame of the program.
 
     The script that pip writes and the first imports of the package run before the program can handle a signal, so
-    Ctrl-C there is the interpreter's, too. Any other exception in them is the program's.
+    Ctrl-C there counts as the interpreter's. Any other exception there counts as the program's.
     """
     files = [(file, name) for file, name in _FRAME.findall(errors) if file.startswith(_PACKAGE)]
     if errors.rstrip().endswith("KeyboardInterrupt"):

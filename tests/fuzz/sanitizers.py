@@ -1,4 +1,4 @@
-"""What a process needs in its environment so that a native module built with a sanitizer can be loaded."""
+"""The environment that a process needs to load a native module built with a sanitizer."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import sys
 
 __all__ = ["NAMES", "REPORTS", "environment"]
 
-#: What sanitizers write when they find something.
+#: Starts of sanitizer reports.
 REPORTS = ("ERROR: AddressSanitizer", "runtime error:", "WARNING: ThreadSanitizer")
 
 _LIBRARIES = {"address": ("libasan.so", "libubsan.so"), "thread": ("libtsan.so",), "none": ()}
 NAMES = tuple(_LIBRARIES)
 _OPTIONS = {
-    # Python keeps its own memory to the end. A process of Corate's may ask for too much, but may not get it.
+    # Python keeps its memory until exit. A Corate process may request too much memory, but must not get it.
     "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=4096:hard_rss_limit_mb=6144"
     ":quarantine_size_mb=32:handle_abort=0:detect_stack_use_after_return=0:abort_on_error=1:disable_coredump=1",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1:abort_on_error=1",
@@ -24,7 +24,7 @@ _OPTIONS = {
 
 
 def environment(sanitizer: str) -> dict[str, str]:
-    """The variables to set; raises SystemExit where the compiler has no such runtime."""
+    """The variables to set; raises SystemExit if the compiler has no such runtime."""
     compiler = shlex.split(os.environ.get("CXX", "c++"))
     paths = []
     for library in _LIBRARIES[sanitizer]:
@@ -39,5 +39,5 @@ def environment(sanitizer: str) -> dict[str, str]:
     return {"LD_PRELOAD": " ".join(paths), **_OPTIONS} if paths else {}
 
 
-if __name__ == "__main__":  # before anything is built: is there a runtime?
+if __name__ == "__main__":  # check for a runtime before the build
     environment(sys.argv[1])

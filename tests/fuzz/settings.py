@@ -1,4 +1,4 @@
-"""Odd values of every option, on the command line and in Python: used, or refused with a clear error."""
+"""Odd values of every option, on the command line and in Python: accepted, or refused with a clear error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Cases"]
 _VALUES: tuple[Any, ...] = (0, 1, 2, -1, 0.5, 1.5, 1e-300, 1e-9, 1e9, 1e30, 1e300, 5e-324, -1e30,
                             2**31, 2**32, 2**53, 2**63, 2**64, 2**70, math.nan, math.inf, -math.inf)  # fmt: skip
 _WRITTEN = ("", "x", "1e", "0x10", "1_000", "\u0661", "1,5", "--", "1=2", "=", " 1 ", "1e400", "-0")
-#: More of these is more work, which may be asked for.
+#: Large values of these options may legitimately take long.
 _WORK = ("passes", "half_passes", "pair_passes", "iterations")
 _THREADS = (1, 2, 3, 64, 1000, 100_000, 2**31 - 1, 2**31, 2**32, 2**63, 2**64, 0, -1)
 _SEEDS = (0, 1, 2**31, 2**32, 2**63, 2**64, 2**128, -1)

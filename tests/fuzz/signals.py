@@ -1,4 +1,4 @@
-"""Processes that are killed or interrupted at any moment: no output is ever lost or half-written."""
+"""Processes that are killed or interrupted at any time: no output is lost or half-written."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ COMMANDS: dict[str, tuple[list[str], str]] = {
 
 
 class _Signals:
-    """Starts a command, sends it a signal, and looks at what is left."""
+    """Start a command, send it a signal, and check the files that remain."""
 
     signals: tuple[signal.Signals, ...] = ()
 
@@ -47,13 +47,13 @@ class _Signals:
         own.mkdir()
         self.old = own / "old.corate"
         corate.train(corate.read(self.data / "train.tsv"), "empirical").save(self.old)
-        self.usual: dict[str, float] = {}  # how long each command takes when it is left alone
-        self.whole: dict[str, bytes] = {}  # and the text it writes
+        self.usual: dict[str, float] = {}  # seconds of each command without a signal
+        self.whole: dict[str, bytes] = {}  # and its output
 
     def run(self, rng: Random, folder: Path) -> None:
         name = rng.choice(list(COMMANDS))
         sent = rng.choice(self.signals)
-        early, near = rng.random(), rng.random()  # drawn before anything is measured: timings do not move the cases
+        early, near = rng.random(), rng.random()  # before measuring: cases do not depend on timings
         on_file = rng.random() < 0.3
         if name not in self.usual:
             self._alone(name, folder / "alone")
@@ -94,7 +94,7 @@ class _Signals:
             return subprocess.Popen(command, cwd=work, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
 
     def _alone(self, name: str, folder: Path) -> None:
-        """Run a command to its end, to know how long it takes and what it writes."""
+        """Run a command to its end, to record its time and its output."""
         self._place(name, folder / "work")
         start = time.monotonic()
         process = self._started(name, folder / "work", folder)
@@ -106,7 +106,7 @@ class _Signals:
 
     @staticmethod
     def _wait(process: subprocess.Popen[bytes], moment: float, work: Path | None) -> None:
-        """Wait until the moment, or until a temporary file appears in the folder: then something is being written."""
+        """Wait for a time, or until a temporary file in the folder shows that output is being written."""
         stop = time.monotonic() + moment * (2 if work else 1)
         while time.monotonic() < stop and process.poll() is None:
             if work is not None and any(name.startswith(".") for name in os.listdir(work)):
@@ -146,9 +146,9 @@ class _Signals:
             raise CaseFailedError(f"the model is altered after {sent.name}: {name}")
 
     def codes(self, sent: signal.Signals, errors: str) -> tuple[int, ...]:
-        """The exit codes that the README allows after a signal; 0 where the work was done before it came.
+        """The exit codes that the README allows after a signal; 0 if the work was done before the signal.
 
-        A process that has not said anything may have been ended before the interpreter had started.
+        A process without any output may have ended before the interpreter started.
         """
         return (0, 128 + sent) if errors else (0, 128 + sent, -sent)
 

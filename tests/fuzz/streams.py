@@ -51,7 +51,7 @@ class Cases:
 
     def _run(self, command: list[str], closed: list[int], out: str, folder: Path, env: dict[str, str]) -> str:
         reading, writing = os.pipe()
-        os.close(reading)  # nobody reads: the output is cut off
+        os.close(reading)  # no reader: the output is cut off
         errors = folder / "stderr"
         target = {"file": folder / "stdout", "full": "/dev/full", "cut off": os.devnull}[out]
         work = folder / "work"

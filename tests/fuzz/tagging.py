@@ -1,4 +1,4 @@
-"""Text to tag: a row out for each row in, the same labels for any number of threads and wherever pieces end."""
+"""Text to tag: one output row for each input row, and the same labels for any number of threads and any chunking."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Cases:
     def __init__(self, materials: Path) -> None:
         self.paths = [path for path in sorted((materials / "models").iterdir()) if "ready" not in path.name]
         self.taggers = [corate.load(path) for path in self.paths]
-        self.odd = ["odd" in path.name for path in self.paths]  # labels that columns cannot hold
+        self.odd = ["odd" in path.name for path in self.paths]  # labels that columns cannot contain
 
     def run(self, rng: Random, folder: Path) -> None:
         chosen = rng.randrange(len(self.paths))
@@ -54,7 +54,7 @@ class Cases:
                 standard = how == "standard input"
                 other = checked("tag", model, "-" if standard else path, *options, stdin=data if standard else b"")
         if how == "standard input" and other.code and "--separator" in other.err and one.out.startswith(other.out):
-            return  # of a pipe, the first sentence tells what is between columns, and a later row put it in doubt
+            return  # in a pipe, the first sentence determines the separator, and a later row contradicts it
         if other.code != one.code or (one.code == 0 and other.out != one.out):
             raise CaseFailedError(f"labels depend on {how}: {one}\n{other}")
         if one.code == 0 and layout == "columns":
@@ -85,7 +85,7 @@ def _plain_text(rng: Random) -> bytes:
 
 
 def _rows_fit(tagger: Tagger, data: bytes, tagged: bytes, comment: bool) -> None:
-    """Each row comes out as it went in, with a label of the model's after it; other lines come out as they are."""
+    """Each output row is the input row followed by a label of the model; other lines are unchanged."""
     before = data.decode().removeprefix("\ufeff").split("\n")
     after = tagged.decode().split("\n")
     if before[-1] == "":
@@ -109,7 +109,7 @@ def _label(row: str) -> str:
 
 
 def _as_when_read(tagger: Tagger, data: bytes, tagged: bytes, comment: bool) -> None:
-    """The labels are those that the library gives to the text that it reads; it may refuse rows of other widths."""
+    """The labels equal those of the library for the same text; the library may refuse rows of other widths."""
     names = [name for name in tagger.layout if name != "label"]
     skipped = "#" if comment else None
     try:

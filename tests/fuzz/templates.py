@@ -1,4 +1,4 @@
-"""Templates of both languages, template files and lexicons, malformed in every way."""
+"""Malformed templates of both languages, template files and lexicons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The short form of ``make fuzz``: the same cases in every run, without sanitizers. And the fuzzer can fail."""
+"""The short form of ``make fuzz``: the same cases in every run, without sanitizers. And: the fuzzer can fail."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_cases_of_each_kind_are_harmless(report: dict[str, Report], kind: str) -
 
 # -- the fuzzer can fail -----------------------------------------------------------------------------------------------
 
-#: What each broken kind is reported as.
+#: How each broken kind is reported.
 REPORTED = {
     broken.Raises: "IndexError in broken.py, fail",
     broken.Dies: "a death by SIGSEGV: ERROR: AddressSanitizer: made up",
@@ -45,7 +45,7 @@ def kind_of(cases: type, limit: float = 60) -> Kind:
 
 @pytest.fixture(scope="module")
 def materials(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """None: the broken kinds need no models."""
+    """An empty folder: the broken kinds need no models."""
     return tmp_path_factory.mktemp("materials")
 
 

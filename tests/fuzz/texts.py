@@ -1,4 +1,4 @@
-"""Text in every format, written without Corate's writers, and options to read it with: many of them wrong."""
+"""Text in every format, written without Corate's writers, and reading options; many are wrong."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _jsonl(sentences: Labelled, rng: Random, end: str) -> str:
     lines = []
     for sentence in sentences:
         if rng.random() < 0.8:
-            rng.setstate(first)  # as a rule all lines are alike
+            rng.setstate(first)  # usually all lines have the same layout
         lines.append(json.dumps(line(sentence), ensure_ascii=rng.random() < 0.5))
     rng.seed(rng.getrandbits(64) ^ len(sentences))
     return "".join(made + end for made in lines)
@@ -100,7 +100,7 @@ def text(rng: Random, format: str) -> bytes:
 
 
 def packed(data: bytes, rng: Random) -> tuple[bytes, str]:
-    """The bytes compressed or not, with a suffix that may tell; some are altered."""
+    """The bytes, compressed or not, with a suffix that may show it; some are altered."""
     kind = rng.choice(("", "", "", "", ".gz", ".bz2", ".xz", ".zst"))
     if kind == ".gz":
         data = gzip.compress(data, mtime=0)

@@ -1,4 +1,4 @@
-"""Runs cases of one kind, one after another, and says how each went; whoever asks notices where it dies."""
+"""Run cases of one kind, one after another, and report each result; the driver notices if this process dies."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from typing import Any
 
 __all__ = ["CaseFailedError", "main"]
 
-#: More memory than any case may take beyond what the worker had before, and than it may ask for.
+#: The most memory that a case may add to the worker, and the most that it may request.
 MOST_MEMORY = 1 << 30
 MOST_ADDRESSES = 8 << 30
 
 
 class CaseFailedError(Exception):
-    """A case went wrong without an exception: output was lost, or two results differ that must not."""
+    """A case failed without an exception: output was lost, or two results differ that must be equal."""
 
 
 def main() -> None:
-    """Serve: a case number comes as a line, a JSON object goes back as one."""
+    """Read a case number per line, and answer each with a JSON object on one line."""
     name, made, seed, materials, folder, sanitizer = sys.argv[1:]
     requests, replies = os.fdopen(os.dup(0), "r"), os.fdopen(os.dup(1), "w")
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -35,8 +35,8 @@ def main() -> None:
     os.dup2(nowhere, 1)
     faulthandler.enable()
     warnings.simplefilter("ignore")
-    os.fsync = lambda fd: None  # no power cut is tried here
-    if sanitizer == "none" and sys.platform == "linux":  # a sanitizer needs all addresses
+    os.fsync = lambda fd: None  # power cuts are not tested
+    if sanitizer == "none" and sys.platform == "linux":  # a sanitizer needs the whole address space
         resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES, MOST_ADDRESSES))
     module, _, class_name = made.partition(":")
     cases = getattr(importlib.import_module(module), class_name)(Path(materials))
@@ -69,9 +69,9 @@ def _run(cases: Any, rng: random.Random, folder: Path) -> dict[str, Any]:
 
 
 def _peak() -> int:
-    """The most memory that this process has had, in bytes.
+    """The peak memory of this process, in bytes.
 
-    Linux has a process inherit the peak of the one that started it in ``getrusage``, and not in ``/proc``.
+    On Linux a process inherits its parent's peak in ``getrusage``, but not in ``/proc``.
     """
     if sys.platform == "linux":
         status = Path("/proc/self/status").read_text()

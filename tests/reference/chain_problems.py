@@ -1,4 +1,4 @@
-"""Sentences and weights as `_native.Chains` takes them, beside the formulas of `reference.chains`."""
+"""Sentences and weights, as `_native.Chains` takes them and for the formulas of `reference.chains`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Sentences = list[list[Token]]
 
 @dataclass
 class Problem:
-    """Sentences, and which (feature, label), (edge feature, label pair), label pair and triple has weights to train."""
+    """Sentences, and which (feature, label), (edge feature, label pair), label pair and triple have weights."""
 
     sentences: Sentences
     seen: NDArray[np.bool_]  # (features, labels)
     edges: NDArray[np.bool_] | None = None  # (edge features, label pairs)
-    full: bool = False  # candidates are left out: all labels everywhere
+    full: bool = False  # no candidates: all labels everywhere
     weights: list[float] | None = None  # of the sentences
     free: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
     triples: NDArray[np.bool_] | None = None  # (labels and the boundary, pairs of those)
@@ -63,7 +63,7 @@ class Problem:
         }
 
     def split(self, weights: NDArray) -> Weights:
-        """Weights as they are laid out, as dense arrays."""
+        """A flat weight vector as dense arrays."""
         size = self.n_labels + 1
         extra = np.zeros((1 if self.edges is None else len(self.edges), size * size))
         node = np.zeros(self.seen.shape)
@@ -114,7 +114,7 @@ def random_problem(
     valued: bool = True,
     triples: bool = False,
 ) -> Problem:
-    """Numbers are exact in float32; without ``full`` candidates are some of the labels, slots always are."""
+    """Numbers are exact in float32; candidates are a subset of the labels unless ``full``, slots always are."""
     rng = np.random.default_rng(seed)
     seen = rng.random((5, labels)) < 0.7
     size = (labels + 1) ** 2
@@ -143,6 +143,6 @@ def weights_for(chains: _native.Chains, seed: int = 1, scale: float = 1.0) -> ND
 
 
 def chain_of(scores: list[list[float]], gold: list[int]) -> Problem:
-    """One sentence whose node scores are bases."""
+    """One sentence whose node scores are base scores."""
     sentence = [Token(dict(enumerate(row)), y) for row, y in zip(scores, gold, strict=True)]
     return Problem([sentence], np.ones((1, len(scores[0])), bool), full=True)

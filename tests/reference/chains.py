@@ -3,9 +3,9 @@
     score(y) = T(start, y_1) + sum_j node_j(y_j) + sum_j edge_j(y_j-1, y_j) + T(y_n, end)
     node_j(y) = base_j(y) + sum of value * W(f, y)        edge_j(y, y') = T(y, y') + sum of U(g, y, y')
 
-and in chains of the second order the sum of S(y_j-2, y_j-1, y_j) besides, up to the end.
+and, in second-order chains, plus the sum of S(y_j-2, y_j-1, y_j), up to the end.
 
-Weights are dense arrays here, zero where there is no slot: T is (K + 1, K + 1), U (edge features, K + 1, K + 1), W
+Weights are dense arrays here, zero without a slot: T is (K + 1, K + 1), U (edge features, K + 1, K + 1), W
 (features, K), S (K + 1, K + 1, K + 1). The boundary is label K.
 """
 
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 @dataclass
 class Token:
-    """Candidate labels with their base, the gold one (None: not known), features with values, features of its edge."""
+    """Candidate labels with base scores, the gold label (None: unknown), features with values, edge features."""
 
     base: dict[int, float]
     gold: int | None
@@ -31,7 +31,7 @@ class Token:
 
 @dataclass
 class Weights:
-    """T, U, W and, in chains of the second order, S."""
+    """T, U, W and, in second-order chains, S."""
 
     table: NDArray
     extra: NDArray
@@ -45,7 +45,7 @@ def nodes(sentence: Sequence[Token], w: Weights) -> list[NDArray]:
 
 
 def blocks(sentence: Sequence[Token], w: Weights) -> list[NDArray]:
-    """The scores of the edges that lead to each token, and of those that lead to the end."""
+    """The scores of the edges that lead to each token, and to the end."""
     boundary = [len(w.table) - 1]
     labels = [boundary, *(list(t.base) for t in sentence), boundary]
     found = []
@@ -58,7 +58,7 @@ def blocks(sentence: Sequence[Token], w: Weights) -> list[NDArray]:
 
 
 def triples(sentence: Sequence[Token], w: Weights) -> list[NDArray]:
-    """The scores of three labels in a row that end at each token, and of those that lead to the end."""
+    """The scores of label triples that end at each token, and at the end."""
     if w.triple is None:
         return []
     boundary = [len(w.table) - 1]
@@ -83,7 +83,7 @@ def all_scores(sentence: Sequence[Token], w: Weights) -> dict[tuple[int, ...], f
 
 
 def agrees(path: Sequence[int], sentence: Sequence[Token]) -> bool:
-    """Whether a labelling has the labels that are known."""
+    """Whether a labelling agrees with the known labels."""
     return all(t.gold in (None, y) for t, y in zip(sentence, path, strict=True))
 
 
@@ -104,7 +104,7 @@ def second_log_z(own: Sequence[NDArray], between: Sequence[NDArray], three: Sequ
 
 
 def likelihood(sentence: Sequence[Token], w: Weights) -> float:
-    """log Z of all labellings minus log Z of those that agree with what is known."""
+    """log Z of all labellings minus log Z of the labellings that agree with the known labels."""
     own, between, three = nodes(sentence, w), blocks(sentence, w), triples(sentence, w)
     known = [
         np.where([t.gold in (None, y) for y in t.base], scores, -np.inf)
@@ -123,7 +123,7 @@ def enumerated_likelihood(sentence: Sequence[Token], w: Weights) -> float:
 
 
 def _around(sentence: Sequence[Token]) -> list[int]:
-    """Places of the gold labels among the candidates, the boundaries' around them."""
+    """Indices of the gold labels among the candidates, with the boundaries' indices at both ends."""
     return [0, *(list(t.base).index(t.gold) for t in sentence), 0]  # type: ignore[arg-type]
 
 
@@ -137,7 +137,7 @@ def pieces(sentence: Sequence[Token], w: Weights) -> float:
 
 
 def local(sentence: Sequence[Token], w: Weights) -> float:
-    """-log P(y_j | y_j-1, x) at each position; the end is not asked."""
+    """-log P(y_j | y_j-1, x) at each position; the end has no term."""
     gold, loss = _around(sentence), 0.0
     for j, (own, edge) in enumerate(zip(nodes(sentence, w), blocks(sentence, w), strict=False)):
         scores = own + edge[gold[j]]
@@ -160,7 +160,7 @@ def local_scores(sentence: Sequence[Token], w: Weights) -> dict[tuple[int, ...],
 
 
 def path(sentence: Sequence[Token], w: Weights) -> float:
-    """How much the best labelling scores above the gold one."""
+    """The best labelling's score minus the gold labelling's score."""
     scores = all_scores(sentence, w)
     return max(scores.values()) - scores[tuple(t.gold for t in sentence)]  # type: ignore[arg-type]
 

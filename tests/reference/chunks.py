@@ -1,4 +1,4 @@
-"""Chunks and their scores token by token, as the conlleval script goes about it: the oracle of evaluation."""
+"""Chunks and their scores token by token, as the conlleval script computes them: the oracle of evaluation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def chunks(sentence: Sequence[str]) -> list[tuple[int, int, str]]:
 def scores(
     gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
 ) -> dict[str, tuple[float, float, float, int]]:
-    """Precision, recall, F1 and number of gold chunks by type; those of all types under ''."""
+    """Precision, recall, F1 and number of gold chunks by type; '' has the totals."""
     right: Counter[str] = Counter()
     there: Counter[str] = Counter()
     guessed: Counter[str] = Counter()

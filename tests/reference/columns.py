@@ -1,4 +1,4 @@
-"""Plain Python twins of the native parsers: slow, short, and written line by line from the format's description."""
+"""Plain Python twins of the native parsers: slow, short, and written from the description of the format."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _unescaped(text: str) -> str:
 
 
 def _attribute(text: str) -> tuple[str, str]:
-    """The name and the value text, which begins at the first colon that no backslash escapes."""
+    """The name and the text of the value, which starts at the first colon without a backslash."""
     match = re.match(r"((?:\\[:\\]|[^:])*)(.*)", text, re.DOTALL)
     assert match is not None
     return _unescaped(match[1]), match[2]

@@ -1,4 +1,4 @@
-"""Model files with a right hash and wrong content: every tensor and every part of the header, altered at random."""
+"""Model files with a correct hash and wrong content: random changes to tensors and to the header."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def damaged_tensors(tensors: Tensors, rng: np.random.Generator) -> Tensors:
 
 
 def damaged_header(header: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    """The header with one part somewhere in it exchanged, removed or moved."""
+    """The header with one part replaced, removed or moved."""
     changed = copy.deepcopy(header)
     at: Any = changed
     while True:
@@ -84,7 +84,7 @@ def _value(tensors: Tensors, name: str, rng: np.random.Generator) -> None:
 
 
 def _neighbours(tensors: Tensors, name: str, rng: np.random.Generator) -> None:
-    """Two elements exchanged, or one made equal to another, or one more: what only a check of order would find."""
+    """Swap two elements, copy one to another, or increment one: only a check of the order finds this."""
     array = tensors[name].copy()
     if array.size < 2:
         return

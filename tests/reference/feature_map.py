@@ -9,7 +9,7 @@ from reference.word_functions import apply
 
 
 def value(atom: Atom, rows: Sequence[dict[str, str]], i: int, known: Collection[str]) -> str | None:
-    """The value of an atom at token i; ``known`` are the words of its column that training has seen."""
+    """The value of an atom at token i; ``known`` are the words of its column in the training data."""
     j = i + atom.offset
     if j < 0:
         return f"<start-{-j}>"
@@ -23,6 +23,6 @@ def value(atom: Atom, rows: Sequence[dict[str, str]], i: int, known: Collection[
 
 
 def feature(template: Template, rows: Sequence[dict[str, str]], i: int, known: Collection[str] = ()) -> str | None:
-    """The feature's name, None where an atom has no value."""
+    """The feature's name, None if an atom has no value."""
     values = [value(atom, rows, i, known) for atom in template.atoms]
     return None if None in values else f"{template}={'|'.join(v or '' for v in values)}"

@@ -1,4 +1,4 @@
-"""The back-off ladder with dictionaries, from the formulas at the top of native/counting/ladder.cpp: its oracle."""
+"""The back-off ladder with dictionaries, from the formulas in native/counting/ladder.cpp: its oracle."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ START, END = "<s>", "</s>"
 class Ladder:
     """A ladder of counted sentences. ``ks`` and ``rare`` belong to the rungs, from specific to general.
 
-    The token ``not_counted`` (sentence, position) is there as a neighbour of others only.
+    The token ``not_counted`` (sentence, position) is only used as a neighbour of other tokens.
     """
 
     sentences: Sequence[Sequence[Token]]
@@ -50,7 +50,7 @@ class Ladder:
         return word in self.counts
 
     def backed_off(self, word: str) -> NDArray:
-        """P_0: what other words teach about a word."""
+        """P_0: the distribution of a word, from other words."""
         p = self.prior
         for rung, k, rare in reversed(list(zip(self.rungs, self.ks, self.rare, strict=True))):
             types = [
@@ -71,7 +71,7 @@ class Ladder:
         return (n + self.word_k * p) / (n.sum() + self.word_k)
 
     def neighbour(self, sentence: Sequence[str], i: int, step: int, k: float) -> NDArray:
-        """log P(y | w, neighbour) / P(y | w) where the pair was seen, else 0."""
+        """log P(y | w, neighbour) / P(y | w) if the pair was observed, else 0."""
         n = self._in_context(
             lambda other, j: other[j] == sentence[i] and _at(other, j + step) == _at(sentence, i + step)
         )
@@ -92,7 +92,7 @@ class Ladder:
         return np.log((n + k * p) / (n.sum() + k) / p) if n.sum() else np.zeros(len(p))
 
     def _in_context(self, holds: Callable[[Sequence[str], int], bool]) -> NDArray:
-        """Label counts of the tokens for which something holds."""
+        """Label counts of the tokens that fulfil a condition."""
         return self._vector(Counter(label for words, j, label in self.tokens if holds(words, j)))
 
 

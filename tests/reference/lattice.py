@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 #: The candidate labels of a position, each with its score.
 Position = dict[int, float]
-#: The scores of labels three in a row.
+#: The scores of three labels in a row.
 Triples = dict[tuple[int, int, int], float]
 
 
@@ -22,7 +22,7 @@ def path_score(
 ) -> float:
     """start(y_1) + sum_j node_j(y_j) + sum_i edge(y_i, y_i+1) + end(y_n), the boundary being the last label.
 
-    Triples add the score of each three in a row where two boundaries stand before the sentence, and one after it.
+    Triples add the score of every three labels in a row, with two boundaries before the sentence and one after it.
     """
     boundary = len(edges) - 1
     around = [boundary, *path, boundary]
@@ -38,14 +38,14 @@ def path_score(
 def all_paths(
     positions: Sequence[Position], edges: NDArray[np.float64], triples: Triples | None = None
 ) -> dict[tuple[int, ...], float]:
-    """The score of every labelling; one of no positions scores nothing."""
+    """The score of every labelling; an empty labelling scores 0."""
     if not positions:
         return {(): 0.0}
     return {path: path_score(positions, edges, path, triples) for path in itertools.product(*positions)}
 
 
 def triple_rows(triples: Triples, size: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    """Triples as rows by their first label, of the pairs after it: offsets, pairs, scores."""
+    """Triples as rows: by first label, then the pairs that follow it (offsets, pairs, scores)."""
     found = sorted(triples)
     return (
         np.searchsorted([y for y, _, _ in found], np.arange(size + 1)).astype(np.int64),
@@ -66,7 +66,7 @@ def marginal(scores: dict[tuple[int, ...], float], position: int, label: int) ->
 
 
 def sparse_edges(stored: dict[tuple[int, int], float], row: list[float], col: list[float], weight: float) -> NDArray:
-    """The dense table that sparse edge scores stand for."""
+    """Sparse edge scores as a dense table."""
     dense = -weight * np.log1p(np.outer(row, col))
     for (y, z), score in stored.items():
         dense[y, z] = score

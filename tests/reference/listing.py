@@ -16,7 +16,7 @@ def features_of(
     kept: Collection[int] | None,
     last: int,
 ) -> list[Feature]:
-    """A token's attributes, then what the wanted templates find, then the feature that all tokens have."""
+    """A token's attributes, then the features of the wanted templates, then the bias."""
     found = [(f, value) for f, value in (attributes[token] if attributes else []) if f >= 0]
     base = 1 + max((f for all_of in attributes for f, _ in all_of), default=-1)
     for row, size, asked in zip(local, sizes, wanted, strict=True):

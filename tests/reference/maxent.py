@@ -1,6 +1,6 @@
 """Maximum entropy models of nodes with plain NumPy in float64: the oracle of native/training/maxent.cpp.
 
-Weights are a dense (features, labels) array; ``seen`` says which of them there are.
+Weights are a dense (features, labels) array; ``seen`` marks the weights that exist.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 @dataclass
 class Context:
-    """A context's features with their values, its candidate labels with their base, and the counts of its labels."""
+    """A context's features with values, its candidate labels with base scores, and the counts of its labels."""
 
     features: list[tuple[int, float]]
     base: dict[int, float]
@@ -37,7 +37,7 @@ def objective(contexts: Sequence[Context], weights: NDArray, seen: NDArray, prec
     return loss + 0.5 * precision * float((weights[seen] ** 2).sum())
 
 
-#: Contexts whose labels are as good as certain, with residuals no larger than this, take no steps.
+#: Contexts whose residuals are at most this (their labels are almost certain) take no steps.
 QUIET = 1e-4
 
 
@@ -56,7 +56,7 @@ def adagrad(
     rate: float,
     batch: int,
 ) -> float:
-    """A pass: expected minus observed counts of a batch from the weights before it, then its steps one by one."""
+    """A pass: expected minus observed counts of a batch with the weights before it, then the steps one by one."""
     loss = 0.0
     for start in range(0, len(order), batch):
         chosen = [contexts[c] for c in order[start : start + batch]]

@@ -16,7 +16,7 @@ Weight = tuple[str | int, ...]
 
 @dataclass
 class Token:
-    """A token's candidates with what they score as the left and the right end of an edge, its features and weight."""
+    """A token's candidates with their scores as left and right end of an edge, its features and weight."""
 
     left: dict[int, float]
     right: dict[int, float]
@@ -33,7 +33,7 @@ def edges_of(sentences: Sequence[Sequence[Token]], boundary: int) -> list[tuple[
 
 
 def weights_of(edge: tuple[Token, Token], y: int, z: int) -> list[Weight]:
-    """All weights that a pair of labels would sum at an edge, in the order of the native steps."""
+    """All weights in the score of a label pair at an edge, in the order of the native steps."""
     before, after = edge
     found: list[Weight] = [("T", y, z)]
     found += [("U", g, y, z) for g in after.edge]
@@ -41,7 +41,7 @@ def weights_of(edge: tuple[Token, Token], y: int, z: int) -> list[Weight]:
 
 
 def log_posterior(edge: tuple[Token, Token], weights: dict[Weight, float]) -> dict[tuple[int, int], float]:
-    """log P(y, y' | x) of every pair of candidates; what has no weight counts nothing."""
+    """log P(y, y' | x) of every pair of candidates; missing weights are 0."""
     before, after = edge
     scores = {
         (y, z): a + b + sum(weights.get(w, 0.0) for w in weights_of(edge, y, z))
@@ -53,7 +53,7 @@ def log_posterior(edge: tuple[Token, Token], weights: dict[Weight, float]) -> di
 
 
 def weight_of(edge: tuple[Token, Token], boundary: int) -> float:
-    """That of the token an edge leads to; at the end of a sentence, of its last."""
+    """The weight of the token that an edge leads to; at the end of a sentence, of its last token."""
     before, after = edge
     return before.weight if after.gold == boundary else after.weight
 
@@ -76,7 +76,7 @@ def adagrad(
     batch: int,
     boundary: int,
 ) -> float:
-    """A pass: residuals of a batch from the weights before it, then a step of each weight of each edge in turn."""
+    """A pass: residuals of a batch with the weights before it, then a step of each weight of each edge in turn."""
     place = {name: i for i, name in enumerate(names)}
     loss = 0.0
     for start in range(0, len(order), batch):

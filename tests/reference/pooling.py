@@ -13,7 +13,7 @@ FeatureCounts = Mapping[tuple[int, int], int]
 
 
 def evidence(counts: FeatureCounts, f: int, y: int, prior: NDArray, k: float, left_out: int | None) -> float:
-    """x_f(y) = log(1 + n(f, y) / (k P(y))), the token of label ``left_out`` not counted."""
+    """x_f(y) = log(1 + n(f, y) / (k P(y))), without one token of label ``left_out``."""
     n = counts.get((f, y), 0) - (y == left_out)
     return float(np.log1p(n / (k * prior[y]))) if n > 0 else 0.0
 
@@ -28,7 +28,7 @@ def by_expert(
     k: float,
     left_out: int | None,
 ) -> NDArray:
-    """What each expert says for a label at a token with these features."""
+    """The evidence of each expert for a label at a token with these features."""
     said = np.zeros(n_experts)
     for f in features:
         said[expert_of[f]] += evidence(counts, f, y, prior, k, left_out)
@@ -36,7 +36,7 @@ def by_expert(
 
 
 def pair_expectations(sentences: Sequence[Sequence[Mapping[int, float]]], scores: NDArray) -> NDArray:
-    """Expected pairs, where P(y, y') of an edge is proportional to P(y) P(y') exp(score)."""
+    """Expected pair counts; P(y, y') of an edge is proportional to P(y) P(y') exp(score)."""
     expected = np.zeros_like(scores)
     boundary = {len(scores) - 1: 1.0}
     for sentence in sentences:

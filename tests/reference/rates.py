@@ -15,7 +15,7 @@ Cell = Mapping[str, int]
 
 
 class Joint:
-    """A joint table of probabilities that marginals are summed from, cell by cell."""
+    """A joint table of probabilities; marginals are summed cell by cell."""
 
     def __init__(self, table: NDArray[np.float64], names: Sequence[str]) -> None:
         self.table, self.names = table / table.sum(), tuple(names)

@@ -1,4 +1,4 @@
-"""Word functions in plain Python: the oracle of native/features/word_functions.cpp. None stands for no value."""
+"""Word functions in plain Python: the oracle of native/features/word_functions.cpp. None means no value."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def char_class(c: str) -> str:
 
 
 def lower(word: str) -> str:
-    """Lower case one character at a time: no final sigma, and no letter that becomes two."""
+    """Lower case, character by character: no final sigma, and no letter becomes two."""
     return "".join(c.lower() if len(c.lower()) == 1 else c for c in word)
 
 
@@ -107,7 +107,7 @@ def holds(name: str, word: str, text: str) -> bool:
 
 
 def beginnings(word: str) -> list[str]:
-    """What is left of a word without its last characters, up to five of them, but three at least; the longest first."""
+    """The word without its last characters (at most five), at least three characters long; the longest first."""
     return [word[: len(word) - last] for last in range(min(5, len(word) - 3) + 1)]
 
 
@@ -151,7 +151,7 @@ def apply(name: str, word: str, number: int = 0, text: str = "", table: Mapping[
         "shape": shape,
         "short_shape": short_shape,
         "letter_class": letter_class,
-        "unseen_class": letter_class,  # which words are unseen is the vocabulary's to know
+        "unseen_class": letter_class,  # the vocabulary decides which words are unseen
         "spelling": spelling,
     }
     if name in whole:
