@@ -187,8 +187,8 @@ def test_an_unknown_revision_is_named() -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["HEAD", "--methods", "polsh"], "no such method: polsh; there are empirical"),
-        (["HEAD", "--corpora", "greek"], "no such corpus: greek; there are conll2000"),
+        (["HEAD", "--methods", "polsh"], "unknown method: polsh; there are empirical"),
+        (["HEAD", "--corpora", "greek"], "unknown corpus: greek; there are conll2000"),
     ],
 )
 def test_unknown_names_are_refused_before_anything_is_installed(arguments: list[str], complaint: str) -> None:
