@@ -10,7 +10,7 @@
 
 namespace {
 
-// The score of the gold labels three in a row that end at position j.
+// The score of the gold label triple that ends at position j.
 template <typename Real>
 Real& gold_triple(Chain<Real>& c, size_t j) {
     const auto at = [&](size_t i) { return static_cast<size_t>(c.gold[i]); };
@@ -31,9 +31,9 @@ double gold_score(Chain<Real>& c) {
     return score + static_cast<double>(c.edges(c.n)[before]);
 }
 
-// Expectations become residuals: the gold labels and pairs are taken off.
+// Turns expectations into residuals: subtracts 1 at the gold labels, pairs and triples.
 template <typename Real>
-void take_gold(Chain<Real>& c) {
+void subtract_gold(Chain<Real>& c) {
     size_t before = 0;
     for (size_t j = 0; j < c.n; ++j) {
         const auto y = static_cast<size_t>(c.gold[j]);
@@ -50,7 +50,7 @@ bool all_known(const Chain<Real>& c) {
     return std::all_of(c.gold.begin(), c.gold.begin() + static_cast<std::ptrdiff_t>(c.n), [](int32_t y) { return y >= 0; });
 }
 
-// Potentials become expectations. Returns log Z of the potentials, NaN where they are too far apart.
+// Turns potentials into expectations. Returns log Z of the potentials, or NaN if their range exceeds float32.
 //
 //     alpha_j(l) = node_j(l) sum_k alpha_j-1(k) edge_j(k, l) / scale_j,  scale_j such that alpha_j sums to 1
 //     beta_j-1(k) = sum_l edge_j(k, l) b_j(l),  b_j(l) = node_j(l) beta_j(l) / scale_j
@@ -97,7 +97,7 @@ CORATE_INLINE double scaled_expectations(size_t n, const size_t* width, const si
         const size_t m = width[j];
         float* p = node + node_at[j];
         const float* a = alpha + node_at[j];
-        // So large a beta may belong to a label whose alpha was rounded to zero: the result could not be trusted.
+        // A label whose alpha was rounded to zero may have such a large beta, so the result is not reliable.
         float largest = 0.0f;
         for (size_t l = 0; l < m; ++l) {
             largest = beta[l] > largest ? beta[l] : largest;
@@ -143,10 +143,10 @@ void make_room(Chain<Real>& c) {
     c.scale.resize(c.n + 1);
 }
 
-// Scores become expectations, in log space; returns log Z.
+// Turns scores into expectations, in log space. Returns log Z.
 double log_expectations(Chain<double>& c) {
     make_room(c);
-    const double nothing = 0.0;  // what comes before the start
+    const double nothing = 0.0;  // alpha before the first position
     const auto alpha = [&](size_t j) { return c.alpha.data() + c.node_at[j]; };
     const auto beta = [&](size_t j) { return c.beta.data() + c.node_at[j]; };
     std::vector<double> terms;
@@ -173,7 +173,7 @@ double log_expectations(Chain<double>& c) {
     return log_z;
 }
 
-// What contradicts a known label becomes impossible.
+// Gives an impossible score to each label that contradicts a known label.
 template <typename Real>
 void clamp(Chain<Real>& c, Real impossible) {
     for (size_t j = 0; j < c.n; ++j)
@@ -181,9 +181,9 @@ void clamp(Chain<Real>& c, Real impossible) {
             if (l != static_cast<size_t>(c.gold[j])) c.nodes(j)[l] = impossible;
 }
 
-// Expectations of everything minus those that agree with the known labels.
+// Residuals: expectations over all labellings minus expectations over those that agree with the known labels.
 template <typename Real>
-double partly_known(Chain<Real>& c, Real impossible) {
+double partial_likelihood(Chain<Real>& c, Real impossible) {
     c.kept_node = c.node;
     c.kept_block = c.block;
     c.kept_triple = c.triple;
@@ -212,25 +212,25 @@ double expectations(Chain<float>& c) {
 double expectations(Chain<double>& c) { return c.second ? second_expectations(c) : log_expectations(c); }
 
 double likelihood(Chain<float>& c) {
-    if (!all_known(c)) return partly_known(c, -1e30f);
+    if (!all_known(c)) return partial_likelihood(c, -1e30f);
     const double gold = gold_score(c);
     const double log_z = expectations(c);
     if (!std::isfinite(log_z)) return std::numeric_limits<double>::quiet_NaN();
-    take_gold(c);
+    subtract_gold(c);
     return log_z - gold;
 }
 
 double likelihood(Chain<double>& c) {
-    if (!all_known(c)) return partly_known(c, -static_cast<double>(INFINITY));
+    if (!all_known(c)) return partial_likelihood(c, -static_cast<double>(INFINITY));
     const double gold = gold_score(c);
     const double log_z = expectations(c);
-    take_gold(c);
+    subtract_gold(c);
     return log_z - gold;
 }
 
-// P(y, y' | x) of each edge by itself, from the scores of the edge and of the nodes at its ends.
+// P(y, y' | x) of each edge separately, from the scores of the edge and of the nodes at its two ends.
 template <typename Real>
-double pieces(Chain<Real>& c) {
+double piecewise(Chain<Real>& c) {
     double loss = 0.0;
     c.kept_node = c.node;
     std::fill(c.node.begin(), c.node.end(), Real(0));
@@ -260,9 +260,9 @@ double pieces(Chain<Real>& c) {
     return loss;
 }
 
-// P(y_j | y_j-1, x) where y_j-1 is the gold label (the chain is narrow); what leads to the end is not asked.
+// P(y_j | y_j-1, x), where y_j-1 is the gold label: the chain is narrow. The edge to the end symbol is not used.
 template <typename Real>
-double local(Chain<Real>& c) {
+double memm(Chain<Real>& c) {
     double loss = 0.0;
     for (size_t j = 0; j < c.n; ++j) {
         const size_t wide = c.width[j];
@@ -282,9 +282,9 @@ double local(Chain<Real>& c) {
     return loss;
 }
 
-// The best labelling's labels and pairs minus the gold ones'; ties go to the first candidate.
+// Labels and pairs of the best labelling minus the gold ones. Ties go to the first candidate.
 template <typename Real>
-double path(Chain<Real>& c) {
+double perceptron(Chain<Real>& c) {
     const double gold = gold_score(c);
     make_room(c);
     c.back.resize(c.node.size());
@@ -309,15 +309,15 @@ double path(Chain<Real>& c) {
     for (size_t k = 1; k < c.width[c.n - 1]; ++k)
         if (last[k] + c.edges(c.n)[k] > last[arg] + c.edges(c.n)[arg]) arg = k;
     const double top = static_cast<double>(last[arg] + c.edges(c.n)[arg]);
-    bool right = true;
+    bool correct = true;
     for (size_t j = c.n; j-- > 0;) {
         c.best[j] = static_cast<int32_t>(arg);
-        right = right && c.best[j] == c.gold[j];
+        correct = correct && c.best[j] == c.gold[j];
         arg = static_cast<size_t>(c.back[c.node_at[j] + arg]);
     }
     std::fill(c.node.begin(), c.node.end(), Real(0));
     std::fill(c.block.begin(), c.block.end(), Real(0));
-    if (right) return 0.0;
+    if (correct) return 0.0;
     size_t before = 0;
     for (size_t j = 0; j < c.n; ++j) {
         const auto y = static_cast<size_t>(c.best[j]);
@@ -326,13 +326,13 @@ double path(Chain<Real>& c) {
         before = y;
     }
     c.edges(c.n)[before] += Real(1);
-    take_gold(c);
+    subtract_gold(c);
     return std::max(0.0, top - gold);
 }
 
-template double pieces(Chain<float>&);
-template double pieces(Chain<double>&);
-template double local(Chain<float>&);
-template double local(Chain<double>&);
-template double path(Chain<float>&);
-template double path(Chain<double>&);
+template double piecewise(Chain<float>&);
+template double piecewise(Chain<double>&);
+template double memm(Chain<float>&);
+template double memm(Chain<double>&);
+template double perceptron(Chain<float>&);
+template double perceptron(Chain<double>&);

@@ -57,8 +57,8 @@ void DenseGroup::lay_out(const std::vector<size_t>& lengths, const DensePairs& p
 }
 
 void DenseGroup::run(const DensePairs& pairs, const std::vector<const int32_t*>& gold, const std::vector<float>& weights,
-                     bool in_pieces) {
-    times_ = in_pieces ? 2 : 1;
+                     bool piecewise) {
+    times_ = piecewise ? 2 : 1;
     const size_t count = lengths_.size();
     for (size_t s = 0; s < count; ++s) {
         const auto n = static_cast<double>(lengths_[s] + 1);
@@ -73,8 +73,8 @@ void DenseGroup::run(const DensePairs& pairs, const std::vector<const int32_t*>&
         losses_[s] +=
             static_cast<double>(times_) * exponentiate_rows(row(s, 0), lengths_[s], n_labels_, stride_) + n * pairs.shift;
     }
-    if (in_pieces) {
-        pieces(pairs);
+    if (piecewise) {
+        run_piecewise(pairs);
     } else {
         forward(pairs);
         backward(pairs);
@@ -97,8 +97,8 @@ void DenseGroup::run(const DensePairs& pairs, const std::vector<const int32_t*>&
             table[pairs_.at(n_labels_, y)] += pairs.start[y] * after_[first * stride_ + y];
             table[pairs_.at(y, n_labels_)] += weights[s] * alpha_[last * stride_ + y] * pairs.end[y] * ends_[s];
         }
-        take_gold(s, gold[s], weights[s]);
-        // No pair leads from the last label of a sentence to the first of the next.
+        subtract_gold(s, gold[s], weights[s]);
+        // There is no pair of a sentence's last label and the next sentence's first label.
         std::fill(forward_row(s, lengths_[s] - 1), forward_row(s, lengths_[s] - 1) + stride_, 0.0f);
     }
     add_products(alpha_.data(), after_.data() + stride_, at_.back() - 1, n_labels_, stride_, sums_.data());
@@ -155,14 +155,15 @@ void DenseGroup::backward(const DensePairs& pairs) {
             for (size_t y = 0; y < stride_; ++y) here[y] = pairs.end[y] * ends_[active];
             out_.push_back(here);
         }
-        // So large a beta may belong to a label whose alpha was rounded to zero: the result could not be trusted.
+        // A label whose alpha was rounded to zero may have such a large beta, so the result is not reliable.
         for (size_t s = 0; s < active; ++s)
-            if (!(meet_rows(row(s, j), out_[s], forward_row(s, j), scale_[at_[s] + j], stride_) < kLargestBeta)) bad_[s] = 1;
+            if (!(combine_rows(row(s, j), out_[s], forward_row(s, j), scale_[at_[s] + j], stride_) < kLargestBeta)) bad_[s] = 1;
     }
 }
 
-// Of each edge by itself: alpha is the node before times exp(T), after the node itself over Z of the edge that leads to it.
-void DenseGroup::pieces(const DensePairs& pairs) {
+// Each edge separately: alpha is the previous node times exp(T). `after` is the node divided by Z of the edge that
+// leads to it.
+void DenseGroup::run_piecewise(const DensePairs& pairs) {
     constexpr float kLeast = 1e-25f;
     beyond_.resize(node_.size());
     for (size_t s = 0; s < lengths_.size(); ++s) {
@@ -200,7 +201,7 @@ void DenseGroup::pieces(const DensePairs& pairs) {
         rows_times_matrix(in_.data(), out_.data(), n - 1, n_labels_, pairs.backward.data(), stride_);
         float* last = beyond_.data() + (at_[s] + n - 1) * stride_;
         for (size_t y = 0; y < stride_; ++y) last[y] = pairs.end[y] * ends_[s];
-        // What a node expects of the edges on both its sides; the node's potential is then needed for pairs only.
+        // A node's expectation is a sum over the edges on both sides. Afterwards its potential is needed only for pairs.
         for (size_t j = 0; j < n; ++j) {
             float* p = row(s, j);
             float* a = forward_row(s, j);
@@ -214,7 +215,7 @@ void DenseGroup::pieces(const DensePairs& pairs) {
     }
 }
 
-void DenseGroup::take_gold(size_t s, const int32_t* gold, float weight) {
+void DenseGroup::subtract_gold(size_t s, const int32_t* gold, float weight) {
     size_t before = n_labels_;
     for (size_t j = 0; j < lengths_[s]; ++j) {
         const auto y = static_cast<size_t>(gold[j]);

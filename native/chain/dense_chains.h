@@ -1,8 +1,8 @@
-// The likelihood of a group of sentences in which every position has all K labels and edges are the same everywhere; or
-// their loss in pieces, in which forward and backward reach one position far only.
+// The likelihood, or the piecewise loss, of a group of sentences in which every position has all K labels and edge scores do not
+// depend on the position. For the piecewise loss, forward and backward extend over one edge only.
 //
-// Forward and backward steps of the sentences side by side are products of a few rows with one matrix, exp(T), and the
-// expected label pairs of all of them are one product of the rows before with the rows after:
+// A forward or backward step of all sentences in the group multiplies a few rows by one matrix, exp(T). The expected
+// label pairs are one product of the rows before and the rows after:
 //
 //     E(y, y') = exp T(y, y') sum over positions j of alpha_j-1(y) b_j(y'),    b_j = node_j beta_j / scale_j
 #pragma once
@@ -12,32 +12,32 @@
 
 #include "core/label_pairs.h"
 
-// exp(T) as the steps take it, forward and backward; label K is the boundary.
+// exp(T), laid out for forward and backward steps. Label K is the boundary.
 struct DensePairs {
     LabelPairs pairs;
     size_t stride = 0;
     std::vector<float> forward, backward;  // stride x stride
     std::vector<float> start, end;
     std::vector<double> scores;  // (K + 1)^2
-    double shift = 0.0;          // taken off every score of a pair
+    double shift = 0.0;          // subtracted from the score of every pair
 
-    // `weights` holds (K + 1)^2 scores, `apart` from each other.
+    // `weights` holds (K + 1)^2 scores, one in every `apart` floats.
     void set(const float* weights, size_t labels, size_t apart);
-    // Scores become the logarithms of the potentials, which are rounded. The sums of a corpus take each potential thousands
-    // of times; where the right labels score by what was rounded alike, most of that is not seen in the loss.
+    // Replaces the scores by the logarithms of the rounded potentials. A corpus uses each potential thousands of times.
+    // If the gold score has the same rounding errors, most of them cancel in the loss.
     void score_as_rounded();
 };
 
 class DenseGroup {
    public:
-    // Makes room for sentences of these lengths, longest first.
+    // Allocates sentences of these lengths, longest first.
     void lay_out(const std::vector<size_t>& lengths, const DensePairs& pairs);
     float* row(size_t s, size_t j) { return node_.data() + (at_[s] + j) * stride_; }
 
-    // Scores of nodes become residuals, and `table`, (K + 1)^2, those of label pairs. gold(s) points to the labels of
-    // sentence s. Those where it is null, or whose scores are too far apart for float32, are left out and bad(s).
-    // Losses are times the weight of their sentence, and so are residuals.
-    void run(const DensePairs& pairs, const std::vector<const int32_t*>& gold, const std::vector<float>& weights, bool in_pieces);
+    // Replaces node scores by residuals, and writes the residuals of label pairs to `table`, (K + 1)^2. gold[s] points
+    // to the labels of sentence s. A sentence is skipped, and bad(s) is true, if gold[s] is null or if the range of its
+    // scores exceeds float32. Losses and residuals are multiplied by the sentence's weight.
+    void run(const DensePairs& pairs, const std::vector<const int32_t*>& gold, const std::vector<float>& weights, bool piecewise);
     double loss(size_t s) const { return losses_[s]; }
     bool bad(size_t s) const { return bad_[s]; }
     std::vector<float> table;
@@ -52,16 +52,16 @@ class DenseGroup {
    private:
     void forward(const DensePairs& pairs);
     void backward(const DensePairs& pairs);
-    void pieces(const DensePairs& pairs);
+    void run_piecewise(const DensePairs& pairs);
     float* forward_row(size_t s, size_t j) { return alpha_.data() + (at_[s] + j) * stride_; }
     float* after_row(size_t s, size_t j) { return after_.data() + (at_[s] + j) * stride_; }
-    void take_gold(size_t s, const int32_t* gold, float weight);
+    void subtract_gold(size_t s, const int32_t* gold, float weight);
 
     LabelPairs pairs_;
     size_t n_labels_ = 0, stride_ = 0;
     std::vector<size_t> lengths_, at_;
     std::vector<float> node_, alpha_, after_, beyond_, scale_, ends_, sums_;
-    size_t times_ = 1;  // in how many terms of the loss each node stands
+    size_t times_ = 1;  // the number of loss terms that contain each node
     std::vector<double> losses_;
     std::vector<char> bad_;
     std::vector<const float*> in_;

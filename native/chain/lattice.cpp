@@ -23,7 +23,7 @@ void step(const Edges& edges, const int32_t* from, const float* alpha, size_t m,
     for (size_t l = 0; l < width; ++l) next[l] += node[l];
 }
 
-// The same from a block of edge scores.
+// The same step with a block of edge scores.
 void block_step(const float* block, const float* alpha, size_t m, const float* node, size_t width, float* next, int32_t* back) {
     for (size_t l = 0; l < width; ++l) {
         next[l] = alpha[0] + block[l];
@@ -40,7 +40,7 @@ void block_step(const float* block, const float* alpha, size_t m, const float* n
     for (size_t l = 0; l < width; ++l) next[l] += node[l];
 }
 
-// The same where every position has all K labels in order: rows of edge scores are read straight through.
+// The same step if every position has all K labels in order. It reads rows of edge scores sequentially.
 void full_step(const Edges& edges, const float* alpha, const float* node, float* next, int32_t* back) {
     const size_t K = static_cast<size_t>(edges.n_labels);
     std::fill(next, next + K, -INFINITY);
@@ -111,7 +111,7 @@ float Viterbi::decode(const SentenceLattice& s, const Edges& edges, int32_t* bes
 // alpha_j(k, l) = node_j(l) + edge_j(k, l) + max_h alpha_j-1(h, k) + triple_j(h, k, l); ties go to the first h.
 float Viterbi::decode_second(const SentenceLattice& s, const Edges& edges, int32_t* best) {
     const auto width = [&](size_t j, size_t back) { return s.around(j, back, edges).second; };
-    places_.assign(1, 0);  // of the pairs that end at each position
+    places_.assign(1, 0);  // where the pairs that end at each position start
     for (size_t j = 0; j <= s.n; ++j) places_.push_back(places_.back() + width(j, 1) * width(j, 0));
     back_.assign(places_.back(), 0);
     alpha_.assign(1, 0.0f);
@@ -139,7 +139,7 @@ float Viterbi::decode_second(const SentenceLattice& s, const Edges& edges, int32
             for (size_t l = 0; l < n; ++l) next_[k * n + l] += block_[k * n + l] + (node == nullptr ? 0.0f : node[l]);
         alpha_.swap(next_);
     }
-    // Now the pairs are of the last label and the end.
+    // The pairs now consist of the last label and the end symbol.
     auto k = static_cast<size_t>(std::max_element(alpha_.begin(), alpha_.end()) - alpha_.begin());
     const float top = alpha_[k];
     size_t l = 0;
@@ -152,13 +152,13 @@ float Viterbi::decode_second(const SentenceLattice& s, const Edges& edges, int32
     return top;
 }
 
-// Edges are worked out block by block, and never kept: there may be many labels, and long sentences.
+// Computes edges block by block without storing them: there may be many labels and long sentences.
 double ForwardBackward::run(const SentenceLattice& s, const Edges& edges, float* marginals, std::vector<float>* pairs) {
     if (s.n == 0) return 0.0;
     if (!edges.triples.empty()) return run_second(s, edges, marginals, pairs);
     const int64_t base = s.offsets[0];
     const size_t total = static_cast<size_t>(s.offsets[s.n] - base);
-    const double nothing = 0.0;  // what comes before the start
+    const double nothing = 0.0;  // alpha before the first position
     alpha_.resize(total);
     const auto start_of = [&](size_t j) { return static_cast<size_t>(s.offsets[j] - base); };
     const auto width_of = [&](size_t j) { return static_cast<size_t>(s.offsets[j + 1] - s.offsets[j]); };

@@ -1,14 +1,14 @@
-// A lattice: at each position some candidate labels with scores, between positions the edge scores.
+// A lattice: candidate labels with scores at each position, and edge scores between positions.
 //
 //     score(y) = start(y_1) + sum_j node_j(y_j) + sum_i edge(y_i, y_i+1) + end(y_n)
 //
 // Edges are (K + 1) x (K + 1): row K is the start symbol, column K the end symbol. With few labels they are one dense
-// table. With many, pairs that were stored are looked up and all others score
+// table. With many labels only some pairs are stored, and every other pair scores
 //
 //     edge(y, y') = -weight log(1 + row(y) col(y'))
 //
-// which is the log of a smoothed co-occurrence rate whose observed count is zero (row = col = 0 gives a plain zero).
-// Models of the second order add triple(y_i-1, y_i, y_i+1), the boundaries among them, where there is one stored.
+// which is the log of a smoothed co-occurrence rate with an observed count of zero (zero if row = col = 0).
+// Second-order models add triple(y_i-1, y_i, y_i+1), including boundaries, for each stored triple.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -21,14 +21,14 @@
 
 struct Edges {
     int32_t n_labels = 0;
-    std::vector<float> dense;      // (K + 1)^2, empty when sparse
+    std::vector<float> dense;      // (K + 1)^2, empty if sparse
     std::vector<int64_t> offsets;  // (K + 2), sparse only
     std::vector<int32_t> to;
     std::vector<float> scores;
     std::vector<float> row, col;  // (K + 1)
     float weight = 1.0f;
     bool local = false;  // locally normalised: see SentenceLattice::normalise
-    Triples triples;     // none where the order is the first
+    Triples triples;     // empty for first-order models
     std::vector<float> triple_scores;
 
     LabelPairs pairs() const { return LabelPairs(static_cast<size_t>(n_labels)); }
@@ -46,10 +46,10 @@ struct Edges {
     }
 };
 
-// Edge scores that depend on the observation: edge features of tokens, and for each the scores of the label pairs it was
-// seen with, as labels y (K + 1) + y', rising. Those of a token are added to the edge that leads to it.
+// Edge scores that depend on the observation. Each edge feature has scores for the label pairs y (K + 1) + y' it was
+// seen with, in ascending order. The features of a token score the edge that leads to it.
 struct EdgeFeatures {
-    const int64_t* offsets = nullptr;  // by token; null where there are none
+    const int64_t* offsets = nullptr;  // by token; null if there are no edge features
     const int32_t* ids = nullptr;
     const int64_t* row_offsets = nullptr;
     const int32_t* row_pairs = nullptr;
@@ -57,7 +57,7 @@ struct EdgeFeatures {
 
     bool any(int64_t token) const { return offsets != nullptr && offsets[token] < offsets[token + 1]; }
 
-    // block(k, l) += score of (from[k], to[l]); both lists rise.
+    // block(k, l) += score of (from[k], to[l]); both lists are ascending.
     void add(int64_t token, const LabelPairs& pairs, const int32_t* from, size_t m, const int32_t* to, size_t n,
              float* block) const {
         for (int64_t i = offsets[token]; i < offsets[token + 1]; ++i) {
@@ -78,22 +78,23 @@ struct EdgeFeatures {
     }
 };
 
-// One sentence: candidates of position j are labels[offsets[j] .. offsets[j + 1]) with as many scores.
+// One sentence: the candidates of position j are labels[offsets[j] .. offsets[j + 1]), each with a score.
 struct SentenceLattice {
     const int64_t* offsets;  // n + 1 entries
     const int32_t* labels;
     const float* scores;
     size_t n;
     EdgeFeatures extra = {};
-    int64_t first = 0;  // the sentence's first token among those of `extra`
+    int64_t first = 0;  // index of the sentence's first token in `extra`
 
-    // Candidates of the position `back` before j, which runs to n, the end; beyond the ends the boundary alone.
+    // Candidates of the position `back` before j. Position n is the end. Outside the sentence the boundary is the only
+    // candidate.
     std::pair<const int32_t*, size_t> around(size_t j, size_t back, const Edges& edges) const {
         if (j < back || j - back == n) return {&edges.n_labels, 1};
         return {labels + offsets[j - back], static_cast<size_t>(offsets[j - back + 1] - offsets[j - back])};
     }
 
-    // Scores of all pairs of candidates of positions j - 1 and j (0: from the start, n: to the end), (m, width) into `block`.
+    // Scores of all candidate pairs of positions j - 1 and j (0: from the start, n: to the end), (m, width) into `block`.
     void edge_block(size_t j, const Edges& edges, std::vector<float>& block) const {
         const auto [from, m] = around(j, 1, edges);
         const auto [to, width] = around(j, 0, edges);
@@ -106,7 +107,7 @@ struct SentenceLattice {
         if (edges.local) normalise(block.data(), m, scores + offsets[j], width);
     }
 
-    // Scores of all three candidates in a row that end at position j, (h, m, width) into `block`.
+    // Scores of all candidate triples that end at position j, (h, m, width) into `block`.
     template <typename Real>
     void triple_block(size_t j, const Edges& edges, Real* block) const {
         const auto [from, h] = around(j, 2, edges);
@@ -118,7 +119,8 @@ struct SentenceLattice {
                            [=](size_t i, int32_t slot) { block[i] = static_cast<Real>(stored[slot]); });
     }
 
-    // block(k, l) -= log sum_l' exp(block(k, l') + node(l')): a maximum entropy Markov model's P(y' | y, x), less the node.
+    // block(k, l) -= log sum_l' exp(block(k, l') + node(l')): log P(y' | y, x) of a maximum entropy Markov model, minus
+    // the node.
     static void normalise(float* block, size_t m, const float* node, size_t width) {
         for (size_t k = 0; k < m; ++k) {
             float* row = block + k * width;
@@ -132,14 +134,14 @@ struct SentenceLattice {
     }
 };
 
-// Exact Viterbi; work memory is kept between sentences.
+// Exact Viterbi decoding. Work memory is kept between sentences.
 class Viterbi {
    public:
-    // Writes the best label of each position; returns the best path's score. Ties go to the first candidate.
+    // Writes the best label of each position and returns the best score. Ties go to the first candidate.
     float decode(const SentenceLattice& s, const Edges& edges, int32_t* best);
 
    private:
-    // Over pairs of neighbouring labels.
+    // Viterbi over pairs of neighbouring labels.
     float decode_second(const SentenceLattice& s, const Edges& edges, int32_t* best);
 
     std::vector<float> alpha_, next_, block_, triple_;
@@ -150,8 +152,8 @@ class Viterbi {
 // Forward-backward in log space with float64 sums.
 class ForwardBackward {
    public:
-    // Returns log Z. Where marginals is not null, writes P(y_j = label) for each candidate; where pairs is not null too,
-    // appends P(y_j-1, y_j) for all candidates of positions j - 1 and j, from the second position on.
+    // Returns log Z. If marginals is not null, writes P(y_j = label) of each candidate. If pairs is not null as well,
+    // appends P(y_j-1, y_j) of all candidates of positions j - 1 and j, from the second position on.
     double run(const SentenceLattice& s, const Edges& edges, float* marginals, std::vector<float>* pairs = nullptr);
 
    private:

@@ -1,11 +1,11 @@
-// The steps of forward-backward in log space, with float64 sums, of edges and nodes in either precision.
+// Forward and backward steps in log space, with float64 sums. Edges and nodes may have either precision.
 #pragma once
 #include <cstddef>
 #include <vector>
 
 #include "core/log_sum.h"
 
-// alpha_j(l) = node_j(l) + log sum_k exp(alpha_j-1(k) + edge_j(k, l)), m labels before and `width` here.
+// alpha_j(l) = node_j(l) + log sum_k exp(alpha_j-1(k) + edge_j(k, l)), for m labels at j - 1 and `width` labels at j.
 template <typename Real>
 void log_forward(const double* before, size_t m, const Real* edge, const Real* node, size_t width, double* alpha,
                  std::vector<double>& terms) {
@@ -16,7 +16,7 @@ void log_forward(const double* before, size_t m, const Real* edge, const Real* n
     }
 }
 
-// beta_j-1(k) = log sum_l exp(edge_j(k, l) + node_j(l) + beta_j(l)); calls use(k, the terms of the sum) for each k.
+// beta_j-1(k) = log sum_l exp(edge_j(k, l) + node_j(l) + beta_j(l)). Calls use(k, terms of the sum) for each k.
 template <typename Real, typename Use>
 void log_backward(const Real* edge, const Real* node, const double* beta, size_t width, size_t m, double* before,
                   std::vector<double>& terms, Use use) {

@@ -1,12 +1,12 @@
-// Forward-backward of chains whose labels have scores three in a row. See chain.h.
+// Forward-backward for second-order chains. See chain.h.
 //
-// With pair_j(k, l) = node_j(l) + edge_j(k, l), states are pairs of neighbouring labels:
+// States are pairs of neighbouring labels. As potentials, with pair_j(k, l) = node_j(l) edge_j(k, l):
 //
 //     alpha_j(k, l) = pair_j(k, l) sum_h alpha_j-1(h, k) triple_j(h, k, l)
 //     beta_j-1(h, k) = sum_l triple_j(h, k, l) pair_j(k, l) beta_j(k, l)
 //     P(h, k, l) = alpha_j-1(h, k) triple_j(h, k, l) pair_j(k, l) beta_j(k, l) / Z
 //
-// over positions 0 to n, the last of which is the end. Alphas stand where the blocks of edges do.
+// for positions 0 to n, where n is the end. Alphas have the same layout as the blocks of edges.
 #include <limits>
 
 #include "chain/chain.h"
@@ -22,17 +22,17 @@ void make_room(Chain<Real>& c) {
     c.scale.resize(c.n + 1);
 }
 
-// The scores of nodes are put on the edges that lead to them.
+// Adds each node score to the edges that lead to the node.
 template <typename Real>
-void join_nodes(Chain<Real>& c) {
+void add_nodes_to_edges(Chain<Real>& c) {
     for (size_t j = 0; j < c.n; ++j)
         for (size_t k = 0; k < c.rows(j); ++k)
             for (size_t l = 0; l < c.width[j]; ++l) c.edges(j)[k * c.width[j] + l] += c.nodes(j)[l];
 }
 
-// Expectations of labels, from those of pairs.
+// Sums expectations of pairs to expectations of labels.
 template <typename Real>
-void part_nodes(Chain<Real>& c) {
+void sum_pairs_to_nodes(Chain<Real>& c) {
     for (size_t j = 0; j < c.n; ++j) {
         Real* p = c.nodes(j);
         std::fill(p, p + c.width[j], Real(0));
@@ -41,7 +41,7 @@ void part_nodes(Chain<Real>& c) {
     }
 }
 
-// As in a chain of the first order, alphas are scaled to sum to 1, and NaN is returned where scores are too far apart.
+// As in a first-order chain, alphas are scaled to sum to 1, and NaN means that the range of the scores exceeds float32.
 CORATE_INLINE double scaled(Chain<float>& c) {
     constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
     const float one = 1.0f;
@@ -106,17 +106,17 @@ double potentials_and_scaled(Chain<float>& c, double* shift) {
 
 double second_expectations(Chain<float>& c) {
     make_room(c);
-    join_nodes(c);
+    add_nodes_to_edges(c);
     double shift;
     const double log_z = potentials_and_scaled(c, &shift);
-    part_nodes(c);
+    sum_pairs_to_nodes(c);
     return shift + log_z;
 }
 
 // In log space.
 double second_expectations(Chain<double>& c) {
     make_room(c);
-    join_nodes(c);
+    add_nodes_to_edges(c);
     const double nothing = 0.0;
     std::vector<double> terms;
     for (size_t j = 0; j <= c.n; ++j) {
@@ -146,6 +146,6 @@ double second_expectations(Chain<double>& c) {
         }
         for (size_t i = 0; i < K * L; ++i) pair[i] = std::exp(c.alpha[c.block_at[j] + i] + beta[i] - log_z);
     }
-    part_nodes(c);
+    sum_pairs_to_nodes(c);
     return log_z;
 }

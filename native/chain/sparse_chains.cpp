@@ -6,25 +6,25 @@
 
 namespace {
 
-// c sum a is taken whole, and what seen pairs have less is taken off again: roundings of c sum a stay, each 2^-24 of it. Where
-// every exp T(k, l) is this share of c or more, such a rounding is 2^-19 of the result at most. Where one is less, label l has
-// an entry for every k instead, and c is left out.
+// If exp T(k, l) is below c, a(k) (exp T(k, l) - c) cancels part of c sum a, but not its rounding error, 2^-24 of c sum a. If
+// every exp T(k, l) is at least this share of c, the error is at most 2^-19 of the result. Otherwise label l gets an entry for
+// every k, and c is not used.
 constexpr float kLeastShare = 1.0f / 32.0f;
-// An entry costs about two multiplications of a dense step; the overhead of a dense step is about sixteen labels.
-constexpr size_t kDearer = 2, kSpared = 16;
+// An entry costs about two multiplications of a dense step. The overhead of a dense step is about sixteen labels.
+constexpr size_t kEntryCost = 2, kDenseOverhead = 16;
 
-// Compilers that do not know __has_builtin cannot read its name on one line with anything else.
+// Compilers without __has_builtin cannot parse a call of it, even after && on the same line.
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
 #define CORATE_SHUFFLES
 #endif
 #endif
 
-// to(j, i) = from(i, j), i and j below four.
+// to(j, i) = from(i, j), for i and j below four.
 #if defined(CORATE_SHUFFLES)
 typedef float Four __attribute__((vector_size(16), aligned(4)));
 
-CORATE_INLINE void turn_four(const float* from, size_t apart, float* to, size_t to_apart) {
+CORATE_INLINE void transpose_four(const float* from, size_t apart, float* to, size_t to_apart) {
     Four row[4];
     for (size_t i = 0; i < 4; ++i) row[i] = *reinterpret_cast<const Four*>(from + i * apart);
     const Four a = __builtin_shufflevector(row[0], row[1], 0, 4, 1, 5), b = __builtin_shufflevector(row[2], row[3], 0, 4, 1, 5);
@@ -35,35 +35,35 @@ CORATE_INLINE void turn_four(const float* from, size_t apart, float* to, size_t 
     *reinterpret_cast<Four*>(to + 3 * to_apart) = __builtin_shufflevector(c, d, 2, 3, 6, 7);
 }
 #else
-CORATE_INLINE void turn_four(const float* from, size_t apart, float* to, size_t to_apart) {
+CORATE_INLINE void transpose_four(const float* from, size_t apart, float* to, size_t to_apart) {
     for (size_t i = 0; i < 4; ++i)
         for (size_t j = 0; j < 4; ++j) to[j * to_apart + i] = from[i * apart + j];
 }
 #endif
 
-// Rows of labels become tiles of potentials, each sentence's divided by the largest, whose logarithms `tops` holds.
+// Turns rows of labels into tiles of potentials. Each sentence is divided by its maximum, whose logarithm goes to `tops`.
 CORATE_FOR_EACH_PROCESSOR
-void potentials_of_rows(float* block, size_t labels, size_t stride, float* turned, float* tops) {
+void potentials_of_rows(float* block, size_t labels, size_t stride, float* transposed, float* tops) {
     for (size_t y = 0; y < labels; y += 4)
-        for (size_t s = 0; s < kTile; s += 4) turn_four(block + s * stride + y, stride, turned + y * kTile + s, kTile);
-    Tile top = tile(turned);
-    for (size_t y = 1; y < labels; ++y) keep_larger(top, tile(turned + y * kTile));
+        for (size_t s = 0; s < kTile; s += 4) transpose_four(block + s * stride + y, stride, transposed + y * kTile + s, kTile);
+    Tile top = tile(transposed);
+    for (size_t y = 1; y < labels; ++y) keep_larger(top, tile(transposed + y * kTile));
     tile(tops) = top;
-    for (size_t y = 0; y < labels; ++y) tile(block + y * kTile) = tile(turned + y * kTile) - top;
+    for (size_t y = 0; y < labels; ++y) tile(block + y * kTile) = tile(transposed + y * kTile) - top;
     for (size_t i = 0; i < labels * kTile; ++i) block[i] = fast_exp(block[i]);
 }
 
 CORATE_FOR_EACH_PROCESSOR
 void rows_of_tiles(const float* tiles, size_t labels, size_t stride, float* block) {
     for (size_t y = 0; y < labels; y += 4)
-        for (size_t s = 0; s < kTile; s += 4) turn_four(tiles + y * kTile + s, kTile, block + s * stride + y, stride);
+        for (size_t s = 0; s < kTile; s += 4) transpose_four(tiles + y * kTile + s, kTile, block + s * stride + y, stride);
 }
 
 CORATE_INLINE void add_up(const float* tiles, size_t labels, Tile& sum) {
     for (size_t y = 0; y < labels; ++y) sum += tile(tiles + y * kTile);
 }
 
-// What a step brings to label y: see the head of sparse_chains.h.
+// out = the sum over k of the step to label y: see the top of sparse_chains.h.
 CORATE_INLINE void step_to(size_t y, const float* common, const int32_t* first, const int32_t* place, const float* more,
                            const float* from, const Tile& sum, Tile& out) {
     out = common[y] * sum;
@@ -81,7 +81,7 @@ void begin_forward(const float* start, const float* node, size_t labels, float* 
     tile(sums) = sum;
 }
 
-// to(y) = node(y) times what a step from `from` brings; returns the sums over labels.
+// to(y) = node(y) times a step from `from`; returns the sums over labels.
 CORATE_FOR_EACH_PROCESSOR
 void step_forward(const SparseSteps& steps, const float* from, const float* node, size_t labels, float* to, float* sums) {
     Tile before = {}, sum = {}, here;
@@ -97,7 +97,7 @@ void step_forward(const SparseSteps& steps, const float* from, const float* node
     tile(sums) = sum;
 }
 
-// beta(y) = what a step back from `next` brings, and of the sentences that end here end(y) times `ending`.
+// beta(y) = a step back from `next`, plus end(y) times `ending` for the sentences that end here.
 CORATE_FOR_EACH_PROCESSOR
 void step_backward(const SparseSteps& steps, const float* next, const float* end, const float* ending, size_t labels,
                    float* beta) {
@@ -120,10 +120,10 @@ void scale_tiles(float* tiles, size_t labels, const float* factors) {
     for (size_t y = 0; y < labels; ++y) tile(tiles + y * kTile) = tile(tiles + y * kTile) * f;
 }
 
-// Forward and backward meet: beta becomes alpha beta, and after node beta scale. Returns the largest betas.
+// Combines forward and backward: beta becomes alpha beta, and `after` becomes node beta scale. Returns the largest betas.
 CORATE_FOR_EACH_PROCESSOR
-void meet_tiles(float* beta, const float* alpha, const float* node, const float* scale, size_t labels, float* after,
-                float* largest) {
+void combine_tiles(float* beta, const float* alpha, const float* node, const float* scale, size_t labels, float* after,
+                   float* largest) {
     const Tile factors = tile(scale);
     Tile most = {};
     for (size_t at = 0; at < labels * kTile; at += kTile) {
@@ -142,7 +142,7 @@ CORATE_INLINE float total_of(const Tile& x) {
     return sum;
 }
 
-// sums(i) = the sum over positions j, and over sentences, of x_j(y) z_j(to(i)), i among the pairs of y.
+// sums(i) = the sum over positions j and over sentences of x_j(y) z_j(to(i)), where y is the first label of pair i.
 CORATE_FOR_EACH_PROCESSOR
 void pair_sums(const float* x, const float* z, size_t positions, size_t labels, const int32_t* first, const int32_t* to,
                float* sums) {
@@ -191,7 +191,7 @@ bool SparsePairs::set(const DensePairs& pairs, const uint8_t* free) {
     forward.set(pairs.forward.data(), K, pairs.stride, usual);
     backward.set(pairs.backward.data(), K, pairs.stride, usual);
     count(free);
-    return kDearer * (forward.place.size() + backward.place.size() + pair.size()) <= 3 * (K + kSpared) * pairs.stride;
+    return kEntryCost * (forward.place.size() + backward.place.size() + pair.size()) <= 3 * (K + kDenseOverhead) * pairs.stride;
 }
 
 void SparsePairs::count(const uint8_t* free) {
@@ -229,7 +229,7 @@ void SparseGroup::lay_out(const std::vector<size_t>& lengths, const SparsePairs&
     alpha_.resize(longest() * n_labels_ * kTile);
     after_.resize(longest() * n_labels_ * kTile);
     scale_.resize(longest() * kTile);
-    turned_.resize(block_);
+    transposed_.resize(block_);
     ends_.resize(kTile);
     losses_.assign(kTile, 0.0);
     bad_.assign(kTile, 0);
@@ -237,7 +237,7 @@ void SparseGroup::lay_out(const std::vector<size_t>& lengths, const SparsePairs&
     sums_.resize(pairs.to.size());
 }
 
-// How many sentences have a position j: they come first.
+// The number of sentences that have a position j. These come first.
 size_t SparseGroup::active(size_t j) const {
     size_t n = 0;
     while (n < lengths_.size() && lengths_[n] > j) ++n;
@@ -248,15 +248,15 @@ void SparseGroup::run(const SparsePairs& pairs, const std::vector<const int32_t*
     begin(pairs, gold);
     forward(pairs);
     backward(pairs);
-    weigh(weights);
+    apply_weights(weights);
     count(pairs, weights);
     for (size_t s = 0; s < lengths_.size(); ++s) {
         losses_[s] *= static_cast<double>(weights[s]);
-        if (!bad_[s]) take_gold(pairs, s, gold[s], weights[s]);
+        if (!bad_[s]) subtract_gold(pairs, s, gold[s], weights[s]);
     }
 }
 
-// Scores become potentials, and losses have what is taken off and what the gold labels score.
+// Turns scores into potentials. Adds the logarithms of their maxima to the losses, and subtracts the gold scores.
 void SparseGroup::begin(const SparsePairs& pairs, const std::vector<const int32_t*>& gold) {
     const LabelPairs& all = pairs.dense->pairs;
     const std::vector<double>& scores = pairs.dense->scores;
@@ -276,14 +276,14 @@ void SparseGroup::begin(const SparsePairs& pairs, const std::vector<const int32_
         const size_t n = active(j);
         std::fill(row(n, j), nodes(j) + block_, 0.0f);
         float tops[kTile];
-        potentials_of_rows(nodes(j), n_labels_, stride_, turned_.data(), tops);
+        potentials_of_rows(nodes(j), n_labels_, stride_, transposed_.data(), tops);
         for (size_t s = 0; s < n; ++s) losses_[s] += static_cast<double>(tops[s]);
     }
 }
 
 void SparseGroup::forward(const SparsePairs& pairs) {
     const std::vector<float>&start = pairs.dense->start, &end = pairs.dense->end;
-    // Where a sentence is bad, or has ended, all is zero.
+    // Scales are zero for bad sentences and for sentences that have ended.
     const auto scaled = [&](size_t s, float sum) {
         if (!(sum > kSmallestSum)) bad_[s] = 1;
         if (bad_[s]) return 0.0f;
@@ -312,23 +312,24 @@ void SparseGroup::forward(const SparsePairs& pairs) {
 
 void SparseGroup::backward(const SparsePairs& pairs) {
     const std::vector<float> none(longest() > 0 ? n_labels_ * kTile : 0, 0.0f);
-    std::fill(turned_.begin(), turned_.end(), 0.0f);
+    std::fill(transposed_.begin(), transposed_.end(), 0.0f);
     for (size_t j = longest(); j-- > 0;) {
         const size_t n = active(j), beyond = active(j + 1);
         alignas(64) float ending[kTile] = {}, largest[kTile];
         for (size_t s = beyond; s < n; ++s) ending[s] = ends_[s];
         step_backward(pairs.backward, j + 1 < longest() ? after(j + 1) : none.data(), pairs.dense->end.data(), ending, n_labels_,
-                      turned_.data());
-        meet_tiles(turned_.data(), alpha(j), nodes(j), scale_.data() + j * kTile, n_labels_, after(j), largest);
-        // So large a beta may belong to a label whose alpha was rounded to zero: the result could not be trusted.
+                      transposed_.data());
+        combine_tiles(transposed_.data(), alpha(j), nodes(j), scale_.data() + j * kTile, n_labels_, after(j), largest);
+        // A label whose alpha was rounded to zero may have such a large beta, so the result is not reliable.
         for (size_t s = 0; s < n; ++s)
             if (!(largest[s] < kLargestBeta)) bad_[s] = 1;
-        rows_of_tiles(turned_.data(), stride_, stride_, nodes(j));
+        rows_of_tiles(transposed_.data(), stride_, stride_, nodes(j));
     }
 }
 
-// Sentences have their weight; bad ones, which may be no numbers, even where they have ended, leave the sums of pairs.
-void SparseGroup::weigh(const std::vector<float>& weights) {
+// Multiplies each sentence by its weight. Clears bad sentences in the sums of pairs; they may contain NaN, even after
+// their end.
+void SparseGroup::apply_weights(const std::vector<float>& weights) {
     for (size_t s = 0; s < lengths_.size(); ++s) {
         if (bad_[s])
             for (size_t i = s; i < longest() * n_labels_ * kTile; i += kTile) alpha_[i] = after_[i] = 0.0f;
@@ -359,7 +360,7 @@ void SparseGroup::count(const SparsePairs& pairs, const std::vector<float>& weig
     }
 }
 
-void SparseGroup::take_gold(const SparsePairs& pairs, size_t s, const int32_t* gold, float weight) {
+void SparseGroup::subtract_gold(const SparsePairs& pairs, size_t s, const int32_t* gold, float weight) {
     const LabelPairs& all = pairs.dense->pairs;
     size_t before = n_labels_;
     for (size_t j = 0; j < lengths_[s]; ++j) {

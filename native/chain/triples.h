@@ -1,5 +1,5 @@
-// Labels three in a row that have a score of their own: a second order. Where the label two back is a row, and pairs of the
-// labels after it are its columns, that is a sparse matrix; entries are found by hashing, since most asked for are absent.
+// Scores of label triples, for second-order models. They form a sparse matrix: a row for the first label, a column for
+// each pair of the second and third. Entries are found by hashing, since most lookups fail.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include "core/array.h"
 #include "core/label_pairs.h"
 
-// Label triples as rows by the label two back, of pairs of the labels after it: K + 1 rows, labels up to K, the boundary.
+// Checks rows of label pairs (second, third label) by first label: K + 1 rows, labels up to K, the boundary.
 inline void check_triples(const Csr& rows, size_t n_labels) {
     const auto& [offsets, pairs] = rows;
     const LabelPairs all(n_labels);
@@ -26,7 +26,7 @@ class Triples {
 
     Triples() = default;
 
-    // Row y holds the pairs z (K + 1) + w from offsets[y] to offsets[y + 1], rising; label K is the boundary.
+    // Row y holds the pairs z (K + 1) + w from offsets[y] to offsets[y + 1], ascending. Label K is the boundary.
     Triples(const int64_t* offsets, const int32_t* pairs, size_t n_labels) : pairs_(n_labels) {
         const size_t rows = pairs_.stride(), n = static_cast<size_t>(offsets[rows]);
         if (n > static_cast<size_t>(INT32_MAX) / 2) throw std::length_error("too many label triples");
@@ -53,7 +53,7 @@ class Triples {
     bool empty() const { return size_ == 0; }
     size_t size() const { return size_; }
 
-    // Where the score of y, z, w stands, kAbsent where it has none.
+    // The slot of the triple y, z, w, or kAbsent if it has no score.
     int32_t find(int32_t y, int32_t z, int32_t w) const {
         const uint64_t key = key_of(static_cast<size_t>(y), pairs_.at(static_cast<size_t>(z), static_cast<size_t>(w)));
         for (size_t at = start(key);; at = (at + 1) & mask_) {
@@ -62,12 +62,12 @@ class Triples {
         }
     }
 
-    // Calls use(i, slot) for each triple that has a score among the candidates of three positions, the i-th of them all in
-    // order: from[h], over[k], to[l].
+    // Calls use(i, slot) for each triple from[h], over[k], to[l] that has a score. i is its index among all triples of
+    // these candidates.
     template <typename Use>
     void each(const int32_t* from, size_t n_from, const int32_t* over, size_t n_over, const int32_t* to, size_t n_to,
               Use use) const {
-        // All labels are candidates, in order; a single one may be the boundary.
+        // All labels are candidates, in order. A single candidate may be the boundary.
         if (pairs_.n_labels() > 1 && std::min({n_from, n_over, n_to}) == pairs_.n_labels()) {
             for (const auto& [i, slot] : inner_) use(i, slot);
             return;
@@ -90,7 +90,7 @@ class Triples {
         int32_t slot;
     };
 
-    // The most labels for which pairs are filtered: most pairs begin or end no triple, and need no search.
+    // With at most this many labels, pairs are filtered first: most pairs are not part of any triple and need no search.
     static constexpr size_t kMostFiltered = 4096;
 
     bool may(const std::vector<bool>& pairs, int32_t y, int32_t z) const {
@@ -103,5 +103,5 @@ class Triples {
     size_t size_ = 0, mask_ = 0;
     std::vector<Place> places_;
     std::vector<bool> begins_, ends_;                // by label pair
-    std::vector<std::pair<size_t, int32_t>> inner_;  // the triples without a boundary, where they stand among all of them
+    std::vector<std::pair<size_t, int32_t>> inner_;  // triples without a boundary: index among all of them, and slot
 };

@@ -1,10 +1,9 @@
-// Where the weights of a chain model stand in one array: those of label pairs T, of edge features U, of node features W and
-// of label triples S, one kind after the other.
+// The order of a chain model's weights in one array: label pairs T, edge features U, node features W, label triples S.
 #pragma once
 #include <cstddef>
 
 struct WeightLayout {
-    size_t pairs = 0, edges = 0, nodes = 0, triples = 0;  // how many of each
+    size_t pairs = 0, edges = 0, nodes = 0, triples = 0;  // the number of each
 
     size_t edge(size_t slot) const { return pairs + slot; }
     size_t node(size_t slot) const { return pairs + edges + slot; }

@@ -1,5 +1,5 @@
-// Arrays that Python owns, as kernels see them: pointer and size, and a share in the owner of the memory, so that a kernel
-// may keep one. What is wrong with an argument is a std::invalid_argument, which Python sees as a ValueError.
+// Arrays that Python owns, for kernels: pointer, size, and shared ownership of the memory, so that a kernel may keep one. A bad
+// argument raises std::invalid_argument, which is a ValueError in Python.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,7 @@ class Array {
     std::shared_ptr<const void> owner_;
 };
 
-// The same with two dimensions, row after row.
+// The same with two dimensions, row-major.
 template <typename T>
 class Matrix {
    public:
@@ -53,14 +53,14 @@ struct Csr {
     size_t rows() const { return offsets.size() - 1; }
 };
 
-// Sparse rows of (label, score), labels rising.
+// Sparse rows of (label, score), labels ascending.
 struct LabelScores {
     Array<int64_t> offsets;
     Array<int32_t> labels;
     Array<float> scores;
 };
 
-// Offsets of rows among n items: they start at 0, never fall and end at n. Everything indexed by offsets relies on it.
+// Checks offsets of rows over n items: they start at 0, never decrease and end at n. All code that uses offsets relies on this.
 inline void check_offsets(std::span<const int64_t> offsets, size_t n, const char* what) {
     if (offsets.empty() || offsets.front() != 0 || static_cast<size_t>(offsets.back()) != n) throw std::invalid_argument(what);
     for (size_t i = 1; i < offsets.size(); ++i)
@@ -72,7 +72,7 @@ inline void check_labels(std::span<const int32_t> labels, size_t n_labels) {
         if (y < 0 || static_cast<size_t>(y) >= n_labels) throw std::invalid_argument("label id out of range");
 }
 
-// The ids of each row rise, and lie from 0 to below n; offsets are checked already.
+// Checks that the ids of each row are ascending and in [0, n). The offsets must have been checked.
 inline void check_rising(std::span<const int64_t> offsets, std::span<const int32_t> ids, size_t n, const char* what) {
     for (size_t row = 0; row + 1 < offsets.size(); ++row)
         for (int64_t i = offsets[row]; i < offsets[row + 1]; ++i)

@@ -7,11 +7,11 @@
 
 namespace {
 
-// A piece of a vector that stays in a near cache while rows are multiplied with it, or added to it; of shorter ones rows come
-// too slowly.
+// A piece of a vector that stays in a near cache while rows are multiplied by it or added to it. Shorter pieces read rows too
+// slowly.
 constexpr size_t kPiece = 4096;
 
-// out += share row
+// out += share * row
 CORATE_FOR_EACH_PROCESSOR
 void add_share(double* out, double share, const double* row, size_t n) {
     for (size_t i = 0; i < n; ++i) out[i] += share * row[i];

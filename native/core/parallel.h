@@ -1,4 +1,4 @@
-// Threads for kernels: parts of one job, and a team that is kept between many small jobs.
+// Threads for kernels: parts of one job, and a team of threads for many small jobs.
 #pragma once
 #include <algorithm>
 #include <condition_variable>
@@ -10,15 +10,15 @@
 #include <thread>
 #include <vector>
 
-// How many threads to use: at most the number asked for, the pieces of work, and the processors; up to eight are always
-// allowed, so that tests on small machines run several.
-inline size_t useful_threads(size_t asked, size_t pieces) {
+// The number of threads to use: at most the number requested, the pieces of work and the processors. Up to eight are always
+// allowed, so that tests on small machines use several.
+inline size_t useful_threads(size_t requested, size_t pieces) {
     const size_t most = std::max<size_t>(8, std::thread::hardware_concurrency());
-    return std::max<size_t>(1, std::min({asked, pieces, most}));
+    return std::max<size_t>(1, std::min({requested, pieces, most}));
 }
 
-// Runs work(part) for each part on its own thread, the first on this one, as are those for which the system has no thread
-// left; the first exception is thrown again here.
+// Runs work(part) for each part on its own thread. Part 0 runs on this thread, and so do the parts for which the system cannot
+// create a thread. Rethrows the first exception here.
 template <typename Work>
 void in_parallel(size_t parts, Work work) {
     std::vector<std::thread> threads;
@@ -35,7 +35,7 @@ void in_parallel(size_t parts, Work work) {
         threads.reserve(parts);
         for (; started < parts; ++started) threads.emplace_back(guarded, started);
     } catch (const std::exception&) {
-        // The system gives no more threads: what is left is done here.
+        // The system cannot create more threads: the rest runs here.
     }
     if (parts > 0) guarded(0);
     for (; started < parts; ++started) guarded(started);
@@ -45,7 +45,7 @@ void in_parallel(size_t parts, Work work) {
 }
 
 // Threads that wait for work between jobs. run(work) calls work(part, parts) on all of them and returns when all are done.
-// They are fewer than asked for where the system has no more.
+// There are fewer than requested if the system cannot create more.
 class Team {
    public:
     explicit Team(size_t size) : size_(size) {

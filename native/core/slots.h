@@ -1,5 +1,5 @@
-// Weights that are sparse by feature: feature f has slots offsets[f] .. offsets[f + 1), one for each label it was seen
-// with, labels rising. Scores of a token's candidate labels are sums over its features' slots.
+// Weights that are sparse by feature: feature f has slots offsets[f] .. offsets[f + 1), one for each label it was seen with, in
+// ascending order. The score of a candidate label is a sum over the slots of the token's features.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -15,14 +15,14 @@ inline void prefetch(const void* address) {
 #endif
 }
 
-// Features of tokens, and the labels that each feature has a weight for.
+// Features of tokens, and the labels for which each feature has a weight.
 struct FeatureSlots {
     Csr slots, features;
 };
 
 class Slots {
    public:
-    // Features seen with this many labels or more get an index by label; shorter rows are walked.
+    // Features seen with at least this many labels get an index by label; shorter rows are scanned.
     static constexpr int64_t kLong = 24;
 
     Slots(const int64_t* offsets, const int32_t* labels, size_t n_features, size_t n_labels)
@@ -42,7 +42,7 @@ class Slots {
     int64_t begin(int32_t f) const { return offsets_[f]; }
     int64_t end(int32_t f) const { return offsets_[f + 1]; }
 
-    // Prefetches where a feature's slots are, then their labels and weights.
+    // Prefetches the slot offsets of a feature, then their labels and weights.
     void prefetch_place(int32_t f) const { prefetch(offsets_ + f); }
     template <typename Weight>
     void prefetch_slots(int32_t f, const Weight* weights, size_t stride) const {
@@ -50,7 +50,7 @@ class Slots {
         prefetch(weights + stride * static_cast<size_t>(offsets_[f]));
     }
 
-    // Calls use(position among the candidates, slot) for each candidate label the feature has a slot for.
+    // Calls use(index among the candidates, slot) for each candidate label for which the feature has a slot.
     template <typename Use>
     void each(int32_t f, const int32_t* candidates, size_t width, Use use) const {
         const int64_t first = offsets_[f], last = offsets_[f + 1];

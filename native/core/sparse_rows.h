@@ -1,11 +1,11 @@
-// Sparse rows of (label, score), labels rising: where labels stand in them, and the sum of two sets of rows.
+// Sparse rows of (label, score), labels ascending: finding labels, and adding two sets of rows.
 #pragma once
 #include <cstdint>
 #include <vector>
 
 #include "core/array.h"
 
-// Rows that are being made.
+// Rows under construction.
 struct SparseRows {
     std::vector<int64_t> offsets{0};
     std::vector<int32_t> labels;
@@ -20,11 +20,11 @@ struct SparseRows {
     bool empty(int64_t row) const { return offsets[row] == offsets[row + 1]; }
 };
 
-// As many offsets, labels and scores as belong together.
+// Checks that offsets, labels and scores agree in number.
 void check_rows(const LabelScores& rows);
-// The sum of two sets of as many rows; labels of only one keep their scores.
+// The row-wise sum of two sets of rows. A label in only one of them keeps its score.
 SparseRows add_rows(const LabelScores& a, const LabelScores& b);
-// Where a label stands among labels that rise, -1 where it is not.
+// The position of a label among ascending labels, -1 if it is not there.
 int64_t find_label(const int32_t* labels, int64_t first, int64_t last, int32_t label);
-// Where each row has the label wanted of it, -1 where it has not.
+// The position of the wanted label of each row, -1 if the row does not contain it.
 std::vector<int64_t> find_in_rows(const Csr& rows, const Array<int32_t>& wanted);

@@ -15,7 +15,7 @@ struct StringTable {
     }
 };
 
-// Numbers the strings of a table, which are all different, as in the table; throws `twice` where they are not.
+// Adds the strings of a table with their indices as ids. Throws `twice` if a string occurs twice.
 inline void intern_all(const StringTable& table, Interner& strings, const char* twice) {
     strings.reserve(table.size());
     for (size_t i = 0; i < table.size(); ++i)

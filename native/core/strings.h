@@ -46,8 +46,8 @@ inline uint64_t hash_bytes(const char* data, size_t size) {
 
 inline uint64_t hash_bytes(std::string_view s) { return hash_bytes(s.data(), s.size()); }
 
-// Distinct strings numbered in order of first appearance. Open addressing, linear probing, load at most one half;
-// a slot holds the upper half of the hash and the id plus one, so most misses touch no string.
+// Distinct strings numbered in order of first appearance. Open addressing with linear probing; the load is at most one half. A
+// slot holds the upper half of the hash and the id plus one, so most failed lookups read no string.
 class Interner {
    public:
     Interner() : offsets_{0}, slots_(64, 0), mask_(63) {}
@@ -114,7 +114,7 @@ class Interner {
     uint64_t mask_;
 };
 
-// Distinct 64-bit keys numbered in order of first appearance: pairs of ids, and paths of them, as features.
+// Distinct 64-bit keys numbered in order of first appearance: pairs of ids, and sequences of them, as features.
 class KeyInterner {
    public:
     KeyInterner() : slots_(64), mask_(63) {}

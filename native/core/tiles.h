@@ -1,5 +1,4 @@
-// Short vectors at any address, which compilers turn into whatever vectors the processor has, and memory where they are
-// quickest.
+// Short vectors at any address, which compilers map to the vectors of the processor, and aligned memory for them.
 #pragma once
 #include <cstddef>
 #include <new>
@@ -44,7 +43,7 @@ using Eight = Lanes<double, 8>;
 CORATE_INLINE Tile& tile(float* at) { return *reinterpret_cast<Tile*>(at); }
 CORATE_INLINE const Tile& tile(const float* at) { return *reinterpret_cast<const Tile*>(at); }
 
-// most = the larger of the two, number by number.
+// most = the element-wise maximum.
 CORATE_INLINE void keep_larger(Tile& most, const Tile& x) {
 #if defined(__GNUC__)
     most = x > most ? x : most;
@@ -53,7 +52,7 @@ CORATE_INLINE void keep_larger(Tile& most, const Tile& x) {
 #endif
 }
 
-// Allocates whole cache lines: a tile that lies across two of them takes as long as two tiles.
+// Allocates whole cache lines: a tile that crosses a cache line takes twice as long.
 template <typename T>
 struct CacheLines {
     using value_type = T;

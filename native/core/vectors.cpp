@@ -96,7 +96,7 @@ void scale_row(float* a, float factor, size_t n) {
 }
 
 CORATE_FOR_EACH_PROCESSOR
-float meet_rows(float* node, float* beta, const float* alpha, float scale, size_t n) {
+float combine_rows(float* node, float* beta, const float* alpha, float scale, size_t n) {
     float largest = 0.0f;
     for (size_t l = 0; l < n; ++l) {
         const float b = beta[l];
@@ -152,7 +152,7 @@ double dot(const double* a, const float* b, size_t n) {
     return total;
 }
 
-// Many sums side by side, so that the additions need not wait for each other.
+// Sums in several accumulators, so that additions do not wait for each other.
 CORATE_FOR_EACH_PROCESSOR
 double dot(const double* a, const double* b, size_t n) {
     double sums[32] = {};

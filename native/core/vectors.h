@@ -1,4 +1,4 @@
-// Arithmetic on runs of floats, compiled for several generations of processors; the best is chosen when the program runs.
+// Arithmetic on arrays of floats, compiled for several generations of processors. The best version is chosen at run time.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,15 +12,15 @@
 #define CORATE_INLINE inline
 #endif
 
-// e^x to about 2e-7 relative, for x up to 88; 0 below -87. Loops over it become vector code.
+// e^x with a relative error of about 2e-7, for x up to 88; 0 below -87. Compilers can vectorise loops over it.
 CORATE_INLINE float fast_exp(float x) {
     const float clipped = x < -87.0f ? -87.0f : (x > 88.0f ? 88.0f : x);
     const float turns = clipped * 1.44269504f;
-    const float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to a whole number
+    const float magic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
     const float whole = (turns + magic) - magic;
     float r = clipped - whole * 0.693359375f;
     r -= whole * -2.12194440e-4f;
-    // Taylor's sum to the sixth power: |r| is at most 0.35.
+    // Taylor series to the sixth power: |r| is at most 0.35.
     float p = 1.0f / 720.0f;
     p = p * r + 1.0f / 120.0f;
     p = p * r + 1.0f / 24.0f;
@@ -35,10 +35,11 @@ CORATE_INLINE float fast_exp(float x) {
 }
 
 // The limits of forward-backward in float32: the sum of a position's alphas before scaling, and its largest beta. A potential
-// below e^-87 is lost; within these limits it was worth at most e^-87 kLargestBeta / kSmallestSum = 2e-6.
+// below e^-87 is lost; within these limits its contribution is at most e^-87 kLargestBeta / kSmallestSum = 2e-6.
 constexpr float kSmallestSum = 1e-16f, kLargestBeta = 1e16f;
 
-// Scores become potentials, those from at[j] to at[j + 1] divided by their largest; returns the logarithms taken off.
+// Turns scores into potentials, dividing those from at[j] to at[j + 1] by their maximum. Returns the sum of the logarithms of
+// the maxima.
 CORATE_INLINE double exponentiate(float* values, const size_t* at, size_t count) {
     double shift = 0.0;
     for (size_t j = 0; j < count; ++j) {
@@ -51,30 +52,30 @@ CORATE_INLINE double exponentiate(float* values, const size_t* at, size_t count)
     return shift;
 }
 
-// Rows below are `stride` floats apart and as long, stride a multiple of 32, zero past what counts.
+// Rows below have `stride` floats, a multiple of 32, with zeros after the used part.
 
-// out(r) = in(r) matrix for each row; of `in` the first k_count entries count.
+// out(r) = in(r) matrix for each row. Only the first k_count entries of `in` are used.
 void rows_times_matrix(const float* const* in, float* const* out, size_t rows, size_t k_count, const float* matrix,
                        size_t stride);
 // sums(k, l) += sum over rows i of x(i, k) y(i, l), for k below k_count rounded up to four.
 void add_products(const float* x, const float* y, size_t rows, size_t k_count, size_t stride, float* sums);
-// Scores become potentials, each row's divided by its largest; returns the logarithms taken off.
+// Turns scores into potentials, dividing each row by its maximum. Returns the sum of the logarithms of the maxima.
 double exponentiate_rows(float* values, size_t rows, size_t width, size_t stride);
 // a *= b; returns the sum of a.
 float multiply_rows(float* a, const float* b, size_t n);
 void scale_row(float* a, float factor, size_t n);
-// Forward and backward meet: node becomes alpha beta, and beta becomes node beta scale. Returns the largest beta.
-float meet_rows(float* node, float* beta, const float* alpha, float scale, size_t n);
+// Combines forward and backward: node becomes alpha beta, and beta becomes node beta scale. Returns the largest beta.
+float combine_rows(float* node, float* beta, const float* alpha, float scale, size_t n);
 // out += the sum over i of values(i) row(ids(i)) of a table.
 void add_rows(float* out, const float* table, const int32_t* ids, const float* values, size_t count, size_t stride);
-// out = the sum over i of values(i) rows(ids(i)); without values all are 1.
+// out = the sum over i of values(i) rows(ids(i)). Without values, all are 1.
 void sum_rows(float* out, const float* const* rows, const int32_t* ids, const float* values, size_t count, size_t stride);
 
-// The inner product of n numbers.
+// The inner product of two arrays of n numbers.
 double dot(const double* a, const float* b, size_t n);
 double dot(const double* a, const double* b, size_t n);
-// sum += factor a, n numbers.
+// sum += factor a, for n numbers.
 void add_scaled(double* sum, double factor, const float* a, size_t n);
-// The upper triangle of sums += the sum over rows of row row', n a multiple of 8 and the distance of rows; some of the lower
+// The upper triangle of sums += the sum over rows of row row'. n is a multiple of 8 and the length of a row. Parts of the lower
 // triangle may change.
 void add_outer_products(double* sums, const double* rows, size_t count, size_t n);

@@ -1,8 +1,8 @@
-// Residuals of batches of sentences, and the weights they lead back to.
+// Residuals of batches of sentences, and the gradients of their weights.
 //
-// The sentences of a batch are scored one by one as chains; where the lattice is full and edges are the same everywhere,
-// they go side by side in groups of like length (chain/dense_chains.h, chain/sparse_chains.h). Threads share the sentences;
-// then each takes its own features in the order of the sentences: the same bits for any number of threads.
+// Sentences are scored one by one as chains. If the lattice is full and edge scores do not depend on the position, they are
+// scored in groups of similar length (chain/dense_chains.h, chain/sparse_chains.h). Threads share the sentences. Then each
+// thread updates its own features in the order of the sentences, so results are bit-identical for any number of threads.
 #pragma once
 #include <algorithm>
 #include <memory>
@@ -20,7 +20,7 @@ class ChainBatches : public ChainItems {
     using ChainItems::ChainItems;
 
    protected:
-    // Residuals of a batch of sentences: by chains, or where the lattice is full and edges are the same everywhere, by groups.
+    // Work memory for the residuals of a batch of sentences: as chains, or in groups if dense().
     template <typename Real>
     struct Work {
         std::vector<size_t> sentences;
@@ -28,23 +28,23 @@ class ChainBatches : public ChainItems {
         std::vector<double> losses;
         DensePairs pairs;
         std::vector<DenseGroup> groups;
-        // In place of those where few pairs were seen, and the sentences of a group are alike in length.
+        // Used instead of `pairs` and `groups` if few pairs were seen and the sentences of a group have similar lengths.
         bool few_pairs = false;
         SparsePairs sparse_pairs;
         std::vector<SparseGroup> sparse_groups;
         std::vector<std::vector<size_t>> members;
-        std::vector<char> sparse;              // which groups
-        size_t n_groups = 0, first_group = 0;  // of the batch, and how many come before it in the stream
+        std::vector<char> sparse;              // which groups are sparse
+        size_t n_groups = 0, first_group = 0;  // of the batch; number of earlier groups in the stream
         FeatureStream::Rows rows;
     };
-    // Sentences of a group: more are quicker, fewer let the threads share a small batch.
+    // Sentences per group: large groups are faster, small ones let threads share a small batch.
     static constexpr size_t kGroup = 8, kLargeGroup = kTile;
 
     bool dense() const {
-        return all_labels() && !edges_ && triples_.empty() && (loss_ == Loss::likelihood || loss_ == Loss::pieces);
+        return all_labels() && !edges_ && triples_.empty() && (loss_ == Loss::likelihood || loss_ == Loss::piecewise);
     }
 
-    // Fills `work` with the residuals of sentences; returns their loss.
+    // Fills `work` with the residuals of sentences. Returns their loss.
     template <size_t Stride, typename Real>
     double residuals_of(const int64_t* order, size_t count, const Real* weights, Work<Real>& work, Team& team) const {
         work.sentences.assign(order, order + count);
@@ -52,12 +52,12 @@ class ChainBatches : public ChainItems {
         double loss = 0.0;
         if constexpr (std::is_same_v<Real, float>) {
             if (dense()) {
-                group_up(work, Stride == 1 ? kLargeGroup : kGroup);
+                make_groups(work, Stride == 1 ? kLargeGroup : kGroup);
                 if (Stride == 2) work.pairs.set(weights, K_, Stride);
                 work.losses.resize(work.n_groups);
                 team.run([&](size_t part, size_t parts) {
                     for (size_t g = part; g < work.n_groups; g += parts) {
-                        if (Stride == 1 && work.sparse[g])  // only batch evaluations find out which pairs are few
+                        if (Stride == 1 && work.sparse[g])  // only batch evaluations use sparse groups
                             work.losses[g] = group_residual<1>(g, weights, work, work.sparse_groups[g], work.sparse_pairs);
                         else
                             work.losses[g] = group_residual<Stride>(g, weights, work, work.groups[g], work.pairs);
@@ -77,8 +77,8 @@ class ChainBatches : public ChainItems {
         return loss;
     }
 
-    // Calls use(weight, feature, gradient) for each node weight of a batch that belongs to this part, but for those of
-    // tokens whose residuals are all at most `limit`. Groups are those of stochastic steps, which are dense.
+    // Calls use(weight, feature, gradient) for each node weight of a batch that belongs to this part, except for tokens whose
+    // residuals are all at most `limit`. Groups must be dense, as in stochastic steps.
     template <typename Real, typename Use>
     void each_node_weight(Work<Real>& work, Real limit, size_t part, size_t parts, Use use) const {
         if constexpr (std::is_same_v<Real, float>)
@@ -132,7 +132,7 @@ class ChainBatches : public ChainItems {
         }
     }
 
-    // The features of sentences in order, by the groups that they are taken in.
+    // The features of sentences in order, in the groups of batch evaluation.
     std::unique_ptr<FeatureStream> streamed(const std::vector<int64_t>& order) const {
         std::vector<FeatureStream::Group> groups;
         size_t count = 0;
@@ -145,7 +145,7 @@ class ChainBatches : public ChainItems {
         return std::make_unique<FeatureStream>(*nodes_, groups, K_);
     }
 
-    mutable std::unique_ptr<FeatureStream> stream_;  // of batch evaluations, made when first needed
+    mutable std::unique_ptr<FeatureStream> stream_;  // for batch evaluations, built when first needed
 
    private:
     // The rows of a group, sentence by sentence.
@@ -169,15 +169,15 @@ class ChainBatches : public ChainItems {
         stream_->add_scores(work.first_group + g, weights + layout_.node(0), work.rows, rows.data());
     }
 
-    // Whether sentences, longest first, waste little memory when each takes as much as the longest.
-    bool alike(const std::vector<size_t>& sentences) const {
+    // Whether sentences, longest first, waste little memory if each takes the space of the longest.
+    bool similar_lengths(const std::vector<size_t>& sentences) const {
         size_t tokens = 0;
         for (const size_t s : sentences) tokens += length(s);
         return kTile * length(sentences[0]) <= 4 * tokens + 1024;
     }
 
-    // Splits the sentences of a batch into groups of like length, longest first.
-    void group_up(Work<float>& work, size_t size) const {
+    // Splits the sentences of a batch into groups of similar length, longest first.
+    void make_groups(Work<float>& work, size_t size) const {
         std::vector<size_t> sorted;
         for (const size_t s : work.sentences)
             if (length(s) > 0) sorted.push_back(s);
@@ -188,7 +188,7 @@ class ChainBatches : public ChainItems {
         work.members.assign(work.n_groups, {});
         for (size_t i = 0; i < sorted.size(); ++i) work.members[i / size].push_back(sorted[i]);
         work.sparse.clear();
-        for (const std::vector<size_t>& members : work.members) work.sparse.push_back(work.few_pairs && alike(members));
+        for (const std::vector<size_t>& members : work.members) work.sparse.push_back(work.few_pairs && similar_lengths(members));
     }
 
     template <size_t Stride, typename Group, typename Pairs>
@@ -209,18 +209,18 @@ class ChainBatches : public ChainItems {
             each_token_ahead<Stride>(members[i], weights,
                                      [&](int64_t t, size_t j) { node_scores<Stride>(t, weights, group.row(i, j)); });
         if constexpr (std::is_same_v<Group, DenseGroup>)
-            group.run(pairs, gold, of_sentences, loss_ == Loss::pieces);
+            group.run(pairs, gold, of_sentences, loss_ == Loss::piecewise);
         else
             group.run(pairs, gold, of_sentences);
         double loss = 0.0;
         for (size_t i = 0; i < members.size(); ++i)
-            loss += group.bad(i) ? alone<Stride>(members[i], i, weights, group, pairs) : group.loss(i);
+            loss += group.bad(i) ? chain_residual<Stride>(members[i], i, weights, group, pairs) : group.loss(i);
         return loss;
     }
 
-    // The residuals of one sentence of a group, by the way that is always right.
+    // The residuals of one sentence of a group, computed as a chain, which always works.
     template <size_t Stride, typename Group, typename Pairs>
-    double alone(size_t s, size_t i, const float* weights, Group& group, const Pairs& pairs) const {
+    double chain_residual(size_t s, size_t i, const float* weights, Group& group, const Pairs& pairs) const {
         Chain<float> chain;
         const double loss = residual<Stride>(s, weights, chain);
         for (size_t j = 0; j < chain.n; ++j) std::copy(chain.nodes(j), chain.nodes(j) + K_, group.row(i, j));

@@ -1,11 +1,11 @@
-// Sentences as training items, and the weights that score them, sparse by feature.
+// Training sentences, and the sparse weights that score them.
 //
 //     node_j(y) = base_j(y) + sum over features f of token j of value * W(f, y)
 //     edge_j(y, y') = T(y, y') + sum over edge features g of token j of U(g, y, y')
 //
-// Labels of a token are its candidates, or all K where none are given. Sentences begin and end with a boundary symbol
-// (label K). Where label triples are given, each has a weight too, S(y, y', y''). Weights are laid out as T, U, W, S.
-// This file leads from weights to the scores of one chain, and from its residuals back to the weights.
+// The labels of a token are its candidates, or all K if none are given. Sentences start and end with a boundary symbol (label
+// K). Label triples, if given, have weights S(y, y', y'') as well. The order of weights is T, U, W, S. This file computes the
+// scores of one chain from the weights, and the gradient of the weights from its residuals.
 #pragma once
 #include <cmath>
 #include <memory>
@@ -22,22 +22,22 @@
 
 inline Loss loss_named(const std::string& name) {
     if (name == "likelihood") return Loss::likelihood;
-    if (name == "pieces") return Loss::pieces;
-    if (name == "local") return Loss::local;
-    if (name == "path") return Loss::path;
+    if (name == "piecewise") return Loss::piecewise;
+    if (name == "memm") return Loss::memm;
+    if (name == "perceptron") return Loss::perceptron;
     throw std::invalid_argument("unknown loss");
 }
 
-// What a model is trained on.
+// The training data of a model.
 struct ChainData {
     Loss loss;
     size_t n_labels;
     Array<int64_t> sentences;
     FeatureSlots nodes;                  // weights W, and the features of each token
-    std::optional<Array<float>> values;  // of the features, where they are not all 1
-    std::optional<Csr> candidates;       // labels of each token, all where there are none
+    std::optional<Array<float>> values;  // of the features, if they are not all 1
+    std::optional<Csr> candidates;       // labels of each token; all labels if not given
     std::optional<Array<float>> base;    // of each candidate
-    Array<int32_t> gold;                 // which candidate is right, -1 where it is not known
+    Array<int32_t> gold;                 // index of the gold candidate, -1 if unknown
     std::optional<FeatureSlots> edges;   // the same for weights U
     std::optional<Array<float>> sentence_weights;
     Array<uint8_t> free_pairs;   // which label pairs have a weight T to train
@@ -56,7 +56,7 @@ class ChainItems {
           gold_(data.gold),
           sentence_weights_(data.sentence_weights),
           free_(data.free_pairs) {
-        if (sentences_.size() < 1) throw std::invalid_argument("sentence offsets start at 0 and never fall");
+        if (sentences_.size() < 1) throw std::invalid_argument("sentence offsets must start at 0 and never decrease");
         n_tokens_ = static_cast<size_t>(sentences_.back());
         check();
         nodes_ = std::make_unique<SparseFeatures>(data.nodes, data.values, n_tokens_, K_);
@@ -65,7 +65,7 @@ class ChainItems {
             place_edge_slots();
         }
         if (data.triples) {
-            if (loss_ != Loss::likelihood) throw std::invalid_argument("label triples are for the likelihood");
+            if (loss_ != Loss::likelihood) throw std::invalid_argument("label triples need the loss likelihood");
             check_triples(*data.triples, K_);
             triples_ = Triples(data.triples->offsets.data(), data.triples->ids.data(), K_);
         }
@@ -113,7 +113,7 @@ class ChainItems {
             c.width[j] = width(begin + static_cast<int64_t>(j));
             c.gold[j] = gold_[begin + static_cast<int64_t>(j)];
         }
-        c.narrow = loss_ == Loss::local;
+        c.narrow = loss_ == Loss::memm;
         c.second = !triples_.empty();
         c.lay_out();
         each_token_ahead<Stride>(s, weights, [&](int64_t t, size_t j) { node_scores<Stride>(t, weights, c.nodes(j)); });
@@ -121,7 +121,7 @@ class ChainItems {
         if (c.second) fill_triples<Stride>(begin, weights, c);
     }
 
-    // Residuals of a sentence into the chain; returns its loss, both times its weight.
+    // Computes the residuals of a sentence in the chain and returns its loss, both multiplied by the sentence's weight.
     template <size_t Stride, typename Weight, typename Real>
     double residual(size_t s, const Weight* weights, Chain<Real>& c) const {
         if (sentences_[s] == sentences_[s + 1]) {
@@ -148,7 +148,7 @@ class ChainItems {
         return static_cast<double>(weight) * loss;
     }
 
-    // Calls use(token, position) for the tokens of a sentence, prefetching the weights of the next ones.
+    // Calls use(token, position) for the tokens of a sentence, and prefetches the weights of the next ones.
     template <size_t Stride, typename Weight, typename Use>
     void each_token_ahead(size_t s, const Weight* weights, Use use) const {
         const int64_t begin = sentences_[s], end = sentences_[s + 1];
@@ -161,8 +161,8 @@ class ChainItems {
         }
     }
 
-    // Calls use(weight, feature, gradient) for each node weight of a token whose feature belongs to this part, unless its
-    // residuals are all at most `limit`.
+    // Calls use(weight, feature, gradient) for each node weight of a token whose feature belongs to this part, unless the
+    // token's residuals are all at most `limit`.
     template <typename Real, typename Use>
     void node_weights_of(int64_t t, const Real* r, Real limit, size_t part, size_t parts, Use use) const {
         const size_t m = width(t);
@@ -176,7 +176,7 @@ class ChainItems {
         });
     }
 
-    // Calls use(weight, feature, gradient) for each edge weight of a sentence whose feature belongs to this part; `pairs` is
+    // Calls use(weight, feature, gradient) for each edge weight of a sentence whose feature belongs to this part. `pairs` is
     // work memory.
     template <typename Real, typename Use>
     void edge_weights_of(size_t s, Chain<Real>& c, std::vector<int32_t>& pairs, size_t part, size_t parts, Use use) const {
@@ -192,7 +192,8 @@ class ChainItems {
         }
     }
 
-    // Calls use(weight, gradient) for each label triple of a sentence whose weight belongs to this part, unless its residual is at most `limit`.
+    // Calls use(weight, gradient) for each label triple of a sentence whose weight belongs to this part and whose residual
+    // exceeds `limit`.
     template <typename Real, typename Use>
     void triples_of(const Chain<Real>& c, Real limit, size_t part, size_t parts, Use use) const {
         if (c.n == 0) return;
@@ -220,7 +221,7 @@ class ChainItems {
     }
 
    private:
-    // In the full lattice, where each edge slot stands in a block: y * K + y', or -1 - y' where y is the start symbol.
+    // In the full lattice, the position of each edge slot in a block: y * K + y', or -1 - y' if y is the start symbol.
     void place_edge_slots() {
         if (candidates_) return;
         for (size_t s = 0; s < edges_->size(); ++s) {
@@ -232,10 +233,10 @@ class ChainItems {
         }
     }
 
-    // Calls use(position in the block, slot) for each slot of an edge feature that the block leading to token t has.
+    // Calls use(position in the block, slot) for each slot of an edge feature that is in the block leading to token t.
     template <typename Use>
     void each_edge_slot(int64_t t, bool starts, int32_t g, std::vector<int32_t>& pairs, Use use) const {
-        const bool narrow = loss_ == Loss::local;
+        const bool narrow = loss_ == Loss::memm;
         if (!candidates_ && !narrow) {
             for (int64_t s = edges_->slots.begin(g); s < edges_->slots.end(g); ++s) {
                 const int32_t place = edge_place_[static_cast<size_t>(s)];
@@ -301,7 +302,7 @@ class ChainItems {
     }
 
     void check() const {
-        check_offsets(sentences_, n_tokens_, "sentence offsets start at 0 and never fall");
+        check_offsets(sentences_, n_tokens_, "sentence offsets must start at 0 and never decrease");
         if (K_ < 1 || gold_.size() != n_tokens_ || free_.size() != n_pairs() ||
             (sentence_weights_ && sentence_weights_->size() != n_sentences()))
             throw std::invalid_argument("labels, pairs or weights disagree with the sentences");
@@ -311,7 +312,7 @@ class ChainItems {
         const int32_t least = loss_ == Loss::likelihood ? -1 : 0;
         for (size_t t = 0; t < n_tokens_; ++t)
             if (gold_[t] < least || (gold_[t] >= 0 && static_cast<size_t>(gold_[t]) >= width(static_cast<int64_t>(t))))
-                throw std::invalid_argument("a token's label is none of its candidates");
+                throw std::invalid_argument("the label of a token is not among its candidates");
     }
 
     void check_candidates(const Csr& candidates) const {
@@ -319,7 +320,7 @@ class ChainItems {
         if (starts.size() != n_tokens_ + 1) throw std::invalid_argument("candidates and tokens disagree");
         check_offsets(starts, own.size(), "candidates and tokens disagree");
         for (size_t t = 0; t < n_tokens_; ++t)
-            if (starts[t + 1] == starts[t]) throw std::invalid_argument("a token without candidate labels");
+            if (starts[t + 1] == starts[t]) throw std::invalid_argument("a token has no candidate labels");
         check_rising(starts, own, K_, "candidate labels are out of range or out of order");
     }
 

@@ -5,7 +5,7 @@
 
 template <typename Real>
 double Chains::sum_gradient(const Real* weights, double* gradient, Team& team) const {
-    const size_t batch = triples_.empty() ? 4 * kLargeGroup : kLargeGroup;  // chains of triples are large
+    const size_t batch = triples_.empty() ? 4 * kLargeGroup : kLargeGroup;  // chains with triples are large
     Work<Real>& work = std::get<Work<Real>>(work_);
     std::vector<int64_t> order(n_sentences());
     for (size_t s = 0; s < order.size(); ++s) order[s] = static_cast<int64_t>(s);
@@ -41,7 +41,7 @@ double Chains::sum_gradient(const Real* weights, double* gradient, Team& team) c
 }
 
 void Chains::check_pass(std::span<const float> state, std::span<const int64_t> order, size_t batch) const {
-    if (state.size() != 2 * size() || batch < 1) throw std::invalid_argument("weights and slots disagree");
+    if (state.size() != 2 * size() || batch < 1) throw std::invalid_argument("weights and slots disagree in number");
     for (size_t i = 0; i < order.size(); ++i)
         if (order[i] < 0 || static_cast<size_t>(order[i]) >= n_sentences()) throw std::invalid_argument("no such sentence");
 }
@@ -140,7 +140,7 @@ std::vector<int32_t> Chains::best(const float* weights, size_t threads) const {
     Edges edges;
     edges.n_labels = static_cast<int32_t>(K_);
     edges.dense.assign(weights, weights + n_pairs());
-    edges.local = loss_ == Loss::local;
+    edges.local = loss_ == Loss::memm;
     edges.triples = triples_;
     edges.triple_scores.assign(weights + layout_.triple(0), weights + size());
     const size_t parts = useful_threads(threads, n_sentences());

@@ -27,7 +27,7 @@ Nodes::Nodes(NodeData data) : data_(std::move(data)), n_contexts_(data_.features
 
 void Nodes::check() const {
     const auto& [offsets, labels] = data_.slots;
-    check_offsets(offsets, labels.size(), "slots disagree");
+    check_offsets(offsets, labels.size(), "slot offsets and labels disagree");
     check_labels(labels, data_.n_labels);
     const auto& [places, ids] = data_.features;
     for (const int32_t f : ids)
@@ -45,9 +45,9 @@ void Nodes::check() const {
     check_rising(starts, own, data_.n_labels, "candidate labels are out of range or out of order");
     for (size_t c = 0; c < n_contexts_; ++c) {
         const int64_t m = starts[c + 1] - starts[c];
-        if (m < 1) throw std::invalid_argument("a context without candidate labels");
+        if (m < 1) throw std::invalid_argument("a context has no candidate labels");
         for (int64_t i = firsts[c]; i < firsts[c + 1]; ++i)
-            if (positions[i] < 0 || positions[i] >= m) throw std::invalid_argument("a counted label is no candidate");
+            if (positions[i] < 0 || positions[i] >= m) throw std::invalid_argument("a counted label is not a candidate");
     }
 }
 
@@ -110,7 +110,7 @@ double Nodes::objective(const double* weights, double precision, double* gradien
             losses[k] += context_gradient(c, weights, p.data(), into);
     };
     if (threads <= 1) {
-        // One accumulator a part all the same: the order of the sums is that of several threads.
+        // Sums in one accumulator for each part, so the order of the sums is the same as with several threads.
         std::vector<double> into(size());
         for (size_t k = 0; k < kParts; ++k) {
             std::fill(into.begin(), into.end(), 0.0);
@@ -142,7 +142,7 @@ double Nodes::objective(const double* weights, double precision, double* gradien
 double Nodes::pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate, size_t batch,
                    size_t threads) const {
     if (state.size() != 2 * size() || decay.size() != slots_->n_features() || batch < 1)
-        throw std::invalid_argument("weights and slots disagree");
+        throw std::invalid_argument("weights and slots disagree in number");
     for (size_t i = 0; i < order.size(); ++i)
         if (order[i] < 0 || static_cast<size_t>(order[i]) >= n_contexts_) throw std::invalid_argument("no such context");
     const size_t n = order.size();
@@ -154,7 +154,7 @@ double Nodes::pass(std::span<float> state, std::span<const int64_t> order, std::
     for (size_t start = 0; start < n; start += batch) {
         const size_t count = std::min(batch, n - start);
         team.run([&](size_t part, size_t parts) {
-            // Contexts come in random order, and what they read lies anywhere: ask for it two steps ahead.
+            // Contexts come in random order and their data is scattered, so prefetch it two steps ahead.
             for (size_t i = part; i < count; i += parts) {
                 if (i + 2 * parts < count) prefetch_context(static_cast<size_t>(order[start + i + 2 * parts]));
                 if (i + parts < count) prefetch_places(static_cast<size_t>(order[start + i + parts]));
@@ -164,7 +164,7 @@ double Nodes::pass(std::span<float> state, std::span<const int64_t> order, std::
             }
         });
         for (size_t i = 0; i < count; ++i) loss += losses[i];
-        // Each thread steps for its own features, in the order of the batch: the same bits for any number of them.
+        // Each thread updates its own features in the order of the batch: results are bit-identical for any number of threads.
         team.run([&](size_t part, size_t parts) {
             for (size_t i = 0; i < count; ++i) {
                 const auto c = static_cast<size_t>(order[start + i]);

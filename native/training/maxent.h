@@ -1,11 +1,11 @@
-// Maximum entropy models of one node (section "Exponential Functions" of the paper): P(y | x) by softmax over a support.
+// Maximum entropy models of one node (section "Exponential Functions" of the paper): P(y | x), a softmax over a support.
 //
 //     s_c(y) = base_c(y) + sum over features f of context c of value * W(f, y)
 //     L(W) = sum_c sum_y n(c, y) [s_c(y) - log sum over y' in support(c) of exp s_c(y')] - sum W^2 / (2 sigma^2)
 //
-// A context is a set of features; identical ones are merged, with the counts n(c, y) of the labels seen with it. Its
-// support is its candidate labels. The gradient is observed minus expected counts of each (feature, label), as in the
-// paper's derivative. `Nodes` gives value and gradient in float64 for L-BFGS, and passes of stochastic steps in float32.
+// A context is a set of features. Identical ones are merged, with the counts n(c, y) of the labels seen with it. The support of
+// a context is its candidate labels. The gradient is the observed minus the expected count of each (feature, label), as in the
+// paper's derivative. `Nodes` computes value and gradient in float64 for L-BFGS, and runs stochastic passes in float32.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -16,15 +16,15 @@
 #include "core/array.h"
 #include "core/slots.h"
 
-// The contexts, over weights that are sparse by feature.
+// The contexts, with weights that are sparse by feature.
 struct NodeData {
     Csr slots;  // labels of each feature
     size_t n_labels;
     Csr features;                        // of each context
-    std::optional<Array<float>> values;  // of the features, where they are not all 1
+    std::optional<Array<float>> values;  // of the features, if they are not all 1
     Csr candidates;                      // of each context
     std::optional<Array<float>> base;    // of each candidate
-    LabelScores counts;                  // n(c, y); labels as positions among the candidates
+    LabelScores counts;                  // n(c, y); labels are indices among the candidates
 };
 
 class Nodes {
@@ -33,18 +33,17 @@ class Nodes {
 
     size_t size() const { return static_cast<size_t>(slots_->size()); }
 
-    // The objective to minimise, -L, and its gradient; contexts are split into fixed parts summed in order, so that
-    // the result does not depend on the number of threads.
+    // The objective to minimise, -L, and its gradient. Contexts are split into fixed parts that are summed in order, so the
+    // result does not depend on the number of threads.
     double objective(const double* weights, double precision, double* gradient, size_t threads) const;
 
-    // One pass of AdaGrad over the contexts in the given order, a fixed batch at a time: residuals of the whole batch
-    // from the weights before it, then the steps in the order of the batch. Returns the loss met on the way.
+    // One pass of AdaGrad over the contexts in the given order, in batches: computes the residuals of a batch with the same
+    // weights, then makes the steps in order. Returns the sum of the losses, each measured before its step.
     //
     //     G(s) += g^2;  W(s) -= rate * g / sqrt(G(s)),   g = expected - observed + W(s) * precision / n(f)
     //
-    // n(f) is how often the feature occurs in a pass: over a pass the prior is applied once. Contexts whose labels are all but
-    // certain take no steps.
-    // `state` holds (W, G) of each slot side by side: they are always needed together.
+    // n(f) is the number of occurrences of the feature in a pass, so a pass applies the prior once. Contexts whose labels are
+    // nearly certain make no steps. `state` holds (W, G) of each slot next to each other, since they are always used together.
     double pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate, size_t batch,
                 size_t threads) const;
 

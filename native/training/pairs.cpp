@@ -24,14 +24,14 @@ Pairs::Pairs(PairData data)
 
 void Pairs::check() const {
     const auto& [starts, own] = data_.candidates;
-    check_offsets(data_.sentences, n_tokens_, "sentence offsets fall");
+    check_offsets(data_.sentences, n_tokens_, "sentence offsets must start at 0 and never decrease");
     if (starts.size() != n_tokens_ + 1 || data_.left.size() != own.size() || data_.right.size() != own.size() ||
         data_.gold.size() != n_tokens_ || (data_.weights && data_.weights->size() != n_tokens_))
         throw std::invalid_argument("candidates, scores and tokens disagree");
     check_offsets(starts, own.size(), "candidates, scores and tokens disagree");
     for (size_t t = 0; t < n_tokens_; ++t)
         if (starts[t + 1] <= starts[t] || data_.gold[t] < 0 || data_.gold[t] >= starts[t + 1] - starts[t])
-            throw std::invalid_argument("a token without candidate labels, or whose label is none of them");
+            throw std::invalid_argument("a token has no candidate labels, or its label is not among them");
     check_rising(starts, own, data_.n_labels, "candidate labels are out of range or out of order");
 }
 
@@ -144,7 +144,7 @@ double Pairs::objective(const double* weights, double precision, double* gradien
 double Pairs::pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate, size_t batch,
                    size_t threads) const {
     if (state.size() != 2 * size() || decay.size() != 1 + edge_features() + node_features() || batch < 1)
-        throw std::invalid_argument("weights and slots disagree");
+        throw std::invalid_argument("weights and slots disagree in number");
     for (size_t i = 0; i < order.size(); ++i)
         if (order[i] < 0 || static_cast<size_t>(order[i]) >= edges_.size()) throw std::invalid_argument("no such edge");
     float* w = state.data();

@@ -1,11 +1,11 @@
-// Maximum entropy models of label pairs: P(y, y' | x) by softmax over the candidate pairs of an edge.
+// Maximum entropy models of label pairs: P(y, y' | x), a softmax over the candidate pairs of an edge.
 //
 //     s(y, y') = a_i(y) + b_i+1(y') + A f_i(y) + B f_i+1(y') + T(y, y') + sum over edge features g of i + 1 of U(g, y, y')
 //     L = sum over edges of weight [s(gold) - log sum over y, y' of exp s] - sum of squares / (2 sigma^2)
 //
-// With a = b = 0 this is the paper's pair model, trained without regard to the nodes. With a and b the logarithms of node
-// probabilities, and without A and B, it is the pair model given the nodes. Sentences begin and end with a boundary
-// symbol (label K), so that a sentence of n tokens has n + 1 edges. Weights are laid out as T, U, A, B.
+// With a = b = 0 this is the paper's pair model, trained independently of the nodes. With a and b the logarithms of node
+// probabilities, and without A and B, it is the pair model given the nodes. Sentences start and end with a boundary symbol
+// (label K), so a sentence of n tokens has n + 1 edges. The order of weights is T, U, A, B.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -18,17 +18,16 @@
 #include "core/label_pairs.h"
 #include "features/sparse_features.h"
 
-// Sentences, the candidate labels of their tokens, and what scores them.
+// Sentences, the candidate labels of their tokens, and the weights that score them.
 struct PairData {
     size_t n_labels;
     Array<int64_t> sentences;
-    Csr candidates;                     // of each token
-    Array<float> left, right;           // a and b, of each candidate
-    Array<int32_t> gold;                // which candidate is right
-    std::optional<FeatureSlots> nodes;  // weights A and B
-    std::optional<FeatureSlots> edges;  // weights U
-    std::optional<Array<float>>
-        weights;  // of each token, 1 where there are none; an edge counts as much as the token it leads to
+    Csr candidates;                       // of each token
+    Array<float> left, right;             // a and b, of each candidate
+    Array<int32_t> gold;                  // index of the gold candidate
+    std::optional<FeatureSlots> nodes;    // weights A and B
+    std::optional<FeatureSlots> edges;    // weights U
+    std::optional<Array<float>> weights;  // of each token, all 1 if not given; an edge has the weight of the token it leads to
 };
 
 class Pairs {
@@ -41,19 +40,19 @@ class Pairs {
     // -L and its gradient.
     double objective(const double* weights, double precision, double* gradient) const;
 
-    // AdaGrad over edges in the given order, as in maxent.h; decay holds the prior's share of each weight's visit for
-    // T, then for each edge feature, then for each node feature.
+    // One pass of AdaGrad over edges in the given order, as in maxent.h. `decay` holds the prior's share in one visit of each
+    // weight: of T, then of each edge feature, then of each node feature.
     double pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate, size_t batch,
                 size_t threads) const;
 
    private:
     struct Edge {
-        int64_t left, right;  // tokens, -1 the boundary
+        int64_t left, right;  // tokens, -1 for the boundary
     };
     template <typename W>
     struct Work {
         std::vector<W> a, b, r;      // node scores, then residuals; r is (m, n)
-        std::vector<int32_t> pairs;  // label pairs of the candidates, rising
+        std::vector<int32_t> pairs;  // label pairs of the candidates, ascending
         size_t m = 0, n = 0;
     };
 
@@ -67,7 +66,7 @@ class Pairs {
     }
     int32_t gold(int64_t token) const { return token < 0 ? 0 : data_.gold[token]; }
 
-    // Scores, softmax and residuals P - observed of an edge; returns its loss. Weights stand `Stride` apart.
+    // Scores, softmax and residuals P - observed of an edge. Returns its loss. Weights are `Stride` floats apart.
     template <size_t Stride, typename W>
     double residual(size_t e, const W* weights, Work<W>& work) const;
     template <size_t Stride, typename W>
@@ -82,7 +81,7 @@ class Pairs {
     PairData data_;
     size_t n_tokens_;
     LabelPairs pairs_;
-    WeightLayout layout_;  // with A and B as nodes, one after the other
+    WeightLayout layout_;  // A and B are nodes, one after the other
     std::unique_ptr<SparseFeatures> node_, edge_;
     std::vector<Edge> edges_;
     int32_t boundary_;

@@ -127,7 +127,7 @@ def _around(sentence: Sequence[Token]) -> list[int]:
     return [0, *(list(t.base).index(t.gold) for t in sentence), 0]  # type: ignore[arg-type]
 
 
-def pieces(sentence: Sequence[Token], w: Weights) -> float:
+def piecewise(sentence: Sequence[Token], w: Weights) -> float:
     """Each edge by itself, with the nodes at its ends: -log P(y, y')."""
     own, gold, loss = [np.zeros(1), *nodes(sentence, w), np.zeros(1)], _around(sentence), 0.0
     for j, edge in enumerate(blocks(sentence, w)):
@@ -136,7 +136,7 @@ def pieces(sentence: Sequence[Token], w: Weights) -> float:
     return float(loss)
 
 
-def local(sentence: Sequence[Token], w: Weights) -> float:
+def memm(sentence: Sequence[Token], w: Weights) -> float:
     """-log P(y_j | y_j-1, x) at each position; the end has no term."""
     gold, loss = _around(sentence), 0.0
     for j, (own, edge) in enumerate(zip(nodes(sentence, w), blocks(sentence, w), strict=False)):
@@ -159,10 +159,10 @@ def local_scores(sentence: Sequence[Token], w: Weights) -> dict[tuple[int, ...],
     return found
 
 
-def path(sentence: Sequence[Token], w: Weights) -> float:
+def perceptron(sentence: Sequence[Token], w: Weights) -> float:
     """The best labelling's score minus the gold labelling's score."""
     scores = all_scores(sentence, w)
     return max(scores.values()) - scores[tuple(t.gold for t in sentence)]  # type: ignore[arg-type]
 
 
-LOSSES = {"likelihood": likelihood, "pieces": pieces, "local": local, "path": path}
+LOSSES = {"likelihood": likelihood, "piecewise": piecewise, "memm": memm, "perceptron": perceptron}

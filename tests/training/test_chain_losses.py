@@ -131,7 +131,7 @@ def test_a_sentence_of_which_nothing_is_known_teaches_nothing(full: bool, triple
 @pytest.mark.parametrize("edges", [False, True])
 @pytest.mark.parametrize("labels", [5, 30])
 @pytest.mark.parametrize(
-    ("loss", "triples"), [("likelihood", False), ("likelihood", True), ("pieces", False), ("local", False)]
+    ("loss", "triples"), [("likelihood", False), ("likelihood", True), ("piecewise", False), ("memm", False)]
 )
 def test_longer_sentences_of_more_labels_are_right_too(loss: str, triples: bool, labels: int, edges: bool) -> None:
     for full in (True, False):
@@ -390,7 +390,7 @@ def test_a_label_that_vanishes_beside_a_faint_one_is_not_forgotten(
     np.testing.assert_allclose(gradient, chains.objective(weights, 0.0, 1, exact=True)[1], atol=1e-4)
 
 
-@pytest.mark.parametrize("loss", ["pieces", "local", "path"])
+@pytest.mark.parametrize("loss", ["piecewise", "memm", "perceptron"])
 @pytest.mark.parametrize("scale", [100.0, 1000.0])
 def test_other_losses_stand_extreme_scores_too(loss: str, scale: float) -> None:
     for seed in range(6):
@@ -470,7 +470,7 @@ def one_word_each(full: bool) -> Problem:
 
 
 @pytest.mark.parametrize(
-    ("loss", "triples"), [("likelihood", False), ("likelihood", True), ("pieces", False), ("local", False)]
+    ("loss", "triples"), [("likelihood", False), ("likelihood", True), ("piecewise", False), ("memm", False)]
 )
 @pytest.mark.parametrize("full", [True, False])
 def test_a_step_goes_down_the_gradient_scaled_by_what_gradients_have_been(loss: str, triples: bool, full: bool) -> None:
@@ -556,7 +556,7 @@ def learnable(full: bool, triples: bool) -> Problem:
 
 
 @pytest.mark.parametrize(
-    ("loss", "triples"), [("likelihood", False), ("likelihood", True), ("pieces", False), ("local", False)]
+    ("loss", "triples"), [("likelihood", False), ("likelihood", True), ("piecewise", False), ("memm", False)]
 )
 @pytest.mark.parametrize("full", [True, False])
 def test_passes_come_near_the_optimum(loss: str, triples: bool, full: bool) -> None:
@@ -593,7 +593,7 @@ def test_steps_leave_pairs_alone_that_are_not_free(loss: str, triples: bool, ful
     chains.pass_over(state, np.arange(5), decay_of(problem, 0.1), 0.1, 2, 1)
     fixed = problem.free == 0
     np.testing.assert_array_equal(state[::2][:16][fixed], weights_for(chains)[:16][fixed].astype(np.float32))
-    if loss == "path":
+    if loss == "perceptron":
         state = fresh_state(chains)
         chains.perceptron(state, np.arange(5), 0.0, 0.1)
         np.testing.assert_array_equal(state[::2][:16][fixed], weights_for(chains)[:16][fixed].astype(np.float32))
@@ -613,8 +613,8 @@ def test_the_best_labels_have_the_best_score_of_all(drawn: tuple[Problem, str], 
     for sentence in problem.sentences:
         labels, found = tuple(found[: len(sentence)]), found[len(sentence) :]
         if sentence:
-            every = (reference.local_scores if loss == "local" else reference.all_scores)(sentence, w)
-            if loss == "local":  # what leads to the end is added, as in decoding
+            every = (reference.local_scores if loss == "memm" else reference.all_scores)(sentence, w)
+            if loss == "memm":  # what leads to the end is added, as in decoding
                 boundary = problem.n_labels
                 every = {p: score + float(w.table[p[-1], boundary]) for p, score in every.items()}
             assert every[labels] == pytest.approx(max(every.values()), abs=1e-4)
@@ -624,7 +624,7 @@ def test_the_best_labels_have_the_best_score_of_all(drawn: tuple[Problem, str], 
 @settings(deadline=None, max_examples=40)
 def test_a_perceptron_without_mistakes_rests_and_with_them_steps_to_the_gold_path(problem: Problem) -> None:
     problem = replace(problem, weights=None)
-    chains = problem.native("path")
+    chains = problem.native("perceptron")
     weights = weights_for(chains)
     found = chains.best(weights.astype(np.float32), 1).tolist()
     gold = [t.gold for s in problem.sentences for t in s]
@@ -638,7 +638,7 @@ def test_a_perceptron_without_mistakes_rests_and_with_them_steps_to_the_gold_pat
     at = sum(len(s) for s in problem.sentences[:first])
     n = len(problem.sentences[first])
     assert wrong == sum(a != b for a, b in zip(found[at : at + n], gold[at : at + n], strict=True))
-    alone = replace(problem, sentences=[problem.sentences[first]]).native("path")
+    alone = replace(problem, sentences=[problem.sentences[first]]).native("perceptron")
     gradient = alone.objective(weights, 0.0, 1, exact=True)[1]
     np.testing.assert_allclose(state[::2], weights - gradient, atol=1e-5)
     np.testing.assert_allclose(state[1::2], -0.5 * gradient, atol=1e-5)
@@ -723,8 +723,8 @@ def test_triples_out_of_range_out_of_order_and_of_other_losses_are_refused() -> 
     for wrong in (pairs[:-1], np.append(pairs, pairs[:1])):
         with pytest.raises(ValueError, match="label triples disagree with the labels"):
             _native.Chains(**arrays | {"triples": (rows, wrong)})
-    for loss in ("pieces", "local", "path"):
-        with pytest.raises(ValueError, match="label triples are for the likelihood"):
+    for loss in ("piecewise", "memm", "perceptron"):
+        with pytest.raises(ValueError, match="label triples need the loss likelihood"):
             problem.native(loss)
     chains = problem.native("likelihood")
     state, order = np.zeros(2 * chains.size, np.float32), np.arange(2)
@@ -745,7 +745,7 @@ def test_candidates_out_of_order_and_tokens_without_any_are_refused() -> None:
 def test_other_losses_need_every_label_and_there_are_no_others() -> None:
     problem = random_problem(1, partial=True)
     assert problem.native("likelihood").size > 0
-    for loss in ("pieces", "local", "path"):
+    for loss in ("piecewise", "memm", "perceptron"):
         with pytest.raises(ValueError, match="label"):
             problem.native(loss)
     with pytest.raises(ValueError, match="unknown loss"):
@@ -756,7 +756,7 @@ def test_other_losses_need_every_label_and_there_are_no_others() -> None:
 
 @pytest.mark.parametrize("size", [0, -1, 1])
 def test_weights_and_states_of_another_size_are_refused(size: int) -> None:
-    chains = GOOD.native("path")
+    chains = GOOD.native("perceptron")
     n = max(0, chains.size + size) if size else 0
     decay, order = decay_of(GOOD, 0.0), np.arange(2)
     for call in (
@@ -771,7 +771,7 @@ def test_weights_and_states_of_another_size_are_refused(size: int) -> None:
 
 @pytest.mark.parametrize("order", [[2], [-1], [0, 2**62]])
 def test_steps_for_sentences_that_are_not_there_are_refused(order: list[int]) -> None:
-    chains = GOOD.native("path")
+    chains = GOOD.native("perceptron")
     state = np.zeros(2 * chains.size, np.float32)
     for call in (
         lambda: chains.pass_over(state, np.array(order), decay_of(GOOD, 0.0), 0.1, 1, 1),

@@ -251,7 +251,7 @@ def test_a_feature_that_a_token_has_twice_counts_twice() -> None:
 
 
 @pytest.mark.parametrize("labels", [2, 40])
-@pytest.mark.parametrize("loss", ["likelihood", "pieces"])
+@pytest.mark.parametrize("loss", ["likelihood", "piecewise"])
 def test_what_is_rounded_alike_everywhere_does_not_add_up(labels: int, loss: str) -> None:
     """Ten thousand times the same pair, likely everywhere, whose potential exp(0.7 - 1.9) is off by 8e-8 in float32."""
     rng = np.random.default_rng(0)

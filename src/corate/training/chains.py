@@ -47,15 +47,6 @@ __all__ = ["ChainTraining"]
 
 logger = logging.getLogger(__name__)
 
-#: The loss of a sentence by method, as native/chain/chain.h names it.
-LOSSES = {
-    "polish": "likelihood",
-    "standard": "likelihood",
-    "piecewise": "pieces",
-    "memm": "local",
-    "perceptron": "path",
-}
-
 #: With order 2, label triples that are seen at least this often have a weight.
 LEAST_TRIPLES = 2
 #: Their share of the prior at each visit.
@@ -86,7 +77,8 @@ class ChainTraining:
     def __init__(self, method: ChainMethod, start: Start, context: RunContext | None = None) -> None:
         assert isinstance(method, Polish | OptimizedMethod | Perceptron)
         self.method, self.start, self.context = method, start, context or RunContext()
-        self.loss, self.optimizer, self.stopped = LOSSES[method.name], method.optimizer, False
+        self.loss = "likelihood" if method.name in ("polish", "standard") else method.name
+        self.optimizer, self.stopped = method.optimizer, False
         self.p = ChainParameters.choose(method, len(start.tokens.labels), start.base)
         weights = start.token_weights(method.label_weights, method.sentence_weights)
         self.label_weights = None if method.label_weights is None else start.label_weights(method.label_weights)
@@ -210,7 +202,7 @@ class ChainTraining:
             free[self.start.pairs.origin, self.start.pairs.to] = 1
         if not self.method.boundaries:
             free[k, :] = free[:, k] = 0
-        if self.loss == "local":
+        if self.loss == "memm":
             free[:, k] = 0
         return free.ravel()
 
@@ -256,7 +248,7 @@ class ChainTraining:
         rows = replace(self.edge_rows, scores=extra).compacted() if len(extra) else SparseRows()
         found = self.start.model(self.p.temper, node, table.reshape(k + 1, k + 1), rows, full=self.full)
         triples = replace(self.triples, scores=three).compacted() if len(three) else SparseRows()
-        edges = replace(found.edges, local=self.loss == "local", triples=triples)
+        edges = replace(found.edges, local=self.loss == "memm", triples=triples)
         return replace(found, weights=found.weights.compacted(), edges=edges)
 
     def _judge(self, held_out: HeldOutSet) -> Judge:
