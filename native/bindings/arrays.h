@@ -1,5 +1,5 @@
-// NumPy arrays in and out: short names for the array types that functions take, their views for kernels, and owners for
-// what is returned.
+// Conversions between NumPy arrays and kernels: short names for argument types, views for kernels, and owners of
+// returned memory.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -24,7 +24,7 @@ template <typename T>
 using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <typename T>
 using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-// A writable one.
+// A writable array.
 template <typename T>
 using InOut = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -33,14 +33,14 @@ using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 template <typename T>
 using Out2 = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
 
-// Tuples that stand for one thing: rows of ids; rows of label scores; label counts; strings; a column of token ids.
+// Tuples of arrays that belong together.
 using CsrArrays = std::tuple<In<int64_t>, In<int32_t>>;                      // offsets, ids
 using LabelScoreArrays = std::tuple<In<int64_t>, In<int32_t>, In<float>>;    // offsets, labels, scores
 using LabelCountArrays = std::tuple<In<int64_t>, In<int32_t>, In<int32_t>>;  // offsets, labels, counts
 using StringArrays = std::tuple<In<uint8_t>, In<int64_t>>;                   // blob, offsets
 using ColumnArrays = std::tuple<In<int32_t>, In<uint8_t>, In<int64_t>>;      // ids, blob, offsets
 
-// What kernels see of them. A view shares the array: its memory lives as long as the view.
+// Views of arrays for kernels. A view shares ownership, so the memory lives at least as long as the view.
 template <typename T>
 Array<T> view(const In<T>& array) {
     return {array.data(), array.shape(0), std::make_shared<In<T>>(array)};
@@ -65,7 +65,7 @@ std::span<T> writable(const InOut<T>& array) {
     return {array.data(), array.shape(0)};
 }
 
-// Hands a vector's memory to NumPy without copying it.
+// Moves a vector's memory to NumPy without a copy.
 template <typename T>
 Out<T> to_numpy(std::vector<T>&& values) {
     auto* held = new std::vector<T>(std::move(values));
@@ -87,18 +87,18 @@ Out2<T> to_numpy(std::vector<T>&& values, size_t rows, size_t columns) {
     return Out2<T>(held->data(), {rows, columns}, owner);
 }
 
-// Several vectors as a tuple of arrays.
+// Returns several vectors as a tuple of arrays.
 template <typename... T>
 nb::tuple to_tuple(std::vector<T>&&... values) {
     return nb::make_tuple(to_numpy(std::move(values))...);
 }
 
-// The strings of a table: (blob uint8, offsets int64).
+// Returns the strings of a table as (blob uint8, offsets int64).
 inline nb::tuple to_python(const Interner& strings) {
     return to_tuple(std::vector<uint8_t>(strings.blob().begin(), strings.blob().end()), std::vector<int64_t>(strings.offsets()));
 }
 
-// Calls a function without Python's lock, so that other threads of Python go on.
+// Calls a function without the GIL, so that other Python threads can run.
 template <typename Work>
 auto unlocked(Work work) {
     const nb::gil_scoped_release release;

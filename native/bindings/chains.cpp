@@ -19,14 +19,14 @@ void make_chains(Chains* self, const std::string& loss, size_t n_labels, const I
 }
 
 void check_weights(const Chains& chains, size_t size) {
-    if (size != chains.size()) throw nb::value_error("weights and slots disagree");
+    if (size != chains.size()) throw nb::value_error("weights and slots disagree in number");
 }
 
 }  // namespace
 
 void bind_chains(nb::module_& m) {
     nb::class_<Chains>(m, "Chains",
-                       "Sentences as training items of a chain model, over a table of label pairs and sparse weights.")
+                       "The training sentences of a chain model, with a dense table of label pairs and sparse feature weights.")
         .def("__init__", &make_chains, nb::arg("loss"), nb::arg("n_labels"), nb::arg("sentences"), nb::arg("node_slots"),
              nb::arg("values").none(), nb::arg("candidates").none(), nb::arg("base").none(), nb::arg("gold"),
              nb::arg("edge_slots").none(), nb::arg("sentence_weights").none(), nb::arg("free_pairs"),
@@ -43,7 +43,7 @@ void bind_chains(nb::module_& m) {
                 return nb::make_tuple(value, to_numpy(std::move(gradient), chains.size()));
             },
             nb::arg("weights"), nb::arg("precision"), nb::arg("threads"), nb::arg("exact") = false,
-            "The loss with its Gaussian prior, and the gradient; exact: all in float64 and log space.")
+            "The loss plus its Gaussian prior, and the gradient. With exact=True, everything is in float64 and log space.")
         .def(
             "pass_over",
             [](const Chains& chains, const InOut<float>& state, const In<int64_t>& order, const In<float>& decay, float rate,
@@ -51,19 +51,19 @@ void bind_chains(nb::module_& m) {
                 return unlocked([&] { return chains.pass(writable(state), view(order), view(decay), rate, batch, threads); });
             },
             nb::arg("state"), nb::arg("order"), nb::arg("decay"), nb::arg("rate"), nb::arg("batch"), nb::arg("threads"),
-            "One pass of AdaGrad, in place; returns the loss met.")
+            "Run one pass of AdaGrad in place. Returns the sum of the losses, each measured before its step.")
         .def(
             "perceptron",
             [](const Chains& chains, const InOut<float>& state, const In<int64_t>& order, double time, double step) {
                 return unlocked([&] { return chains.perceptron(writable(state), view(order), time, step); });
             },
             nb::arg("state"), nb::arg("order"), nb::arg("time"), nb::arg("step"),
-            "Steps of the averaged perceptron, in place; returns the tokens mislabelled.")
+            "Run steps of the averaged perceptron in place. Returns the number of mislabelled tokens.")
         .def(
             "best",
             [](const Chains& chains, const In<float>& weights, size_t threads) {
                 check_weights(chains, weights.shape(0));
                 return to_numpy(unlocked([&] { return chains.best(weights.data(), threads); }));
             },
-            nb::arg("weights"), nb::arg("threads"), "The best labels of all tokens.");
+            nb::arg("weights"), nb::arg("threads"), "The best label of each token.");
 }

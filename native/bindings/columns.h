@@ -1,4 +1,4 @@
-// Tokens in columns as Python has them.
+// Views of token columns that come from Python.
 #pragma once
 #include <nanobind/stl/vector.h>
 

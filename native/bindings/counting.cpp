@@ -16,37 +16,38 @@ void bind_counting(nb::module_& m) {
     m.def(
         "count_table",
         [](const In<int32_t>& contexts, const In<int32_t>& labels, size_t n_contexts, size_t n_labels) {
-            if (labels.shape(0) != contexts.shape(0)) throw nb::value_error("as many labels as contexts are needed");
+            if (labels.shape(0) != contexts.shape(0)) throw nb::value_error("labels and contexts disagree in number");
             return to_python(unlocked([&] { return count_table(contexts.data(), view(labels), n_contexts, n_labels); }));
         },
         nb::arg("contexts"), nb::arg("labels"), nb::arg("n_contexts"), nb::arg("n_labels"),
-        "Label counts of each context: CSR offsets, labels in rising order, counts. Contexts and labels below 0 are skipped.");
+        "Label counts of each context: CSR offsets, labels in ascending order, counts. Negative contexts and labels are "
+        "skipped.");
     m.def(
         "count_tables",
         [](const In2<int32_t>& contexts, const In<int32_t>& labels, const In<int64_t>& sizes, size_t n_labels, size_t threads) {
             if (labels.shape(0) != contexts.shape(1) || sizes.shape(0) != contexts.shape(0))
-                throw nb::value_error("as many labels as contexts are needed, and a size for each kind");
+                throw nb::value_error("contexts disagree with the number of labels or of sizes");
             return to_python(
                 unlocked([&] { return count_tables(view(contexts), view(labels), view(sizes), n_labels, threads); }));
         },
         nb::arg("contexts"), nb::arg("labels"), nb::arg("sizes"), nb::arg("n_labels"), nb::arg("threads") = 1,
-        "The tables of several kinds of contexts, (kinds, n), one below the other; kind i has sizes[i] rows.");
+        "The stacked tables of several kinds of contexts, (kinds, n). Kind i has sizes[i] rows.");
     m.def(
         "occurrences",
         [](const In<int32_t>& ids, size_t n) { return to_numpy(unlocked([&] { return occurrences(view(ids), n); })); },
-        nb::arg("ids"), nb::arg("n"), "How often each id below n occurs.");
+        nb::arg("ids"), nb::arg("n"), "The number of occurrences of each id below n.");
     m.def(
         "adjust_table",
         [](const In<int64_t>& offsets, const In<int32_t>& labels, const InOut<int32_t>& counts, const In<int32_t>& token_contexts,
            const In<int32_t>& token_labels, int32_t change) {
             if (labels.shape(0) != counts.shape(0) || token_contexts.shape(0) != token_labels.shape(0))
-                throw nb::value_error("as many counts as labels, and labels as contexts, are needed");
+                throw nb::value_error("counts and labels, or labels and contexts, disagree in number");
             const Csr table{view(offsets), view(labels)};
             check_offsets(table.offsets, table.ids.size(), "table offsets and labels disagree");
             unlocked([&] { adjust_table(table, writable(counts), view(token_contexts), view(token_labels), change); });
         },
         nb::arg("offsets"), nb::arg("labels"), nb::arg("counts"), nb::arg("token_contexts"), nb::arg("token_labels"),
-        nb::arg("change"), "Add `change` to the count of each given token's (context, label), in place.");
+        nb::arg("change"), "Add `change` to the count of each token's (context, label), in place.");
     m.def(
         "count_pairs",
         [](const In<int32_t>& labels, const In<int64_t>& offsets, size_t n_labels) {
@@ -55,6 +56,6 @@ void bind_counting(nb::module_& m) {
             return to_tuple(std::move(pairs.from), std::move(pairs.to), std::move(pairs.counts));
         },
         nb::arg("labels"), nb::arg("offsets"), nb::arg("n_labels"),
-        "How often label `to` followed label `from`; the id n_labels stands for the sentence boundary, ids below 0 for labels "
-        "that are not known, which make no pair. Sorted.");
+        "How often label `to` follows label `from`, sorted. Id n_labels is the sentence boundary. A negative id is an unknown "
+        "label, which forms no pair.");
 }

@@ -20,7 +20,7 @@ std::vector<T> copy_of(const In<T>& array) {
     return std::vector<T>(array.data(), array.data() + array.shape(0));
 }
 
-// Rows of labels that rise below n_labels, checked.
+// Copies rows and checks that their labels are ascending and below n_labels.
 SparseRows rows_of(const LabelScoreArrays& arrays, size_t n_labels, const char* what) {
     const auto& [offsets, labels, scores] = arrays;
     check_offsets(view(offsets), labels.shape(0), what);
@@ -42,12 +42,12 @@ Batch batch_of(const Engine& engine, const std::vector<ColumnArrays>& columns, c
 
 nb::list tag_words(const Engine& engine, nb::sequence words, nb::list names) {
     if (engine.map().n_columns() != 1 || names.size() != engine.n_labels())
-        throw nb::value_error("columns or labels do not fit the model");
+        throw nb::value_error("columns or labels do not match the model");
     Session session(engine);
     std::vector<int32_t> ids;
     for (nb::handle word : words) {
         const std::string_view token = utf8_of(word);
-        if (token.data() == nullptr) throw nb::type_error("a token is not a string that UTF-8 can hold");
+        if (token.data() == nullptr) throw nb::type_error("a token is not a string, or cannot be encoded as UTF-8");
         ids.push_back(session.lexicon().id(0, token));
     }
     std::vector<int32_t> best(ids.size());
@@ -63,7 +63,7 @@ nb::tuple tag_text(const Engine& engine, nb::bytes data, const std::vector<std::
                    const std::vector<size_t>& positions, const std::string& separator, const std::string& comment, size_t threads,
                    int64_t first_line) {
     if (positions.size() != engine.map().n_columns() || labels.size() != engine.n_labels() || separator.size() > 1)
-        throw nb::value_error("columns, labels or separator do not fit the model");
+        throw nb::value_error("columns, labels or separator do not match the model");
     const std::string_view text = text_of(data);
     std::string out;
     const int64_t tokens =
@@ -74,7 +74,7 @@ nb::tuple tag_text(const Engine& engine, nb::bytes data, const std::vector<std::
 }  // namespace
 
 void bind_engine(nb::module_& m) {
-    nb::class_<Engine>(m, "Engine", "A chain model made ready to tag.")
+    nb::class_<Engine>(m, "Engine", "A chain model prepared for tagging.")
         .def(
             "__init__",
             [](Engine* self, const FeatureMap& map, const Edges& edges, const In<float>& bias, size_t word_column,
@@ -100,7 +100,7 @@ void bind_engine(nb::module_& m) {
                 return to_numpy(unlocked([&] { return tag(engine, batch, threads); }));
             },
             nb::arg("columns"), nb::arg("sentences"), nb::arg("ready").none(), nb::arg("threads"),
-            "Best label id of each token of a corpus.")
+            "The best label id of each token of a corpus.")
         .def(
             "lattice",
             [](const Engine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,
@@ -113,8 +113,8 @@ void bind_engine(nb::module_& m) {
             nb::arg("columns"), nb::arg("sentences"), nb::arg("ready").none(),
             "Candidate labels and node scores of each token, and its edge features: (offsets, labels, scores, offsets, ids).")
         .def("tag_words", &tag_words, nb::arg("words"), nb::arg("names"),
-             "Labels (from `names`, by id) of one sentence of a model that reads one column.")
+             "The labels of one sentence, for a model that reads one column. `names` are the labels by id.")
         .def("tag_text", &tag_text, nb::arg("data"), nb::arg("labels"), nb::arg("positions"), nb::arg("separator"),
              nb::arg("comment"), nb::arg("threads"), nb::arg("first_line"),
-             "Column text with the label appended to each line, and the number of tokens.");
+             "The column text with a label appended to each token's line, and the number of tokens.");
 }

@@ -59,7 +59,8 @@ void restore_map(FeatureMap& map, const std::vector<StringArrays>& strings, cons
 }  // namespace
 
 void bind_feature_map(nb::module_& m) {
-    nb::class_<FeatureMap>(m, "FeatureMap", "Strings, word-function values and template features, numbered exactly.")
+    nb::class_<FeatureMap>(m, "FeatureMap",
+                           "Strings, word-function values and template features, each with an id. There are no hash collisions.")
         .def(
             "__init__",
             [](FeatureMap* self, size_t n_columns, const std::vector<FunctionSpec>& functions,
@@ -81,7 +82,7 @@ void bind_feature_map(nb::module_& m) {
                 return to_python(unlocked([&] { return fit_features(map, corpus, threads); }), map, corpus.n_tokens());
             },
             nb::arg("columns"), nb::arg("sentences"), nb::arg("threads") = 1,
-            "Number the strings and features of a corpus, adding new ones: ((T, n) features, string ids a column).")
+            "Return the feature ids and string ids of a corpus, adding new ones: ((T, n) features, string ids of each column).")
         .def(
             "transform",
             [](const FeatureMap& map, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences) {
@@ -89,48 +90,50 @@ void bind_feature_map(nb::module_& m) {
                 return to_python(unlocked([&] { return find_features(map, corpus); }), map, corpus.n_tokens());
             },
             nb::arg("columns"), nb::arg("sentences"),
-            "Features of a corpus without adding any: -1 where a feature or string is not known.")
+            "Return the ids as `fit` does without adding any: -1 if a feature or string is unknown.")
         .def(
             "intern_pairs",
             [](FeatureMap& map, size_t t, const In<int32_t>& first, const In<int32_t>& second) {
-                if (t >= map.n_templates() || map.atoms(t).size() != 2) throw nb::value_error("not a template of two atoms");
-                if (first.shape(0) != second.shape(0)) throw nb::value_error("a pair has two values");
+                if (t >= map.n_templates() || map.atoms(t).size() != 2)
+                    throw nb::value_error("the template does not have two atoms");
+                if (first.shape(0) != second.shape(0)) throw nb::value_error("first and second values differ in number");
                 return to_numpy(unlocked([&] { return intern_pairs(map, t, view(first), view(second)); }));
             },
-            nb::arg("template"), nb::arg("first"), nb::arg("second"), "Number pairs of values as features of a template.")
+            nb::arg("template"), nb::arg("first"), nb::arg("second"),
+            "Return the feature ids of pairs of values, adding new ones to the template.")
         .def(
             "values_of",
             [](const FeatureMap& map, size_t f) {
-                if (f >= map.n_functions()) throw nb::index_error("no such function");
+                if (f >= map.n_functions()) throw nb::index_error("function number out of range");
                 std::vector<int32_t> out(map.strings(map.function(f).column).size());
                 for (size_t w = 0; w < out.size(); ++w) out[w] = map.value_of(f, static_cast<int32_t>(w));
                 return to_numpy(std::move(out));
             },
-            nb::arg("function"), "The function's value id of each known string, -1 where it has none.")
+            nb::arg("function"), "The function's value id of each known string, -1 if it has none.")
         .def(
             "absorb", [](FeatureMap& map, const FeatureMap& other) { return to_list(absorb(map, other)); }, nb::arg("other"),
-            "Take in all strings and features of another map; returns its features' numbers here, a template each.")
+            "Add all strings and features of another map. Returns the ids here of its features, for each template.")
         .def(
             "strings",
             [](const FeatureMap& map, size_t column) {
-                if (column >= map.n_columns()) throw nb::index_error("no such column");
+                if (column >= map.n_columns()) throw nb::index_error("column number out of range");
                 return to_python(map.strings(column));
             },
             nb::arg("column"))
         .def(
             "values",
             [](const FeatureMap& map, size_t f) {
-                if (f >= map.n_functions()) throw nb::index_error("no such function");
+                if (f >= map.n_functions()) throw nb::index_error("function number out of range");
                 return to_python(map.values(f));
             },
             nb::arg("function"))
         .def(
             "keys",
             [](const FeatureMap& map, size_t t) {
-                if (t >= map.n_templates()) throw nb::index_error("no such template");
+                if (t >= map.n_templates()) throw nb::index_error("template number out of range");
                 return to_tuple(std::vector<uint64_t>(map.prefixes(t).keys()), std::vector<uint64_t>(map.finals(t).keys()));
             },
             nb::arg("template"), "The template's (prefix keys, feature keys).")
         .def("restore", &restore_map, nb::arg("strings"), nb::arg("values"), nb::arg("keys"),
-             "Fill an empty map with what another stored.");
+             "Fill an empty map with the stored content of another.");
 }

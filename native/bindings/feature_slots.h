@@ -1,4 +1,4 @@
-// Features of tokens with their slots, as Python has them.
+// Views of token features and their weight slots that come from Python.
 #pragma once
 #include "bindings/arrays.h"
 #include "core/slots.h"

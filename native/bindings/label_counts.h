@@ -1,4 +1,4 @@
-// Tables of label counts as Python has them.
+// Views of label count tables that come from Python.
 #pragma once
 #include "bindings/arrays.h"
 #include "counting/counting.h"

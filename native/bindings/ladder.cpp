@@ -39,33 +39,33 @@ void bind_contexts(nb::module_& m) {
         [](const In<uint64_t>& keys, const LabelCountArrays& pairs, bool word_is_first, const In<int32_t>& class_of,
            const In<int64_t>& totals, int64_t rare, size_t n_labels) {
             const PairTable table{view(keys), checked(pairs, n_labels), word_is_first};
-            if (class_of.shape(0) != totals.shape(0)) throw nb::value_error("one class a word is needed");
+            if (class_of.shape(0) != totals.shape(0)) throw nb::value_error("class ids and word totals disagree in number");
             if (table.counts.n_contexts() != table.keys.size()) throw nb::value_error("pair keys and pair table disagree");
             ClassContexts found = unlocked([&] { return class_contexts(table, view(class_of), view(totals), rare, n_labels); });
             return to_tuple(std::move(found.keys), std::move(found.table.offsets), std::move(found.table.labels),
                             std::move(found.table.counts));
         },
         nb::arg("keys"), nb::arg("pairs"), nb::arg("word_is_first"), nb::arg("class_of"), nb::arg("totals"), nb::arg("rare"),
-        nb::arg("n_labels"),
-        "From counts of (neighbour, word) pairs those of (neighbour, class of the word), over rare words: (keys, table).");
+        nb::arg("n_labels"), "Sum the counts of (neighbour, rare word) pairs by (neighbour, class of the word): (keys, table).");
     m.def(
         "context_weights",
         [](const LabelCountArrays& table, const In<int32_t>& centre, const LabelScoreArrays& rows, double k, double weight) {
             const LabelCounts counts = checked(table, std::numeric_limits<int32_t>::max());
             const LabelScores scores = view(rows);
             check_rows(scores);
-            if (centre.shape(0) != counts.n_contexts()) throw nb::value_error("one distribution a context is needed");
+            if (centre.shape(0) != counts.n_contexts()) throw nb::value_error("contexts and their rows disagree in number");
             return to_python(unlocked([&] { return context_weights(counts, view(centre), scores, k, weight); }));
         },
         nb::arg("table"), nb::arg("centre"), nb::arg("rows"), nb::arg("k"), nb::arg("weight"),
-        "weight * log(1 + n(c, y) / (k p(y))), p the row of the context's centre: a context's evidence as label weights. "
-        "The part common to all labels is left out.");
+        "weight * log(1 + n(c, y) / (k p(y))), where p is the row of the context's centre: a context's evidence as label "
+        "weights. "
+        "The term common to all labels is omitted.");
 }
 
 }  // namespace
 
 void bind_ladder(nb::module_& m) {
-    nb::class_<Ladder>(m, "Ladder", "P(y | word) by back-off from counts that may change under it (see derive).")
+    nb::class_<Ladder>(m, "Ladder", "P(y | word) by back-off from counts. If the counts change, call derive again.")
         .def(
             "__init__",
             [](Ladder* self, const In<int64_t>& offsets, const In<int32_t>& labels, const In<int32_t>& counts,
@@ -73,17 +73,17 @@ void bind_ladder(nb::module_& m) {
                size_t n_labels) { new (self) Ladder({view(offsets), view(labels), view(counts)}, view(rung_ids), n_labels); },
             nb::arg("offsets"), nb::arg("labels"), nb::arg("counts"), nb::arg("rung_ids"), nb::arg("n_labels"))
         .def("derive", &Ladder::derive, nb::arg("rung_k"), nb::arg("rare"), nb::arg("word_k"), nb::arg("prior_k"),
-             nb::call_guard<nb::gil_scoped_release>(), "Derive rarity, types and prior from the counts as they are now.")
+             nb::call_guard<nb::gil_scoped_release>(), "Recompute rarity, types and prior from the current counts.")
         .def(
             "distribution",
             [](const Ladder& ladder, size_t word, int32_t left_out) {
                 ladder.require_derived();
-                if (word >= ladder.n_words()) throw nb::index_error("no such word");
+                if (word >= ladder.n_words()) throw nb::index_error("word id out of range");
                 std::vector<double> p;
                 ladder.distribution(word, 0, true, left_out, p);
                 return to_numpy(std::move(p));
             },
-            nb::arg("word"), nb::arg("left_out") = kNobody, "P(y | word), one token of label `left_out` forgotten.")
+            nb::arg("word"), nb::arg("left_out") = kNoToken, "P(y | word), leaving out one token with the label `left_out`.")
         .def(
             "word_rows",
             [](const Ladder& ladder, double threshold, size_t cap) {
@@ -95,17 +95,18 @@ void bind_ladder(nb::module_& m) {
             "rung_rows",
             [](const Ladder& ladder, size_t rung, double threshold, size_t cap, int64_t words) {
                 ladder.require_derived();
-                if (rung > ladder.n_rungs()) throw nb::index_error("no such rung");
+                if (rung > ladder.n_rungs()) throw nb::index_error("rung number out of range");
                 if (words < 1) throw nb::value_error("a row needs at least one word");
                 return to_python(unlocked([&] { return ladder.rung_rows(rung, threshold, cap, words); }));
             },
             nb::arg("rung"), nb::arg("threshold"), nb::arg("cap"), nb::arg("words") = 1,
-            "log P(y) for unknown words of each context of a rung (the rung past the last is the prior), as CSR rows, "
-            "each the mean over that many words of its context; a context without types has an empty row.")
+            "log P(y) of unknown words for each context of a rung (the rung after the last is the prior), as CSR rows. "
+            "Each row is the mean over at most `words` words of its context. A context without types has an empty row.")
         .def("lattice", &lattice, nb::arg("words"), nb::arg("ids"), nb::arg("left"), nb::arg("right"), nb::arg("class_left"),
              nb::arg("class_right"), nb::arg("class_of"), nb::arg("classes"), nb::arg("pair_k"), nb::arg("class_k"),
              nb::arg("rare"), nb::arg("threshold"), nb::arg("cap"), nb::arg("left_out").none(),
-             "Candidate labels of each token with the parts of its score: (offsets, labels, log P(y | word), left, right, "
-             "class, known). `ids` are the four contexts of each token, `left_out` its own label where it is to be forgotten.");
+             "Candidate labels of each token and the terms of their scores: (offsets, labels, log P(y | word), left, right, "
+             "class, known). `ids` holds the four contexts of each token. `left_out` holds each token's own label, to leave it "
+             "out.");
     bind_contexts(m);
 }

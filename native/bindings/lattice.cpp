@@ -6,7 +6,7 @@
 
 namespace {
 
-// Edge features of tokens, then their rows: (offsets, ids, row offsets, label pairs, scores).
+// Edge features of tokens, and their weights: (offsets, ids, row offsets, label pairs, scores).
 using ExtraArrays = std::optional<std::tuple<In<int64_t>, In<int32_t>, In<int64_t>, In<int32_t>, In<float>>>;
 
 struct CheckedLattice {
@@ -42,8 +42,8 @@ struct CheckedLattice {
         const size_t n = offsets.size() - 1;
         check_offsets(sentences, n, "sentence offsets and node offsets disagree");
         for (size_t i = 0; i < n; ++i)
-            if (offsets[i + 1] == offsets[i]) throw nb::value_error("a position without candidate labels");
-        // With K of them at a position, they are all labels in order.
+            if (offsets[i + 1] == offsets[i]) throw nb::value_error("a position has no candidate labels");
+        // A position with K candidates has all labels, in order.
         check_rising(offsets, labels, static_cast<size_t>(edges.n_labels), "candidate labels are out of range or out of order");
     }
     SentenceLattice sentence(size_t s) const {
@@ -57,13 +57,13 @@ struct CheckedLattice {
     size_t size() const { return sentences.size() - 1; }
 };
 
-// Scores of three labels in a row: (row offsets by the label two back, pairs of those after it, scores).
+// Scores of label triples: (row offsets by first label, pairs of the second and third label, scores).
 using TripleArrays = std::optional<std::tuple<In<int64_t>, In<int32_t>, In<float>>>;
 
 void use_triples(const TripleArrays& arrays, Edges& edges) {
     if (!arrays) return;
     const auto& [offsets, pairs, scores] = *arrays;
-    if (edges.local) throw nb::value_error("edges that are normalised locally have no scores of label triples");
+    if (edges.local) throw nb::value_error("edges that are normalised locally cannot have scores of label triples");
     if (pairs.shape(0) != scores.shape(0)) throw nb::value_error("label triples and their scores disagree");
     check_triples({view(offsets), view(pairs)}, static_cast<size_t>(edges.n_labels));
     edges.triples = Triples(offsets.data(), pairs.data(), static_cast<size_t>(edges.n_labels));
@@ -78,7 +78,7 @@ void bind_lattice(nb::module_& m) {
             "dense",
             [](const In2<float>& scores, bool local, const TripleArrays& triples) {
                 if (scores.shape(0) != scores.shape(1) || scores.shape(0) < 1)
-                    throw nb::value_error("dense edge scores are a (K + 1, K + 1) array");
+                    throw nb::value_error("dense edge scores must be a (K + 1, K + 1) array");
                 Edges e;
                 e.n_labels = static_cast<int32_t>(scores.shape(0)) - 1;
                 e.dense.assign(scores.data(), scores.data() + scores.size());
@@ -113,14 +113,15 @@ void bind_lattice(nb::module_& m) {
         .def(
             "at",
             [](const Edges& edges, int32_t y, int32_t z) {
-                if (y < 0 || z < 0 || y > edges.n_labels || z > edges.n_labels) throw nb::index_error("no such label");
+                if (y < 0 || z < 0 || y > edges.n_labels || z > edges.n_labels) throw nb::index_error("label id out of range");
                 return edges.at(y, z);
             },
             nb::arg("y"), nb::arg("z"))
         .def(
             "triple",
             [](const Edges& edges, int32_t y, int32_t z, int32_t w) {
-                if (std::min({y, z, w}) < 0 || std::max({y, z, w}) > edges.n_labels) throw nb::index_error("no such label");
+                if (std::min({y, z, w}) < 0 || std::max({y, z, w}) > edges.n_labels)
+                    throw nb::index_error("label id out of range");
                 return edges.at(y, z, w);
             },
             nb::arg("y"), nb::arg("z"), nb::arg("w"))
@@ -141,7 +142,7 @@ void bind_lattice(nb::module_& m) {
             return to_tuple(std::move(best), std::move(totals));
         },
         nb::arg("sentences"), nb::arg("offsets"), nb::arg("labels"), nb::arg("scores"), nb::arg("edges"),
-        nb::arg("extra") = nb::none(), "Best label of each position and best score of each sentence.");
+        nb::arg("extra") = nb::none(), "The best label of each position and the best score of each sentence.");
     m.def(
         "forward_backward",
         [](const In<int64_t>& sentences, const In<int64_t>& offsets, const In<int32_t>& labels, const In<float>& scores,
@@ -159,5 +160,6 @@ void bind_lattice(nb::module_& m) {
         },
         nb::arg("sentences"), nb::arg("offsets"), nb::arg("labels"), nb::arg("scores"), nb::arg("edges"),
         nb::arg("extra") = nb::none(), nb::arg("with_pairs") = false,
-        "log Z of each sentence, P(label) of each candidate and, if asked for, P(label, label) of neighbouring candidates.");
+        "log Z of each sentence, P(label) of each candidate and, with with_pairs=True, P(label, label) of neighbouring "
+        "candidates.");
 }

@@ -22,7 +22,7 @@ void bind_listing(nb::module_& m) {
             return nb::make_tuple(to_numpy(std::move(listed.offsets)), to_numpy(std::move(listed.ids)), values);
         },
         nb::arg("local"), nb::arg("bases"), nb::arg("wanted"), nb::arg("ready").none(), nb::arg("kept").none(), nb::arg("last"),
-        "The features of each token: its attributes, those of the wanted templates ((T, n), below 0 or past the template's "
-        "size is none), then `last` unless it is below 0. `kept` marks the ids that count, those past it do not. "
+        "The features of each token: its attributes, the features of the wanted templates, then `last` unless it is negative. "
+        "`local` is (T, n); negative ids and ids beyond the template's size are ignored. `kept` marks the ids to keep. Returns "
         "(offsets, ids, values or None).");
 }

@@ -11,14 +11,14 @@ void bind_long_vectors(nb::module_& m) {
     m.def(
         "dot",
         [](const In<double>& a, const In<double>& b) {
-            if (a.shape(0) != b.shape(0)) throw nb::value_error("vectors of different lengths");
+            if (a.shape(0) != b.shape(0)) throw nb::value_error("vectors differ in length");
             return unlocked([&] { return dot(a.data(), b.data(), a.shape(0)); });
         },
         nb::arg("a"), nb::arg("b"), "The inner product of two vectors.");
     m.def(
         "inner_products",
         [](const In2<double>& rows, const In<double>& v, const std::vector<size_t>& own) {
-            if (rows.shape(1) != v.shape(0)) throw nb::value_error("vectors of different lengths");
+            if (rows.shape(1) != v.shape(0)) throw nb::value_error("vectors differ in length");
             const Matrix<double> matrix = view(rows);
             std::vector<const double*> vectors{v.data()};
             for (const size_t r : own) {
@@ -30,15 +30,15 @@ void bind_long_vectors(nb::module_& m) {
             return to_numpy(std::move(out), vectors.size(), matrix.rows());
         },
         nb::arg("rows"), nb::arg("v"), nb::arg("own") = std::vector<size_t>(),
-        "Inner products with each row: of a vector, then of those rows whose places are given.");
+        "Inner products of each row with `v`, then with each row whose index is in `own`.");
     m.def(
         "combination",
         [](const In2<double>& rows, const In<double>& shares, const In<double>& v, double own) {
             const size_t n = v.shape(0);
-            if (rows.shape(1) != n || shares.shape(0) != rows.shape(0)) throw nb::value_error("vectors of different lengths");
+            if (rows.shape(1) != n || shares.shape(0) != rows.shape(0)) throw nb::value_error("vectors differ in length");
             std::unique_ptr<double[]> out(new double[n]);
             unlocked([&] { combination(view(rows), shares.data(), v.data(), own, out.get()); });
             return to_numpy(std::move(out), n);
         },
-        nb::arg("rows"), nb::arg("shares"), nb::arg("v"), nb::arg("own"), "own v plus the sum of the rows times their shares.");
+        nb::arg("rows"), nb::arg("shares"), nb::arg("v"), nb::arg("own"), "own * v plus the sum of shares[r] * rows[r].");
 }

@@ -5,7 +5,7 @@
 #include "bindings/bindings.h"
 
 void bind_maxent(nb::module_& m) {
-    nb::class_<Nodes>(m, "Nodes", "A maximum entropy model of labels in contexts, over sparse weights.")
+    nb::class_<Nodes>(m, "Nodes", "A maximum entropy model of labels given contexts, with sparse weights.")
         .def(
             "__init__",
             [](Nodes* self, const CsrArrays& slots, size_t n_labels, const CsrArrays& features,
@@ -20,14 +20,14 @@ void bind_maxent(nb::module_& m) {
         .def(
             "objective",
             [](const Nodes& nodes, const In<double>& weights, double precision, size_t threads) {
-                if (weights.shape(0) != nodes.size()) throw nb::value_error("weights and slots disagree");
+                if (weights.shape(0) != nodes.size()) throw nb::value_error("weights and slots disagree in number");
                 std::vector<double> gradient(nodes.size());
                 const double value =
                     unlocked([&] { return nodes.objective(weights.data(), precision, gradient.data(), threads); });
                 return nb::make_tuple(value, to_numpy(std::move(gradient)));
             },
             nb::arg("weights"), nb::arg("precision"), nb::arg("threads"),
-            "Negative log-likelihood with its Gaussian prior (precision = 1 / sigma^2), and the gradient.")
+            "The negative log-likelihood plus its Gaussian prior (precision = 1 / sigma^2), and the gradient.")
         .def(
             "pass_over",
             [](const Nodes& nodes, const InOut<float>& state, const In<int64_t>& order, const In<float>& decay, float rate,
@@ -35,11 +35,11 @@ void bind_maxent(nb::module_& m) {
                 return unlocked([&] { return nodes.pass(writable(state), view(order), view(decay), rate, batch, threads); });
             },
             nb::arg("state"), nb::arg("order"), nb::arg("decay"), nb::arg("rate"), nb::arg("batch"), nb::arg("threads"),
-            "One pass of AdaGrad, in place; returns the loss met.")
+            "Run one pass of AdaGrad in place. Returns the sum of the losses, each measured before its step.")
         .def(
             "posteriors",
             [](const Nodes& nodes, const In<float>& weights, bool logs, size_t threads) {
-                if (weights.shape(0) != nodes.size()) throw nb::value_error("weights and slots disagree");
+                if (weights.shape(0) != nodes.size()) throw nb::value_error("weights and slots disagree in number");
                 return to_numpy(unlocked([&] { return nodes.posteriors(weights.data(), logs, threads); }));
             },
             nb::arg("weights"), nb::arg("logs"), nb::arg("threads"), "P(y | x), or its logarithm, of each candidate.");

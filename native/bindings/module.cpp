@@ -1,11 +1,11 @@
-// The extension module corate._native: array-in, array-out kernels. Each file binds its own functions.
+// The extension module corate._native: kernels with arrays as input and output. Each file binds its own functions.
 #include <nanobind/nanobind.h>
 
 #include "bindings/bindings.h"
 
 NB_MODULE(_native, m) {
-    nanobind::set_leak_warnings(false);  // objects that Python itself keeps to its end are no concern of users
-    m.doc() = "Native kernels of corate. Private: the public surface is the corate package.";
+    nanobind::set_leak_warnings(false);  // Python may keep some objects until it exits
+    m.doc() = "Native kernels of corate. This module is private; use the corate package.";
     bind_strings(m);
     bind_reader(m);
     bind_word_functions(m);

@@ -6,13 +6,14 @@
 #include "bindings/feature_slots.h"
 
 void bind_pairs(nb::module_& m) {
-    nb::class_<Pairs>(m, "Pairs", "A maximum entropy model of neighbouring labels, over a dense table and sparse weights.")
+    nb::class_<Pairs>(m, "Pairs",
+                      "A maximum entropy model of label pairs, with a dense table of label pairs and sparse feature weights.")
         .def(
             "__init__",
             [](Pairs* self, size_t n_labels, const In<int64_t>& sentences, const CsrArrays& candidates, const In<float>& left,
                const In<float>& right, const In<int32_t>& gold, const std::optional<FeatureSlotArrays>& node_slots,
                const std::optional<FeatureSlotArrays>& edge_slots, const std::optional<In<float>>& weights) {
-                if (sentences.shape(0) < 1) throw nb::value_error("sentence offsets fall");
+                if (sentences.shape(0) < 1) throw nb::value_error("sentence offsets must not be empty");
                 new (self) Pairs({n_labels, view(sentences), view(candidates), view(left), view(right), view(gold),
                                   view(node_slots), view(edge_slots), view(weights)});
             },
@@ -23,12 +24,12 @@ void bind_pairs(nb::module_& m) {
         .def(
             "objective",
             [](const Pairs& pairs, const In<double>& weights, double precision) {
-                if (weights.shape(0) != pairs.size()) throw nb::value_error("weights and slots disagree");
+                if (weights.shape(0) != pairs.size()) throw nb::value_error("weights and slots disagree in number");
                 std::vector<double> gradient(pairs.size());
                 const double value = unlocked([&] { return pairs.objective(weights.data(), precision, gradient.data()); });
                 return nb::make_tuple(value, to_numpy(std::move(gradient)));
             },
-            nb::arg("weights"), nb::arg("precision"), "Negative log-likelihood with its Gaussian prior, and the gradient.")
+            nb::arg("weights"), nb::arg("precision"), "The negative log-likelihood plus its Gaussian prior, and the gradient.")
         .def(
             "pass_over",
             [](const Pairs& pairs, const InOut<float>& state, const In<int64_t>& order, const In<float>& decay, float rate,
@@ -36,5 +37,5 @@ void bind_pairs(nb::module_& m) {
                 return unlocked([&] { return pairs.pass(writable(state), view(order), view(decay), rate, batch, threads); });
             },
             nb::arg("state"), nb::arg("order"), nb::arg("decay"), nb::arg("rate"), nb::arg("batch"), nb::arg("threads"),
-            "AdaGrad over edges, in place; returns the loss met.");
+            "Run one pass of AdaGrad over edges, in place. Returns the sum of the losses, each measured before its step.");
 }

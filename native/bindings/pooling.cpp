@@ -25,7 +25,7 @@ nb::tuple bound_conditional_logit(const In2<float>& x, const CsrArrays& candidat
     check_labels(labels, n_labels);
     for (size_t t = 0; t < n; ++t)
         if (gold(t) >= 0 && (gold(t) < places[t] || gold(t) >= places[t + 1]))
-            throw nb::value_error("a token's label is no candidate of its own");
+            throw nb::value_error("the label of a token is not among its own candidates");
     ConditionalLogit sums = unlocked([&] { return conditional_logit(view(x), candidates, view(gold), view(theta), n_labels); });
     return nb::make_tuple(sums.loss, to_numpy(std::move(sums.gradient)), to_numpy(std::move(sums.hessian), size, size));
 }
@@ -51,7 +51,7 @@ void bind_pooling(nb::module_& m) {
         [](const LabelCountArrays& table, const CsrArrays& features, const In<int32_t>& expert_of, size_t n_experts,
            const CsrArrays& candidates, const In<double>& prior, double k, const std::optional<In<int32_t>>& left_out) {
             const PooledTokens tokens = tokens_of(table, features, candidates, prior, k, left_out);
-            if (expert_of.shape(0) != tokens.table.n_contexts()) throw nb::value_error("one expert a feature is needed");
+            if (expert_of.shape(0) != tokens.table.n_contexts()) throw nb::value_error("experts and features disagree in number");
             return to_numpy(unlocked([&] { return expert_evidence(tokens, view(expert_of), n_experts); }),
                             tokens.candidates.ids.size(), n_experts);
         },
@@ -63,15 +63,16 @@ void bind_pooling(nb::module_& m) {
         [](const LabelCountArrays& table, const CsrArrays& features, const In<float>& feature_weight, const CsrArrays& candidates,
            const In<double>& prior, double k, const std::optional<In<int32_t>>& left_out, size_t threads) {
             const PooledTokens tokens = tokens_of(table, features, candidates, prior, k, left_out);
-            if (feature_weight.shape(0) != tokens.table.n_contexts()) throw nb::value_error("one weight a feature is needed");
+            if (feature_weight.shape(0) != tokens.table.n_contexts())
+                throw nb::value_error("weights and features disagree in number");
             return to_numpy(unlocked([&] { return pooled_scores(tokens, view(feature_weight), threads); }));
         },
         nb::arg("table"), nb::arg("features"), nb::arg("feature_weight"), nb::arg("candidates"), nb::arg("prior"), nb::arg("k"),
         nb::arg("left_out").none(), nb::arg("threads") = 1, "Weighted evidence for each candidate label of each token.");
-    m.def(
-        "conditional_logit", &bound_conditional_logit, nb::arg("x"), nb::arg("candidates"), nb::arg("gold"), nb::arg("theta"),
-        nb::arg("n_labels"),
-        "-sum log softmax(x w + b)(gold) over candidates, its gradient and Hessian in (w, b); tokens with gold -1 are skipped.");
+    m.def("conditional_logit", &bound_conditional_logit, nb::arg("x"), nb::arg("candidates"), nb::arg("gold"), nb::arg("theta"),
+          nb::arg("n_labels"),
+          "-sum log softmax(x w + b)(gold) over candidates, its gradient and its Hessian in (w, b). Tokens with gold -1 are "
+          "skipped.");
     m.def("pair_expectations", &bound_pair_expectations, nb::arg("sentences"), nb::arg("candidates"), nb::arg("posteriors"),
-          nb::arg("scores"), "Expected label pairs where P(y, y') is proportional to P(y) P(y') exp(score): (K + 1, K + 1).");
+          nb::arg("scores"), "Expected label pairs if P(y, y') is proportional to P(y) P(y') exp(score): (K + 1, K + 1).");
 }

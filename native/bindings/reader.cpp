@@ -33,9 +33,10 @@ void bind_reader(nb::module_& m) {
         },
         nb::arg("data"), nb::arg("separator"), nb::arg("comment"), nb::arg("width"), nb::arg("skip_bad"),
         nb::arg("drop_docstart"),
-        "A token a line: (columns, each (ids int32, blob uint8, offsets int64); sentence offsets int64; the first bad "
-        "line or -1; its width, -1 for a NUL byte; the number of bad lines). An empty separator is any run of spaces "
-        "and tabs; width 0 is that of the first row. Without skip_bad the parse stops at the bad line.");
+        "Parse text with one token per line: (columns, each (ids int32, blob uint8, offsets int64); sentence offsets int64; "
+        "first bad "
+        "line or -1; its width, -1 for a NUL byte; number of bad lines). An empty separator means any run of spaces "
+        "and tabs. Width 0 means the width of the first row. Without skip_bad, parsing stops at the first bad line.");
     m.def(
         "parse_lines",
         [](nb::bytes data, bool slashed, nb::str comment, bool skip_bad) {
@@ -44,7 +45,8 @@ void bind_reader(nb::module_& m) {
             return to_python(std::move(parsed));
         },
         nb::arg("data"), nb::arg("slashed"), nb::arg("comment"), nb::arg("skip_bad"),
-        "A sentence a line, one column (tokens) or, slashed, two (split at the last slash); returns as parse_columns.");
+        "Parse text with one sentence per line. There is one column (tokens) or, if slashed, two, split at the last slash. "
+        "Returns what parse_columns returns.");
     m.def(
         "parse_items",
         [](nb::bytes data, nb::str comment) {
@@ -54,6 +56,6 @@ void bind_reader(nb::module_& m) {
                                   to_numpy(std::move(items.lines)));
         },
         nb::arg("data"), nb::arg("comment"),
-        "CRFsuite items: (as parse_columns, with the columns labels, names and value texts, the latter two a row an "
-        "attribute and a value text beginning with its colon; attribute offsets a token; the line of each token).");
+        "Parse CRFsuite items: (the result of parse_columns with the columns labels, names and value texts; attribute offsets "
+        "of each token; line of each token). Names and values have one row per attribute. A value text starts with its colon.");
 }

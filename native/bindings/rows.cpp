@@ -10,19 +10,19 @@ void bind_rows(nb::module_& m) {
             const LabelScores a = view(first), b = view(second);
             check_rows(a);
             check_rows(b);
-            if (a.offsets.size() != b.offsets.size()) throw nb::value_error("as many rows are needed of both");
+            if (a.offsets.size() != b.offsets.size()) throw nb::value_error("the two sets of rows disagree in number");
             SparseRows sum = unlocked([&] { return add_rows(a, b); });
             return to_tuple(std::move(sum.offsets), std::move(sum.labels), std::move(sum.scores));
         },
-        nb::arg("a"), nb::arg("b"), "The sum of two sets of as many rows; labels of only one keep their scores.");
+        nb::arg("a"), nb::arg("b"), "The row-wise sum of two sets of rows. A label in only one of them keeps its score.");
     m.def(
         "find_in_rows",
         [](const In<int64_t>& offsets, const In<int32_t>& labels, const In<int32_t>& wanted) {
             const Csr rows{view(offsets), view(labels)};
             check_offsets(rows.offsets, rows.ids.size(), "row offsets and labels disagree");
-            if (rows.rows() != wanted.shape(0)) throw nb::value_error("one label a row is looked for");
+            if (rows.rows() != wanted.shape(0)) throw nb::value_error("wanted labels and rows disagree in number");
             return to_numpy(unlocked([&] { return find_in_rows(rows, view(wanted)); }));
         },
         nb::arg("offsets"), nb::arg("labels"), nb::arg("wanted"),
-        "Where each row has the label wanted of it, -1 where it has not.");
+        "The position of the wanted label of each row, -1 if the row does not contain it.");
 }

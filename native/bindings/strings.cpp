@@ -1,4 +1,4 @@
-// Binds core/strings.h: interning Python strings, and finding strings and keys among known ones.
+// Binds core/strings.h: interns Python strings, and finds strings and keys in tables.
 #include "core/strings.h"
 
 #include <string>
@@ -39,7 +39,8 @@ void bind_strings(nb::module_& m) {
             for (size_t i = 0; i < ids.size(); ++i) {
                 const std::string_view item = utf8_of(items[i]);
                 if (item.data() == nullptr)
-                    throw nb::type_error(("item " + std::to_string(i) + " is not a string that UTF-8 can hold").c_str());
+                    throw nb::type_error(
+                        ("item " + std::to_string(i) + " is not a string, or cannot be encoded as UTF-8").c_str());
                 ids[i] = strings.intern(item);
             }
             nb::tuple table = to_python(strings);
@@ -52,16 +53,16 @@ void bind_strings(nb::module_& m) {
         [](const In<uint8_t>& known, const In<int64_t>& known_offsets, const In<uint8_t>& query,
            const In<int64_t>& query_offsets) {
             const StringTable table{view(known), view(known_offsets)}, wanted{view(query), view(query_offsets)};
-            check_offsets(table.offsets, table.blob.size(), "known strings do not fit their offsets");
-            check_offsets(wanted.offsets, wanted.blob.size(), "query strings do not fit their offsets");
+            check_offsets(table.offsets, table.blob.size(), "known strings and their offsets disagree");
+            check_offsets(wanted.offsets, wanted.blob.size(), "query strings and their offsets disagree");
             return to_numpy(unlocked([&] { return match_strings(table, wanted); }));
         },
         nb::arg("known"), nb::arg("known_offsets"), nb::arg("query"), nb::arg("query_offsets"),
-        "Ids in the known (distinct) table of each string of the query table, -1 where it is not there.");
+        "The id of each query string in the table of known (distinct) strings, -1 if it is not there.");
     m.def(
         "match_keys",
         [](const In<uint64_t>& known, const In<uint64_t>& query) {
             return to_numpy(unlocked([&] { return match_keys(view(known), view(query)); }));
         },
-        nb::arg("known"), nb::arg("query"), "Position of each query key among the known (distinct) ones, or -1.");
+        nb::arg("known"), nb::arg("query"), "The position of each query key among the known (distinct) keys, or -1.");
 }

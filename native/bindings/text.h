@@ -1,10 +1,10 @@
-// Text that Python holds, as UTF-8.
+// UTF-8 views of Python text.
 #pragma once
 #include <nanobind/nanobind.h>
 
 #include <string_view>
 
-// The UTF-8 of a string; no data where the object is no string, or one that UTF-8 cannot hold.
+// The UTF-8 bytes of a string. The view's data is null if the object is not a string or cannot be encoded.
 inline std::string_view utf8_of(nanobind::handle item) {
     Py_ssize_t size = 0;
     const char* data = PyUnicode_Check(item.ptr()) ? PyUnicode_AsUTF8AndSize(item.ptr(), &size) : nullptr;

@@ -13,12 +13,12 @@ void bind_word_functions(nb::module_& m) {
         .def(
             "__init__",
             [](LookupHandle* self, const In<uint8_t>& keys, const In<int64_t>& key_offsets, const In<int32_t>& values,
-               const In<uint8_t>& classes, const In<int64_t>& class_offsets, bool kin) {
+               const In<uint8_t>& classes, const In<int64_t>& class_offsets, bool related) {
                 new (self) LookupHandle{
-                    make_lookup({view(keys), view(key_offsets)}, view(values), {view(classes), view(class_offsets)}, kin)};
+                    make_lookup({view(keys), view(key_offsets)}, view(values), {view(classes), view(class_offsets)}, related)};
             },
             nb::arg("keys"), nb::arg("key_offsets"), nb::arg("values"), nb::arg("classes"), nb::arg("class_offsets"),
-            nb::arg("kin") = false);
+            nb::arg("related") = false);
     m.def(
         "apply_function",
         [](int32_t kind, int32_t number, std::string text, const In<uint8_t>& blob, const In<int64_t>& offsets,
@@ -33,5 +33,5 @@ void bind_word_functions(nb::module_& m) {
         },
         nb::arg("kind"), nb::arg("number"), nb::arg("text"), nb::arg("blob"), nb::arg("offsets"),
         nb::arg("table").none() = nb::none(),
-        "Values of a word function for a table of words: (ids int32, -1 where there is no value; blob, offsets).");
+        "Values of a word function for a table of words: (ids int32, -1 if there is no value; blob, offsets).");
 }

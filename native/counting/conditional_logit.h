@@ -1,4 +1,4 @@
-// The conditional logit that weighs experts. Kernels: see core/vectors.h.
+// The conditional logit that weights experts. For the kernels see core/vectors.h.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "core/vectors.h"
 
-// The conditional logit of tokens: labels are chosen with probability softmax(x w + b) among the candidates.
+// The conditional logit of tokens: the label of a token has probability softmax(x w + b) among its candidates.
 //
 //     loss = -sum log P(gold),   gradient = sum E[z] - z(gold),   Hessian = sum E[(z - E z)(z - E z)'],   z = (x, label)
 class ConditionalLogit {
@@ -26,19 +26,19 @@ class ConditionalLogit {
     double loss = 0.0;
     std::vector<double> gradient, hessian;
 
-    // Adds one token: evidence of its candidates, their labels, which of them is right.
-    void add(const float* x, const int32_t* labels, size_t width, size_t right, const double* theta) {
-        loss += probabilities(x, labels, width, right, theta);
+    // Adds one token: the evidence and labels of its candidates, and the index of the gold one.
+    void add(const float* x, const int32_t* labels, size_t width, size_t gold, const double* theta) {
+        loss += probabilities(x, labels, width, gold, theta);
         std::fill(mean_.begin(), mean_.end(), 0.0);
         for (size_t c = 0; c < width; ++c) add_scaled(mean_.data(), p_[c], x + c * E_, E_);
-        const float* gold = x + right * E_;
-        for (size_t e = 0; e < E_; ++e) gradient[e] += mean_[e] - gold[e];
-        for (size_t c = 0; c < width; ++c) gradient[label(labels[c])] += p_[c] - (c == right ? 1.0 : 0.0);
+        const float* gold_evidence = x + gold * E_;
+        for (size_t e = 0; e < E_; ++e) gradient[e] += mean_[e] - gold_evidence[e];
+        for (size_t c = 0; c < width; ++c) gradient[label(labels[c])] += p_[c] - (c == gold ? 1.0 : 0.0);
         for (size_t c = 0; c < width; ++c)
             if (p_[c] >= kNegligible) add_curvature(x, labels, width, c);
     }
 
-    // Puts the parts of the Hessian together.
+    // Completes the Hessian from its parts.
     void finish() {
         flush();
         for (size_t a = 0; a < E_; ++a)
@@ -50,15 +50,15 @@ class ConditionalLogit {
 
    private:
     static constexpr double kNegligible = 1e-6;
-    static constexpr size_t kRows = 64;  // their outer products are summed together
+    static constexpr size_t kRows = 64;  // number of rows whose outer products are summed together
 
     size_t label(int32_t y) const { return E_ + static_cast<size_t>(y); }
 
-    // Fills p_ with the candidates' probabilities; returns -log P(right).
-    double probabilities(const float* x, const int32_t* labels, size_t width, size_t right, const double* theta) {
+    // Fills p_ with the probabilities of the candidates. Returns -log P(gold).
+    double probabilities(const float* x, const int32_t* labels, size_t width, size_t gold, const double* theta) {
         p_.resize(width);
         for (size_t c = 0; c < width; ++c) p_[c] = theta[label(labels[c])] + dot(theta, x + c * E_, E_);
-        const double top = *std::max_element(p_.begin(), p_.end()), score = p_[right] - top;
+        const double top = *std::max_element(p_.begin(), p_.end()), score = p_[gold] - top;
         double z = 0.0;
         for (double& value : p_) z += value = std::exp(value - top);
         for (double& value : p_) value /= z;

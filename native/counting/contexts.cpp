@@ -9,7 +9,7 @@
 
 namespace {
 
-// Which class context each pair belongs to, -1 for none, in the order of their first pair.
+// The class context of each pair, -1 for none. Contexts are numbered in order of their first pair.
 std::vector<int32_t> contexts_of_pairs(const PairTable& pairs, const Array<int32_t>& class_of, const Array<int64_t>& totals,
                                        int64_t rare, KeyInterner& contexts) {
     std::vector<int32_t> context_of(pairs.keys.size(), -1);
@@ -25,7 +25,7 @@ std::vector<int32_t> contexts_of_pairs(const PairTable& pairs, const Array<int32
     return context_of;
 }
 
-// Members of groups side by side: those of group c from ends[c] to ends[c + 1].
+// Members of groups in one array: group c is from ends[c] to ends[c + 1].
 struct Groups {
     std::vector<size_t> ends;
     std::vector<int32_t> members;
@@ -78,7 +78,7 @@ SparseRows context_weights(const LabelCounts& table, const Array<int32_t>& centr
     for (size_t c = 0; c < table.n_contexts(); ++c) {
         const int32_t r = centre[c];
         if (r >= 0 && static_cast<size_t>(r) + 1 >= rows.offsets.size()) throw std::invalid_argument("row out of range");
-        // A word with one candidate label needs no more evidence.
+        // A word with only one candidate label needs no more evidence.
         if (r >= 0 && rows.offsets[r + 1] - rows.offsets[r] > 1)
             for (int64_t i = table.offsets[c]; i < table.offsets[c + 1]; ++i) {
                 const int64_t found = find_label(rows.labels.data(), rows.offsets[r], rows.offsets[r + 1], table.labels[i]);

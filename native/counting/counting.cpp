@@ -21,10 +21,11 @@ void check_contexts(const int32_t* contexts, size_t n, size_t n_contexts) {
     if (top >= 0 && static_cast<size_t>(top) >= n_contexts) throw std::invalid_argument("context id out of range");
 }
 
-// Whether one counter for every context and label is quicker than sorting the tokens: they stay in the nearest caches.
+// Whether one counter for every context and label is faster than sorting the tokens: the counters then fit in the nearest
+// caches.
 bool few_counters(size_t n_contexts, size_t n_labels) { return n_contexts * n_labels <= 1 << 15; }
 
-// A counter for each context and label.
+// Counts with one counter for each context and label.
 CountTable count_densely(const int32_t* contexts, const int32_t* labels, size_t n, size_t n_contexts, size_t n_labels) {
     std::vector<int32_t> tally(n_contexts * n_labels, 0);
     for (size_t t = 0; t < n; ++t)
@@ -43,7 +44,7 @@ CountTable count_densely(const int32_t* contexts, const int32_t* labels, size_t 
     return table;
 }
 
-// Bucket the tokens by context, then tally each bucket on a scratch row of K counters.
+// Sorts the tokens into buckets by context, then counts each bucket with K counters.
 CountTable count_checked(const int32_t* contexts, const int32_t* labels, size_t n, size_t n_contexts, size_t n_labels) {
     if (few_counters(n_contexts, n_labels)) return count_densely(contexts, labels, n, n_contexts, n_labels);
     std::vector<int64_t> start(n_contexts + 1, 0);
@@ -81,7 +82,7 @@ CountTable count_checked(const int32_t* contexts, const int32_t* labels, size_t 
     return table;
 }
 
-// Tables one below the other.
+// Stacks tables.
 CountTable joined(const std::vector<CountTable>& parts) {
     size_t rows = 0, entries = 0;
     for (const CountTable& part : parts) {
@@ -146,7 +147,7 @@ void adjust_table(const Csr& table, std::span<int32_t> counts, std::span<const i
         if (c < 0) continue;
         if (static_cast<size_t>(c) >= table.rows()) throw std::invalid_argument("context id out of range");
         const int64_t found = find_label(table.ids.data(), table.offsets[c], table.offsets[c + 1], token_labels[t]);
-        if (found < 0) throw std::invalid_argument("a token that was never counted");
+        if (found < 0) throw std::invalid_argument("a token was never counted");
         counts[static_cast<size_t>(found)] += change;
     }
 }

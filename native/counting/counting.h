@@ -1,9 +1,9 @@
-// Counting: how often each label was seen in each context, and how often each label followed another.
+// Counts: how often each label occurs in each context, and how often each label follows another.
 //
-//     n(c, y) = #{t : context_t = c, label_t = y}           a sparse table, one row a context
+//     n(c, y) = #{t : context_t = c, label_t = y}           a sparse table, one row per context
 //     n(y, y') = #{i : label_i = y, label_i+1 = y'}         with a boundary symbol before and after each sentence
 //
-// Both are sums over tokens, so the counts of two corpora add up to the counts of both together.
+// Both are sums over tokens, so the counts of two corpora can be added.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,7 +11,7 @@
 
 #include "core/array.h"
 
-// Label counts of contexts, one row a context, labels rising: counted, or kept by others.
+// Label counts of contexts, one row per context, labels ascending. CountTable owns its memory; LabelCounts is a view.
 struct CountTable {
     std::vector<int64_t> offsets{0};
     std::vector<int32_t> labels, counts;
@@ -24,21 +24,21 @@ struct LabelCounts {
     void check(size_t n_labels) const;
 };
 
-// The labels of n tokens in their contexts; contexts and labels below 0 are skipped.
+// Counts the labels of n tokens in their contexts. Negative contexts and labels are skipped.
 CountTable count_table(const int32_t* contexts, std::span<const int32_t> labels, size_t n_contexts, size_t n_labels);
-// The tables of several kinds of contexts, (kinds, n), one below the other; kind i has sizes[i] rows.
+// The stacked tables of several kinds of contexts, (kinds, n). Kind i has sizes[i] rows.
 CountTable count_tables(const Matrix<int32_t>& contexts, std::span<const int32_t> labels, std::span<const int64_t> sizes,
                         size_t n_labels, size_t threads);
-// How often each id below n occurs.
+// The number of occurrences of each id below n.
 std::vector<int64_t> occurrences(std::span<const int32_t> ids, size_t n);
 // counts(context, label) += change for each token.
 void adjust_table(const Csr& table, std::span<int32_t> counts, std::span<const int32_t> token_contexts,
                   std::span<const int32_t> token_labels, int32_t change);
 
-// How often a label followed another; the label n_labels is the boundary of sentences. Sorted.
+// How often a label follows another, sorted. Label n_labels is the sentence boundary.
 struct PairCounts {
     std::vector<int32_t> from, to;
     std::vector<int64_t> counts;
 };
-// Labels below 0 are not known, and make no pair.
+// Negative labels are unknown and form no pair.
 PairCounts count_pairs(std::span<const int32_t> labels, std::span<const int64_t> sentences, size_t n_labels);

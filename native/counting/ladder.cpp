@@ -6,7 +6,7 @@
 
 namespace {
 
-// The logarithms of the kept labels' probabilities as one more row.
+// Appends a row with the log probabilities of the kept labels.
 void add_row(const std::vector<double>& p, const std::vector<int32_t>& keep, SparseRows& rows) {
     for (const int32_t y : keep) rows.add(y, static_cast<float>(std::log(p[y])));
     rows.end_row();
@@ -25,12 +25,12 @@ Ladder::Ladder(LabelCounts words, Matrix<int32_t> rung_ids, size_t n_labels)
 }
 
 void Ladder::require_derived() const {
-    if (prior_.empty()) throw std::invalid_argument("derive the ladder first");
+    if (prior_.empty()) throw std::invalid_argument("call derive first");
 }
 
 void Ladder::derive(const std::vector<double>& rung_k, const std::vector<int64_t>& rare, double word_k, double prior_k) {
     if (rung_k.size() != rungs_.size() || rare.size() != rungs_.size())
-        throw std::invalid_argument("a constant k and a rarity limit are needed for each rung");
+        throw std::invalid_argument("each rung needs a constant k and a rarity limit");
     word_k_ = word_k;
     totals_.assign(n_words(), 0);
     prior_.assign(K_, prior_k);
@@ -53,7 +53,7 @@ void Ladder::collect_members(size_t r) {
     Rung& rung = rungs_[r];
     int32_t top = -1;
     for (size_t w = 0; w < n_words(); ++w) top = std::max(top, rung_ids_(r, w));
-    if (top >= 0 && static_cast<size_t>(top) >= n_words()) throw std::invalid_argument("more contexts at a rung than words");
+    if (top >= 0 && static_cast<size_t>(top) >= n_words()) throw std::invalid_argument("a rung has more contexts than words");
     rung.member_offsets.assign(static_cast<size_t>(top) + 2, 0);
     for (size_t w = 0; w < n_words(); ++w)
         if (rung_ids_(r, w) >= 0) ++rung.member_offsets[rung_ids_(r, w) + 1];
@@ -104,12 +104,12 @@ void Ladder::add_shares(const Rung& rung, int32_t context, size_t w, bool own, d
     }
 }
 
-// The climb is unrolled: p = sum_r a_r n_r + a prior, with a_r the product of k / (n + k) of the rungs below r and
-// 1 / (n_r + k_r), so that only the prior is a pass over all labels.
+// The back-off is unrolled: p = sum_r a_r n_r + a prior, where a_r is the product of k / (n + k) over the rungs below r, times
+// 1 / (n_r + k_r). Only the prior needs a loop over all labels.
 bool Ladder::distribution(size_t w, size_t first, bool own, int32_t left_out, std::vector<double>& p) const {
-    if (left_out != kNobody && (left_out < 0 || static_cast<size_t>(left_out) >= K_))
+    if (left_out != kNoToken && (left_out < 0 || static_cast<size_t>(left_out) >= K_))
         throw std::invalid_argument("label id out of range");
-    const int64_t n = totals_[w] - (left_out != kNobody ? 1 : 0);
+    const int64_t n = totals_[w] - (left_out != kNoToken ? 1 : 0);
     const bool known = own && n > 0;
     const double inverse = known ? 1.0 / (static_cast<double>(n) + word_k_) : 1.0;
     double scale = known ? word_k_ * inverse : 1.0;
@@ -120,11 +120,11 @@ bool Ladder::distribution(size_t w, size_t first, bool own, int32_t left_out, st
         if (types >= 0.5) scale *= rungs_[r].k / (types + rungs_[r].k);
     }
     p.resize(K_);
-    // The prior, without the token left out.
-    const double left = mass_ - (left_out != kNobody ? 1.0 : 0.0);
+    // The prior, without the token that is left out.
+    const double left = mass_ - (left_out != kNoToken ? 1.0 : 0.0);
     const double share = left > 0.0 ? scale * mass_ / left : scale;
     for (size_t y = 0; y < K_; ++y) p[y] = share * prior_[y];
-    if (left_out != kNobody && left > 0.0) p[left_out] = std::max(0.0, p[left_out] - scale / left);
+    if (left_out != kNoToken && left > 0.0) p[left_out] = std::max(0.0, p[left_out] - scale / left);
     for (size_t r = first; r < rungs_.size(); ++r)
         if (coefficients_[r] > 0.0) add_shares(rungs_[r], rung_ids_(r, w), w, own, coefficients_[r], p);
     if (!known) return false;
@@ -157,11 +157,11 @@ void Ladder::candidates(const std::vector<double>& p, size_t w, bool known, doub
 void Ladder::unknown(size_t r, size_t context, int64_t most, std::vector<double>& p) const {
     const Rung& rung = rungs_[r];
     const int64_t begin = rung.member_offsets[context], end = std::min(rung.member_offsets[context + 1], begin + most);
-    distribution(static_cast<size_t>(rung.members[begin]), r, false, kNobody, p);
+    distribution(static_cast<size_t>(rung.members[begin]), r, false, kNoToken, p);
     if (end - begin == 1) return;
     std::vector<double> other;
     for (int64_t m = begin + 1; m < end; ++m) {
-        distribution(static_cast<size_t>(rung.members[m]), r, false, kNobody, other);
+        distribution(static_cast<size_t>(rung.members[m]), r, false, kNoToken, other);
         for (size_t y = 0; y < K_; ++y) p[y] += other[y];
     }
     for (double& x : p) x /= static_cast<double>(end - begin);
@@ -172,7 +172,7 @@ SparseRows Ladder::word_rows(double threshold, size_t cap) const {
     std::vector<double> p;
     std::vector<int32_t> keep;
     for (size_t w = 0; w < n_words(); ++w) {
-        const bool known = distribution(w, 0, true, kNobody, p);
+        const bool known = distribution(w, 0, true, kNoToken, p);
         candidates(p, w, known, threshold, cap, keep);
         add_row(p, keep, rows);
     }

@@ -10,19 +10,19 @@
 
 namespace {
 
-// x_f(y) of the features of a table, with and without one token left out.
+// x_f(y) of the features in a table, with and without one token left out.
 struct Evidence {
     struct Entry {
         int32_t label;
-        float whole;  // nothing left out
-        float less;   // one taken off the count
+        float whole;  // without leaving out a token
+        float less;   // with the count reduced by one
         float of(int32_t left_out) const { return label == left_out ? less : whole; }
     };
     const int64_t* offsets;
     const double* prior;
     size_t K;
     double k;
-    std::vector<Entry> entries;  // of the table
+    std::vector<Entry> entries;  // one for each entry of the table
     std::vector<float> small;    // evidence of small counts, by label
     static constexpr int32_t kSmall = 256;
 
@@ -46,7 +46,7 @@ struct Evidence {
 
     void prefetch_row(int32_t f) const { prefetch(entries.data() + offsets[f]); }
 
-    // Calls add(position among the candidates, evidence) for each candidate the feature was seen with.
+    // Calls add(index among the candidates, evidence) for each candidate label that the feature was seen with.
     template <typename Add>
     void of(int32_t f, int32_t left_out, const int32_t* own, size_t width, Add add) const {
         if (width == K) {  // all labels are candidates, in order
@@ -66,7 +66,7 @@ struct Evidence {
     }
 };
 
-// Sums expected label pairs, edge by edge.
+// Sums expected label pairs over edges.
 class PairExpectations {
    public:
     // Candidate labels of a position with their probabilities.
@@ -108,8 +108,9 @@ void PooledTokens::check() const {
     check_offsets(features.offsets, features.ids.size(), "feature offsets and features disagree");
     check_offsets(candidates.offsets, candidates.ids.size(), "candidate offsets and labels disagree");
     if (features.rows() != candidates.rows() || table.labels.size() != table.counts.size())
-        throw std::invalid_argument("features and candidates are of different tokens");
-    if (left_out && left_out->size() != features.rows()) throw std::invalid_argument("one label a token is left out");
+        throw std::invalid_argument("features, candidates and counts disagree in number");
+    if (left_out && left_out->size() != features.rows())
+        throw std::invalid_argument("left-out labels and tokens disagree in number");
     for (const int32_t f : features.ids)
         if (f < 0 || static_cast<size_t>(f) >= table.n_contexts()) throw std::invalid_argument("feature id out of range");
     check_labels(candidates.ids, prior.size());
@@ -173,7 +174,7 @@ ConditionalLogit conditional_logit(const Matrix<float>& x, const Csr& candidates
 std::vector<double> pair_expectations(const Array<int64_t>& sentences, const Csr& candidates, const Array<float>& posteriors,
                                       const Matrix<double>& scores) {
     const auto& [places, labels] = candidates;
-    // The boundary is a position with the one label K.
+    // The boundary is a position whose only label is K.
     const auto boundary = static_cast<int32_t>(scores.rows() - 1);
     const float one = 1.0f;
     const PairExpectations::Position outside{&boundary, &one, 1};

@@ -1,4 +1,4 @@
-// See token_scores.h; the formulas stand in ladder.h.
+// See token_scores.h, and ladder.h for the formulas.
 #include "counting/token_scores.h"
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 
 namespace {
 
-// Candidate labels and probabilities of words, whole or with a token of some label left out. Tokens of a word with the same
-// label have the same row, so each is computed once.
+// Candidate labels and probabilities of words, with or without leaving out one token. Tokens of a word with the same label
+// share a row, so each row is computed once.
 class WordRows {
    public:
     struct Row {
@@ -23,9 +23,9 @@ class WordRows {
 
     // Valid until the next call.
     Row get(size_t w, int32_t left_out) {
-        int32_t never = -1;  // a label that the word was not counted with
-        const int64_t entry = left_out == kNobody ? -1 : ladder_.find(w, left_out);
-        int32_t& place = left_out == kNobody ? whole_[w] : entry >= 0 ? less_[static_cast<size_t>(entry)] : never;
+        int32_t never = -1;  // for a label that was not counted with the word
+        const int64_t entry = left_out == kNoToken ? -1 : ladder_.find(w, left_out);
+        int32_t& place = left_out == kNoToken ? whole_[w] : entry >= 0 ? less_[static_cast<size_t>(entry)] : never;
         if (place < 0) {
             place = static_cast<int32_t>(known_.size());
             add(w, left_out);
@@ -51,7 +51,7 @@ class WordRows {
     const Ladder& ladder_;
     double threshold_;
     size_t cap_;
-    std::vector<int32_t> whole_, less_;  // the row of each word, and of each (word, label) that was counted
+    std::vector<int32_t> whole_, less_;  // the row of each word, and of each counted (word, label)
     std::vector<size_t> offsets_{0};
     std::vector<int32_t> labels_, keep_;
     std::vector<double> p_, dense_;
@@ -59,7 +59,7 @@ class WordRows {
     std::vector<uint8_t> known_;
 };
 
-// Adds log((n_y / p_y + k) / (n + k)) for each of `width` kept labels: what seeing the context adds to log p.
+// Adds log((n_y / p_y + k) / (n + k)) for each of `width` kept labels: the context's contribution to log p.
 void add_context(const LabelCounts& table, int32_t context, int32_t left_out, double k, const double* p, const int32_t* keep,
                  size_t width, float* out) {
     if (context < 0) return;
@@ -78,7 +78,7 @@ void add_context(const LabelCounts& table, int32_t context, int32_t left_out, do
     }
 }
 
-// (n(class, y) + 1) / (n(class) + K), one token of label left_out forgotten.
+// (n(class, y) + 1) / (n(class) + K), leaving out one token with the label left_out.
 void class_distribution(const LabelCounts& classes, int32_t context, int32_t left_out, size_t n_labels, std::vector<double>& p) {
     p.assign(n_labels, 1.0);
     double n = static_cast<double>(n_labels);
@@ -96,13 +96,13 @@ TokenScores token_scores(const Ladder& ladder, const TokenContexts& tokens, cons
     TokenScores out;
     const size_t n = tokens.words.size();
     out.known.resize(n);
-    WordRows words_met(ladder, options.threshold, options.cap);
+    WordRows word_rows(ladder, options.threshold, options.cap);
     std::vector<double> q, kept;
     for (size_t t = 0; t < n; ++t) {
         const auto w = static_cast<size_t>(tokens.words[t]);
         if (w >= ladder.n_words()) throw std::invalid_argument("word id out of range");
-        const int32_t left_out = tokens.left_out ? (*tokens.left_out)[t] : kNobody;
-        const WordRows::Row row = words_met.get(w, left_out);
+        const int32_t left_out = tokens.left_out ? (*tokens.left_out)[t] : kNoToken;
+        const WordRows::Row row = word_rows.get(w, left_out);
         out.known[t] = row.known;
         const size_t at = out.rows.labels.size();
         out.rows.labels.insert(out.rows.labels.end(), row.labels, row.labels + row.width);
@@ -117,7 +117,7 @@ TokenScores token_scores(const Ladder& ladder, const TokenContexts& tokens, cons
             add(tokens.left, 0, left_out, options.pair_k, row.p, out.left.data());
             add(tokens.right, 1, left_out, options.pair_k, row.p, out.right.data());
         } else if (cls >= 0 && static_cast<size_t>(cls) < tokens.classes.n_contexts()) {
-            const int32_t own = ladder.total(w) > 0 && ladder.total(w) <= options.rare ? left_out : kNobody;
+            const int32_t own = ladder.total(w) > 0 && ladder.total(w) <= options.rare ? left_out : kNoToken;
             class_distribution(tokens.classes, cls, own, ladder.n_labels(), q);
             kept.resize(row.width);
             for (size_t j = 0; j < row.width; ++j) kept[j] = q[row.labels[j]];

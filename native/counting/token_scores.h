@@ -1,4 +1,4 @@
-// What a ladder says of the tokens of a corpus: the candidate labels of each, and the parts of their node scores.
+// A ladder applied to the tokens of a corpus: the candidate labels of each token, and the terms of their node scores.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,20 +9,20 @@
 #include "counting/counting.h"
 #include "counting/ladder.h"
 
-// The tokens, and the counts of their contexts: pairs with the word on the left and on the right, the same with the class of
-// a rare word in its place, and classes alone.
+// The tokens and the counts of their contexts: pairs with the word on the left and on the right, the same pairs with the class
+// of a rare word, and classes alone.
 struct TokenContexts {
     Array<int32_t> words;
-    Matrix<int32_t> ids;  // (4, n): the contexts of each token in left, right, class_left and class_right, -1 where unseen
+    Matrix<int32_t> ids;  // (4, n): each token's context in left, right, class_left and class_right, -1 if unseen
     LabelCounts left, right, class_left, class_right;
     Array<int32_t> class_of;  // of each word
     LabelCounts classes;
-    std::optional<Array<int32_t>> left_out;  // each token's own label, where it is to be forgotten
+    std::optional<Array<int32_t>> left_out;  // each token's own label, to leave it out
 };
 
 struct TokenScoreOptions {
     double pair_k, class_k;
-    int64_t rare;  // most tokens of a word that counts for its class
+    int64_t rare;  // words with at most this many tokens count for their class
     double threshold;
     size_t cap;
 };

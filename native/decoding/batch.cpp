@@ -7,7 +7,7 @@
 
 namespace {
 
-// Translates a batch's strings into a session's ids when they are first met.
+// Translates string ids of a batch into string ids of a session, each when it first occurs.
 class Translator {
    public:
     Translator(Session& session, const Batch& batch)
@@ -37,7 +37,7 @@ class Translator {
     std::vector<const int32_t*> at_;
 };
 
-// Offsets of one sentence follow those of the sentences before it.
+// Appends the offsets of one sentence, shifted to follow the previous sentences.
 void append_shifted(const std::vector<int64_t>& own, int64_t shift, std::vector<int64_t>& all) {
     for (size_t i = 1; i < own.size(); ++i) all.push_back(shift + own[i]);
 }
@@ -48,10 +48,11 @@ void Batch::check(const Engine& engine) const {
     corpus.check();
     if (corpus.columns.size() != engine.map().n_columns()) throw std::invalid_argument("wrong number of columns");
     const size_t n = corpus.n_tokens();
-    if (!ready && corpus.columns.empty() && n > 0) throw std::invalid_argument("tokens without columns and without features");
+    if (!ready && corpus.columns.empty() && n > 0)
+        throw std::invalid_argument("tokens are without columns and without ready-made features");
     if (!ready) return;
     const auto& [offsets, ids] = ready->ids;
-    if (offsets.size() != n + 1) throw std::invalid_argument("feature offsets and the sentence offsets disagree");
+    if (offsets.size() != n + 1) throw std::invalid_argument("feature offsets and sentence offsets disagree");
     check_offsets(offsets, ids.size(), "feature offsets and features disagree");
     for (const int32_t f : ids)
         if (f >= engine.n_weighted()) throw std::invalid_argument("feature id out of range");

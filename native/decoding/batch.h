@@ -1,4 +1,4 @@
-// Corpora of a trained model: all sentences of a batch in columns of strings.
+// A batch of sentences in columns of strings, tagged by a trained model.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,10 +8,10 @@
 #include "features/corpus_features.h"
 #include "features/listing.h"
 
-// Checked once.
+// A batch; call check() once before use.
 struct Batch {
     Columns corpus;
-    std::optional<Attributes> ready;  // features that come ready-made
+    std::optional<Attributes> ready;  // ready-made features
 
     void check(const Engine& engine) const;
     size_t size() const { return corpus.sentences.size() - 1; }

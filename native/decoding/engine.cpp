@@ -5,7 +5,7 @@
 
 namespace {
 
-// Which templates have a feature with entries.
+// Marks the templates that have a feature with weights.
 std::vector<bool> templates_with(const SparseRows& weights, const std::vector<int64_t>& bases) {
     std::vector<bool> active(bases.size() - 1, false);
     for (size_t t = 0; weights.size() != 0 && t < active.size(); ++t)
@@ -18,13 +18,14 @@ std::vector<bool> templates_with(const SparseRows& weights, const std::vector<in
 Engine::Engine(const FeatureMap& map, const Edges& edges, EngineData data)
     : map_(map), edges_(edges), data_(std::move(data)), all_labels_(data_.all_labels || data_.rows.size() == 0) {
     const auto K = static_cast<size_t>(edges_.n_labels);
-    if (K < 1) throw std::invalid_argument("a model needs a label");
+    if (K < 1) throw std::invalid_argument("a model needs at least one label");
     if (data_.bias.empty()) data_.bias.assign(K, 0.0f);
-    if (data_.bias.size() != K) throw std::invalid_argument("one bias a label is needed");
-    if (data_.first_feature < 0) throw std::invalid_argument("feature ids are not negative");
+    if (data_.bias.size() != K) throw std::invalid_argument("the model needs one bias for each label");
+    if (data_.first_feature < 0) throw std::invalid_argument("feature ids must not be negative");
     bases_.assign(1, data_.first_feature);
     for (size_t t = 0; t < map.n_templates(); ++t) bases_.push_back(bases_.back() + static_cast<int64_t>(map.n_features(t)));
-    if (static_cast<size_t>(bases_.back()) > data_.linear.size()) throw std::invalid_argument("fewer weights than features");
+    if (static_cast<size_t>(bases_.back()) > data_.linear.size())
+        throw std::invalid_argument("there are fewer weights than features");
     if (data_.rows.size() > 0) check_rows();
     if (data_.edge_weights.size() != 0 && data_.edge_weights.size() != data_.linear.size())
         throw std::invalid_argument("edge weights and features disagree");
@@ -33,7 +34,7 @@ Engine::Engine(const FeatureMap& map, const Edges& edges, EngineData data)
 }
 
 void Engine::check_rows() const {
-    if (data_.word_column >= map_.n_columns()) throw std::invalid_argument("no such word column");
+    if (data_.word_column >= map_.n_columns()) throw std::invalid_argument("the word column is out of range");
     const auto words = static_cast<int64_t>(map_.strings(data_.word_column).size());
     const auto n = static_cast<int64_t>(data_.rows.size());
     if (data_.rung_bases.size() != data_.rung_functions.size() + 1 || data_.rung_bases.front() != words ||
@@ -43,8 +44,8 @@ void Engine::check_rows() const {
         if (data_.rung_bases[r + 1] < data_.rung_bases[r] || data_.rung_functions[r] < 0 ||
             static_cast<size_t>(data_.rung_functions[r]) >= map_.n_functions() ||
             static_cast<size_t>(map_.function(static_cast<size_t>(data_.rung_functions[r])).column) != data_.word_column)
-            throw std::invalid_argument("ladder rungs out of range");
-    if (data_.rows.empty(n - 1)) throw std::invalid_argument("the prior's row is empty");
+            throw std::invalid_argument("ladder rungs are out of range");
+    if (data_.rows.empty(n - 1)) throw std::invalid_argument("the row of the prior is empty");
 }
 
 int64_t Engine::row_of(const Lexicon& lexicon, int32_t word) const {

@@ -1,11 +1,11 @@
-// The fused path from strings to labels: what a trained chain model does with a sentence.
+// The fused kernel from strings to labels: how a trained chain model tags a sentence.
 //
 //     node_j(y) = row(word_j)(y) + bias(y) + sum over templates t of weight(feature_t(j), y)
 //     edge_j(y, y') = T(y, y') + sum over templates t of edge weight(feature_t(j), y, y')     for the edge to token j
 //
-// row(word) is a counted distribution: the word's own where it is known, else that of the most specific rung of the
-// ladder that has one, else the prior's. Its labels are the candidates; a model without rows, or with all labels asked
-// for, takes every label. Then Viterbi. Threads split the sentences; no sentence sees another.
+// row(word) is a counted distribution: the word's own if the word is known, otherwise the distribution of the most specific
+// rung of the ladder that has one, otherwise the prior. Its labels are the candidates. A model without rows, or with all_labels
+// set, uses every label. Viterbi then finds the best labels. Threads share the sentences, which are independent.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -14,17 +14,17 @@
 #include "core/sparse_rows.h"
 #include "features/feature_map.h"
 
-// What a chain model knows besides its vocabulary and its edges.
+// The content of a chain model, without its vocabulary and its edges.
 struct EngineData {
-    std::vector<float> bias;  // of each label, or none
+    std::vector<float> bias;  // of each label, or empty
     size_t word_column;
-    SparseRows rows;                      // of known words, then of the contexts of each rung, then the prior's
+    SparseRows rows;                      // of known words, then of the contexts of each rung, then of the prior
     std::vector<int32_t> rung_functions;  // the word function of each rung, most specific first
-    std::vector<int64_t> rung_bases;      // where the rows of each rung begin, and the prior's
+    std::vector<int64_t> rung_bases;      // where the rows of each rung start, and the row of the prior
     SparseRows linear, edge_weights;      // of each feature: labels, and label pairs
-    int64_t first_feature;                // where the features of templates begin
+    int64_t first_feature;                // the id of the first template feature
     bool all_labels;
-    float floor;  // the row score of labels that a row does not have, where all labels are asked for
+    float floor;  // with all_labels: the row score of labels that are not in a row
 };
 
 class Engine {
@@ -36,7 +36,7 @@ class Engine {
     size_t n_labels() const { return static_cast<size_t>(edges_.n_labels); }
     int64_t n_weighted() const { return static_cast<int64_t>(data_.linear.size()); }
 
-    // The row of counted scores that a word has: see above.
+    // The row of counted scores for a word: see above.
     int64_t row_of(const Lexicon& lexicon, int32_t word) const;
 
     bool all_labels() const { return all_labels_; }
@@ -58,6 +58,6 @@ class Engine {
     const Edges& edges_;
     EngineData data_;
     bool all_labels_;
-    std::vector<int64_t> bases_;              // where the features of each template begin
+    std::vector<int64_t> bases_;              // where the features of each template start
     std::vector<bool> active_, edge_active_;  // templates that have weights
 };

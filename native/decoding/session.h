@@ -1,4 +1,4 @@
-// Sentences of a trained model, one after the other: their lattices, and the best labels.
+// Tags sentences one by one with a trained model: builds their lattices and finds the best labels.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -6,17 +6,18 @@
 #include "decoding/engine.h"
 #include "features/listing.h"
 
-// One thread's state: strings met so far, and the lattice of the sentence at hand.
+// The state of one thread: the strings seen so far, and the lattice of the current sentence.
 class Session {
    public:
     explicit Session(const Engine& engine);
 
     Lexicon& lexicon() { return lexicon_; }
 
-    // Fills the lattice of a sentence, whose first token is `token` among those of the ready-made features, which are
-    // numbered as in the weights, -1 unknown, or null; keep_scores false lets positions with one candidate go unscored.
+    // Builds the lattice of a sentence. `ready` holds ready-made features with the ids of the weights (-1: unknown), or is
+    // null; `token` is the index of the sentence's first token in it. If keep_scores is false, positions with one candidate get
+    // no scores.
     void build(const int32_t* const* columns, int64_t n, bool keep_scores, const Attributes* ready, int64_t token);
-    // The best labels of the lattice; returns their score.
+    // Writes the best labels of the lattice and returns their score.
     float decode(int64_t n, int32_t* best);
 
     std::vector<int64_t> offsets;
@@ -27,9 +28,9 @@ class Session {
 
    private:
     void list_edge_features(const int32_t* const* columns, int64_t i, int64_t n, const Attributes* ready, int64_t token);
-    // Candidates and their row scores.
+    // Sets the candidates and their row scores.
     void place(const int32_t* const* columns, int64_t i);
-    // score(y) += value * weight(feature, y) for the candidates; both lists rise.
+    // score(y) += value * weight(feature, y) for the candidates; both lists are ascending.
     void add(int64_t feature, const int32_t* own, size_t width, float* score, float value = 1.0f) const;
 
     const Engine& engine_;

@@ -1,4 +1,4 @@
-// See text_tagger.h; text/lines.h says what a line, white space and a field are.
+// See text_tagger.h. text/lines.h defines lines, white space and fields.
 #include "decoding/text_tagger.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ int64_t TextTagger::run(std::string_view text, std::string& out, int64_t first_l
             split_fields(row, separator_, needed_, fields);
             if (fields.size() < needed_)
                 throw std::runtime_error("line " + std::to_string(line_number) + " has " + std::to_string(fields.size()) +
-                                         " columns, the model reads column " + std::to_string(needed_));
+                                         " columns, but the model reads column " + std::to_string(needed_));
             for (size_t c = 0; c < sentence.ids.size(); ++c)
                 sentence.ids[c].push_back(session.lexicon().id(c, fields[positions_[c]]));
             ++sentence.n;
@@ -51,7 +51,7 @@ int64_t TextTagger::run(std::string_view text, std::string& out, int64_t first_l
     return tokens + tag(session, sentence, out);
 }
 
-// Labels and writes a sentence, and makes room for the next; returns its tokens.
+// Labels and writes a sentence, and clears it for the next. Returns the number of tokens.
 int64_t TextTagger::tag(Session& session, Sentence& sentence, std::string& out) const {
     const int64_t n = sentence.n;
     if (n > 0) {

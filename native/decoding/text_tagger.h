@@ -1,4 +1,4 @@
-// Column text in, the same lines with a label appended out, before the carriage returns that end them.
+// Tags column text: writes the same lines with a label appended, before any carriage return at the end of the line.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,21 +9,21 @@
 
 class TextTagger {
    public:
-    // `labels` by id; `positions` says which field of a line each column of the model reads.
+    // `labels` by id. `positions` gives the field of a line that each column of the model reads.
     TextTagger(const Engine& engine, const std::vector<std::string>& labels, std::vector<size_t> positions,
                std::string_view separator, std::string_view comment);
 
-    // Tags a text of whole sentences, appending to `out`. Returns the tokens tagged.
+    // Tags a text of whole sentences and appends to `out`. Returns the number of tokens.
     int64_t run(std::string_view text, std::string& out, int64_t first_line) const;
-    // The same by several threads, which share the text at blank lines.
+    // The same with several threads, which split the text at blank lines.
     int64_t run(std::string_view text, std::string& out, int64_t first_line, size_t threads) const;
 
    private:
     struct Line {
-        std::string_view text, returns;  // what stands before and after a label
+        std::string_view text, returns;  // the text before and after the label
         bool newline, token;
     };
-    // The sentence at hand: its lines, and the string ids of its tokens.
+    // The current sentence: its lines, and the string ids of its tokens.
     struct Sentence;
 
     int64_t tag(Session& session, Sentence& sentence, std::string& out) const;

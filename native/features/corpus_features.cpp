@@ -7,7 +7,7 @@
 
 namespace {
 
-// Each column's token ids translated by `place(column, string) -> id`; strings no token uses are not touched.
+// Translates the token ids of each column by `place(column, string) -> id`, skipping strings that no token uses.
 template <typename Place>
 std::vector<std::vector<int32_t>> translate(const std::vector<StringColumn>& columns, Place place) {
     std::vector<std::vector<int32_t>> out(columns.size());
@@ -24,7 +24,7 @@ std::vector<std::vector<int32_t>> translate(const std::vector<StringColumn>& col
     return out;
 }
 
-// The value of each string of a function's column, boundaries added.
+// The value of each string in a function's column, after the boundary values.
 std::vector<int32_t> value_table(const Lexicon& lexicon, size_t f) {
     std::vector<int32_t> table(lexicon.size(static_cast<size_t>(lexicon.map().function(f).column)));
     for (size_t i = 0; i < table.size(); ++i) {
@@ -34,8 +34,8 @@ std::vector<int32_t> value_table(const Lexicon& lexicon, size_t f) {
     return table;
 }
 
-// Features of every template at every token: (T, n), each within its template. Templates do not know of each other, so that
-// threads may share them.
+// Features of every template at every token: (T, n), numbered within the template. Templates are independent, so threads can
+// share them.
 template <typename Feature>
 class AllFeatures {
    public:
@@ -58,7 +58,7 @@ class AllFeatures {
    private:
     void of_template(size_t t, int32_t* out) const {
         const TemplateAtoms& atoms = map_.atoms(t);
-        std::vector<int32_t> values;  // of a sentence, atom by atom
+        std::vector<int32_t> values;  // of a sentence, one atom after another
         for (size_t s = 0; s + 1 < sentences_.size(); ++s) {
             const int64_t first = sentences_[s], length = sentences_[s + 1] - first;
             if (atoms.size() == 1) {
@@ -72,7 +72,7 @@ class AllFeatures {
         }
     }
 
-    // The values that an atom finds at the tokens of a sentence.
+    // Writes the values of an atom at the tokens of a sentence.
     void read(const Atom& atom, int64_t first, int64_t length, int32_t* out) const {
         const auto f = static_cast<size_t>(atom.function);
         const int64_t begin = std::clamp<int64_t>(-atom.offset, 0, length),
@@ -83,7 +83,7 @@ class AllFeatures {
         for (int64_t i = end; i < length; ++i) out[i] = static_cast<int32_t>(kMaxOffset + i + atom.offset - length);
     }
 
-    // The features of tuples of values.
+    // Writes the features of tuples of values.
     void join(size_t t, const int32_t* values, int64_t length, int32_t* out) const {
         const size_t m = map_.atoms(t).size();
         int32_t tuple[kMaxOffset + 1];
@@ -92,7 +92,7 @@ class AllFeatures {
                 if ((tuple[a] = values[static_cast<int64_t>(a) * length + i]) < 0) return false;
             return true;
         };
-        // Pairs are looked up in a table that no cache holds: ask for a sentence's slots before they are needed.
+        // The table of pairs does not fit in any cache, so prefetch the slots of a sentence before using them.
         for (int64_t i = 0; m == 2 && i < length; ++i)
             if (gather(i)) map_.prefetch(t, tuple);
         for (int64_t i = 0; i < length; ++i) out[i] = gather(i) ? feature_(t, tuple) : kAbsent;
@@ -109,10 +109,10 @@ class AllFeatures {
 
 void Columns::check() const {
     const size_t n = sentences.size() == 0 ? 0 : static_cast<size_t>(sentences.back());
-    check_offsets(sentences, n, "sentence offsets start at 0 and never fall");
+    check_offsets(sentences, n, "sentence offsets must start at 0 and never decrease");
     for (const auto& [ids, strings] : columns) {
-        if (ids.size() != n) throw std::invalid_argument("a column's length and the sentence offsets disagree");
-        check_offsets(strings.offsets, strings.blob.size(), "a column's strings do not fit their offsets");
+        if (ids.size() != n) throw std::invalid_argument("the length of a column and the sentence offsets disagree");
+        check_offsets(strings.offsets, strings.blob.size(), "the strings of a column and their offsets disagree");
         for (const int32_t id : ids)
             if (id < 0 || static_cast<size_t>(id) >= strings.size()) throw std::invalid_argument("string id out of range");
     }

@@ -7,7 +7,7 @@
 #include "core/string_table.h"
 #include "features/feature_map.h"
 
-// Tokens in columns: ids into a table of strings for each column.
+// Tokens in columns: for each column, ids into a table of strings.
 struct StringColumn {
     Array<int32_t> ids;
     StringTable strings;
@@ -20,13 +20,13 @@ struct Columns {
     void check() const;
 };
 
-// (T, n) features, each within its template, and the string ids of each column's tokens.
+// (T, n) features, numbered within the template, and the string ids of each column's tokens.
 struct CorpusFeatures {
     std::vector<int32_t> features;
     std::vector<std::vector<int32_t>> strings;
 };
 
-// Numbers the strings and features of a corpus, adding new ones.
+// Returns the feature ids and string ids of a corpus, adding new ones.
 CorpusFeatures fit_features(FeatureMap& map, const Columns& corpus, size_t threads);
-// The same without adding any: -1 where a feature or string is not known.
+// The same without adding any: -1 if a feature or string is unknown.
 CorpusFeatures find_features(const FeatureMap& map, const Columns& corpus);

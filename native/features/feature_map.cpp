@@ -15,7 +15,7 @@ FeatureMap::FeatureMap(size_t n_columns, std::vector<Function> functions, std::v
     for (const Function& f : functions_)
         if (f.column < 0 || static_cast<size_t>(f.column) >= n_columns) throw std::out_of_range("column out of range");
     for (const TemplateAtoms& atoms : templates_) {
-        if (atoms.empty() || atoms.size() > kMaxOffset) throw std::out_of_range("a template has one to eight atoms");
+        if (atoms.empty() || atoms.size() > kMaxOffset) throw std::out_of_range("a template must have one to eight atoms");
         for (const Atom& atom : atoms)
             if (atom.function < 0 || static_cast<size_t>(atom.function) >= functions_.size() || atom.offset < -kMaxOffset ||
                 atom.offset > kMaxOffset)
@@ -48,7 +48,7 @@ int32_t FeatureMap::add_string(size_t column, std::string_view s) {
     if (static_cast<size_t>(id) < before) return id;
     for (size_t f = 0; f < functions_.size(); ++f) {
         if (static_cast<size_t>(functions_[f].column) != column || is_identity(f)) continue;
-        // The value is numbered even where only unknown words use it: its weights come from known words that have it.
+        // A value that only unknown words use gets an id too: its weights come from known words with the same value.
         const int32_t value = apply(functions_[f].word, s, buffer_) ? values_[f].intern(buffer_) : kAbsent;
         value_of_[f].push_back(functions_[f].unknown_only ? kAbsent : value);
     }

@@ -1,13 +1,13 @@
 // The vocabulary of a model: strings of each column -> values of word functions -> features of templates.
 //
-// A word function is computed once per distinct string. An atom reads a function's value at an offset from the token; a
-// template joins the values of its atoms into one feature. Everything is exact: no hashing of features into buckets.
+// A word function is computed once for each distinct string. An atom reads a function's value at an offset from the token. A
+// template joins the values of its atoms into one feature. There are no hash collisions between features.
 //
-//     value  = 16 + id of the function's value string      (0..15 are the places before and after the sentence)
+//     value  = 16 + id of the function's value string      (0..15 are the positions before and after the sentence)
 //     feature of a template with one atom    = the value
 //     feature of a template with more atoms  = id of the tuple of values, interned pair by pair
 //
-// Features are numbered within their template; a model adds the template's base.
+// Features are numbered within their template. A model adds the base of the template.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -16,14 +16,14 @@
 #include "core/strings.h"
 #include "features/word_functions.h"
 
-constexpr int32_t kBoundaries = 16;  // values 0..7: one to eight places before the sentence; 8..15: after it
+constexpr int32_t kBoundaries = 16;  // values 0..7: one to eight positions before the sentence; 8..15: after it
 constexpr int32_t kMaxOffset = 8;
 constexpr int32_t kAbsent = -1;
 
 struct Function {
     int32_t column = 0;
     WordFunction word;
-    bool unknown_only = false;  // has a value only for strings the map does not hold
+    bool unknown_only = false;  // has a value only for strings that are not in the map
 };
 
 struct Atom {
@@ -43,7 +43,7 @@ class FeatureMap {
     const Function& function(size_t f) const { return functions_[f]; }
     const TemplateAtoms& atoms(size_t t) const { return templates_[t]; }
     const Interner& strings(size_t column) const { return strings_[column]; }
-    // The value strings of a function; of the identity these are the column's own strings.
+    // The value strings of a function. For the identity these are the strings of the column.
     const Interner& values(size_t f) const { return is_identity(f) ? strings_[functions_[f].column] : values_[f]; }
     const KeyInterner& prefixes(size_t t) const { return prefixes_[t]; }
     const KeyInterner& finals(size_t t) const { return finals_[t]; }
@@ -52,22 +52,22 @@ class FeatureMap {
     Interner& value_strings(size_t f) { return values_[f]; }
     Interner& column_strings(size_t column) { return strings_[column]; }
     size_t n_features(size_t t) const;
-    // Whether another map has the same columns, functions and templates.
+    // Whether the other map has the same columns, functions and templates.
     bool fits(const FeatureMap& other) const;
 
     bool is_identity(size_t f) const { return functions_[f].word.kind == Kind::identity && !functions_[f].unknown_only; }
-    // Value id (boundaries not added) of a known string, -1 where absent.
+    // Value id (without the boundary values) of a known string, -1 if absent.
     int32_t value_of(size_t f, int32_t string) const { return is_identity(f) ? string : value_of_[f][string]; }
 
-    // Adds a string and, when new, its values.
+    // Adds a string and, if it is new, its values.
     int32_t add_string(size_t column, std::string_view s);
-    // Recomputes the values of all strings against the value tables as they are, adding none.
+    // Recomputes the values of all strings from the existing value tables without adding values.
     void restore_values();
 
-    // Feature of template t whose atoms have these values (boundaries added, none absent), or -1.
+    // The feature of template t whose atoms have these values (with boundaries, none absent), or -1.
     int32_t find(size_t t, const int32_t* values) const;
     int32_t intern(size_t t, const int32_t* values);
-    // Ask for the memory that finding a pair will read.
+    // Prefetches the memory that `find` will read for a pair.
     void prefetch(size_t t, const int32_t* values) const;
 
    private:
@@ -80,7 +80,7 @@ class FeatureMap {
     std::string buffer_;
 };
 
-// Strings met while tagging: known strings keep their ids; others are numbered after them, and their values computed once.
+// Strings in texts to tag. Known strings keep their ids. Others are numbered after them, and their values are computed once.
 class Lexicon {
    public:
     explicit Lexicon(const FeatureMap& map);
@@ -90,7 +90,7 @@ class Lexicon {
         const int32_t known = map_.strings(column).find(s, hash);
         return known >= 0 ? known : extra_id(column, s, hash);
     }
-    // Strings of a column: those of the map and those met.
+    // The number of strings of a column: those of the map and new ones.
     size_t size(size_t column) const { return map_.strings(column).size() + extra_[column].size(); }
     bool is_known(size_t column, int32_t id) const { return static_cast<size_t>(id) < map_.strings(column).size(); }
     std::string_view at(size_t column, int32_t id) const {
@@ -98,7 +98,7 @@ class Lexicon {
         return static_cast<size_t>(id) < known ? map_.strings(column).at(id)
                                                : extra_[column].at(static_cast<int32_t>(id - known));
     }
-    // Value id (boundaries not added) or -1.
+    // Value id (without the boundary values), or -1.
     int32_t value(size_t f, int32_t id) const {
         const size_t known = known_[f];
         if (static_cast<size_t>(id) < known) return map_.value_of(f, id);
@@ -106,7 +106,7 @@ class Lexicon {
     }
     const FeatureMap& map() const { return map_; }
 
-    // Feature of template t at position i of a sentence of n tokens whose string ids stand in columns[c][0..n), or -1.
+    // The feature of template t at position i of a sentence of n tokens, whose string ids are columns[c][0..n), or -1.
     int32_t feature(size_t t, const int32_t* const* columns, int64_t i, int64_t n) const {
         int32_t values[kMaxOffset + 1];
         return gather(t, columns, i, n, values) ? map_.find(t, values) : kAbsent;
@@ -135,6 +135,6 @@ class Lexicon {
     const FeatureMap& map_;
     std::vector<Interner> extra_;                     // per column
     std::vector<std::vector<int32_t>> extra_values_;  // per function
-    std::vector<size_t> known_;                       // per function: strings of its column the map holds
+    std::vector<size_t> known_;                       // per function: number of strings of its column in the map
     std::string buffer_;
 };

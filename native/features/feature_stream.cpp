@@ -5,12 +5,12 @@
 
 namespace {
 
-// How many items ahead memory is asked for.
+// How many items ahead to prefetch.
 constexpr size_t kAhead = 16;
-// Items of more tokens than this are not told apart.
+// Items with more tokens than this sort as equal.
 constexpr int32_t kMostTokens = 63;
 
-// Calls use(token, which of the group) for each token of a group.
+// Calls use(token, index in the group) for each token of a group.
 template <typename Use>
 void each_token(const FeatureStream::Group& group, Use use) {
     int32_t i = 0;
@@ -113,7 +113,7 @@ void FeatureStream::add_scores(size_t group, const float* weights, const Rows& r
     for (size_t k = first_item_[group]; k < last; ++k) {
         prefetch_item(k + kAhead, last, weights);
         const Item& item = items_[k];
-        if (item.slots >= many_) break;  // they come last
+        if (item.slots >= many_) break;  // the rest have many as well
         for (int32_t s = item.slot; s < item.slot + item.slots; ++s) {
             const int32_t y = features_.label(s);
             for (size_t i = first_of(k); i < item.end; ++i) out[tokens_[i]][y] += value(i) * weights[s];
@@ -141,7 +141,7 @@ void FeatureStream::add_gradient(size_t group, const float* const* residuals, si
 void FeatureStream::add_sums(const Item& item, size_t begin, const float* const* residuals, size_t stride, float* sums,
                              double* gradient) const {
     const size_t count = item.end - begin;
-    if (count > 1 && static_cast<size_t>(item.slots) > stride / kTile) {  // whole rows are quicker
+    if (count > 1 && static_cast<size_t>(item.slots) > stride / kTile) {  // whole rows are faster
         sum_rows(sums, residuals, tokens_.data() + begin, values_.empty() ? nullptr : values_.data() + begin, count, stride);
         for (int32_t s = item.slot; s < item.slot + item.slots; ++s) gradient[s] += static_cast<double>(sums[features_.label(s)]);
         return;

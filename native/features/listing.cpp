@@ -9,7 +9,7 @@ class Listing {
    public:
     explicit Listing(const TemplateFeatures& features) : in_(features), n_(features.local.columns()) {}
 
-    // Block by block: how many features each token has, then which.
+    // For each block, counts the features of each token, then lists them.
     ListedFeatures list() const {
         ListedFeatures out;
         out.offsets.reserve(n_ + 1);
@@ -39,7 +39,7 @@ class Listing {
 
     bool keeps(int64_t id) const { return !in_.kept || (static_cast<size_t>(id) < in_.kept->size() && (*in_.kept)[id]); }
 
-    // Calls use(token, feature, value) for the features of some tokens, those of a token in order.
+    // Calls use(token, feature, value) for the features of some tokens. The features of one token come in order.
     template <typename Use>
     void each(size_t start, size_t end, Use use) const {
         if (in_.ready) each_attribute(start, end, use);

@@ -1,9 +1,8 @@
-// Listing: from the features that each template finds to those that each token has.
+// Turns the features of each template into the features of each token.
 //
 //     features of token t = its ready-made attributes, then base_T + feature of template T at t, template by template
 //
-// Templates are numbered one after the other, (T, n); training reads token after token. Tokens are turned around in
-// blocks, so that what a block reads and writes stays in the nearest cache.
+// Input is by template, (T, n); training reads token by token. Tokens are transposed in blocks that fit in the nearest cache.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,19 +10,19 @@
 
 #include "core/array.h"
 
-// Ready-made attributes of tokens, and their values where they are not all 1.
+// Ready-made attributes of tokens, and their values if they are not all 1.
 struct Attributes {
     Csr ids;
     std::optional<Array<float>> values;
 };
 
 struct TemplateFeatures {
-    Matrix<int32_t> local;  // (T, n), below 0 or past the template's size is none
+    Matrix<int32_t> local;  // (T, n); negative ids and ids beyond the template's size are ignored
     Array<int64_t> bases;   // T + 1
-    Array<bool> wanted;     // T: whether a template counts
+    Array<bool> wanted;     // T: whether to use the template
     std::optional<Attributes> ready;
-    std::optional<Array<bool>> kept;  // which ids count; those past it do not
-    int32_t last;                     // a feature that every token has, unless it is below 0
+    std::optional<Array<bool>> kept;  // which ids to keep; ids beyond its size are dropped
+    int32_t last;                     // a feature of every token, unless negative
 
     void check() const;
     bool has_values() const { return ready && ready->values; }

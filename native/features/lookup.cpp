@@ -11,7 +11,7 @@ void intern_table(const StringTable& table, const char* name, Interner& strings)
     strings.reserve(table.size());
     for (size_t i = 0; i < table.size(); ++i)
         if (strings.intern(table[i]) != static_cast<int32_t>(i))
-            throw std::invalid_argument(std::string(name) + ": string " + std::to_string(i) + " is there twice");
+            throw std::invalid_argument(std::string(name) + ": string " + std::to_string(i) + " occurs twice");
 }
 
 }  // namespace

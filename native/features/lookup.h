@@ -1,4 +1,4 @@
-// Making lookups, and applying a word function to many words.
+// Builds lookups, and applies a word function to many words.
 #pragma once
 #include <memory>
 #include <vector>
@@ -6,12 +6,12 @@
 #include "core/string_table.h"
 #include "features/word_functions.h"
 
-// Throws where offsets do not rise from 0 to at most the size of the blob; `name` says which table it is.
+// Throws unless offsets rise from 0 to at most the size of the blob. `name` is the table's name in the message.
 void check_table(const StringTable& table, const char* name);
 
-// Words and their values, which are ids of classes. `related` makes ready for words that are looked up by how they begin.
+// Builds a table from words to values, which are ids of classes. `related`: also index words by how they begin.
 std::shared_ptr<const Lookup> make_lookup(const StringTable& keys, const Array<int32_t>& values, const StringTable& classes,
                                           bool related);
 
-// The value of each word, -1 where it has none, numbered in `values`.
+// The value of each word as an id in `values`, -1 if it has none.
 std::vector<int32_t> apply_to_all(const WordFunction& f, const StringTable& words, Interner& values);

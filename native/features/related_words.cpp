@@ -7,12 +7,12 @@
 
 namespace {
 
-constexpr size_t kLeast = 3;   // characters that related words have in common
-constexpr size_t kEnding = 5;  // and the most in which they differ
+constexpr size_t kLeast = 3;   // least number of common characters of related words
+constexpr size_t kEnding = 5;  // largest number of characters in which they differ
 constexpr size_t kTail = 32;   // characters of the longest tail
-constexpr size_t kBefore = 4;  // characters before a tail are counted up to here
+constexpr size_t kBefore = 4;  // larger numbers of characters before a tail are written as this
 
-// A word, and where its characters start; past the last its size.
+// A word and the offsets where its characters start, followed by its size.
 struct Characters {
     std::string_view text;
     std::vector<size_t> starts;
@@ -23,13 +23,13 @@ struct Characters {
         append_starts(word, starts);
     }
     size_t size() const { return starts.size() - 1; }
-    // The word without its last characters, and those.
+    // The word without its last characters, and these characters.
     std::string_view without(size_t last) const { return text.substr(0, starts[size() - last]); }
     std::string_view ending(size_t last) const { return text.substr(starts[size() - last]); }
     std::string_view at(size_t i) const { return text.substr(starts[i], starts[i + 1] - starts[i]); }
 };
 
-// The same of a word in lower case.
+// The same for a word in lower case.
 struct Lowered : Characters {
     std::string lower;
 
@@ -39,7 +39,7 @@ struct Lowered : Characters {
     }
 };
 
-// The longest ending in which related words may differ.
+// The length of the longest ending in which related words may differ.
 size_t longest_ending(const Characters& word) { return std::min(kEnding, word.size() - kLeast); }
 
 std::string_view label(const Lookup& usual, int32_t word) { return usual.classes.at(usual.values[static_cast<size_t>(word)]); }

@@ -1,4 +1,4 @@
-// Sparse features of tokens over sparse weights, as they come from Python: checked once, then read without checks.
+// Sparse features of tokens with sparse weights. Arrays from Python are checked once, then read without checks.
 #pragma once
 #include <optional>
 
@@ -24,7 +24,7 @@ struct SparseFeatures {
 
     static Slots checked(const Csr& arrays, size_t n_labels) {
         const auto& [offsets, labels] = arrays;
-        check_offsets(offsets, labels.size(), "slots disagree");
+        check_offsets(offsets, labels.size(), "slot offsets and labels disagree");
         check_rising(offsets, labels, n_labels, "labels of slots are out of range or out of order");
         return Slots(offsets.data(), labels.data(), offsets.size() - 1, n_labels);
     }

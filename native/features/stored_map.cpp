@@ -6,7 +6,7 @@
 namespace {
 
 void fill(Interner& strings, const StringTable& stored, const char* twice) {
-    check_offsets(stored.offsets, stored.blob.size(), "stored strings do not fit their offsets");
+    check_offsets(stored.offsets, stored.blob.size(), "stored strings and their offsets disagree");
     intern_all(stored, strings, twice);
 }
 
@@ -16,12 +16,12 @@ void fill(KeyInterner& keys, const Array<uint64_t>& stored) {
         if (static_cast<size_t>(keys.intern(stored[i])) != i) throw std::invalid_argument("a feature is stored twice");
 }
 
-// Whether an atom may have a value, boundaries added.
+// Whether an atom can have this value, boundaries included.
 bool is_value(const FeatureMap& map, const Atom& atom, uint64_t value) {
     return value < kBoundaries + map.values(static_cast<size_t>(atom.function)).size();
 }
 
-// Every stored feature can be walked back to values that its atoms have.
+// Checks that every stored feature leads back to values of its atoms.
 void check_keys(const FeatureMap& map, size_t t) {
     const TemplateAtoms& atoms = map.atoms(t);
     const std::vector<uint64_t>& prefixes = map.prefixes(t).keys();
@@ -35,10 +35,10 @@ void check_keys(const FeatureMap& map, size_t t) {
             key = prefixes[key >> 32];
         }
     }
-    if (!good) throw std::invalid_argument("a feature is stored whose values are not");
+    if (!good) throw std::invalid_argument("the values of a stored feature are missing");
 }
 
-// Where the values of another map's function stand in this one's, boundaries added.
+// The values here of another map's function values, boundaries included.
 std::vector<int32_t> absorb_values(FeatureMap& map, const FeatureMap& other, size_t f) {
     const Interner& theirs = other.values(f);
     std::vector<int32_t> value(kBoundaries + theirs.size());
@@ -50,8 +50,8 @@ std::vector<int32_t> absorb_values(FeatureMap& map, const FeatureMap& other, siz
     return value;
 }
 
-// The same of a template's features: every stored one is walked back to its values. A key is (state after the atoms before,
-// value).
+// The same for the features of a template: traces each stored feature back to its values. A key is (state after the previous
+// atoms, value).
 std::vector<int32_t> absorb_features(FeatureMap& map, const FeatureMap& other, size_t t,
                                      const std::vector<std::vector<int32_t>>& value) {
     const TemplateAtoms& atoms = map.atoms(t);
@@ -89,7 +89,7 @@ void restore(FeatureMap& map, const StoredMap& stored) {
 }
 
 std::vector<std::vector<int32_t>> absorb(FeatureMap& map, const FeatureMap& other) {
-    if (!map.fits(other)) throw std::invalid_argument("only maps of the same templates can be joined");
+    if (!map.fits(other)) throw std::invalid_argument("only maps with the same templates can be merged");
     // Strings first, in the other's order; then values; then tuples of values.
     for (size_t c = 0; c < map.n_columns(); ++c)
         for (size_t i = 0; i < other.strings(c).size(); ++i) map.add_string(c, other.strings(c).at(static_cast<int32_t>(i)));

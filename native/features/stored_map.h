@@ -1,4 +1,4 @@
-// Feature maps put together from others: from what was stored of one, or by taking in another.
+// Builds feature maps from stored content, and merges two maps.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -7,7 +7,7 @@
 #include "core/string_table.h"
 #include "features/feature_map.h"
 
-// What is stored of a map: strings of each column, values of each function, keys of each template.
+// The stored content of a map: strings of each column, values of each function, keys of each template.
 struct StoredMap {
     struct Keys {
         Array<uint64_t> prefixes, finals;
@@ -18,7 +18,7 @@ struct StoredMap {
 
 // Fills an empty map.
 void restore(FeatureMap& map, const StoredMap& stored);
-// Takes in all strings and features of a map of the same templates; returns its features' numbers here, for each template.
+// Adds all strings and features of a map with the same templates. Returns the ids here of its features, for each template.
 std::vector<std::vector<int32_t>> absorb(FeatureMap& map, const FeatureMap& other);
-// Numbers pairs of values as features of a template of two atoms.
+// Returns the feature ids of pairs of values for a template of two atoms, adding new ones.
 std::vector<int32_t> intern_pairs(FeatureMap& map, size_t t, const Array<int32_t>& first, const Array<int32_t>& second);

@@ -28,7 +28,7 @@ namespace {
 
 // -- UTF-8 -----------------------------------------------------------------------------------------------------------
 
-constexpr uint32_t bad_byte = 0xdc00;  // a byte b that is no UTF-8 reads as the lone surrogate 0xdc00 + b
+constexpr uint32_t bad_byte = 0xdc00;  // an invalid byte b is read as the lone surrogate 0xdc00 + b
 
 struct Char {
     uint32_t code;
@@ -92,7 +92,7 @@ bool is_ascii(std::string_view word) {
 
 // -- parts of words --------------------------------------------------------------------------------------------------
 
-// The first n characters; a view of no data (nullptr) where there are fewer.
+// The first n characters. The view's data is null if there are fewer.
 std::string_view first_chars(std::string_view word, int32_t n) {
     if (n < 1 || word.size() < static_cast<size_t>(n)) return {};
     const char* end = word.data() + word.size();
@@ -101,11 +101,11 @@ std::string_view first_chars(std::string_view word, int32_t n) {
     return n == 0 ? word.substr(0, static_cast<size_t>(s - word.data())) : std::string_view{};
 }
 
-// The last n characters; a view of no data where there are fewer.
+// The last n characters. The view's data is null if there are fewer.
 std::string_view last_chars(std::string_view word, int32_t n) {
     const auto want = static_cast<size_t>(n);
     if (n < 1 || word.size() < want) return {};
-    // A tail of n ASCII bytes is the answer whatever comes before it: no character spans into it.
+    // If the last n bytes are ASCII, they are the last n characters.
     if (is_ascii(word.substr(word.size() - want))) return word.substr(word.size() - want);
     size_t count = 0;
     each_char(word, [&](uint32_t, std::string_view) { ++count; });
@@ -131,7 +131,7 @@ bool put_lower(std::string_view part, std::string& out) {
 
 inline bool is_hyphen(uint32_t code) { return code == '-' || code == 0x2010 || code == 0x2011; }
 
-// What the tests ask about the characters of a word.
+// The properties of a word's characters that the tests use.
 struct Profile {
     std::array<uint32_t, 6> counts{};  // by class
     uint32_t characters = 0;
@@ -211,7 +211,7 @@ void append_shape(std::string_view word, bool collapse, std::string& out) {
     each_char(word, [&](uint32_t code, std::string_view bytes) {
         constexpr char marks[] = {0, 'X', 'x', 'a', 'd', 0};
         const char mark = marks[static_cast<size_t>(char_class(code))];
-        // The mark X and the character X never meet: a letter or a digit is always written as its mark.
+        // The mark X and the character X cannot be confused: every letter and digit is written as its mark.
         const uint32_t written = mark != 0 ? static_cast<uint32_t>(mark) : code;
         if (collapse && written == previous) return;
         previous = written;

@@ -1,5 +1,5 @@
-// Word functions: each maps one string to one value string, or to nothing. A feature that depends on the word alone is
-// computed here once per distinct word; tests/reference/word_functions.py says the same in plain Python.
+// Word functions: each maps a string to a value string or to no value. A feature of the word alone is computed once for each
+// distinct word. tests/reference/word_functions.py is the same in plain Python.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -26,9 +26,9 @@ uint32_t lower_case(uint32_t code);
 enum class Kind : int32_t {
     identity = 0,
     lower = 1,
-    prefix = 2,        // first `number` characters; none where the word has fewer
+    prefix = 2,        // first `number` characters; no value if the word has fewer
     suffix = 3,        // last `number` characters
-    shape = 4,         // Xx-dd: X upper, x lower, d digit, a other letter, the rest as it is
+    shape = 4,         // Xx-dd: X upper, x lower, d digit, a other letter; other characters unchanged
     short_shape = 5,   // shape with runs of one character collapsed
     letter_class = 6,  // case (l u U m o n), then d for a digit, - for a hyphen, p for neither letter nor digit
     spelling = 7,      // the paper's spelling tests as one string: "upper+hyphen+ing", or "none"
@@ -38,8 +38,8 @@ enum class Kind : int32_t {
     starts_upper = 10,
     has_hyphen = 11,
     ends_with = 12,  // ends in `text`
-    length = 13,     // number of characters, at most `number` where that is above 0
-    lookup = 14,     // the word's value in `table`; number 1: else that of the word in lower case
+    length = 13,     // number of characters, limited to `number` if that is above 0
+    lookup = 14,     // the word's value in `table`; with number 1, otherwise the value of its lower-case form
     has_digit = 15,
     all_upper = 16,  // has upper and no lower letters
     all_digit = 17,
@@ -51,18 +51,18 @@ enum class Kind : int32_t {
     has_punct = 23,
     folded = 24,       // lower case, every digit as 0
     starts_with = 25,  // begins with `text`
-    // Of `table`, which holds the usual label of each word in lower case, the most frequent first: see related_words.h.
+    // These use `table`, which maps lower-case words to their usual label, most frequent first: see related_words.h.
     related = 26,
     tail = 27,
 };
 constexpr int32_t kind_count = 28;
 
-// Words and their values, as a gazetteer, a clustering or a lexicon gives them.
+// Words and their values, from a gazetteer, a clustering or a lexicon.
 struct Lookup {
     Interner keys;
     std::vector<int32_t> values;  // (keys,) ids of classes
     Interner classes;
-    std::unique_ptr<const Beginnings> beginnings;  // where related words are looked up
+    std::unique_ptr<const Beginnings> beginnings;  // only for lookups of related words
 };
 
 struct WordFunction {
@@ -72,12 +72,12 @@ struct WordFunction {
     std::shared_ptr<const Lookup> table;
 };
 
-// Sets out to the value of the function for a word; returns false, and leaves out empty, where there is none.
-// Words are UTF-8; a byte that is no UTF-8 counts as one character of class other.
+// Sets out to the function's value for a word. If there is none, returns false and leaves out empty. Words are UTF-8. An
+// invalid byte counts as one character of class other.
 bool apply(const WordFunction& f, std::string_view word, std::string& out);
 
 // Appends the word in lower case, character by character.
 void append_lower(std::string_view word, std::string& out);
-// Appends where each character of a word starts, and the word's size.
+// Appends the offset of each character of a word, and the word's size.
 void append_starts(std::string_view word, std::vector<size_t>& starts);
 bool has_hyphen(std::string_view word);

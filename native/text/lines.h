@@ -1,10 +1,10 @@
-// Lines, blank lines and fields of text: the one rule of all that read text.
+// Lines, blank lines and fields of text: the rules of every reader.
 //
-//   - A line ends with \n, or with the text.
-//   - White space is a space, a tab or a carriage return and nothing else, so that every other character (a no-break
-//     space, a form feed) may stand in a token.
-//   - White space at the end of a line does not count; a line of nothing else is blank.
-//   - Fields stand between runs of white space or, where a separator is given, between single separators.
+//   - A line ends with \n or at the end of the text.
+//   - White space is a space, a tab or a carriage return. Any other character (a no-break space, a form feed) can be
+//     part of a token.
+//   - White space at the end of a line is ignored. A line of white space is blank.
+//   - Fields are separated by runs of white space or, if a separator is given, by single separators.
 #pragma once
 
 #include <cstring>
@@ -19,7 +19,7 @@ inline std::string_view without_trailing_space(std::string_view line) {
     return line.substr(0, size);
 }
 
-// Takes the next line, without its \n, off the front of a text; false where none is left.
+// Removes the next line from the front of a text and returns it without its \n. False if none is left.
 inline bool next_line(std::string_view& text, std::string_view& line) {
     if (text.empty()) return false;
     const size_t stop = text.find('\n');
@@ -28,7 +28,7 @@ inline bool next_line(std::string_view& text, std::string_view& line) {
     return true;
 }
 
-// Takes the next token between runs of white space off the front of a line; empty at its end.
+// Removes the next token, between runs of white space, from the front of a line. Empty at the end of the line.
 inline std::string_view next_token(std::string_view& line) {
     size_t start = 0;
     while (start < line.size() && is_space(line[start])) ++start;
@@ -39,7 +39,7 @@ inline std::string_view next_token(std::string_view& line) {
     return token;
 }
 
-// The first fields of a line that ends with no white space, `most` at most. No separator: runs of white space.
+// The first fields, at most `most`, of a line that does not end with white space. No separator: runs of white space.
 inline void split_fields(std::string_view line, std::string_view separator, size_t most, std::vector<std::string_view>& fields) {
     fields.clear();
     if (separator.empty()) {
@@ -59,7 +59,7 @@ inline bool begins_with(std::string_view line, std::string_view prefix) {
     return !prefix.empty() && line.substr(0, prefix.size()) == prefix;
 }
 
-// Just after the last blank line of text[0, limit) that has a line before it, so that no sentence is cut; else 0.
+// The position after the last blank line of text[0, limit) that follows another line, so that no sentence is cut; otherwise 0.
 inline size_t after_last_blank_line(std::string_view text, size_t limit) {
     for (size_t p = limit; p > 0;) {
         if (text[--p] != '\n') continue;

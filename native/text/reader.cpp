@@ -8,7 +8,7 @@
 
 namespace {
 
-// Hands out the lines of a text, numbered.
+// The lines of a text, numbered.
 class Lines {
    public:
     explicit Lines(std::string_view text) : text_(text) {
@@ -61,7 +61,7 @@ Parsed read_columns(std::string_view data, std::string_view separator, std::stri
     return parsed;
 }
 
-// A token is bad, and has width 1, if a slash is wanted and there is none with something on both sides.
+// With slashes, a token is bad, with width 1, if it has no slash with text on both sides.
 Parsed read_lines(std::string_view data, bool slashed, std::string_view comment, bool skip_bad) {
     Parsed parsed;
     if (parsed.refuse_nul(data.data(), data.size())) return parsed;
@@ -90,7 +90,7 @@ Parsed read_lines(std::string_view data, bool slashed, std::string_view comment,
 
 namespace {
 
-// Copies a field up to its first bare colon (its name), taking off the escapes; returns where the name stopped.
+// Copies a field, up to its first unescaped colon if stop_at_colon, and removes escapes. Returns where it stopped.
 size_t unescape(std::string_view field, bool stop_at_colon, std::string& name) {
     name.clear();
     size_t i = 0;

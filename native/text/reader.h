@@ -1,10 +1,10 @@
-// Reading text into columns of interned ids, one pass over UTF-8 bytes.
+// Reads text into columns of interned ids, in one pass over UTF-8 bytes.
 //
-//   read_columns    a token a line, fields between separators, blank lines between sentences
-//   read_lines      a sentence a line, tokens between spaces, `word` or `word/label` (split at the last slash)
-//   read_items      a token a line, `label<TAB>attribute[:value]...`, with \: and \\ for : and \ themselves
+//   read_columns    one token per line, fields between separators, blank lines between sentences
+//   read_lines      one sentence per line, tokens between spaces, `word` or `word/label` (split at the last slash)
+//   read_items      one token per line, `label<TAB>attribute[:value]...`, with the escapes \: and \\
 //
-// lines.h says what a line, white space and a field are. Lines are counted from 1. Sentences are never empty.
+// lines.h defines lines, white space and fields. Lines are counted from 1. Sentences are never empty.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 #include "core/strings.h"
 
-constexpr int64_t kNul = -1;  // in the place of a width: the line holds a NUL byte
+constexpr int64_t kNul = -1;  // instead of a width: the line contains a NUL byte
 
 struct InternedColumn {
     Interner strings;
@@ -22,7 +22,7 @@ struct InternedColumn {
     void add(std::string_view s) { ids.push_back(strings.intern(s)); }
 };
 
-// What a parse finds: columns, sentence offsets, and the first line that does not fit.
+// The result of parsing: columns, sentence offsets, and the first bad line.
 struct Parsed {
     std::vector<InternedColumn> columns;
     std::vector<int64_t> sentences{0};
@@ -35,7 +35,7 @@ struct Parsed {
         if (n_tokens() > sentences.back()) sentences.push_back(n_tokens());
     }
 
-    // Notes a row that does not fit; true if the parse is to go on.
+    // Records a bad line. Returns whether parsing continues.
     bool skip(int64_t line, int64_t found, bool skip_bad) {
         if (bad_line < 0) {
             bad_line = line;
@@ -45,7 +45,7 @@ struct Parsed {
         return skip_bad;
     }
 
-    // Refuses text with a NUL byte, which no text has: the line is the first that holds one.
+    // Rejects text with a NUL byte and records the first line that contains one.
     bool refuse_nul(const char* data, size_t size) {
         const auto* nul = static_cast<const char*>(std::memchr(data, 0, size));
         if (nul == nullptr) return false;
@@ -61,14 +61,14 @@ struct Parsed {
     }
 };
 
-// Column 0: labels, a row a token. Column 1: attribute names, column 2: the texts of their values ("" where there is
-// none, else with its colon), both cut into tokens by `offsets`. `lines`: the line of each token.
+// Column 0: the label of each token. Column 1: attribute names. Column 2: value texts (with the colon, or "" if there is none).
+// `offsets` splits columns 1 and 2 into tokens. `lines`: the line of each token.
 struct Items {
     Parsed parsed;
     std::vector<int64_t> offsets{0}, lines;
 };
 
-// An empty separator is any run of white space, an empty comment prefix none, width 0 that of the first row.
+// An empty separator means any run of white space, an empty comment prefix no comments, width 0 the width of the first row.
 Parsed read_columns(std::string_view data, std::string_view separator, std::string_view comment, size_t width, bool skip_bad,
                     bool drop_docstart);
 Parsed read_lines(std::string_view data, bool slashed, std::string_view comment, bool skip_bad);

@@ -20,7 +20,7 @@ def match_keys(known: U64, query: U64) -> I32: ...
 # word_functions.cpp
 class Lookup:
     def __init__(
-        self, keys: U8, key_offsets: I64, values: I32, classes: U8, class_offsets: I64, kin: bool = False
+        self, keys: U8, key_offsets: I64, values: I32, classes: U8, class_offsets: I64, related: bool = False
     ) -> None: ...
 
 def apply_function(

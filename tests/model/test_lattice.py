@@ -508,5 +508,5 @@ def test_triples_that_do_not_fit_are_refused(part: int, bad: np.ndarray, match: 
         make(THREES)
         with pytest.raises(ValueError, match=match):
             make(broken)
-        with pytest.raises(ValueError, match="normalised locally have no scores of label triples"):
+        with pytest.raises(ValueError, match="normalised locally cannot have scores of label triples"):
             make(THREES, local=True)

@@ -247,7 +247,7 @@ def test_what_does_not_fit_together_is_refused() -> None:
             nodes.pass_over(start(nodes), one + wrong, np.zeros(6, np.float32), 0.1, 1, 1)
     some = problem.contexts[0]
     for match, context in {
-        "without candidate": replace(some, base={}, counts={}),
+        "no candidate": replace(some, base={}, counts={}),
         "out of order": replace(some, base={2: 0.0, 1: 0.0}, counts={}),
         "label.* out of range": replace(some, base={9: 0.0}, counts={}),
         "feature id out of range": replace(some, features=[(99, 1.0)]),
