@@ -1,4 +1,4 @@
-"""Losses of whole sentences with plain NumPy in float64: the oracle of native/chain/chain.cpp.
+"""Losses of whole sentences with plain NumPy in float64: the oracle of native/chain/gradients.cpp.
 
     score(y) = T(start, y_1) + sum_j node_j(y_j) + sum_j edge_j(y_j-1, y_j) + T(y_n, end)
     node_j(y) = base_j(y) + sum of value * W(f, y)        edge_j(y, y') = T(y, y') + sum of U(g, y, y')
