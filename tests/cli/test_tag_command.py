@@ -120,7 +120,7 @@ def test_packed_files_are_read_and_written(corate, data, model, tmp_path):
     packed.write_bytes(packed.read_bytes()[:-20])
     result = corate("tag", model, packed)
     assert result.code == 1
-    assert "test.tsv.gz is not a whole" in result.err
+    assert "test.tsv.gz is not a complete" in result.err
 
 
 def test_plain_text_gives_a_word_and_its_label_a_line(corate, data, model):
@@ -242,7 +242,7 @@ def test_a_damaged_compressed_file_is_named(corate, model, tmp_path):
     path.write_bytes(bz2.compress(b"Boston\n\n" * 1000)[:-9])
     result = corate("tag", model, path)
     assert (result.code, result.err.count("\n")) == (1, 1)
-    assert f"{path} is not a whole bzip2 file" in result.err
+    assert f"{path} is not a complete bzip2 file" in result.err
 
 
 def test_compressed_text_that_is_read_whole(corate, model, tmp_path):
@@ -254,7 +254,7 @@ def test_compressed_text_that_is_read_whole(corate, model, tmp_path):
 def test_codecs_that_are_no_encodings_of_text(corate, model, data, tmp_path):
     result = corate("tag", model, data / "test.tsv", "-o", tmp_path / "out", "--encoding", "rot13")
     assert (result.code, result.err.count("\n")) == (1, 1)
-    assert "'rot13' is no encoding of text" in result.err
+    assert "'rot13' is not a text encoding" in result.err
     assert not list(tmp_path.iterdir())
 
 

@@ -245,10 +245,10 @@ def test_jsonl_lists() -> None:
     [
         ("{", "not JSON"),
         ("7", "object or a list"),
-        ('{"tokens": ["a"], "labels": ["X", "Y"]}', "one length"),
-        ('{"tokens": ["a"], "labels": [3]}', "holds 3; values must be strings"),
+        ('{"tokens": ["a"], "labels": ["X", "Y"]}', "the same length"),
+        ('{"tokens": ["a"], "labels": [3]}', "contains 3; values must be strings"),
         ('{"tokens": ["\\ud800"], "labels": ["X"]}', "surrogate"),
-        ('{"tokens": ["a"]}', "the columns word, but the lines before have word, label"),
+        ('{"tokens": ["a"]}', "columns word, but the lines before have word, label"),
         ('{"labels": ["X"]}', "no list 'tokens' in the object"),
         ('{"tokens": ["a"], "words": ["a"], "labels": ["X"]}', "two members"),
         ('[["a", "X"], ["b"]]', "1 columns"),
@@ -311,12 +311,12 @@ def test_a_format_is_known_by_its_looks(data: bytes, labelled: bool, like: str) 
     [(b"Ann sleeps .\nThe cat sat on the mat .\nBob sings a song .\n", True), (b"a\nb\nc\n", False), (b"a\nb\n", True)],
 )
 def test_an_unclear_format_is_asked_for(data: bytes, labelled: bool) -> None:
-    with pytest.raises(DataError, match=r"cannot tell the format .*format="):
+    with pytest.raises(DataError, match=r"cannot detect the format .*format="):
         read(data, labelled=labelled)
 
 
 def test_an_unknown_format() -> None:
-    with pytest.raises(DataError, match="unknown format 'conll'; there are auto, columns"):
+    with pytest.raises(DataError, match="unknown format 'conll'; choose one of auto, columns"):
         read(CHUNKS, format="conll")
 
 

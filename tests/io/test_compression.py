@@ -67,7 +67,7 @@ def test_damage_names_the_file(tmp_path, suffix, kind):
     for damaged in (content[:-5], content[:12], TEXT, content[:60] + b"????????" + content[68:], content + b"tail"):
         path.write_bytes(damaged)
         for reader in (load, in_blocks):
-            with pytest.raises(DataError, match=rf"text\{suffix} is not a whole {kind} file \(.+\); fetch it"):
+            with pytest.raises(DataError, match=rf"text\{suffix} is not a complete {kind} file \(.+\); download"):
                 reader(path)
 
 

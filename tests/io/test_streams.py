@@ -78,7 +78,7 @@ def test_damaged_packed_files(tmp_path: Path, suffix: str) -> None:
     packed = pack(TEXT.encode() * 100, PACKINGS[suffix])
     for damaged in (packed[:-5], TEXT.encode(), packed[:12]):
         path.write_bytes(damaged)
-        with pytest.raises(DataError, match=f"is not a whole {PACKINGS[suffix]} file"):
+        with pytest.raises(DataError, match=f"is not a complete {PACKINGS[suffix]} file"):
             read(path)
 
 
@@ -140,9 +140,9 @@ def test_utf_16_without_a_byte_order_mark_is_asked_for_the_order_of_bytes() -> N
 
 @pytest.mark.parametrize("codec", ["rot13", "hex", "base64", "zlib"])
 def test_codecs_that_are_no_encodings_of_text(codec: str, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=f"'{codec}' is no encoding of text"):
+    with pytest.raises(DataError, match=f"'{codec}' is not a text encoding"):
         read(TEXT.encode(), encoding=codec)
-    with pytest.raises(DataError, match=f"'{codec}' is no encoding of text"):
+    with pytest.raises(DataError, match=f"'{codec}' is not a text encoding"):
         write(CORPUS, tmp_path / "train", encoding=codec)
     assert not list(tmp_path.iterdir())
 

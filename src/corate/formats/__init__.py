@@ -1,4 +1,4 @@
-"""Reading and writing corpora: one module a format."""
+"""Reading and writing corpora: one module per format."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ def read(
     labelled: bool = True,
     layout: Sequence[str] = (),
 ) -> Corpus:
-    """Read a corpus; :class:`~corate.errors.DataError` names the file, the line and the remedy if it cannot be read.
+    """Read a corpus. Raises :class:`~corate.errors.DataError`, which names the file, the line and the remedy.
 
     Args:
-        source: a path, ``"-"`` for standard input, bytes, or an open file; .gz, .bz2, .xz and .zst are unpacked.
-        format: ``"columns"`` (a token a line, blank lines between sentences), ``"slashed"`` (``word/label`` tokens, a
-            sentence a line), ``"items"`` (CRFsuite), ``"jsonl"`` (a JSON object or list a sentence), ``"text"``
-            (words, a sentence a line) or ``"auto"``: by the suffix, else by the first lines.
-        columns: their names, as a list or between commas: ``"word,pos,label"``. ``label`` is the label wherever it
-            stands, ``_`` leaves a column out. Without names: word, pos, column2... and, last, the label.
-        encoding: of the text.
-        separator: between columns; without one, tabs where they fit all rows, else any run of spaces and tabs.
-        comment: lines that begin with it are passed over, and end no sentence.
-        docstart: ``"drop"`` leaves the ``-DOCSTART-`` rows of a column file out, ``"keep"`` reads them as tokens.
-        skip_bad: leave out what does not fit (rows of another width, tokens without a label, broken JSON lines) and
-            warn once with a :class:`SkippedWarning` that has the count, where otherwise the first is an error.
-        labelled: False if the data has no labels, so that without names all columns are observed.
-        layout: the columns of the data that a model was trained on (``tagger.layout``). Columns without names take
-            those of the layout if there are as many.
+        source: a path, ``"-"`` for standard input, bytes, or an open file; .gz, .bz2, .xz and .zst are decompressed.
+        format: ``"columns"`` (one token per line, blank lines between sentences), ``"slashed"`` (``word/label``
+            tokens, one sentence per line), ``"items"`` (CRFsuite), ``"jsonl"`` (one JSON object or list per sentence),
+            ``"text"`` (words, one sentence per line) or ``"auto"``: detect it from the suffix or the first lines.
+        columns: column names, as a list or separated by commas: ``"word,pos,label"``. The column ``label`` may be in
+            any position; ``_`` omits a column. Default: word, pos, column2, ..., and the label in the last column.
+        encoding: the encoding of the text.
+        separator: the character between columns. Default: a tab if it fits all rows, else any run of spaces and tabs.
+        comment: skip lines that begin with this text. They do not end a sentence.
+        docstart: ``"drop"`` omits the ``-DOCSTART-`` rows of a column file, ``"keep"`` reads them as tokens.
+        skip_bad: omit malformed data (rows of another width, tokens without a label, invalid JSON lines) and issue one
+            :class:`SkippedWarning` with their number. If False, malformed data is an error.
+        labelled: False if the data has no labels; then all unnamed columns are observed.
+        layout: the columns of the data that a model was trained on (``tagger.layout``). Unnamed columns get these
+            names if the number of columns is the same.
 
     >>> read(b"Ann B-PER\\nsleeps O\\n\\nBob B-PER\\n")
     Corpus(2 sentences, 3 tokens, columns: word, 2 labels)
@@ -61,7 +61,7 @@ def read(
     ['Bob', 'sings', 'too']
     """
     if format != "auto" and format not in _READERS:
-        raise DataError(f"unknown format {format!r}; there are auto, {', '.join(_READERS)}")
+        raise DataError(f"unknown format {format!r}; choose one of auto, {', '.join(_READERS)}")
     if docstart not in ("keep", "drop"):
         raise DataError(f"docstart must be 'keep' or 'drop', not {docstart!r}")
     if separator:
@@ -86,17 +86,17 @@ def write(
 ) -> None:
     """Write a corpus in one of the formats that :func:`read` reads.
 
-    A path is written under a temporary name and then renamed, and packed as its suffix says; ``"-"`` is standard
-    output. What a format cannot hold (a tab in a word of a column file, say) is an error, never something else when
-    read again; sentences without tokens are left out.
+    A file is written under a temporary name and then renamed. Its suffix selects the compression. A value that the
+    format cannot represent (for example, a word with a tab in a column file) is an error. Sentences without tokens are
+    omitted.
 
     Args:
-        corpus: what to write.
-        target: a path, ``"-"`` or an open file.
+        corpus: the corpus to write.
+        target: a path, ``"-"`` for standard output, or an open file.
         format: ``"columns"``, ``"slashed"``, ``"items"``, ``"jsonl"`` or ``"text"``.
-        labels: a list of labels per sentence, to write in place of those of the corpus.
-        separator: between the columns of a column file.
-        encoding: of the text.
+        labels: a list of labels per sentence, to write instead of the labels of the corpus.
+        separator: the character between the columns of a column file.
+        encoding: the encoding of the text.
 
     >>> import io
     >>> file = io.StringIO()
@@ -117,7 +117,7 @@ def write(
     elif format == "text":
         text = lines.write_text(corpus)
     else:
-        raise DataError(f"unknown format {format!r}; there are {', '.join(_READERS)}")
+        raise DataError(f"unknown format {format!r}; choose one of {', '.join(_READERS)}")
     save(text, target, encoding)
 
 
@@ -133,9 +133,9 @@ def _names(columns: str | Sequence[str] | None) -> tuple[str, ...] | None:
     kept = [name for name in names if name != "_"]
     given = ", ".join(names)
     if not kept or "" in names:
-        raise DataError(f"the column names ({given}) must name a column each, or _ for one to leave out")
+        raise DataError(f"the column names ({given}) must each be a name, or _ to omit the column")
     if kept == ["label"]:
-        raise DataError(f"the column names ({given}) name a label and nothing to tell it from; name a word column too")
+        raise DataError(f"the column names ({given}) contain only a label; name a word column, too")
     if len(set(kept)) < len(kept):
-        raise DataError(f"two columns have the same name ({given}); name those to leave out _")
+        raise DataError(f"two columns have the same name ({given}); use _ for columns to omit")
     return names

@@ -1,4 +1,4 @@
-"""Column files: a token a line, its columns between tabs or spaces, a blank line between sentences."""
+"""Column files: one token per line, columns separated by tabs or spaces, a blank line between sentences."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ __all__ = ["first_row", "read", "separator_of", "unwritable_label", "width_of", 
 
 
 def read(data: bytes, name: str, options: Options) -> Corpus:
-    """Read UTF-8 bytes; ``name`` is what messages call them.
+    """Read UTF-8 bytes; ``name`` is their name in messages.
 
-    Without a separator, tabs are tried first where the first row has one, then any run of spaces and tabs.
+    Without a separator, try tabs first if the first row has one, then any run of spaces and tabs.
 
     >>> read(b"New York\\tB-LOC\\nsleeps\\tO\\n", "news", Options())
     Corpus(1 sentences, 2 tokens, columns: word, 2 labels)
@@ -36,11 +36,11 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     _, parsed = _parse(data, options)
     refuse_nul(parsed, name)
     columns, sentences, line, width, skipped = parsed
-    nothing = len(sentences) == 1
-    if line >= 0 and (nothing or not options.skip_bad):
+    empty = len(sentences) == 1
+    if line >= 0 and (empty or not options.skip_bad):
         first = not columns or len(columns[0][0]) == 0
         raise _ragged_error(data, name, line, width, len(columns), first, options)
-    if nothing:
+    if empty:
         raise nothing_error(name, data)
     warn_skipped(name, skipped, line)
     try:
@@ -50,7 +50,7 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
 
 
 def first_row(data: bytes, comment: str | None = None) -> bytes:
-    r"""The first line that is neither blank nor a comment, without white space at its end; empty where there is none.
+    r"""The first line that is neither blank nor a comment, without trailing white space; empty if there is none.
 
     >>> first_row(b"# words\r\n \t\r\r\nNew York\tB-LOC \r\n", "#")
     b'New York\tB-LOC'
@@ -67,7 +67,7 @@ def first_row(data: bytes, comment: str | None = None) -> bytes:
 
 
 def width_of(row: bytes, separator: str | None) -> int:
-    """The number of columns of one row, between separators or, without one, between runs of white space.
+    """The number of columns of one row. Without a separator, runs of white space separate columns.
 
     >>> width_of(b"New York\\tB-LOC", "\\t"), width_of(b"New York\\tB-LOC", None)
     (2, 3)
@@ -76,7 +76,7 @@ def width_of(row: bytes, separator: str | None) -> int:
 
 
 def separator_of(data: bytes, options: Options) -> str:
-    """What stands between the columns of a text: the separator given, a tab, or nothing for runs of white space.
+    """The separator of the columns of a text: ``options.separator``, a tab, or empty for runs of white space.
 
     >>> separator_of(b"New York\\tB-LOC\\nsleeps\\tO", Options()) == "\\t"
     True
@@ -106,7 +106,7 @@ def _parse(data: bytes, options: Options) -> tuple[str, Parsed]:
 
 
 def _spaced(parsed: Parsed) -> bool:
-    """Whether a value of the last column has a space inside: the sign of a file that mixes tabs and spaces."""
+    """Whether a value of the last column contains a space, as in a file that mixes tabs and spaces."""
     columns = parsed[0]
     return bool(columns) and bool(np.any(columns[-1][1] == ord(" ")))
 
@@ -120,11 +120,11 @@ def _ragged_error(
     if options.columns is not None and first:
         return DataError(
             f"{name}, line {line}: {columns}, but {width} column names were given ({', '.join(options.columns)}); "
-            f"name each column, with _ for those to leave out{hint}"
+            f"name each column, and use _ for columns to omit{hint}"
         )
     return DataError(
-        f"{name}, line {line}: {columns}, but the rows before have {width}; mend the line, or leave out such lines "
-        f"with skip_bad=True{hint}"
+        f"{name}, line {line}: {columns}, but the rows before have {width}; fix the line, or omit such lines with "
+        f"skip_bad=True{hint}"
     )
 
 
@@ -132,17 +132,17 @@ def _ragged_error(
 
 
 def _unwritable(separator: str) -> str:
-    """Matches the values that rows with this separator cannot hold."""
+    """A pattern of the values that rows with this separator cannot represent."""
     return r"[\t\r\n\0]" if separator == "\t" else r"\A\Z|[ \t\r\n\0]|" + re.escape(separator)
 
 
 def unwritable_label(separator: str) -> str:
-    """Matches the labels that cannot be appended to rows with this separator."""
+    """A pattern of the labels that cannot be appended to rows with this separator."""
     return _unwritable(separator) + r"|\A\Z|\A | \Z"
 
 
 def write(corpus: Corpus, labels: Column | None, separator: str = "\t") -> str:
-    """The text of a corpus, its labels in the last column; sentences without tokens are left out.
+    """The text of a corpus, with labels in the last column; sentences without tokens are omitted.
 
     >>> print(write(Corpus.from_sentences([["Ann", "sleeps"], ["Bob"]]), None), end="")
     Ann
@@ -153,17 +153,17 @@ def write(corpus: Corpus, labels: Column | None, separator: str = "\t") -> str:
     """
     columns = [*corpus.columns, *([labels] if labels is not None else [])]
     if not columns:
-        raise DataError("the corpus has no columns to write; ready-made features are written with format='items'")
+        raise DataError("the corpus has no columns to write; write ready-made features with format='items'")
     for column in columns:
         check_values(column, _unwritable(separator), "column")
     check_values(columns[-1], r"\A\Z| \Z", "last column")
     rows = list(map(separator.join, zip(*(c.values() for c in columns), strict=True)))
     ends = corpus.offsets.tolist()
     text = "".join("\n".join(rows[a:b]) + "\n\n" for a, b in itertools.pairwise(ends) if a < b)
-    unclear = r"\A\Z| "  # what may let a reader split rows at spaces, or take a row to begin with a later column
-    if separator == "\t" and any(has_values(column, unclear) for column in columns):
+    ambiguous = r"\A\Z| "  # with these values, a reader may split rows at spaces or lose an empty first column
+    if separator == "\t" and any(has_values(column, ambiguous) for column in columns):
         read_as = separator_of(text.encode(errors="surrogatepass"), Options())
         if len(columns) == 1 or read_as != separator:
             for column in columns:
-                check_values(column, unclear, "column")
+                check_values(column, ambiguous, "column")
     return text

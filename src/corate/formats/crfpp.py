@@ -1,8 +1,8 @@
-"""CRF++ template files, read as they are.
+"""CRF++ template files.
 
 A line is ``U...`` (features of one label) or ``B...`` (features of a pair of labels), with macros ``%x[row,column]``:
-the value ``row`` tokens away in the column of that number, counted from 0. ``B`` alone stands for the label pairs.
-Here a line is taken apart and no more; :mod:`corate.features.templates` makes templates of the parts.
+the value ``row`` tokens away in that column, counted from 0. ``B`` alone means label pairs without observations.
+This module only parses lines; :mod:`corate.features.templates` makes templates from them.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _BARE = re.compile(r"[UB]\d*:?")
 
 @dataclass(frozen=True)
 class TemplateLine:
-    """One line of a CRF++ template: what it looks at as ``(row, column)`` pairs, and whether it is a bigram line.
+    """One line of a CRF++ template: its ``(row, column)`` cells, and whether it is a bigram line.
 
-    ``text`` is the line as it stands. What it has between its macros (as ``/``) only made CRF++'s feature strings
-    distinct, and so does an identifier: here every line is a template of its own with features of its own.
+    ``text`` is the whole line. In CRF++, the identifier and the text between macros (such as ``/``) only make feature
+    strings distinct. Here they have no effect: every line is a separate template with its own features.
     """
 
     text: str
@@ -35,7 +35,7 @@ class TemplateLine:
 
 
 def parse_line(text: str, *, source: str = "template", number: int = 1) -> TemplateLine:
-    """Take one line apart; raises FeatureError with the source, the line and a caret at the fault.
+    """Parse one line; raises FeatureError with the source, the line and a caret at the error.
 
     >>> parse_line("U10:%x[-1,0]/%x[0,1]").cells
     ((-1, 0), (0, 1))
@@ -56,7 +56,7 @@ def parse_line(text: str, *, source: str = "template", number: int = 1) -> Templ
 
 
 def parse_lines(lines: Iterable[str], *, source: str = "template") -> list[TemplateLine]:
-    """Take apart all lines but blank ones and comments.
+    """Parse all lines except blank lines and comments.
 
     >>> [line.text for line in parse_lines(["# words", "U00:%x[0,0]", "", "B"])]
     ['U00:%x[0,0]', 'B']

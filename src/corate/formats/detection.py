@@ -1,4 +1,4 @@
-"""Which format a file is in: by its suffix, else by a look at its first lines."""
+"""Detect the format of a file from its suffix or else from its first lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from corate.formats.reading import comment_hint, fields_of
 
 __all__ = ["FORMATS", "by_suffix", "detect"]
 
-#: The formats that can be asked for by name.
+#: The names of the formats.
 FORMATS = ("columns", "slashed", "items", "jsonl", "text")
 
 _SUFFIXES = {
@@ -23,11 +23,11 @@ _SUFFIXES = {
     ".ndjson": "jsonl",
     ".tsv": "columns",
 }
-_LOOK = 1 << 16
+_HEAD_BYTES = 1 << 16
 
 
 def by_suffix(suffix: str) -> str | None:
-    """The format that a suffix stands for, None where it says nothing (``.txt``, ``.train``).
+    """The format of a suffix, None if the suffix does not determine it (``.txt``, ``.train``).
 
     >>> by_suffix(".conll"), by_suffix(".txt")
     ('columns', None)
@@ -36,20 +36,20 @@ def by_suffix(suffix: str) -> str | None:
 
 
 def detect(data: bytes, name: str, *, comment: str | None = None, labelled: bool = True) -> str:
-    """The format of a text by its first lines, or an error that asks for its name.
+    """The format of a text, from its first lines. Raises DataError if they do not determine it.
 
     >>> detect(b"the/at jury/nn said/vbd", "brown")
     'slashed'
     >>> detect(b"the DT B-NP", "chunks")
     'columns'
     """
-    head = data[:_LOOK]
-    if len(data) > _LOOK and b"\n" in head:
-        head = head[: head.rfind(b"\n")]  # a line cut short says nothing
+    head = data[:_HEAD_BYTES]
+    if len(data) > _HEAD_BYTES and b"\n" in head:
+        head = head[: head.rfind(b"\n")]  # ignore an incomplete line
     lines = [line.strip(" \r") for line in head.decode(errors="replace").split("\n")]
     rows = [line for line in lines if line.strip(" \t\r") and not (comment and line.startswith(comment))]
     if not rows:
-        return "columns"  # whose reader says what is wrong
+        return "columns"  # its reader reports the problem
     if _is_jsonl(rows):
         return "jsonl"
     if _is_slashed(rows):
@@ -61,7 +61,7 @@ def detect(data: bytes, name: str, *, comment: str | None = None, labelled: bool
     if not labelled and _is_text(rows):
         return "text"
     raise DataError(
-        f"{name}: cannot tell the format from the first lines; name it with format=: {', '.join(FORMATS)}"
+        f"{name}: cannot detect the format from the first lines; name it with format=: {', '.join(FORMATS)}"
         + comment_hint(*(row.encode() for row in rows), comment=comment)
     )
 
@@ -74,14 +74,14 @@ def _is_jsonl(rows: list[str]) -> bool:
 
 
 def _is_slashed(rows: list[str]) -> bool:
-    """Nine tokens in ten have a slash inside: let the parser name those that have none."""
+    """Whether at least 90% of the tokens contain a slash. The parser reports the others."""
     tokens = [token for row in rows for token in fields_of(row)]
     slashed = sum(0 < token.rfind("/") < len(token) - 1 for token in tokens)
     return 10 * slashed >= 9 * len(tokens)
 
 
 def _is_items(rows: list[str]) -> bool:
-    """A label, then attributes, most of them with = or : inside; all, where the rows have one length."""
+    """Whether rows are a label and attributes. Most attributes contain = or :; all do if the rows have one width."""
     fields = [row.split("\t") for row in rows]
     widths = {len(row) for row in fields}
     attributes = [field for row in fields for field in row[1:] if field]
@@ -92,7 +92,7 @@ def _is_items(rows: list[str]) -> bool:
 
 
 def _is_columns(rows: list[str], blank_lines: bool, labelled: bool) -> bool:
-    """Most rows have the same number of columns: let the parser name those that have not."""
+    """Whether most rows have the same number of columns. The parser reports the others."""
     if all("\t" in row for row in rows):
         return True
     widths = Counter(len(fields_of(row)) for row in rows)
@@ -103,5 +103,5 @@ def _is_columns(rows: list[str], blank_lines: bool, labelled: bool) -> bool:
 
 
 def _is_text(rows: list[str]) -> bool:
-    """No tabs, and not one word a line, which may as well be a column file of one sentence."""
+    """Whether there are no tabs and not only one word per line, which may be a column file of one sentence."""
     return not any("\t" in row for row in rows) and (len(rows) == 1 or any(len(fields_of(row)) > 1 for row in rows))

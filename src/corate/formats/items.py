@@ -1,7 +1,7 @@
-r"""CRFsuite item files: ``label<TAB>attribute[:value]...`` a token, a blank line between sentences.
+r"""CRFsuite item files: ``label<TAB>attribute[:value]...`` per token, a blank line between sentences.
 
-In names and labels ``\:`` stands for a colon and ``\\`` for a backslash. The label field is always there; it may be
-empty where labels are not known.
+In names and labels ``\:`` stands for a colon and ``\\`` for a backslash. Every line has a label field; it may be
+empty if the labels are unknown.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ __all__ = ["UNWRITABLE_LABEL", "read", "write"]
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _UNWRITABLE = r"[\t\r\n\0]"
-#: Matches the labels that an item file cannot hold.
+#: A pattern of the labels that an item file cannot represent.
 UNWRITABLE_LABEL = rf"\A *\Z|{_UNWRITABLE}"
 
 
 def read(data: bytes, name: str, options: Options) -> Corpus:
-    """Read UTF-8 bytes; ``name`` is what messages call them.
+    """Read UTF-8 bytes; ``name`` is their name in messages.
 
     >>> corpus = read(b"B\\tw=to\\tlength:2\\nI\\tw=a\\\\:b\\n", "items", Options())
     >>> corpus.attributes.names.to_list(), corpus.attributes.values.tolist(), corpus.labels_of(0)
     (['w=to', 'length', 'w=a:b'], [1.0, 2.0, 1.0], ['B', 'I'])
     """
     if options.columns is not None:
-        raise DataError(f"{name}: an item file has a label and attributes, and no columns to name; leave out columns")
+        raise DataError(f"{name}: an item file has a label and attributes, and no columns to name; do not set columns=")
     parsed, ends, lines = _native.parse_items(data, options.comment or "")
     refuse_nul(parsed, name)
     columns, sentences = parsed[:2]
@@ -46,7 +46,7 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
         Column(title, ids, StringTable(blob, offsets))
         for title, (ids, blob, offsets) in zip(("label", "attribute", "value"), columns, strict=True)
     )
-    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused as such
+    with np.errstate(over="ignore"):  # a too large value becomes infinite, which is an error
         numbers = np.asarray([_number(text) for text in texts.strings.to_list()]).astype(np.float32)
     values = numbers[texts.ids]
     bad = _bad_tokens(labels, names, values, ends, options.labelled)
@@ -62,7 +62,7 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
 
 
 def _number(text: str) -> float:
-    """A value text, empty or with its colon in front, as a number; NaN for what is none."""
+    """The number in a value text, which is empty or starts with a colon; NaN if it is not a number."""
     if not text:
         return 1.0
     if not _NUMBER.fullmatch(text, 1):
@@ -73,7 +73,7 @@ def _number(text: str) -> float:
 def _bad_tokens(
     labels: Column, names: Column, values: NDArray[np.float32], ends: NDArray[np.int64], labelled: bool
 ) -> NDArray[np.bool_]:
-    """Tokens without a label, or with an attribute that has no name or no number for a value."""
+    """Whether each token has no label, an attribute without a name, or a value that is not a finite number."""
     bad_attribute = ~np.isfinite(values) | (names.ids == _id_of_empty(names))
     counts = np.concatenate([[0], np.cumsum(bad_attribute)])
     bad: NDArray[np.bool_] = counts[ends[1:]] > counts[ends[:-1]]
@@ -101,16 +101,16 @@ def _bad_error(
             return DataError(f"{name}, line {line}: an attribute without a name ({text[:40]!r})")
         if not np.isfinite(values[i]):
             return DataError(
-                f"{name}, line {line}: the attribute {attribute[:40]!r} has the value {text[1:41]!r}, which is no "
-                f"finite number; write a colon that belongs to the name as \\:"
+                f"{name}, line {line}: the attribute {attribute[:40]!r} has the value {text[1:41]!r}, which is not a "
+                f"finite number; write a colon that is part of the name as \\:"
             )
     return DataError(
-        f"{name}, line {line}: no label before the first tab; where labels are not known, use labelled=False"
+        f"{name}, line {line}: no label before the first tab; if the data has no labels, use labelled=False"
     )
 
 
 def _without(corpus: Corpus, bad: NDArray[np.bool_]) -> Corpus:
-    """The corpus without some of its tokens, nor the sentences that this leaves empty."""
+    """The corpus without the bad tokens and without sentences that have no other tokens."""
     kept = np.flatnonzero(~bad)
     counts = np.concatenate([[0], np.cumsum(~bad)])
     offsets = np.unique(counts[corpus.offsets]).astype(np.int64)
@@ -123,7 +123,7 @@ def _without(corpus: Corpus, bad: NDArray[np.bool_]) -> Corpus:
 
 
 def write(corpus: Corpus, labels: Column | None) -> str:
-    r"""The attributes of a corpus with its labels; sentences without tokens are left out.
+    r"""The attributes of a corpus with its labels; sentences without tokens are omitted.
 
     >>> write(Corpus.from_features([[{"w": "a:b", "length": 3}, ["w=c"]]], [["X", "Y"]]), None)
     '\tw=a\\:b\tlength:3.0\n\tw=c\n\n'

@@ -1,8 +1,8 @@
-"""JSON lines: a sentence a line, as an object of columns or as a list of tokens.
+"""JSON lines: one sentence per line, as an object of columns or as a list of tokens.
 
-An object has ``"tokens"``, maybe ``"labels"``, and further columns by their names: lists of strings of one length.
-Members that are no lists (an id, the raw text) are left out. A list holds words, or lists of columns a token, of which
-the last is the label unless the names of the columns or ``labelled=False`` say otherwise.
+An object has ``"tokens"``, optionally ``"labels"``, and other columns by name. All are lists of strings of one length.
+Members that are not lists (an id, the raw text) are ignored. A list contains words, or one list of columns per token.
+The last column is then the label, unless ``columns`` or ``labelled=False`` is given.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from corate.formats.reading import Options, names_of, nothing_error, warn_skippe
 
 __all__ = ["read", "write"]
 
-#: What a member of an object is called as a column.
+#: The column name of a member of an object.
 _COLUMN_OF = {"tokens": "word", "words": "word", "labels": "label"}
 _MEMBER_OF = {"word": "tokens", "label": "labels"}
 
@@ -27,7 +27,7 @@ Sentence = dict[str, list[str]]
 
 
 def read(data: bytes, name: str, options: Options) -> Corpus:
-    """Read UTF-8 bytes; ``name`` is what messages call them.
+    """Read UTF-8 bytes; ``name`` is their name in messages.
 
     >>> read(b'{"id": 7, "tokens": ["Ann", "sleeps"], "labels": ["NAME", "VERB"]}', "news", Options())
     Corpus(1 sentences, 2 tokens, columns: word, 2 labels)
@@ -43,7 +43,7 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
         try:
             sentence = _sentence(line, options)
             if columns and sentence and sentence.keys() != columns.keys():
-                raise DataError(f"the columns {', '.join(sentence)}, but the lines before have {', '.join(columns)}")
+                raise DataError(f"columns {', '.join(sentence)}, but the lines before have {', '.join(columns)}")
         except DataError as error:
             if not options.skip_bad:
                 raise DataError(f"{name}, line {number}: {error}") from None
@@ -55,7 +55,7 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
             columns.setdefault(key, []).extend(values)
         offsets.append(offsets[-1] + len(values))
     if not columns:
-        raise DataError(f"{name}, line {first_bad}: no JSON line fits") if skipped else nothing_error(name, data)
+        raise DataError(f"{name}, line {first_bad}: no valid sentence") if skipped else nothing_error(name, data)
     warn_skipped(name, skipped, first_bad, "sentences")
     built = [Column.of(key, values) for key, values in columns.items()]
     label = next((c for c in built if c.name == "label"), None)
@@ -99,7 +99,7 @@ def _of_object(value: dict[str, Any], options: Options) -> Sentence:
     sentence = {name: sentence[name] for name in wanted if name != "_"}
     lengths = {name: len(values) for name, values in sentence.items()}
     if len(set(lengths.values())) > 1:
-        raise DataError("lists of one length are needed, not " + ", ".join(f"{k} {n}" for k, n in lengths.items()))
+        raise DataError("all lists must have the same length, not " + ", ".join(f"{k} {n}" for k, n in lengths.items()))
     return sentence if any(lengths.values()) else {}
 
 
@@ -122,16 +122,16 @@ def _check_values(sentence: Sentence, *, escapes: bool) -> None:
     for name, values in sentence.items():
         for value in values:
             if not isinstance(value, str):
-                raise DataError(f"column {name!r} holds {json.dumps(value)[:40]}; values must be strings")
+                raise DataError(f"column {name!r} contains {json.dumps(value)[:40]}; values must be strings")
             if escapes and any("\ud800" <= c <= "\udfff" for c in value):
-                raise DataError(f"column {name!r} holds {value[:40]!r}, half of a surrogate pair")
+                raise DataError(f"column {name!r} contains {value[:40]!r}, half of a surrogate pair")
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------
 
 
 def write(corpus: Corpus, labels: Column | None) -> str:
-    r"""The text of a corpus, an object a line; sentences without tokens are left out.
+    r"""The text of a corpus, one object per line; sentences without tokens are omitted.
 
     >>> corpus = Corpus.from_sentences([[("Ann", "NNP", "B-PER")]])
     >>> write(corpus, corpus.labels)
@@ -139,12 +139,12 @@ def write(corpus: Corpus, labels: Column | None) -> str:
     """
     columns = [*corpus.columns, *([labels] if labels is not None else [])]
     if not corpus.columns:
-        raise DataError("the corpus has no columns to write; ready-made features are written with format='items'")
+        raise DataError("the corpus has no columns to write; write ready-made features with format='items'")
     members = {_MEMBER_OF.get(column.name, column.name): column.values() for column in columns}
     if len(members) < len(columns) or any(c.name in _COLUMN_OF for c in corpus.columns):
         raise DataError(
-            f"the columns {', '.join(c.name for c in columns)} cannot all be members of an object, where 'tokens' "
-            f"stands for 'word' and 'labels' for 'label'; rename them"
+            f"the columns {', '.join(c.name for c in columns)} cannot all be members of an object, because "
+            f"'tokens' is the member of 'word' and 'labels' of 'label'; rename them"
         )
     ends = corpus.offsets.tolist()
     sentences = ({key: values[a:b] for key, values in members.items()} for a, b in itertools.pairwise(ends) if a < b)

@@ -1,4 +1,4 @@
-"""A sentence a line, tokens between spaces: plain text, and the Brown corpus's ``word/label`` tokens."""
+"""One sentence per line, tokens separated by spaces: plain text, and ``word/label`` tokens as in the Brown corpus."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from corate.formats.writing import check_values
 
 __all__ = ["UNWRITABLE_LABEL", "read_slashed", "read_text", "write_slashed", "write_text"]
 
-#: Matches the labels that ``word/label`` cannot hold.
+#: A pattern of the labels that ``word/label`` cannot represent.
 UNWRITABLE_LABEL = r"\A\Z|[/ \t\r\n\0]"
 
 
@@ -36,7 +36,7 @@ def read_text(data: bytes, name: str, options: Options) -> Corpus:
 
 
 def read_slashed(data: bytes, name: str, options: Options) -> Corpus:
-    """Read ``word/label`` tokens, split at the last slash, so that a word may hold slashes and a label none.
+    """Read ``word/label`` tokens. The last slash separates them, so words may contain slashes and labels may not.
 
     >>> read_slashed(b"1/2/cd cups/nns\\n", "brown", Options()).rows(0)
     [('1/2',), ('cups',)]
@@ -46,7 +46,7 @@ def read_slashed(data: bytes, name: str, options: Options) -> Corpus:
     line, skipped = parsed[2], parsed[4]
     if skipped and (len(parsed[1]) == 1 or not options.skip_bad):
         raise DataError(
-            f"{name}, line {line}: the token {_without_label(data, line)!r} is not word/label; mend it, or leave out "
+            f"{name}, line {line}: the token {_without_label(data, line)!r} is not word/label; fix it, or omit "
             f"such tokens with skip_bad=True"
         )
     corpus = _corpus(parsed, data, name, names)
@@ -54,12 +54,12 @@ def read_slashed(data: bytes, name: str, options: Options) -> Corpus:
     return corpus
 
 
-def _names(options: Options, usual: tuple[str, ...], name: str) -> list[str]:
-    names = options.columns or usual
-    if len(names) != len(usual):
+def _names(options: Options, defaults: tuple[str, ...], name: str) -> list[str]:
+    names = options.columns or defaults
+    if len(names) != len(defaults):
         raise DataError(
-            f"{name} has {len(usual)} column{'s' if len(usual) > 1 else ''} in this format, but {len(names)} column "
-            f"names were given ({', '.join(names)})"
+            f"{name} has {len(defaults)} column{'s' if len(defaults) > 1 else ''} in this format, but {len(names)} "
+            f"column names were given ({', '.join(names)})"
         )
     return list(names)
 
@@ -72,7 +72,7 @@ def _corpus(parsed: Parsed, data: bytes, name: str, names: list[str]) -> Corpus:
 
 
 def _without_label(data: bytes, line: int) -> str:
-    """The first token of a line with nothing before or nothing after its last slash."""
+    """The first token of a line with an empty word or an empty label."""
     for token in fields_of(data.split(b"\n", line)[line - 1].decode()):
         word, _, label = token.rpartition("/")
         if not word or not label:
@@ -84,7 +84,7 @@ def _without_label(data: bytes, line: int) -> str:
 
 
 def write_text(corpus: Corpus) -> str:
-    """The words of a corpus, a sentence a line; sentences without tokens are left out.
+    """The words of a corpus, one sentence per line; sentences without tokens are omitted.
 
     >>> write_text(Corpus.from_sentences([["Ann", "sleeps"], ["Bob"]]))
     'Ann sleeps\\nBob\\n'
@@ -93,14 +93,14 @@ def write_text(corpus: Corpus) -> str:
 
 
 def write_slashed(corpus: Corpus, labels: Column | None) -> str:
-    """The words and labels of a corpus as ``word/label``, a sentence a line; other columns are left out.
+    """The words and labels of a corpus as ``word/label``, one sentence per line; other columns are omitted.
 
     >>> corpus = Corpus.from_sentences([[("Ann", "np"), ("sleeps", "vbz")]])
     >>> write_slashed(corpus, corpus.labels)
     'Ann/np sleeps/vbz\\n'
     """
     if labels is None:
-        raise DataError("the format 'slashed' is for labelled corpora, and this one has no labels; use format='text'")
+        raise DataError("the format 'slashed' needs labels, and the corpus has no labels; use format='text'")
     check_values(labels, UNWRITABLE_LABEL, "labels")
     return _join(corpus, list(map("/".join, zip(_words(corpus).values(), labels.values(), strict=True))))
 
@@ -108,7 +108,7 @@ def write_slashed(corpus: Corpus, labels: Column | None) -> str:
 def _words(corpus: Corpus) -> Column:
     column = corpus.word
     if column is None:
-        raise DataError("the corpus has no words to write; ready-made features are written with format='items'")
+        raise DataError("the corpus has no words to write; write ready-made features with format='items'")
     check_values(column, r"\A\Z|[ \t\r\n\0]", "column")
     return column
 

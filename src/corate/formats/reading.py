@@ -1,4 +1,4 @@
-"""From what the native parsers return to a corpus, or to an error that names the file and the line."""
+"""Turn the result of the native parsers into a corpus, or into an error that names the file and the line."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Parsed = tuple[list[Interned], NDArray[np.int64], int, int, int]
 
 
 class SkippedWarning(UserWarning):
-    """What did not fit was left out: ``count`` says how many rows, ``line`` where the first of them stands.
+    """Malformed data was omitted: ``count`` is the number of rows, ``line`` the line of the first one.
 
     >>> SkippedWarning("train.tsv", 2, 17)
     SkippedWarning('train.tsv: skipped 2 rows that do not fit, the first in line 17')
@@ -45,7 +45,7 @@ class SkippedWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Options:
-    """How to read: what ``corate.formats.read`` was asked for, less source, format and encoding."""
+    """The arguments of ``corate.formats.read``, except source, format and encoding."""
 
     columns: tuple[str, ...] | None = None
     separator: str | None = None
@@ -57,7 +57,7 @@ class Options:
 
 
 def fields_of(line: str) -> list[str]:
-    """What stands between runs of white space: spaces, tabs and carriage returns, as ``native/text/lines.h`` has it.
+    """Split a line at runs of spaces, tabs and carriage returns, as ``native/text/lines.h`` does.
 
     >>> fields_of("New\\tYork \\x0c")
     ['New', 'York', '\\x0c']
@@ -66,21 +66,21 @@ def fields_of(line: str) -> list[str]:
 
 
 def comment_hint(*rows: bytes, comment: str | None) -> str:
-    """What to add to an error where one of the rows looks like a comment and no comments were asked for.
+    """A hint for an error message, if one of the rows looks like a comment and ``comment`` is not set.
 
     >>> comment_hint(b"# sent_id = 7", comment=None)
-    "; if lines that begin with '#' are comments, pass over them with comment='#'"
+    "; if lines that begin with '#' are comments, skip them with comment='#'"
     """
     if comment or not any(row.startswith(b"#") for row in rows):
         return ""
-    return "; if lines that begin with '#' are comments, pass over them with comment='#'"
+    return "; if lines that begin with '#' are comments, skip them with comment='#'"
 
 
 def names_of(width: int, options: Options) -> tuple[str, ...]:
-    """The names of so many columns: those given, else those of the layout where it fits, else the usual ones.
+    """The names of this many columns: ``options.columns``, else the layout if it fits, else the default names.
 
-    A layout fits data of its own width and, where labels are not looked for, also data that has no label column. One
-    of the usual names says no more than they do, so that data of another width is still named; any other is not bent.
+    A layout fits data of the same width. Without ``labelled``, it also fits data that has no label column. A layout
+    of the default names gives way to the default names for another width; any other layout raises DataError.
 
     >>> names_of(3, Options()), names_of(2, Options(layout=("label", "form")))
     (('word', 'pos', 'label'), ('label', 'form'))
@@ -106,7 +106,7 @@ def names_of(width: int, options: Options) -> tuple[str, ...]:
 
 
 def word_of(layout: tuple[str, ...]) -> str:
-    """What the words are called in a layout: ``word`` if there is such a column, else the first that is observed.
+    """The name of the word column in a layout: ``word`` if there is such a column, else the first observed one.
 
     >>> word_of(()), word_of(("label", "_", "form"))
     ('word', 'form')
@@ -116,7 +116,7 @@ def word_of(layout: tuple[str, ...]) -> str:
 
 
 def corpus_of(parsed: Parsed, names: list[str]) -> Corpus:
-    """Name the columns: ``label`` becomes the labels wherever it stands, ``_`` is left out."""
+    """A corpus with named columns. The column ``label``, in any position, gives the labels; ``_`` is omitted."""
     columns, sentences = parsed[:2]
     built = [
         Column(name, ids, StringTable(data, offsets))
@@ -128,7 +128,7 @@ def corpus_of(parsed: Parsed, names: list[str]) -> Corpus:
 
 
 def refuse_nul(parsed: Parsed, name: str) -> None:
-    """Raise if the parser met a NUL byte, which no text holds."""
+    """Raise DataError if the parser found a NUL byte, which is not valid in text."""
     line, width = parsed[2:4]
     if line >= 0 and width < 0:
         raise DataError(f"{name}, line {line}: a NUL byte; is this a text file, or one that needs encoding='utf-16'?")
@@ -137,13 +137,13 @@ def refuse_nul(parsed: Parsed, name: str) -> None:
 def nothing_error(name: str, data: bytes) -> DataError:
     """The error for a file without a sentence."""
     if not data:
-        return DataError(f"{name} is empty; it must hold at least one sentence")
+        return DataError(f"{name} is empty; it must contain at least one sentence")
     if not data.strip():
-        return DataError(f"{name} holds only blank lines; it must hold at least one sentence")
-    return DataError(f"{name} holds no sentence; all its lines are comments or left out")
+        return DataError(f"{name} contains only blank lines; it must contain at least one sentence")
+    return DataError(f"{name} contains no sentence; all its lines are comments or omitted")
 
 
 def warn_skipped(name: str, count: int, line: int, what: str = "rows") -> None:
-    """Warn whoever called ``corate.formats.read``, if anything was skipped."""
+    """Warn the caller of ``corate.formats.read`` if anything was skipped."""
     if count:
         warnings.warn(SkippedWarning(name, count, line, what), stacklevel=4)

@@ -1,4 +1,4 @@
-"""What every writer needs: the labels to write, and a check that a format can hold the values."""
+"""Shared by all writers: the labels to write, and a check that a format can represent the values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["check_labels", "check_values", "has_values", "labels_to_write"]
 
 
 def check_values(column: Column, forbidden: str, place: str) -> None:
-    """Raise if a value that the column uses matches the pattern: it would read back as something else.
+    """Raise DataError if a value of the column matches the pattern: it would read back as something else.
 
     >>> check_values(Column.of("word", ["New York"]), " ", "column")
     Traceback (most recent call last):
@@ -25,12 +25,12 @@ def check_values(column: Column, forbidden: str, place: str) -> None:
     if value is not None:
         raise DataError(
             f"{place} {column.name!r}: the value {value[:40]!r} cannot be written in this format; it would read back "
-            f"as something else; use the format 'jsonl', which holds any value"
+            f"as something else; use the format 'jsonl', which can represent any value"
         )
 
 
 def check_labels(labels: Iterable[str], forbidden: str, format: str) -> None:
-    r"""Raise if one of the labels that a model may give matches the pattern: rows with it would read back otherwise.
+    r"""Raise DataError if one of a model's labels matches the pattern: it would read back as something else.
 
     >>> check_labels(["O", "B\nX"], "\n", "columns")
     Traceback (most recent call last):
@@ -41,12 +41,12 @@ def check_labels(labels: Iterable[str], forbidden: str, format: str) -> None:
         if pattern.search(label):
             raise DataError(
                 f"the label {label[:40]!r} cannot be written in the format {format!r}; use the format "
-                "'jsonl', which holds any label"
+                "'jsonl', which can represent any label"
             )
 
 
 def has_values(column: Column, pattern: str) -> bool:
-    """Whether a value that the column uses matches the pattern.
+    """Whether a value of the column matches the pattern.
 
     >>> has_values(Column.of("word", ["New York"]), " ")
     True
@@ -56,12 +56,12 @@ def has_values(column: Column, pattern: str) -> bool:
 
 def _matching(column: Column, pattern: str) -> Iterator[str]:
     strings = column.strings.to_list()
-    found = re.compile(pattern)
-    return (strings[i] for i in np.unique(column.ids).tolist() if found.search(strings[i]))
+    compiled = re.compile(pattern)
+    return (strings[i] for i in np.unique(column.ids).tolist() if compiled.search(strings[i]))
 
 
 def labels_to_write(corpus: Corpus, labels: Sequence[Sequence[str]] | None) -> Column | None:
-    """The labels given, a list per sentence, as a column; else those of the corpus; else None."""
+    """The given labels, a list per sentence, as a column; else the labels of the corpus, or None."""
     if labels is None:
         return corpus.labels
     lengths = np.diff(corpus.offsets).tolist()

@@ -1,1 +1,1 @@
-"""Where bytes come from and go to: streams, compression, encodings, atomic writing, and text in chunks."""
+"""Input and output of bytes: streams, compression, encodings, atomic writing, and text in chunks."""

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all: never a half-written file under the name asked for."""
+"""Atomic writing: a file appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["check_writable", "named", "replacing", "write_text"]
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A file that gets its name only when the body has ended well; until then an old file stays as it was.
+    """Open a file that replaces ``path`` only if the body succeeds. Until then an existing file is unchanged.
 
-    The bytes go to a temporary file in the same folder, are flushed to the disk, and then take the name. On any
-    exception, Ctrl-C too, the temporary file is removed. A file that was there keeps its mode and, where the system
-    allows it, its owner and group; the mode of a new one follows the umask. Links are followed.
+    The bytes are written to a temporary file in the same directory and flushed to disk; then the file is renamed.
+    Any exception, including Ctrl-C, removes the temporary file. A replaced file keeps its mode and, if the system
+    allows it, its owner and group. A new file gets the mode that the umask allows. Links are followed.
 
-    Raises OSError, with ``path`` as its filename, where no plain file can be written there.
+    Raises OSError, with ``path`` as its filename, if no regular file can be written there.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -33,11 +33,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     with named(path):
         target, old = _target(path)
-        temporary = _beside(target)
+        temporary = _temporary_for(target)
         try:
-            with open(temporary, "xb", opener=_private if old else None) as file:
+            with open(temporary, "xb", opener=_open_private if old else None) as file:
                 if old is not None:
-                    _take_after(temporary, old)
+                    _copy_mode_and_owner(temporary, old)
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -46,19 +46,19 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             with suppress(OSError):
                 temporary.unlink()
             raise
-        _flush_folder(target.parent)
+        _flush_directory(target.parent)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text in UTF-8, as `replacing` does."""
+    """Write text as UTF-8 with `replacing`."""
     with replacing(path) as file:
         file.write(text.encode())
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise OSError now, not after the work is done, if no plain file can be written at ``path``."""
+    """Raise OSError if no regular file can be written at ``path``. Call this before long work."""
     with named(path):
-        trial = _beside(_target(path)[0])
+        trial = _temporary_for(_target(path)[0])
         try:
             trial.touch(exist_ok=False)
         except OSError as error:
@@ -68,33 +68,33 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 def _target(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None]:
-    """The file to write, links followed, and what there is of it. Only a plain file is ever replaced."""
+    """The file to write, with links resolved, and its status if it exists. Only a regular file is ever replaced."""
     target = Path(os.path.realpath(path))
     try:
         old = target.stat()
     except (FileNotFoundError, NotADirectoryError):
         if not target.parent.is_dir():
-            raise OSError(errno.ENOENT, f"there is no directory {target.parent}; make it first") from None
+            raise OSError(errno.ENOENT, f"there is no directory {target.parent}; create it first") from None
         return target, None
     if stat.S_ISDIR(old.st_mode):
         raise OSError(errno.EISDIR, "this is a directory; name a file in it")
     if not stat.S_ISREG(old.st_mode):
-        raise OSError(errno.EINVAL, "this is no plain file; name one")
+        raise OSError(errno.EINVAL, "this is not a regular file; name one")
     if not os.access(target, os.W_OK):
-        raise OSError(errno.EACCES, "the file is there and may not be written")
+        raise OSError(errno.EACCES, "the file exists and is not writable")
     return target, old
 
 
-def _beside(target: Path) -> Path:
+def _temporary_for(target: Path) -> Path:
     return target.with_name(f".corate-{secrets.token_hex(8)}.tmp")
 
 
-def _private(path: str, flags: int) -> int:
-    """Open a file that no one else may read before it has the mode of the file it replaces."""
+def _open_private(path: str, flags: int) -> int:
+    """Open a file that only its owner can read, until it gets the mode of the file that it replaces."""
     return os.open(path, flags, 0o600)
 
 
-def _take_after(path: Path, old: os.stat_result) -> None:
+def _copy_mode_and_owner(path: Path, old: os.stat_result) -> None:
     if hasattr(os, "chown"):
         new = path.stat()
         if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
@@ -105,7 +105,7 @@ def _take_after(path: Path, old: os.stat_result) -> None:
 
 @contextmanager
 def named(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Put the path into errors that name none, such as a full disk's, or that name the temporary file."""
+    """Set the path as the filename of an OSError that has none (a full disk) or that names the temporary file."""
     try:
         yield
     except OSError as error:
@@ -115,10 +115,10 @@ def named(path: str | os.PathLike[str]) -> Iterator[None]:
         raise
 
 
-def _flush_folder(folder: Path) -> None:
-    """Make the new name last through a power cut, where the system can (Windows cannot open a folder)."""
+def _flush_directory(directory: Path) -> None:
+    """Make the new name survive a power failure, if the system supports it (Windows cannot open a directory)."""
     with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
+        descriptor = os.open(directory, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:

@@ -1,4 +1,4 @@
-"""Text in chunks: files larger than memory and pipes that never end, cut where a sentence ends."""
+"""Text in chunks that end between sentences, for files larger than memory and endless pipes."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from corate.io.streams import standard_input
 
 __all__ = ["cut_at_blank_lines", "cut_at_lines", "open_blocks", "refuse_nul"]
 
-#: About how much text is tagged at a time.
+#: Approximate size of the text that is tagged at a time.
 BLOCK_BYTES = 8 << 20
-#: How much of a compressed file is decompressed at a time: a little may become much.
+#: How much of a compressed file is decompressed at a time. This is small, because the text can be much larger.
 _COMPRESSED_BYTES = 1 << 18
 
 
 @contextmanager
 def open_blocks(path: str) -> Iterator[Iterator[tuple[bytes, float | None]]]:
-    """The bytes of a file, decompressed, block by block, each with the fraction of the file read so far.
+    """The decompressed bytes of a file in blocks, each with the fraction of the file read so far.
 
-    ``-`` is standard input, whose blocks come as they arrive and whose fraction is None.
+    ``-`` is standard input: blocks are returned as they arrive, and the fraction is None.
     """
     if path == "-":
         stream: Any = standard_input()
@@ -73,7 +73,7 @@ def _read(read: Callable[[int], bytes], n_bytes: int, name: str) -> Iterator[byt
 
 
 def _joined(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Small blocks put together to large ones."""
+    """Join small blocks into large ones."""
     held: list[bytes] = []
     for block in blocks:
         held.append(block)
@@ -85,7 +85,7 @@ def _joined(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def refuse_nul(blocks: Iterable[bytes], name: str) -> Iterator[bytes]:
-    """The blocks; DataError, which names the file and the line, for a NUL byte."""
+    """Yield the blocks. A NUL byte raises DataError with the file and the line."""
     line = 1
     for block in blocks:
         if (place := block.find(0)) >= 0:
@@ -98,7 +98,7 @@ def refuse_nul(blocks: Iterable[bytes], name: str) -> Iterator[bytes]:
 
 
 def cut_at_blank_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    r"""Column text in chunks that end with a blank line, so that no sentence is cut in two.
+    r"""Column text in chunks that end with a blank line, so that no sentence is split.
 
     >>> list(cut_at_blank_lines([b"a\nb\n", b"\nc\n\nd", b"\n"]))
     [b'a\nb\n\nc\n\n', b'd\n']
@@ -117,7 +117,7 @@ def cut_at_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 def _cut(blocks: Iterable[bytes], *ends: bytes) -> Iterator[bytes]:
     held = bytearray()
-    overlap = max(map(len, ends)) - 1  # an end may straddle two blocks
+    overlap = max(map(len, ends)) - 1  # an end may span two blocks
     for block in blocks:
         seen = max(0, len(held) - overlap)
         held += block

@@ -1,4 +1,4 @@
-"""Compressed files: gzip, bzip2, xz and, where the package is installed, zstandard."""
+"""Compressed files: gzip, bzip2, xz and, if its package is installed, zstandard."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ __all__ = ["SUFFIXES", "compressed", "compression_of", "decompress", "undecided"
 #: The suffix of each kind of compression.
 SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstandard"}
 
-# What a bzip2 file begins with is text up to the digit, so the block after it (pi) or the end (its square root) counts.
+# The bzip2 signature ("BZh" and a digit) could be plain text, so the next 6 bytes are part of it: the first block (pi)
+# or the end of the stream (square root of pi).
 _BEGINNINGS = {
     b"\x1f\x8b\x08": "gzip",
     **{b"BZh%d%b" % (size, block): "bzip2" for size in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90")},
@@ -25,7 +26,7 @@ _BEGINNINGS = {
 
 
 def compression_of(name: str, first: bytes = b"") -> str | None:
-    """How a file is compressed, by its suffix or else by its first bytes; None for plain text.
+    """The compression of a file, from its suffix or else from its first bytes; None for plain text.
 
     >>> compression_of("train.conll.gz"), compression_of("train.conll"), compression_of("-", bytes.fromhex("1f8b08"))
     ('gzip', None, 'gzip')
@@ -36,7 +37,7 @@ def compression_of(name: str, first: bytes = b"") -> str | None:
 
 
 def undecided(first: bytes) -> bool:
-    """Whether more bytes are needed to tell a compressed file from text.
+    """Whether more bytes are needed to distinguish a compressed file from text.
 
     >>> undecided(b"BZ"), undecided(b"BZz"), undecided(b"the")
     (True, False, False)
@@ -45,15 +46,15 @@ def undecided(first: bytes) -> bool:
 
 
 def decompress(blocks: Iterable[bytes], compression: str, name: str) -> Iterator[bytes]:
-    """The text of a compressed file, block by block. A file may hold several streams, one after the other.
+    """The text of a compressed file, block by block. A file may contain several consecutive streams.
 
-    Raises DataError, which names the file, where it is damaged or cut short.
+    Raises DataError, which names the file, if the file is damaged or incomplete.
     """
     start, errors = _decompressor(compression, name)
     stream = None
     try:
         for block in blocks:
-            left = block if stream else block.lstrip(b"\0")  # zeros may pad the file after each stream
+            left = block if stream else block.lstrip(b"\0")  # zeros may follow each stream as padding
             while left:
                 stream = stream or start()
                 yield stream.decompress(left)
@@ -62,11 +63,11 @@ def decompress(blocks: Iterable[bytes], compression: str, name: str) -> Iterator
     except errors as error:
         raise _damaged(name, compression, error) from error
     if stream is not None:
-        raise _damaged(name, compression, "it ends too soon")
+        raise _damaged(name, compression, "it ends too early")
 
 
 def _decompressor(compression: str, name: str) -> tuple[Callable[[], Any], tuple[type[Exception], ...]]:
-    """What starts to decompress a stream, and the errors it raises on damaged data."""
+    """A function that returns a new decompressor, and the errors that it raises for damaged data."""
     if compression == "gzip":
         return lambda: zlib.decompressobj(wbits=31), (zlib.error,)
     if compression == "bzip2":
@@ -83,9 +84,9 @@ def _decompressor(compression: str, name: str) -> tuple[Callable[[], Any], tuple
 
 @contextmanager
 def compressed(raw: IO[bytes], compression: str | None, name: str) -> Iterator[IO[bytes]]:
-    """A stream that compresses into another; the other itself without a compression.
+    """A stream that writes compressed bytes to ``raw``, or ``raw`` itself if ``compression`` is None.
 
-    Gzip files get no time stamp, so the same text gives the same file.
+    Gzip files get no time stamp, so that the same text gives the same file.
     """
     stream: Any = raw
     if compression == "gzip":
@@ -113,9 +114,9 @@ def _zstandard(name: str) -> Any:
     try:
         import zstandard
     except ImportError:
-        raise DataError(f"{name} is a zstandard file; to use it, type: pip install corate[zstd]") from None
+        raise DataError(f"{name} is a zstandard file; install support with: pip install corate[zstd]") from None
     return zstandard
 
 
-def _damaged(name: str, compression: str, why: object) -> DataError:
-    return DataError(f"{name} is not a whole {compression} file ({why}); fetch it or compress it again")
+def _damaged(name: str, compression: str, reason: object) -> DataError:
+    return DataError(f"{name} is not a complete {compression} file ({reason}); download or compress it again")

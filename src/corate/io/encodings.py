@@ -1,4 +1,4 @@
-"""Encodings: any text to checked UTF-8 and back, chunk by chunk."""
+"""Encodings: text in any encoding to valid UTF-8 and back, in chunks."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _MODEL = re.compile(rb'.{8}\{"__metadata__":\{"format":"corate"', re.DOTALL)
 
 
 def check_encoding(encoding: str) -> str:
-    """The usual name of a text encoding; DataError where there is none of that name.
+    """The standard name of a text encoding; raises DataError if the name is unknown.
 
     >>> check_encoding("UTF8"), check_encoding("latin-1")
     ('utf-8', 'iso8859-1')
     >>> check_encoding("rot13")
     Traceback (most recent call last):
-    corate.errors.DataError: 'rot13' is no encoding of text; try utf-8, latin-1, cp1252 or utf-16
+    corate.errors.DataError: 'rot13' is not a text encoding; try utf-8, latin-1, cp1252 or utf-16
     """
     try:
         codec = codecs.lookup(encoding)
         if codec._is_text_encoding and codec.incrementaldecoder is not None:
             return codec.name
-        what = f"{encoding!r} is no encoding of text"
+        problem = f"{encoding!r} is not a text encoding"
     except (LookupError, ValueError):
-        what = f"unknown encoding {encoding!r}"
-    raise DataError(f"{what}; try utf-8, latin-1, cp1252 or utf-16")
+        problem = f"unknown encoding {encoding!r}"
+    raise DataError(f"{problem}; try utf-8, latin-1, cp1252 or utf-16")
 
 
 def is_model(first: bytes) -> bool:
@@ -39,60 +39,60 @@ def is_model(first: bytes) -> bool:
 
 
 def utf8(blocks: Iterable[bytes], encoding: str, name: str) -> Iterator[bytes]:
-    """The blocks as valid UTF-8 that ends between characters, without a byte order mark.
+    """The blocks as valid UTF-8 without a byte order mark. Each block ends between two characters.
 
-    Raises DataError, which names the file, the line and the remedy, for what is no text in that encoding.
+    Raises DataError, which names the file, the line and the remedy, for bytes that are invalid in the encoding.
 
     >>> list(utf8([b"Zo", b"\\xeb"], "latin-1", "names"))
     [b'Zo', b'\\xc3\\xab']
     """
-    as_it_is = check_encoding(encoding) == "utf-8"
+    is_utf8 = check_encoding(encoding) == "utf-8"
     decoder = codecs.getincrementaldecoder(encoding)()
-    place = _Place(name, encoding)
+    position = _Position(name, encoding)
     first = True
     for block in chain(blocks, [None]):  # None: the end
         if first and block and is_model(block):
             raise DataError(
-                f"{name} is a Corate model, not text; give it where a model is asked for, or train it with init="
+                f"{name} is a Corate model, not text; pass it as the model, or train it further with init="
             )
-        text = _converted(decoder, block, as_it_is, place)
+        text = _to_utf8(decoder, block, is_utf8, position)
         if text or block:
             yield text.removeprefix(codecs.BOM_UTF8) if first else text
         first = first and not text
-        place.pass_over(block or b"")
+        position.advance(block or b"")
 
 
-def _converted(decoder: codecs.IncrementalDecoder, block: bytes | None, as_it_is: bool, place: _Place) -> bytes:
+def _to_utf8(decoder: codecs.IncrementalDecoder, block: bytes | None, is_utf8: bool, position: _Position) -> bytes:
     pending = decoder.getstate()[0]
-    as_it_is = as_it_is and not pending
-    if block and as_it_is and block.isascii():
+    is_utf8 = is_utf8 and not pending
+    if block and is_utf8 and block.isascii():
         return block
     try:
         text = decoder.decode(block or b"", final=block is None)
-        return block if block and as_it_is and not decoder.getstate()[0] else text.encode()
+        return block if block and is_utf8 and not decoder.getstate()[0] else text.encode()
     except UnicodeDecodeError as error:
-        raise place.wrong_byte(error, pending) from None
-    except UnicodeError as error:  # UTF-16 without a byte order mark, for one
-        remedy = "say utf-16-le or utf-16-be" if "BOM" in str(error) else "name its encoding with encoding="
-        raise DataError(f"{place.name} is not {place.encoding} text ({error}); {remedy}") from None
+        raise position.wrong_byte(error, pending) from None
+    except UnicodeError as error:  # e.g. UTF-16 without a byte order mark
+        remedy = "use utf-16-le or utf-16-be" if "BOM" in str(error) else "name its encoding with encoding="
+        raise DataError(f"{position.name} is not {position.encoding} text ({error}); {remedy}") from None
 
 
-class _Place:
-    """How far a text was read: for errors."""
+class _Position:
+    """The current position in a text, for error messages."""
 
     def __init__(self, name: str, encoding: str) -> None:
         self.name, self.encoding = name, encoding
-        self.line, self.column = 1, 0  # complete lines before, plus one; bytes of the line so far
+        self.line, self.column = 1, 0  # line number; bytes of this line that were already read
         self.beginning = b""
 
-    def pass_over(self, block: bytes) -> None:
+    def advance(self, block: bytes) -> None:
         self.beginning = self.beginning or block[:2]
         self.line += block.count(b"\n")
         newline = block.rfind(b"\n")
         self.column = len(block) - newline - 1 if newline >= 0 else self.column + len(block)
 
     def wrong_byte(self, error: UnicodeDecodeError, pending: bytes) -> DataError:
-        """``error.object`` is a block, with bytes before it that were passed over already."""
+        """``error.object`` is ``pending``, which `advance` has already counted, and then the block."""
         data, at = error.object, error.start
         line = self.line - pending.count(b"\n") + data.count(b"\n", 0, at)
         newline = data.rfind(b"\n", 0, at)
@@ -103,12 +103,12 @@ class _Place:
             likely = "utf-8"
         return DataError(
             f"{self.name}, line {line}: byte 0x{data[at]:02x} (number {column} of the line) is not {self.encoding} "
-            f"text; name the file's encoding, say with encoding={likely!r}"
+            f"text; name the file's encoding, for example encoding={likely!r}"
         )
 
 
 def encoded(texts: Iterable[str], encoding: str, name: str) -> Iterator[bytes]:
-    """Pieces of a text in an encoding. Raises DataError for a character that the encoding does not have.
+    """Encode pieces of a text. Raises DataError for a character that the encoding cannot represent.
 
     >>> list(encoded(["Zoë"], "latin-1", "names"))
     [b'Zo\\xeb', b'']

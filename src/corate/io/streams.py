@@ -1,4 +1,4 @@
-"""Where text is read from and written to: paths, standard streams, open files."""
+"""Read text from and write it to paths, standard streams and open files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _CHUNK = 1 << 20
 
 
 class NamedBytes(io.BytesIO):
-    """Bytes in memory that know the name of the file they came from."""
+    """Bytes in memory with the name of the file that they came from."""
 
     def __init__(self, data: bytes, name: str) -> None:
         super().__init__(data)
@@ -46,7 +46,7 @@ class NamedBytes(io.BytesIO):
 
 
 def name_of(place: Source | Target, standard: str = "standard input") -> str:
-    """What messages call a source or a target.
+    """The name of a source or a target in messages.
 
     >>> name_of("train.conll"), name_of("-"), name_of(b"a X")
     ('train.conll', 'standard input', 'the given bytes')
@@ -61,7 +61,7 @@ def name_of(place: Source | Target, standard: str = "standard input") -> str:
 
 
 def bare_suffix(place: Source | Target) -> str:
-    """The last suffix of a path in lower case, compression aside; empty for what is no path.
+    """The last suffix of a path in lower case, without a compression suffix; empty if it is not a path.
 
     >>> bare_suffix("train.conll.gz"), bare_suffix("-"), bare_suffix("notes")
     ('.conll', '', '')
@@ -84,18 +84,18 @@ def load(source: Source, encoding: str = "utf-8") -> bytes:
     'Zoë'
     """
     name = name_of(source)
-    as_it_is = check_encoding(encoding) == "utf-8"
+    is_utf8 = check_encoding(encoding) == "utf-8"
     data = _read_all(source, name)
     if isinstance(data, str):
         return b"".join(encoded([data.removeprefix("\ufeff")], "utf-8", name))
-    # An open file may decompress by itself, whatever its name: only its bytes count.
+    # An open file may already decompress, so its name is ignored.
     compression = compression_of(name if isinstance(source, str | os.PathLike) else "", data)
     if compression is not None:
         data = b"".join(decompress([data], compression, name))
     text = utf8((data[start : start + _CHUNK] for start in range(0, len(data), _CHUNK)), encoding, name)
-    if not as_it_is:
+    if not is_utf8:
         return b"".join(text)
-    for _ in text:  # checked, without a second copy of a large text
+    for _ in text:  # check the text without a second copy of it
         pass
     return data.removeprefix(codecs.BOM_UTF8)
 
@@ -113,16 +113,16 @@ def _read_all(source: Source, name: str) -> bytes | str:
         return Path(source).read_bytes()
     except FileNotFoundError:
         raise DataError(f"no such file: {name}") from None
-    except UnicodeDecodeError as error:  # a file opened as text
-        raise DataError(f"{name}: {error}; open it as bytes, and name its encoding") from error
+    except UnicodeDecodeError as error:  # a file opened in text mode
+        raise DataError(f"{name}: {error}; open it in binary mode and name its encoding") from error
     except OSError as error:
         raise DataError(f"cannot read {name}: {error.strerror or error}") from error
 
 
 def standard_input() -> IO[bytes]:
-    """The bytes of standard input; DataError where it is closed."""
+    """Standard input as a binary stream; raises DataError if it is closed."""
     if sys.stdin is None:
-        raise DataError("standard input is closed; name a file to read, or give the text through a pipe")
+        raise DataError("standard input is closed; name a file to read, or pipe the text in")
     return sys.stdin.buffer if hasattr(sys.stdin, "buffer") else io.BytesIO(sys.stdin.read().encode())
 
 
@@ -130,7 +130,7 @@ def standard_input() -> IO[bytes]:
 
 
 def save(text: str, target: Target, encoding: str = "utf-8") -> None:
-    """Write a text: a path as `open_output` does; an open file gets bytes, or text if it is one for text."""
+    """Write text to a path, as `open_output` does, or to an open file in binary or text mode."""
     name = name_of(target, "standard output")
     if text.startswith("\ufeff"):
         raise DataError(f"{name}: the first token begins with U+FEFF, which would read back as a byte order mark")
@@ -151,16 +151,16 @@ def save(text: str, target: Target, encoding: str = "utf-8") -> None:
 def _write_to(file: Any, data: bytes, text: str) -> None:
     try:
         file.write(data)
-    except TypeError:  # a file for text, which encodes by itself
+    except TypeError:  # a file in text mode
         file.write(text)
     file.flush()
 
 
 @contextmanager
 def open_output(path: str | None) -> Iterator[IO[bytes]]:
-    """Standard output for None or ``-``; else a file that appears whole or not at all, as `atomic.replacing` makes it.
+    """Standard output for None or ``-``; otherwise a file written atomically by `atomic.replacing`.
 
-    A path that ends in .gz, .bz2, .xz or .zst is compressed. Devices and pipes are written to as they are.
+    A path that ends in .gz, .bz2, .xz or .zst is compressed. Devices and pipes are written to directly.
     """
     if path is None or path == "-":
         stream = standard_output()
@@ -174,7 +174,7 @@ def open_output(path: str | None) -> Iterator[IO[bytes]]:
 
 
 def standard_output() -> Any:
-    """Where bytes for standard output go; DataError where it is closed."""
+    """Standard output as a binary stream; raises DataError if it is closed."""
     if sys.stdout is None:
         raise DataError("standard output is closed; name a file to write to, or open it")
     return getattr(sys.stdout, "buffer", sys.stdout)
