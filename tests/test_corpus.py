@@ -26,7 +26,7 @@ WRONG = [
     (["Jan slaapt"], "sentence 0 must be a list of tokens, not the text 'Jan slaapt'; split it"),
     ([["Jan"], "Jan slaapt"], "sentence 1 must be a list of tokens, not the text"),
     (iter(["Jan slaapt"]), "sentence 0 must be a list of tokens, not the text"),
-    ({"tokens": [["Jan"]], "labels": [["N"]]}, r"a mapping \('tokens', 'labels'\); give the lists in it"),
+    ({"tokens": [["Jan"]], "labels": [["N"]]}, r"a mapping \('tokens', 'labels'\); pass its lists"),
     ([{"tokens": ["Jan"]}], "sentence 0 must be a list of tokens, not a mapping"),
     (Frame(), r"a table \(Frame with the columns word, label\).*frame.groupby\('sentence'"),
     ([Frame()], "sentence 0 must be a list of tokens, not a table"),

@@ -143,9 +143,9 @@ def test_letters_without_types() -> None:
 
 
 def test_what_cannot_be_converted() -> None:
-    with pytest.raises(DataError, match="'NN' is none of IOB1, IOB2, IOBES, BILOU, BMEWO"):
+    with pytest.raises(DataError, match="'NN' is not in IOB1, IOB2, IOBES, BILOU, BMEWO"):
         convert(["NN"], "IOB2")
-    with pytest.raises(DataError, match="'S-X' is none of IOB2"):
+    with pytest.raises(DataError, match="'S-X' is not in IOB2"):
         convert(["S-X"], "IOBES", "IOB2")
     with pytest.raises(DataError, match="unknown label scheme 'BIO'"):
         convert(["O"], "BIO")

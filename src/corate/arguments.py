@@ -1,4 +1,4 @@
-"""Arguments that several functions take: one check for each."""
+"""Checks of arguments that several functions share."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from corate.errors import ConfigError
 __all__ = ["LARGEST_SEED", "check_seed", "check_threads", "check_whole"]
 
 LARGEST_SEED = 2**63 - 1
-#: More than any machine has. Which of them are of use, the native code knows.
-_MANY_THREADS = 2**16
+#: More than any machine has. The native code uses fewer if more do not help.
+_MOST_THREADS = 2**16
 
 
 def check_threads(threads: Any) -> int:
-    """A number of threads, 1 or more; raises ConfigError for anything else.
+    """Check a number of threads, 1 or more; raises ConfigError for anything else.
 
     >>> check_threads(0)
     Traceback (most recent call last):
     corate.errors.ConfigError: threads must be a whole number, 1 or more, not 0
     """
-    return min(check_whole("threads", threads, 1), _MANY_THREADS)
+    return min(check_whole("threads", threads, 1), _MOST_THREADS)
 
 
 def check_seed(seed: Any) -> int:
-    """Where random choices start, from 0 to 2**63 - 1; raises ConfigError for anything else.
+    """Check a random seed, from 0 to 2**63 - 1; raises ConfigError for anything else.
 
     >>> check_seed(-1)
     Traceback (most recent call last):
@@ -35,7 +35,7 @@ def check_seed(seed: Any) -> int:
 
 
 def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """An integer, of Python or NumPy, within a range; raises ConfigError with the argument's name for anything else.
+    """Check a Python or NumPy integer within a range; raises ConfigError with the argument's name for anything else.
 
     >>> check_whole("seeds", "three", 1)
     Traceback (most recent call last):

@@ -1,7 +1,7 @@
 """Labelled sentences in columns: interned ids, string tables and sentence offsets.
 
-A corpus holds no Python object per token. Every column is an ``int32`` array of ids into a table of distinct
-strings, so slicing, shuffling and splitting are gathers of integers and never touch a string.
+A corpus has no Python object per token. Every column is an ``int32`` array of ids into a table of distinct strings, so
+slicing, shuffling and splitting only copy integers.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from corate.types import Offsets
 
 __all__ = ["Attributes", "Column", "Corpus", "StringTable"]
 
-_LARGEST = float(np.finfo(np.float32).max)  # of a numeric feature
+_LARGEST = float(np.finfo(np.float32).max)  # largest value of a numeric feature
 
 IntArray = NDArray[np.int32]
 
-#: What a token may be in Python: a word, a tuple of columns, or a mapping from column name to value.
+#: A token in Python: a word, a tuple of columns, or a mapping from column name to value.
 Token = str | Sequence[str] | Mapping[str, str]
 
 Item = TypeVar("Item")
@@ -59,7 +59,7 @@ class StringTable:
         return self.to_list()[index]
 
     def to_list(self) -> list[str]:
-        """All strings, decoded once and kept."""
+        """All strings. They are decoded once and cached."""
         return self._decoded
 
     @cached_property
@@ -69,7 +69,7 @@ class StringTable:
         return [blob[a:b].decode() for a, b in itertools.pairwise(ends)]
 
     def head(self, n: int) -> StringTable:
-        """The first ``n`` strings, or all where there are fewer."""
+        """The first ``n`` strings, or all if there are fewer."""
         offsets = self.offsets[: n + 1]
         return StringTable(self.data[: offsets[-1]], offsets)
 
@@ -83,13 +83,13 @@ class StringTable:
         return StringTable(self.data[places], offsets)
 
     def find(self, other: StringTable) -> IntArray:
-        """Ids in this table of the strings of another, -1 where a string is not here."""
+        """The ids in this table of another table's strings, -1 for a string that this table does not contain."""
         return _native.match_strings(self.data, self.offsets, other.data, other.offsets)
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column of a corpus: a name, ``(n,)`` int32 ids and the strings they stand for."""
+    """One column of a corpus: a name, ``(n,)`` int32 ids and their strings."""
 
     name: str
     ids: IntArray
@@ -97,11 +97,11 @@ class Column:
 
     @classmethod
     def of(cls, name: str, values: Iterable[str]) -> Column:
-        """Intern a value per token; DataError where one is not text."""
+        """Intern one value per token. Raises DataError if a value is not a string."""
         try:
             table, ids = StringTable.intern(values)
         except TypeError as error:
-            raise DataError(f"column {name!r}: {error}; give every token as text") from None
+            raise DataError(f"column {name!r}: {error}; every token must be a string") from None
         return cls(name, ids, table)
 
     def values(self, start: int = 0, stop: int | None = None) -> list[str]:
@@ -110,13 +110,13 @@ class Column:
         return [strings[i] for i in self.ids[start:stop].tolist()]
 
     def take(self, tokens: NDArray[np.int64]) -> Column:
-        """The same column at other tokens, sharing the strings."""
+        """The column for the given tokens. It shares the strings."""
         return replace(self, ids=self.ids[tokens])
 
 
 @dataclass(frozen=True, eq=False)
 class Attributes:
-    """Ready-made features: for token ``t`` the ids ``ids[offsets[t]:offsets[t + 1]]``, with values where given."""
+    """Ready-made features: token ``t`` has the ids ``ids[offsets[t]:offsets[t + 1]]``, optionally with values."""
 
     offsets: Offsets
     ids: IntArray
@@ -125,10 +125,10 @@ class Attributes:
 
     @classmethod
     def of(cls, tokens: Iterable[Iterable[str] | Mapping[str, Any]]) -> Attributes:
-        """Build from a list of attributes per token, each a list of names or a mapping as python-crfsuite takes it.
+        """Build from the attributes of each token: a list of names, or a mapping as in python-crfsuite.
 
-        In a mapping a string value is part of the name (``{"w": "the"}`` is ``w=the``), True is the name alone,
-        False and None are nothing, and a number is the feature's value.
+        In a mapping, a string value is part of the name (``{"w": "the"}`` is ``w=the``), True means the name alone,
+        False and None mean no feature, and a number is the feature's value.
 
         >>> a = Attributes.of([["bias", "w=to"], {"w": "be", "upper": False, "length": 2.0}])
         >>> a.names.to_list(), a.offsets.tolist(), a.values.tolist()
@@ -163,7 +163,7 @@ class Attributes:
         return cls(np.asarray(offsets, dtype=np.int64), ids, table, None if plain else numbers)
 
     def take(self, tokens: NDArray[np.int64]) -> Attributes:
-        """The attributes of other tokens, sharing the names."""
+        """The attributes of the given tokens. They share the names."""
         offsets, picks = take_rows(self.offsets, tokens)
         values = None if self.values is None else self.values[picks]
         return replace(self, offsets=offsets, ids=self.ids[picks], values=values)
@@ -186,13 +186,13 @@ def _finite(value: Any, name: str, index: int) -> float:
             f"token {index}: feature {name!r} has the value {value!r}; use a string, a bool or a number"
         ) from None
     if not abs(number) <= _LARGEST:
-        raise FeatureError(f"token {index}: feature {name!r} is {number}; leave the feature out where it is not known")
+        raise FeatureError(f"token {index}: feature {name!r} is {number}; omit the feature if its value is unknown")
     return number
 
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Sentences of tokens with named columns and, when known, labels.
+    """Sentences of tokens with named columns and, if known, labels.
 
     >>> corpus = Corpus.from_sentences([[("Ann", "NAME"), ("sleeps", "VERB")], [("Bob", "NAME")]])
     >>> corpus
@@ -205,16 +205,16 @@ class Corpus:
     offsets: Offsets
     labels: Column | None = None
     attributes: Attributes | None = None
-    #: The columns of the rows it was read from, in their order: ``label`` and ``_`` (left out) among the names.
+    #: All columns of the file that it was read from, in order, including ``label`` and ``_`` (an omitted column).
     layout: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         n = self.n_tokens
         for column in (*self.columns, *(() if self.labels is None else (self.labels,))):
             if len(column.ids) != n:
-                raise DataError(f"column {column.name!r} has {len(column.ids)} tokens, the offsets say {n}")
+                raise DataError(f"column {column.name!r} has {len(column.ids)} tokens, but the offsets imply {n}")
         if self.attributes is not None and len(self.attributes.offsets) != n + 1:
-            raise DataError(f"{len(self.attributes.offsets) - 1} tokens have attributes, the offsets say {n}")
+            raise DataError(f"{len(self.attributes.offsets) - 1} tokens have attributes, but the offsets imply {n}")
 
     # -- building ------------------------------------------------------------------------------------------------
 
@@ -228,8 +228,8 @@ class Corpus:
     ) -> Corpus:
         """Build from Python lists.
 
-        A token is a word, a tuple of columns, or a mapping. In tuples the last column is the label unless
-        ``labels`` is given or ``columns`` names none ``"label"``; in mappings the key ``"label"`` is.
+        A token is a word, a tuple of columns, or a mapping. In a tuple, the last column is the label, unless
+        ``labels`` is given or ``columns`` does not contain ``"label"``. In a mapping, the label is the key ``"label"``.
 
         >>> Corpus.from_sentences([["a", "b"], ["c"]], [["X", "Y"], ["X"]])
         Corpus(2 sentences, 3 tokens, columns: word, 2 labels)
@@ -271,7 +271,7 @@ class Corpus:
         sentences: Iterable[Iterable[Iterable[str] | Mapping[str, Any]]],
         labels: Iterable[Iterable[str]] | None = None,
     ) -> Corpus:
-        """Build from ready-made features, as python-crfsuite's and sklearn-crfsuite's users have them.
+        """Build from ready-made features, in the form that python-crfsuite and sklearn-crfsuite use.
 
         >>> Corpus.from_features([[{"w": "a"}, {"w": "b"}]], [["X", "Y"]])
         Corpus(1 sentences, 2 tokens, 2 attributes, 2 labels)
@@ -305,7 +305,7 @@ class Corpus:
         return f"Corpus({', '.join(parts)})"
 
     def column(self, name: str) -> Column:
-        """The column of that name; the error lists those there are."""
+        """The column with this name. Raises DataError, which lists the columns, if there is none."""
         for column in self.columns:
             if column.name == name:
                 return column
@@ -322,11 +322,11 @@ class Corpus:
         """The words of one sentence."""
         column = self.word
         if column is None:
-            raise DataError("this corpus holds ready-made features and no words")
+            raise DataError("this corpus contains ready-made features and no words")
         return column.values(int(self.offsets[sentence]), int(self.offsets[sentence + 1]))
 
     def rows(self, sentence: int) -> list[tuple[str, ...]]:
-        """The observed columns of one sentence, a tuple per token."""
+        """The observed columns of one sentence, one tuple per token."""
         start, stop = int(self.offsets[sentence]), int(self.offsets[sentence + 1])
         return list(zip(*(c.values(start, stop) for c in self.columns), strict=True))
 
@@ -335,9 +335,9 @@ class Corpus:
         return self.require_labels().values(int(self.offsets[sentence]), int(self.offsets[sentence + 1]))
 
     def require_labels(self) -> Column:
-        """The label column, or an error that says how to name one."""
+        """The label column. Raises DataError, with the remedy, if there is none."""
         if self.labels is None:
-            hint = "; is something other than tabs and spaces between columns (separator=)?"
+            hint = "; are the columns separated by something other than tabs and spaces (separator=)?"
             raise DataError(
                 "the data has no labels; name the label column with columns=" + hint * (len(self.columns) == 1)
             )
@@ -353,7 +353,7 @@ class Corpus:
     @overload
     def __getitem__(self, key: int) -> Corpus: ...
     def __getitem__(self, key: slice | int) -> Corpus:
-        """A slice of sentences, or one sentence, as a corpus that shares the string tables."""
+        """A slice of sentences, or one sentence, as a corpus. It shares the string tables."""
         if isinstance(key, slice):
             return self.take(np.arange(len(self))[key])
         return self.take(np.arange(len(self))[[key]])
@@ -370,7 +370,7 @@ class Corpus:
         )
 
     def with_scheme(self, scheme: str) -> Corpus:
-        """The same sentences with their labels in another scheme of spans; an error if they are plain tags.
+        """The corpus with its labels in another span scheme. Raises DataError if they are plain tags.
 
         >>> Corpus.from_sentences([[("Ann", "I-PER"), ("sleeps", "O")]]).with_scheme("IOBES").labels_of(0)
         ['S-PER', 'O']
@@ -384,38 +384,38 @@ class Corpus:
         return self.take(np.random.default_rng(check_seed(seed)).permutation(len(self)))
 
     def split(self, fraction: float, seed: int = 0) -> tuple[Corpus, Corpus]:
-        """Two parts at random: the rest, and ``fraction`` of the sentences (both in their old order).
+        """Split at random into the rest and ``fraction`` of the sentences. Both keep their order.
 
         >>> rest, held_out = Corpus.from_sentences([["a"]] * 10).split(0.2)
         >>> len(rest), len(held_out)
         (8, 2)
         """
         if not 0 < fraction < 1:
-            raise DataError(f"the fraction to split off must lie between 0 and 1, not {fraction}")
+            raise DataError(f"the fraction to split off must be between 0 and 1, not {fraction}")
         order = np.random.default_rng(check_seed(seed)).permutation(len(self))
         cut = round(fraction * len(self))
         return self.take(np.sort(order[cut:])), self.take(np.sort(order[:cut]))
 
 
 def listed(values: Iterable[Item], what: str, of: str) -> Iterable[Item]:
-    """The values, but an error where they are text or a table, whose parts are letters or the names of columns.
+    """The values. Raises DataError for text or a table, because iterating gives characters or column names.
 
     >>> listed("Jan slaapt", "sentence 0", "tokens")
     Traceback (most recent call last):
-    corate.errors.DataError: sentence 0 must be a list of tokens, not the text 'Jan slaapt'; split it first, as ...
+    corate.errors.DataError: sentence 0 must be a list of tokens, not the text 'Jan slaapt'; split it first, ...
     """
     if isinstance(values, list | tuple | Corpus):
         return values
     if isinstance(values, str | bytes):
         raise DataError(
-            f"{what} must be a list of {of}, not the text {values[:40]!r}; split it first, as with .split()"
+            f"{what} must be a list of {of}, not the text {values[:40]!r}; split it first, for example with .split()"
         )
     if isinstance(values, Mapping):
         raise DataError(
-            f"{what} must be a list of {of}, not a mapping ({', '.join(map(repr, list(values)[:5]))}); give the lists "
-            f"in it, as in from_sentences(data['tokens'], data['labels'])"
+            f"{what} must be a list of {of}, not a mapping ({', '.join(map(repr, list(values)[:5]))}); pass its "
+            f"lists, as in from_sentences(data['tokens'], data['labels'])"
         )
-    if hasattr(values, "columns"):  # a DataFrame, say
+    if hasattr(values, "columns"):  # such as a DataFrame
         names = list(map(str, values.columns))[:5]
         raise DataError(
             f"{what} must be a list of {of}, not a table ({type(values).__name__} with the columns "
@@ -435,7 +435,7 @@ def _row_of(token: Token, names: list[str] | None, sentence: int) -> tuple[Seque
         except KeyError as missing:
             raise DataError(f"sentence {sentence}: a token has no {missing} ({dict(token)!r})") from None
     if not isinstance(token, Sequence):
-        raise DataError(f"sentence {sentence}: a token is a word, a tuple or a mapping, not {token!r}")
+        raise DataError(f"sentence {sentence}: a token must be a word, a tuple or a mapping, not {token!r}")
     return token, None
 
 

@@ -1,4 +1,4 @@
-"""Ragged arrays: rows of different lengths in one array of values, and offsets that say where each row begins."""
+"""Ragged arrays: rows of different lengths in one array of values, with the offset where each row begins."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def offsets_of(lengths: NDArray[np.integer[Any]] | NDArray[np.bool_]) -> Offsets
 
 
 def take_rows(offsets: Offsets, rows: NDArray[np.integer[Any]]) -> tuple[Offsets, NDArray[np.int64]]:
-    """Some rows of a ragged array, in the given order: their offsets, and the places of their values in the old one.
+    """Some rows of a ragged array, in the given order: their offsets, and the indices of their values in the old array.
 
     >>> offsets, places = take_rows(np.array([0, 2, 2, 5]), np.array([2, 0]))
     >>> offsets.tolist(), places.tolist()

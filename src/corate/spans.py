@@ -1,19 +1,18 @@
-"""Spans (entities, phrases) written as one label a token, in IOB1, IOB2, IOBES, BILOU or BMEWO.
+"""Spans (entities, phrases) as one label per token, in IOB1, IOB2, IOBES, BILOU or BMEWO.
 
-A span label is a prefix, a hyphen and a type (``B-LOC``), or the prefix alone where there is one type; ``O`` is
-outside every span.
+A span label is a prefix, a hyphen and a type (``B-LOC``), or only the prefix if there is one type. ``O`` is outside
+every span.
 
     ======  ===================================================================================
-    IOB1    ``I`` in a span; ``B`` only at the start of one that follows another of its type
-    IOB2    ``B`` at the start, ``I`` on the rest
+    IOB1    ``I`` in a span; ``B`` only at the start of a span directly after one of its type
+    IOB2    ``B`` at the start, ``I`` on the other tokens
     IOBES   ``B`` at the start, ``I`` inside, ``E`` at the end, ``S`` on a span of one token
     BILOU   as IOBES, with ``L`` for ``E`` and ``U`` for ``S``
     BMEWO   as IOBES, with ``M`` for ``I`` and ``W`` for ``S``
     ======  ===================================================================================
 
-Spans are found as conlleval finds them, whatever the scheme, so a labelling that breaks its scheme has spans too.
-This is the only place that knows what a span label is: `parse` takes one apart, `are_spans` tells labels that mark
-spans from plain tags.
+Spans are found as conlleval finds them, for every scheme, so a labelling that violates its scheme has spans, too.
+Only this module interprets span labels: `parse` splits a label, `are_spans` distinguishes span labels from plain tags.
 """
 
 from __future__ import annotations
@@ -27,17 +26,17 @@ from corate.errors import DataError
 
 __all__ = ["SCHEMES", "Span", "are_spans", "convert", "detect", "parse", "spans"]
 
-#: The prefixes of each scheme: inside, at the start and, where it has them, at the end and on a single token.
+#: The prefixes of each scheme: inside, start and, if the scheme has them, end and single token.
 SCHEMES = {"IOB1": "IB", "IOB2": "IB", "IOBES": "IBES", "BILOU": "IBLU", "BMEWO": "MBEW"}
 
 _SPAN_LABEL = re.compile(r"([BIESLUMW])(?:-(.*))?", re.DOTALL)
 _EQUAL = {"L": "E", "U": "S", "M": "I", "W": "S"}
-#: Prefixes that a span may start with. A set of labels without any of them marks no spans.
+#: Prefixes that can start a span. A set of labels without any of them has no spans.
 _STARTS = ("B-", "I-", "S-", "U-", "W-")
 
 
 class Span(NamedTuple):
-    """A span: tokens ``start`` to ``stop`` (not with it) and the type.
+    """A span: tokens ``start`` to ``stop`` (exclusive) and the type.
 
     >>> Span(2, 4, "LOC")
     Span(start=2, stop=4, type='LOC')
@@ -50,9 +49,9 @@ class Span(NamedTuple):
 
 @lru_cache(maxsize=1 << 16)
 def parse(label: str) -> tuple[str, str]:
-    """The role of a label (B, I, E or S; O outside; empty if it is no span label) and the type, empty if it has none.
+    """The role of a label (B, I, E or S; O outside; empty if it is not a span label) and its type, which may be empty.
 
-    The prefixes of BILOU and BMEWO have the roles of their IOBES equals.
+    The prefixes of BILOU and BMEWO have the roles of the equivalent IOBES prefixes.
 
     >>> parse("B-LOC"), parse("W-LOC"), parse("O"), parse("NN")
     (('B', 'LOC'), ('S', 'LOC'), ('O', ''), ('', ''))
@@ -68,8 +67,8 @@ def parse(label: str) -> tuple[str, str]:
 def are_spans(labels: Iterable[str], *, strict: bool = True) -> bool:
     """Whether labels mark spans: each is ``O`` or a prefix with a type, and one has a prefix that can start a span.
 
-    Prefixes without a type (``B``, ``S``) do not count: many sets of plain tags have such names. Not ``strict``, other
-    labels (a mark for unknown labels, a typing error) do not matter if there is a label ``B-...`` or ``I-...``.
+    Prefixes without a type (``B``, ``S``) do not count: many sets of plain tags have such names. With ``strict=False``,
+    one label ``B-...`` or ``I-...`` is enough, and other labels (a mark for unknown labels, a typo) are ignored.
 
     >>> are_spans(["O", "B-NP", "I-NP"]), are_spans(["O", "W-PER"]), are_spans(["IN", "WP", "S-TL"])
     (True, True, False)
@@ -86,18 +85,18 @@ def are_spans(labels: Iterable[str], *, strict: bool = True) -> bool:
 def spans(sequence: Sequence[str]) -> list[Span]:
     """The spans of a labelling, from left to right, exactly as conlleval counts them (``E`` and ``S`` as in seqeval).
 
-    A span ends after ``E`` and ``S``, before ``B``, ``S`` and ``O``, and where the type changes; any other label
-    but ``O`` goes on with the span before it, or starts one. A label of no scheme is outside.
+    A span ends after ``E`` and ``S``, before ``B``, ``S`` and ``O``, and when the type changes. Any other label except
+    ``O`` continues the span before it, or starts one. A label that is not a span label is outside.
 
     >>> spans(["B-PER", "I-PER", "O", "I-LOC", "B-LOC"])
     [Span(start=0, stop=2, type='PER'), Span(start=3, stop=4, type='LOC'), Span(start=4, stop=5, type='LOC')]
     """
     found: list[Span] = []
-    start, before, kind = -1, "O", ""  # start of the open span, or -1; role and type of the token before
+    start, before, kind = -1, "O", ""  # start of the open span, or -1; role and type of the previous token
     for i, label in enumerate(sequence):
         role, type_ = parse(label)
-        goes_on = start >= 0 and role in ("I", "E") and type_ == kind and before in ("B", "I")
-        if start >= 0 and not goes_on:
+        continues = start >= 0 and role in ("I", "E") and type_ == kind and before in ("B", "I")
+        if start >= 0 and not continues:
             found.append(Span(start, i, kind))
             start = -1
         if start < 0 and role not in ("O", ""):
@@ -111,9 +110,9 @@ def spans(sequence: Sequence[str]) -> list[Span]:
 def detect(labels: Iterable[Sequence[str]]) -> str | None:
     """The scheme of labelled sentences, one of `SCHEMES`, or None for plain tags.
 
-    Every label must be a span label or ``O``. Where only ``B`` and ``I`` occur, it is IOB1 if more spans start
-    with ``I`` than start with a ``B`` that IOB1 would not write; so a few broken sentences do not matter. Prefixes of
-    several schemes (as in BMES) are taken for IOBES.
+    Every label must be a span label or ``O``. If only ``B`` and ``I`` occur, the scheme is IOB1 if more spans start
+    with ``I`` than with a ``B`` that IOB1 does not use; so a few wrong sentences do not matter. Prefixes of several
+    schemes (as in BMES) give IOBES.
 
     >>> detect([["B-PER", "I-PER", "O"]]), detect([["I-PER", "I-PER", "O"]]), detect([["S-PER"]]), detect([["W-PER"]])
     ('IOB2', 'IOB1', 'IOBES', 'BMEWO')
@@ -146,7 +145,7 @@ def detect(labels: Iterable[Sequence[str]]) -> str | None:
 def convert(sequence: Sequence[str], to: str, from_: str | None = None) -> list[str]:
     """The same spans in another scheme.
 
-    ``from_`` is the scheme the labels must be in; a label of another is then an error. Without it any will do.
+    With ``from_``, a label with a prefix of another scheme raises DataError. Without it, all prefixes are valid.
 
     >>> convert(["I-PER", "I-PER", "O", "I-LOC", "B-LOC"], "IOB2")
     ['B-PER', 'I-PER', 'O', 'B-LOC', 'B-LOC']
@@ -157,7 +156,7 @@ def convert(sequence: Sequence[str], to: str, from_: str | None = None) -> list[
     allowed = "OBIESLUMW" if from_ is None else "O" + _check_scheme(from_)
     for label in sequence:
         if not parse(label)[0] or label[0] not in allowed:
-            raise DataError(f"the label {label!r} is none of {from_ or ', '.join(SCHEMES)}; plain tags have no spans")
+            raise DataError(f"the label {label!r} is not in {from_ or ', '.join(SCHEMES)}; plain tags have no spans")
     labels = ["O"] * len(sequence)
     stop_before, type_before = -1, ""
     for start, stop, type_ in spans(sequence):
@@ -170,12 +169,12 @@ def convert(sequence: Sequence[str], to: str, from_: str | None = None) -> list[
 
 def _check_scheme(scheme: str) -> str:
     if scheme not in SCHEMES:
-        raise DataError(f"unknown label scheme {scheme!r}; there are {', '.join(SCHEMES)}")
+        raise DataError(f"unknown label scheme {scheme!r}; choose one of {', '.join(SCHEMES)}")
     return SCHEMES[scheme]
 
 
 def _prefixes(length: int, scheme: str, *, follows: bool) -> str:
-    """The prefixes of one span; ``follows`` says that one of its type ends just before it."""
+    """The prefixes of one span; ``follows`` means that a span of the same type ends directly before it."""
     if scheme == "IOB1":
         return ("B" if follows else "I") + "I" * (length - 1)
     if scheme == "IOB2":

@@ -1,4 +1,4 @@
-"""Array types that many modules name."""
+"""Array types that many modules use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["F32", "F64", "Csr", "Ids", "Offsets"]
 
 #: Ids of labels, features, words or tokens.
 Ids = NDArray[np.int32]
-#: Where the rows of a ragged array begin, and last where they end: one more than there are rows.
+#: ``(rows + 1,)``: the start of each row of a ragged array, and the end of the last row.
 Offsets = NDArray[np.int64]
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]

@@ -149,7 +149,7 @@ def test_a_picture_is_one_file_that_needs_no_other(corate, files, tmp_path, endi
     ("args", "said"),
     [
         ([], "--test"),
-        (["--test", "b", "--methods", "magic"], "'magic' is none of polish"),
+        (["--test", "b", "--methods", "magic"], "'magic' is not one of polish"),
         (["--test", "b", "--methods", ","], "name some of"),
         (["--test", "b", "--seeds", "0"], "seeds"),
         (["--test", "b", "--plot", "p.png"], "neither in .svg nor in .html"),

@@ -116,7 +116,7 @@ def test_all_that_is_given_reaches_the_library(corate, small, tmp_path, monkeypa
         (["--method", "separate", "--sigma2", "nan"], "sigma2 must be"),
         (["--method", "separate", "--passes", "2.5"], "passes must be an integer from 1 to 1000000"),
         (["--method", "separate", "--passes", "inf"], "passes must be an integer from 1 to 1000000"),
-        (["--method", "separate", "--base", "acid"], "'acid' is none of default, pooled, paper, none, separate"),
+        (["--method", "separate", "--base", "acid"], "'acid' is not one of default, pooled, paper, none, separate"),
         (
             ["--method", "separate", "--base", "separate"],
             "unknown base 'separate'; there are default, pooled, paper, none",
@@ -126,7 +126,7 @@ def test_all_that_is_given_reaches_the_library(corate, small, tmp_path, monkeypa
         (["--method", "separate", "--checkpoint", "m"], "m is the model file itself"),
         (["--method", "separate", "--checkpoint", "FILE"], "FILE is the training file itself"),
         (["--method", "separate", "--optimizer", "lbfgs", "--checkpoint", "c"], "use 'adagrad'"),
-        (["--method", "magic"], f"'magic' is none of {', '.join(METHODS)}"),
+        (["--method", "magic"], f"'magic' is not one of {', '.join(METHODS)}"),
     ],
 )
 def test_options_that_do_not_go_together_are_wrong_usage(corate, small, tmp_path, monkeypatch, args, said):

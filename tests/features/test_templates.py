@@ -94,7 +94,7 @@ def test_parts_of_a_template():
         ("sufix(word[0], 3)", 0, "did you mean 'suffix'.*functions: .*shape"),
         ("word[0]|sufix(word[0], 3)", 8, "did you mean 'suffix'"),
         ("identity(word[0])", 0, "unknown function"),
-        ("word", 4, r"expected an offset after the column word, as word\[0\]"),
+        ("word", 4, r"expected an offset after the column word, such as word\[0\]"),
         ("word[x]", 5, "expected an offset: 0"),
         ("word[0", 6, r"expected \]"),
         ("word[9]", 5, "offset 9 is out of range"),
@@ -145,7 +145,7 @@ def test_comments_stand_alone_or_after_a_template():
 
 def test_binding_names_numbered_columns_and_checks_the_others():
     assert str(parse("#1[0]|shape(#0[1])|pos[2]").bind(["word", "pos"])) == "pos[0]|shape(word[1])|pos[2]"
-    with pytest.raises(FeatureError, match=r"needs column number 2, and the data has 2, counted from 0: word, pos"):
+    with pytest.raises(FeatureError, match=r"needs column number 2, but the data has 2, counted from 0: word, pos"):
         parse("#2[0]").bind(["word", "pos"])
     with pytest.raises(FeatureError, match=r"unknown column 'pso'; did you mean 'pos'. columns: word, pos") as caught:
         parse("word[0]|pso[0]").bind(["word", "pos"])
@@ -173,7 +173,7 @@ def test_word_lists_and_classes_are_read_beside_the_template_file(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"a b\nc\n", r"bad.tsv, line 2: 'c' has not two columns"),
+        (b"a b\nc\n", r"bad.tsv, line 2: 'c' does not have two columns"),
         (b"a\tb\tc\n", "line 1"),
         (b"a\t\n", "line 1"),
         (b"a b\n\xff\xfe b\n", "not UTF-8"),

@@ -49,7 +49,7 @@ def test_lines_become_templates_over_numbered_columns(load):
 
 
 def test_a_column_that_the_corpus_lacks_is_named_with_the_line(load):
-    with pytest.raises(FeatureError, match=r"'U22:%x\[0,1\].*needs column number 1, and the data has 1"):
+    with pytest.raises(FeatureError, match=r"'U22:%x\[0,1\].*needs column number 1, but the data has 1"):
         load(TEMPLATE)[3].bind(["word"])
 
 
@@ -72,7 +72,7 @@ def test_faults_have_file_line_and_caret(load, line, message, caret):
 def test_limits_are_named_with_the_line(load):
     with pytest.raises(FeatureError, match=r"line 2: the offset -9 is out of range"):
         load("U00:%x[0,0]\nU01:%x[-9,0]\n")
-    with pytest.raises(FeatureError, match=r"line 1: a template joins at most 8 atoms"):
+    with pytest.raises(FeatureError, match=r"line 1: a template has at most 8 atoms"):
         load("U00:" + "/".join(["%x[0,0]"] * 9))
 
 

@@ -44,7 +44,7 @@ def _methods(text: str) -> str:
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
         if name not in METHODS:
-            raise typer.BadParameter(f"{name!r} is none of {', '.join(METHODS)}")
+            raise typer.BadParameter(f"{name!r} is not one of {', '.join(METHODS)}")
     if not names:
         raise typer.BadParameter(f"name some of {', '.join(METHODS)}")
     return ",".join(names)

@@ -39,7 +39,7 @@ def one_of(names: Sequence[str], help: str, panel: str | None = None) -> Any:
 
     def checked(value: str | None) -> str | None:
         if value is not None and value not in names:
-            raise typer.BadParameter(f"{value!r} is none of {', '.join(names)}")
+            raise typer.BadParameter(f"{value!r} is not one of {', '.join(names)}")
         return value
 
     def completed(start: str) -> list[str]:

@@ -75,10 +75,10 @@ def reproduce(
     from corate.reproduction.experiments import EXPERIMENTS, METHODS
 
     if experiment not in _EXPERIMENTS:
-        raise typer.BadParameter(f"{experiment!r} is none of {', '.join(_EXPERIMENTS)}", param_hint="EXPERIMENT")
+        raise typer.BadParameter(f"{experiment!r} is not one of {', '.join(_EXPERIMENTS)}", param_hint="EXPERIMENT")
     chosen = METHODS if methods is None else tuple(methods.replace(",", " ").split())
     if unknown := [name for name in chosen if name not in METHODS]:
-        raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(METHODS)}", param_hint="--methods")
+        raise typer.BadParameter(f"{unknown[0]!r} is not one of {', '.join(METHODS)}", param_hint="--methods")
     with ProgressBar(quiet) as bar:
         found = reproduction.reproduce(
             EXPERIMENTS if experiment == "all" else (experiment,),

@@ -1,4 +1,4 @@
-"""Features: from a corpus to ids. Templates, presets, word functions, lexicons, vocabulary, ready-made attributes."""
+"""Features of a corpus: templates, presets, word functions, lexicons, the vocabulary, ready-made attributes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FeatureSource = str | os.PathLike[str] | Iterable[str | Template] | FeatureFunct
 
 
 def resolve(features: FeatureSource, columns: Sequence[str]) -> tuple[tuple[Template, ...], FeatureFunction | None]:
-    """The templates, bound to a corpus's columns, and the function that ``features`` stands for.
+    """The templates, bound to a corpus's columns, and the feature function that ``features`` means.
 
     >>> [str(t) for t in resolve("word[0], suffix(word[0], 3)", ["word"])[0]]
     ['word[0]', 'suffix(word[0], 3)']
@@ -29,7 +29,7 @@ def resolve(features: FeatureSource, columns: Sequence[str]) -> tuple[tuple[Temp
     if isinstance(features, str | os.PathLike):
         return tuple(t.bind(columns) for t in _named(os.fspath(features), columns)), None
     if not isinstance(features, Iterable):
-        raise FeatureError(f"features are a preset, a file, templates or a function, not {features!r}")
+        raise FeatureError(f"features must be a preset, a file, templates or a function, not {features!r}")
     templates = [t if isinstance(t, Template) else parse(t) for t in features]
     return tuple(t.bind(columns) for t in templates), None
 
@@ -42,13 +42,13 @@ def _named(text: str, columns: Sequence[str]) -> tuple[Template, ...]:
     if any(mark in text for mark in "[(;"):
         return parse_list(_split(text))
     raise FeatureError(
-        f"{text!r} is neither a preset ({', '.join(PRESETS)}) nor a template file nor a list of templates such as "
+        f"{text!r} is not a preset ({', '.join(PRESETS)}), a template file or a list of templates such as "
         '"word[0], suffix(word[0], 3)"'
     )
 
 
 def _split(text: str) -> list[str]:
-    """Templates between commas, semicolons or line ends, which do not count inside brackets and quotes.
+    """Split templates at commas, semicolons and line ends outside brackets and quotes.
 
     >>> _split('word[0], ends_with(word[0], ",)"); bias')
     ['word[0]', 'ends_with(word[0], ",)")', 'bias']

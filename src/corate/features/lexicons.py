@@ -1,7 +1,7 @@
 """Word lists and word-to-class files: gazetteers, clusterings, lexicons.
 
-A word list has one word a line; a word-to-class file has a word and its class a line, with a tab or spaces between
-them. Both are UTF-8. An entry is compared with a whole token, so a name of several words matches no token of its own.
+A word list has one word per line. A word-to-class file has a word and its class per line, separated by a tab or spaces.
+Both are UTF-8. An entry is compared with a whole token, so an entry of several words matches no token.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from corate.errors import FeatureError
 
 __all__ = ["Lexicon", "file_lexicons", "held_lexicons", "read_word_classes", "read_word_list"]
 
-#: Finds the lexicon of a function ("in" or "map"), a file name as written, and whether case is ignored.
+#: Finds the lexicon of a function ("in" or "map"), a file name as in the template, and whether case is ignored.
 FindLexicon = Callable[[str, str, bool], "Lexicon"]
 
 _LOWER = 1  # the word function "lower" of native/features/word_functions.h
@@ -29,9 +29,9 @@ _LOWER = 1  # the word function "lower" of native/features/word_functions.h
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """Words and the class of each: word ``keys[i]`` has the class ``classes[values[i]]``.
+    """Words and their classes: word ``keys[i]`` has the class ``classes[values[i]]``.
 
-    ``name`` says what it is for and where it came from, as in ``"map clusters.tsv"``.
+    ``name`` is the function and the file, as in ``"map clusters.tsv"``.
 
     >>> cities = Lexicon.of("in cities.txt", {"Delft": "1", "Leiden": "1"})
     >>> len(cities), cities.get("Delft"), cities.get("delft")
@@ -47,8 +47,8 @@ class Lexicon:
     def of(cls, name: str, words: Mapping[str, str], *, lower: bool = False) -> Lexicon:
         """Build from a mapping of words to classes.
 
-        With ``lower`` every word is also entered in lower case, unless that is there already, so that a word
-        and then its lower case can be looked up.
+        With ``lower``, every word is also added in lower case, unless that is already an entry. Then a word can be
+        looked up as written and, failing that, in lower case.
 
         >>> Lexicon.of("map c.tsv", {"Rose": "name", "rose": "flower", "Ann": "name"}, lower=True).keys.to_list()
         ['Rose', 'rose', 'Ann', 'ann']
@@ -71,39 +71,39 @@ class Lexicon:
         return f"Lexicon({self.name!r}, {len(self)} words, {len(self.classes)} classes)"
 
     def get(self, word: str) -> str | None:
-        """The class of a word as written, None where it has none."""
+        """The class of a word as written, None if it has none."""
         index = int(self.keys.find(StringTable.intern([word])[0])[0])
         return None if index < 0 else self.classes[int(self.values[index])]
 
     @cached_property
     def native(self) -> _native.Lookup:
-        """The table as the native functions take it, built once."""
-        return self._built()
+        """The table for the native functions, built once."""
+        return self._native_lookup()
 
     @cached_property
     def native_kin(self) -> _native.Lookup:
-        """The same of words in order of frequency, with an index of their beginnings."""
-        return self._built(kin=True)
+        """The same with an index of word beginnings, for ``kin`` and ``tail``; words must be in order of frequency."""
+        return self._native_lookup(related_words=True)
 
-    def _built(self, *, kin: bool = False) -> _native.Lookup:
+    def _native_lookup(self, *, related_words: bool = False) -> _native.Lookup:
         keys, classes = self.keys, self.classes
-        return _native.Lookup(keys.data, keys.offsets, self.values, classes.data, classes.offsets, kin)
+        return _native.Lookup(keys.data, keys.offsets, self.values, classes.data, classes.offsets, related_words)
 
 
 def read_word_list(path: str | os.PathLike[str], *, name: str | None = None, lower: bool = False) -> Lexicon:
-    """Read a list of words, one a line; every word has the class ``"1"``.
+    """Read a list of words, one per line; every word has the class ``"1"``.
 
-    Blank lines and space around a word are ignored. Raises FeatureError where the file cannot be read or is empty.
+    Blank lines and space around a word are ignored. Raises FeatureError if the file cannot be read or is empty.
     """
     words = {word: "1" for _, line in _lines(path) if (word := line.strip())}
-    return _filled(Lexicon.of(name or f"in {os.fspath(path)}", words, lower=lower), path)
+    return _check_not_empty(Lexicon.of(name or f"in {os.fspath(path)}", words, lower=lower), path)
 
 
 def read_word_classes(path: str | os.PathLike[str], *, name: str | None = None, lower: bool = False) -> Lexicon:
-    """Read words and their classes, one pair a line, separated by a tab or else by spaces.
+    """Read words and their classes, one pair per line, separated by a tab or else by spaces.
 
-    A word with several classes has them all, joined in their order: ``run NN`` and ``run VB`` give ``NN+VB``.
-    Raises FeatureError where a line has not exactly two columns, with the file and the line.
+    Several classes of a word are joined in file order: ``run NN`` and ``run VB`` give ``NN+VB``.
+    Raises FeatureError, with the file and the line, if a line does not have exactly two columns.
     """
     classes: dict[str, dict[str, None]] = {}
     for number, line in _lines(path):
@@ -112,16 +112,16 @@ def read_word_classes(path: str | os.PathLike[str], *, name: str | None = None, 
         fields = [f.strip() for f in line.split("\t")] if "\t" in line else line.split()
         if len(fields) != 2 or not all(fields):
             raise FeatureError(
-                f"{os.fspath(path)}, line {number}: {line!r} has not two columns; "
-                "write a word and its class, with a tab or a space between them"
+                f"{os.fspath(path)}, line {number}: {line!r} does not have two columns; "
+                "write a word and its class, separated by a tab or a space"
             )
         classes.setdefault(fields[0], {})[fields[1]] = None
     joined = {word: "+".join(kinds) for word, kinds in classes.items()}
-    return _filled(Lexicon.of(name or f"map {os.fspath(path)}", joined, lower=lower), path)
+    return _check_not_empty(Lexicon.of(name or f"map {os.fspath(path)}", joined, lower=lower), path)
 
 
 def file_lexicons(folder: str | os.PathLike[str] | None = None) -> FindLexicon:
-    """A finder that reads files, each once; file names are relative to ``folder``, or to the current one."""
+    """A finder that reads each file once. File names are relative to ``folder`` or to the current directory."""
     base = Path(folder) if folder is not None else Path()
     found: dict[str, Lexicon] = {}
 
@@ -136,19 +136,19 @@ def file_lexicons(folder: str | os.PathLike[str] | None = None) -> FindLexicon:
 
 
 def held_lexicons(lexicons: Mapping[str, Lexicon]) -> FindLexicon:
-    """A finder that knows only the lexicons given, by their names, and opens no file: for templates in a model."""
+    """A finder that uses only the given lexicons, by name, and opens no file. For templates in a model."""
 
     def find(function: str, file: str, lower: bool) -> Lexicon:
         name = lexicon_name(function, file, lower)
         if name not in lexicons:
-            raise FeatureError(f"no lexicon {name!r} (there are: {', '.join(sorted(lexicons)) or 'none'})")
+            raise FeatureError(f"no lexicon {name!r} (lexicons: {', '.join(sorted(lexicons)) or 'none'})")
         return lexicons[name]
 
     return find
 
 
 def lexicon_name(function: str, file: str, lower: bool) -> str:
-    """The name of the lexicon that a template's function and file stand for."""
+    """The name of the lexicon of a template's function and file."""
     return f"{function} {file}" + (" lower" if lower else "")
 
 
@@ -162,11 +162,11 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
         raise FeatureError(f"cannot read {os.fspath(path)}: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise FeatureError(f"{os.fspath(path)} is not UTF-8 after line {number}; convert it to UTF-8") from None
-    except ValueError as error:  # a name that no file can have
+    except ValueError as error:  # an invalid file name
         raise FeatureError(f"cannot read {os.fspath(path)!r}: {error}") from None
 
 
-def _filled(lexicon: Lexicon, path: str | os.PathLike[str]) -> Lexicon:
+def _check_not_empty(lexicon: Lexicon, path: str | os.PathLike[str]) -> Lexicon:
     if len(lexicon) == 0:
-        raise FeatureError(f"{os.fspath(path)} has no words; put one on a line")
+        raise FeatureError(f"{os.fspath(path)} has no words; write one per line")
     return lexicon

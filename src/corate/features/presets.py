@@ -11,7 +11,7 @@ from corate.features.word_functions import unknown
 
 __all__ = ["PRESETS", "preset"]
 
-#: The spelling features of the paper (section "POS Tagging Experiment"), each a test of its own, beside the word.
+#: The spelling features of the paper (section "POS Tagging Experiment"), each a separate test, and the word.
 _PAPER = """
 word[0]
 starts_digit(word[0])
@@ -82,7 +82,7 @@ pos[0]
 pos[1]
 """
 
-#: The window usual for CoNLL-2000 (words and their pairs, parts of speech and their pairs and triples), and spelling.
+#: The usual window for CoNLL-2000 (words and word pairs; parts of speech, their pairs and triples), and spelling.
 _CHUNKING = """
 lower(word[0])
 prefix(word[0], 3)
@@ -110,7 +110,7 @@ pos[-1]|pos[0]|pos[1]
 pos[0]|pos[1]|pos[2]
 """
 
-#: What each preset looks at, and what it adds where the corpus has parts of speech.
+#: The templates of each preset, and those that it adds if the corpus has parts of speech.
 PRESETS: dict[str, tuple[str, str]] = {
     "paper": (_PAPER, ""),
     "pos": (_POS, ""),
@@ -125,7 +125,7 @@ def preset(name: str, columns: Sequence[str]) -> tuple[Template, ...]:
     """The templates of a preset, for a corpus with these (observed) columns.
 
     The word is the column ``word``, else the first; parts of speech are the column ``pos``, ``upos``, ``xpos`` or
-    ``postag``. ``ner`` leaves them out where there are none; ``chunking`` cannot, and raises FeatureError.
+    ``postag``. Without such a column, ``ner`` omits parts of speech, and ``chunking`` raises FeatureError.
 
     >>> len(preset("paper", ["word"]))
     13
@@ -135,7 +135,7 @@ def preset(name: str, columns: Sequence[str]) -> tuple[Template, ...]:
     if name not in PRESETS:
         raise FeatureError(unknown("preset", name, list(PRESETS)))
     if not columns:
-        raise FeatureError(f"the preset {name!r} looks at words, and the data has no columns, only ready-made features")
+        raise FeatureError(f"the preset {name!r} needs words, but the data has only ready-made features and no columns")
     names = {"word": "word" if "word" in columns else columns[0]}
     pos = next((p for p in _POS_NAMES if p in columns and p != names["word"]), None)
     if pos is not None:
@@ -144,7 +144,7 @@ def preset(name: str, columns: Sequence[str]) -> tuple[Template, ...]:
     templates = parse_list((always + (with_pos if pos is not None else "")).splitlines())
     if pos is None and any("pos" in template.columns for template in templates):
         raise FeatureError(
-            f"the preset {name!r} needs parts of speech in a column named pos, and the data has the columns "
+            f"the preset {name!r} needs parts of speech in a column named pos, but the data has the columns "
             f"{', '.join(columns)}; name them with columns="
         )
     return tuple(replace(t, atoms=tuple(replace(a, column=names[a.column]) for a in t.atoms)) for t in templates)

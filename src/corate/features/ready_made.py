@@ -1,6 +1,6 @@
-"""Ready-made features: attributes that a file or a Python function gives for each token.
+"""Ready-made features: attributes of each token from a file or a Python function.
 
-Counting needs names, not numbers, so that numeric attributes are binned by their quantiles first.
+Counting needs names, not numbers, so numeric attributes are first binned by their quantiles.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from corate.ragged import offsets_of
 
 __all__ = ["Bins", "FeatureFunction", "groups_of", "with_features"]
 
-#: Takes a sentence (a list of words, or of tuples where there are several columns) and a position; returns the features
-#: of that token, as a list of names or a mapping as python-crfsuite takes it.
+#: Takes a sentence (a list of words, or of tuples if there are several columns) and a position. Returns the features of
+#: that token: a list of names, or a mapping as in python-crfsuite.
 FeatureFunction = Callable[[Sequence[Any], int], "Iterable[str] | Mapping[str, Any]"]
 
-#: Into so many parts the values of a numeric attribute are cut.
+#: Number of bins of a numeric attribute.
 BINS = 8
-#: Names without "=" are experts of their own up to so many; more of them share one.
+#: With at most this many names without "=", each is a separate expert; otherwise they share one.
 MOST_FLAGS = 64
 
 
 def with_features(corpus: Corpus, function: FeatureFunction) -> Corpus:
-    """The corpus with the attributes that a function gives each token, added to those it has.
+    """The corpus with the attributes that a function returns for each token, added to its own attributes.
 
     >>> corpus = Corpus.from_sentences([["to", "be"]])
     >>> corpus = with_features(corpus, lambda words, i: {"next": i + 1 < len(words)})
@@ -54,7 +54,7 @@ def with_features(corpus: Corpus, function: FeatureFunction) -> Corpus:
 
 
 def _joined(a: Attributes, b: Attributes) -> Attributes:
-    """The attributes of both, token by token."""
+    """The attributes of both, for each token."""
     names, ids = StringTable.intern([*a.names.to_list(), *b.names.to_list()])
     widths = np.stack([np.diff(a.offsets), np.diff(b.offsets)], axis=1)
     offsets = offsets_of(widths.sum(axis=1))
@@ -72,13 +72,13 @@ def _joined(a: Attributes, b: Attributes) -> Attributes:
 
 @dataclass(frozen=True)
 class Bins:
-    """Cutting points of numeric attributes, by name: quantiles of the values seen in training."""
+    """Bin edges of numeric attributes, by name: quantiles of the training values."""
 
     edges: dict[str, tuple[float, ...]]
 
     @classmethod
     def of(cls, attributes: Attributes) -> Bins:
-        """Cut every attribute that has a value other than 1 anywhere.
+        """The bins of every attribute that has a value other than 1.
 
         >>> a = Attributes.of([{"length": float(n), "word": "a"} for n in (1, 2, 3, 4, 5, 6, 7, 80)])
         >>> bins = Bins.of(a)
@@ -96,7 +96,7 @@ class Bins:
         return cls(edges)
 
     def apply(self, attributes: Attributes) -> Attributes:
-        """The attributes without values: numeric ones named by the bin they fall into."""
+        """The attributes without values. Each numeric attribute is replaced by the name of its bin."""
         if not self.edges:
             return replace(attributes, values=None)
         names = attributes.names.to_list()
@@ -110,12 +110,12 @@ class Bins:
             bins = np.searchsorted(self.edges[name], values[here], side="right")
             ids[here] = len(names) + len(added) + bins
             added += [f"{name}=bin {b}" for b in range(len(self.edges[name]) + 1)]
-        table, places = StringTable.intern([*names, *added])  # a bin may have the name of an attribute
-        return _used(Attributes(attributes.offsets, places[ids], table))
+        table, places = StringTable.intern([*names, *added])  # a bin and an attribute may have the same name
+        return _without_unused(Attributes(attributes.offsets, places[ids], table))
 
 
-def _used(attributes: Attributes) -> Attributes:
-    """The same with names that no token has left out."""
+def _without_unused(attributes: Attributes) -> Attributes:
+    """The attributes without the names that no token uses."""
     used = np.zeros(len(attributes.names), dtype=bool)
     used[attributes.ids] = True
     names = attributes.names.to_list()
@@ -124,7 +124,7 @@ def _used(attributes: Attributes) -> Attributes:
 
 
 def groups_of(names: StringTable) -> tuple[NDArray[np.int32], list[str]]:
-    """The expert each attribute belongs to: what stands before its "=", as if that were a template.
+    """The expert of each attribute: the text before its "=", which is treated like a template.
 
     >>> groups_of(StringTable.intern(["w=to", "w=be", "bias"])[0])
     (array([0, 0, 1], dtype=int32), ['w', 'bias'])

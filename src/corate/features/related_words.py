@@ -1,8 +1,7 @@
-"""What the functions ``kin`` and ``tail`` know: the label that each word of a training corpus usually has.
+"""The lexicons of the functions ``kin`` and ``tail``: the most frequent label of each training word.
 
-A word that training has not seen often has relatives that it has, and their labels with the endings say much of its
-own: a word that adds ``s`` to a usual verb is a verb of another form. The rules stand in
-``native/features/related_words.h``.
+An unknown word is often related to a known word, whose label and ending help to predict its label: a word that adds
+``s`` to a known verb is probably another form of that verb. The rules are in ``native/features/related_words.h``.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ __all__ = ["learn_lexicons", "learned_lexicons", "usual_labels"]
 def learn_lexicons(
     templates: Iterable[Template], corpus: Corpus, names: StringTable, labels: NDArray[np.int32]
 ) -> tuple[Template, ...]:
-    """Templates whose functions have learned from a corpus what they need; ``labels`` are ids, below 0 where unknown.
+    """The templates with lexicons learned from a corpus; ``labels`` are ids, negative if unknown.
 
     >>> from corate.features.templates import parse
     >>> corpus = Corpus.from_sentences([[("they", "PRON"), ("lurk", "VERB")]])
@@ -42,13 +41,13 @@ def learn_lexicons(
 def learned_lexicons(
     atoms: Iterable[Atom], corpus: Corpus, names: StringTable, labels: NDArray[np.int32]
 ) -> dict[str, Lexicon]:
-    """What atoms whose functions learn need to know, by name: the usual labels of the words of each column."""
+    """The lexicons that the atoms need, by name: the usual labels of the words of each column."""
     columns = dict.fromkeys(atom.column for atom in atoms if atom.function.learns)
     return {usual_name(column): usual_labels(corpus.column(column), names, labels) for column in columns}
 
 
 def usual_labels(words: Column, names: StringTable, labels: NDArray[np.int32]) -> Lexicon:
-    """The most frequent label of each word in lower case, the most frequent word first, of equals the shortest.
+    """The most frequent label of each lower-case word. Words are in descending frequency; ties put shorter words first.
 
     >>> words = Column.of("word", ["a", "Rose", "rose", "rose", "a"])
     >>> names = StringTable.intern(["DET", "NOUN", "VERB"])[0]
@@ -60,7 +59,7 @@ def usual_labels(words: Column, names: StringTable, labels: NDArray[np.int32]) -
     offsets, label, times = _native.count_table(forms[words.ids], labels, len(lowered), len(names))
     form = np.repeat(np.arange(len(lowered)), np.diff(offsets))
     total = np.bincount(form, times, minlength=len(lowered))
-    by_times = np.lexsort((-times, form))  # of each form its most frequent label first
+    by_times = np.lexsort((-times, form))  # within each form, the most frequent label first
     first = by_times[offsets[:-1][np.diff(offsets) > 0]]
     order = first[np.lexsort((np.diff(lowered.offsets)[form[first]], -total[form[first]]))]
     return Lexicon(usual_name(words.name), lowered.take(form[order]), label[order].astype(np.int32), names)

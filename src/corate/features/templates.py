@@ -1,20 +1,20 @@
-"""Templates: what is looked at in a sentence to make features of a token, as data.
+"""Templates: data that describe which features a token has.
 
-A template is a conjunction of atoms, and an atom is a column at an offset, seen through a word function::
+A template is a conjunction of atoms. An atom is a word function of a column at an offset::
 
     word[0]                    the word itself
     lower(word[-1])            the word before, in lower case
     suffix(word[0], 3)         its last three characters; nothing for shorter words
     word[-1]|word[0]           both words together (up to 8 atoms, offsets from -8 to 8)
-    ends_with(word[0], ing)    a test: a feature where it holds, else none
-    in(word[0], names.txt)     whether it stands in a list of words
-    map(word[0], groups.tsv)   its class in a file of words and classes; with a third argument, lower: in any case
-    kin(word[0])               the usual label of a known word that begins alike, and both endings
-    edge: word[0]              the same for pairs of labels; plain edge: the label pair alone
-    bias                       nothing at all: one feature that every token has
+    ends_with(word[0], ing)    a test: one feature if it is true, else none
+    in(word[0], names.txt)     whether it is in a list of words
+    map(word[0], groups.tsv)   its class in a file of words and classes; a third argument, lower, ignores case
+    kin(word[0])               the usual label of a known word with the same beginning, and both endings
+    edge: word[0]              the same for pairs of labels; edge alone: the label pair without observations
+    bias                       one feature that every token has
 
-A template file has one template a line, with # comments, or is a CRF++ template file. Its columns, which are
-numbered, are written ``#0[0]``, ``#1[-1]``, until :meth:`Template.bind` gives them their names in a corpus.
+A template file has one template per line, with # comments, or is a CRF++ template file. The numbered columns of CRF++
+are written ``#0[0]``, ``#1[-1]``, until :meth:`Template.bind` replaces them by the column names of a corpus.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Atom:
         return cell if function.name == "identity" else f"{function.name}({', '.join(arguments)})"
 
     def with_lexicons(self, lexicons: Mapping[str, Lexicon]) -> Atom:
-        """The atom whose function, if it learns, knows the usual labels of its column's words: see kin.py."""
+        """The atom with the lexicon of its column's usual labels, if its function needs one: see related_words.py."""
         if not self.function.learns or usual_name(self.column) not in lexicons:
             return self
         return replace(self, function=replace(self.function, table=lexicons[usual_name(self.column)]))
@@ -80,7 +80,7 @@ class Atom:
 class Template:
     """A conjunction of atoms, for one label or (``edge``) for a pair of labels.
 
-    A feature exists where every atom has a value. ``name`` is for people: the line of a CRF++ file, say.
+    A feature exists if every atom has a value. ``name`` is for messages, such as the line of a CRF++ file.
 
     >>> str(parse("suffix( word[0] ,3 )|word[+1]"))
     'suffix(word[0], 3)|word[1]'
@@ -92,7 +92,7 @@ class Template:
 
     def __post_init__(self) -> None:
         if len(self.atoms) > MAX_ATOMS:
-            raise FeatureError(f"a template joins at most {MAX_ATOMS} atoms, this one has {len(self.atoms)}")
+            raise FeatureError(f"a template has at most {MAX_ATOMS} atoms, this one has {len(self.atoms)}")
 
     def __str__(self) -> str:
         joined = "|".join(str(atom) for atom in self.atoms)
@@ -102,11 +102,11 @@ class Template:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns it looks at, each once."""
+        """The columns that it uses, each once."""
         return tuple(dict.fromkeys(atom.column for atom in self.atoms))
 
     def bind(self, columns: Sequence[str]) -> Template:
-        """The template with numbered columns (``#0``) named; raises FeatureError where a column is not there.
+        """The template with names for numbered columns (``#0``). Raises FeatureError if a column does not exist.
 
         >>> str(parse("#0[-1]|lower(#1[0])").bind(["word", "pos"]))
         'word[-1]|lower(pos[0])'
@@ -114,7 +114,7 @@ class Template:
         return replace(self, atoms=tuple(replace(a, column=self._named(a.column, columns)) for a in self.atoms))
 
     def with_lexicons(self, lexicons: Mapping[str, Lexicon]) -> Template:
-        """The template whose atoms have learned."""
+        """The template with the lexicons that its atoms need."""
         return replace(self, atoms=tuple(atom.with_lexicons(lexicons) for atom in self.atoms))
 
     def _named(self, column: str, columns: Sequence[str]) -> str:
@@ -127,10 +127,10 @@ class Template:
             if position < len(columns):
                 return columns[position]
             raise FeatureError(
-                f"template {text!r} needs column number {position}, and the data has {len(columns)}, "
+                f"template {text!r} needs column number {position}, but the data has {len(columns)}, "
                 f"counted from 0: {have}"
             )
-        raise FeatureError(_fault(unknown("column", column, columns), text, max(text.find(f"{column}["), 0)))
+        raise FeatureError(_with_caret(unknown("column", column, columns), text, max(text.find(f"{column}["), 0)))
 
 
 def parse(
@@ -139,10 +139,10 @@ def parse(
     folder: str | os.PathLike[str] | None = None,
     lexicons: Mapping[str, Lexicon] | None = None,
 ) -> Template:
-    """Read one template; ``str`` of it gives the text back, in its plainest form.
+    """Parse one template; ``str`` of it gives the text in its simplest form.
 
-    Files of ``in`` and ``map`` are read relative to ``folder``, or taken from ``lexicons`` by name (then no file
-    is opened). Raises FeatureError with a caret under the fault.
+    Files of ``in`` and ``map`` are relative to ``folder``. With ``lexicons``, they are found there by name and
+    no file is opened. Raises FeatureError with a caret under the error.
 
     >>> parse("pos[-1]|pos[0]").columns
     ('pos',)
@@ -152,7 +152,7 @@ def parse(
       sufix(word[0], 3)
       ^
     """
-    return _Reader(text, _finder(folder, lexicons)).template().with_lexicons(lexicons or {})
+    return _Parser(text, _lexicon_finder(folder, lexicons)).template().with_lexicons(lexicons or {})
 
 
 def parse_list(
@@ -162,19 +162,19 @@ def parse_list(
     lexicons: Mapping[str, Lexicon] | None = None,
     source: str | None = None,
 ) -> tuple[Template, ...]:
-    """Read a template a line, leaving out blank lines and # comments; errors name ``source`` and the line.
+    """Parse one template per line, except blank lines and # comments. Errors name ``source`` and the line.
 
     >>> [str(t) for t in parse_list(["# the word and what is before it", "word[0]", "word[-1] # left"])]
     ['word[0]', 'word[-1]']
     """
-    find = _finder(folder, lexicons)
+    find = _lexicon_finder(folder, lexicons)
     templates = []
     for number, line in enumerate(lines, 1):
         text = line.strip()
         if not text or (text.startswith("#") and not re.match(r"#[0-9]+\[", text)):
             continue
         try:
-            templates.append(_Reader(text, find, comments=True).template().with_lexicons(lexicons or {}))
+            templates.append(_Parser(text, find, comments=True).template().with_lexicons(lexicons or {}))
         except FeatureError as error:
             place = f"template {number}" if source is None else f"{source}, line {number}"
             raise FeatureError(f"{place}: {error}") from None
@@ -182,10 +182,10 @@ def parse_list(
 
 
 def load_templates(path: str | os.PathLike[str]) -> tuple[Template, ...]:
-    """Read a template file: a list as in :func:`parse_list`, or a CRF++ template, known by its ``%x[row,column]``.
+    """Read a template file: a list as in :func:`parse_list`, or a CRF++ template file, which uses ``%x[row,column]``.
 
-    Files that templates name are looked for beside the template file. Columns of a CRF++ file are numbered:
-    bind the templates to a corpus's columns before use.
+    Files in templates are relative to the directory of the template file. CRF++ files number their columns: bind the
+    templates to the columns of a corpus before use.
     """
     source = os.fspath(path)
     try:
@@ -198,17 +198,17 @@ def load_templates(path: str | os.PathLike[str]) -> tuple[Template, ...]:
         return tuple(_from_crfpp(line, source) for line in crfpp.parse_lines(lines, source=source))
     templates = parse_list(lines, folder=Path(path).parent, source=source)
     if not templates:
-        raise FeatureError(f"the template file {source} has no templates; write one a line, as word[0]")
+        raise FeatureError(f"the template file {source} has no templates; write one per line, such as word[0]")
     return templates
 
 
 def usual_name(column: str) -> str:
-    """The name of the lexicon of the usual labels of a column's words."""
+    """The name of the lexicon with the usual labels of a column's words."""
     return f"usual {column}"
 
 
 def lexicons_of(templates: Iterable[Template], atoms: Iterable[Atom] = ()) -> dict[str, Lexicon]:
-    """The lexicons that templates and further atoms use, by name, as ``parse(..., lexicons=)`` takes them."""
+    """The lexicons that templates and other atoms use, by name, as for ``parse(..., lexicons=)``."""
     tables = (a.function.table for a in (*(a for t in templates for a in t.atoms), *atoms))
     return {table.name: table for table in tables if table is not None}
 
@@ -221,8 +221,8 @@ def _from_crfpp(line: crfpp.TemplateLine, source: str) -> Template:
         raise FeatureError(f"{source}, line {line.number}: {error}\n  {line.text}") from None
 
 
-class _Reader:
-    """Reads one template from left to right."""
+class _Parser:
+    """A parser of one template."""
 
     def __init__(self, text: str, find: FindLexicon, *, comments: bool = False) -> None:
         self.text = text
@@ -244,8 +244,8 @@ class _Reader:
             atoms.append(self.atom())
         if not self.ended():
             self.skip()
-            raise self.fault("expected | and another atom, or the end of the template")
-        with self.blaming(start):
+            raise self.error("expected | and another atom, or the end of the template")
+        with self.error_at(start):
             return Template(tuple(atoms), edge)
 
     def atom(self) -> Atom:
@@ -253,68 +253,68 @@ class _Reader:
         start = self.at
         name = self.match(_COLUMN)
         if name is None:
-            raise self.fault("expected a column with an offset, as word[0], or a function, as suffix(word[0], 3)")
+            raise self.error("expected a column with an offset (word[0]) or a function (suffix(word[0], 3))")
         if not self.accept("("):
             if name in FUNCTIONS and self.text[self.at : self.at + 1] != "[":
-                raise self.fault(f"expected ( after the function {name}, as in {name}(word[0])")
+                raise self.error(f"expected ( after the function {name}, as in {name}(word[0])")
             self.at = start
             column, offset = self.cell()
             return Atom(WordFunction(), column, offset)
         names = [f for f in FUNCTIONS if f != "identity"]
         if name not in names:
             self.at = start
-            raise self.fault(unknown("function", name, names))
+            raise self.error(unknown("function", name, names))
         column, offset = self.cell()
         function = self.function(name)
         if not self.accept(")"):
-            raise self.fault("expected )")
+            raise self.error("expected )")
         return Atom(function, column, offset)
 
     def cell(self) -> tuple[str, int]:
         self.skip()
         column = self.match(_COLUMN)
         if column is None:
-            raise self.fault("expected a column with an offset, as word[0]")
+            raise self.error("expected a column with an offset, such as word[0]")
         if not self.accept("["):
-            raise self.fault(f"expected an offset after the column {column}, as {column}[0]")
+            raise self.error(f"expected an offset after the column {column}, such as {column}[0]")
         self.skip()
         place = self.at
         offset = self.match(_INTEGER)
         if offset is None:
-            raise self.fault("expected an offset: 0 is the token, -1 the one before it, 1 the one after")
+            raise self.error("expected an offset: 0 is the token, -1 the one before it, 1 the one after")
         if not self.accept("]"):
-            raise self.fault("expected ]")
+            raise self.error("expected ]")
         if abs(int(offset)) > MAX_OFFSET:
             self.at = place
-            raise self.fault(f"the offset {int(offset)} is out of range; it goes from -{MAX_OFFSET} to {MAX_OFFSET}")
+            raise self.error(f"the offset {int(offset)} is out of range; it goes from -{MAX_OFFSET} to {MAX_OFFSET}")
         return column, int(offset)
 
     def function(self, name: str) -> WordFunction:
-        """What follows the cell in a function's brackets, up to the closing one."""
+        """The arguments after the cell of a function, up to the closing bracket."""
         takes = FUNCTIONS[name][1]
         start = self.at
         if takes in ("", "labels") or (takes == "count?" and not self.accept(",")):
             return WordFunction(name)
         self.at = start
         if not self.accept(","):
-            raise self.fault(f"{name} takes a {takes.rstrip('?')}, as in {name}{EXAMPLES[takes.rstrip('?')]}")
+            raise self.error(f"{name} takes a {takes.rstrip('?')}, as in {name}{EXAMPLES[takes.rstrip('?')]}")
         self.skip()
         place = self.at
         if takes in ("count", "count?"):
             count = self.match(_INTEGER)
             if count is None or int(count) < 1:
                 self.at = place
-                raise self.fault(f"{name} takes a number of characters, 1 or more, as in {name}(word[0], 3)")
+                raise self.error(f"{name} takes a number of characters, 1 or more, as in {name}(word[0], 3)")
             return WordFunction(name, int(count))
         text = self.argument()
         if takes == "text":
             return WordFunction(name, 0, text)
         lower = self.accept(",") and self.option("lower")
-        with self.blaming(place):
+        with self.error_at(place):
             return WordFunction(name, int(lower), text, self.find(name, text, lower))
 
     def argument(self) -> str:
-        """A text: bare, up to a comma or a bracket, or in double quotes with backslash escapes."""
+        """A text argument: up to a comma or a bracket, or in double quotes with backslash escapes."""
         quoted = _QUOTED.match(self.text, self.at)
         if quoted is not None:
             self.at = quoted.end()
@@ -322,7 +322,7 @@ class _Reader:
         else:
             value = (self.match(_BARE) or "").strip()
         if not value:
-            raise self.fault('expected a text; one with , ) " or space at its ends goes in double quotes')
+            raise self.error('expected a text; put a text with , ) " or space at its ends in double quotes')
         return value
 
     def option(self, name: str) -> bool:
@@ -330,7 +330,7 @@ class _Reader:
         start = self.at
         if self.match(_COLUMN) != name:
             self.at = start
-            raise self.fault(f"the one option here is {name}")
+            raise self.error(f"the only option here is {name}")
         return True
 
     # -- steps ---------------------------------------------------------------------------------------------------
@@ -360,23 +360,23 @@ class _Reader:
         return not rest or (self.comments and rest.startswith("#"))
 
     @contextmanager
-    def blaming(self, at: int) -> Iterator[None]:
-        """Puts the caret of an error raised inside at a place read before."""
+    def error_at(self, at: int) -> Iterator[None]:
+        """Put the caret of an error raised in the body at an earlier position."""
         try:
             yield
         except FeatureError as error:
             self.at = at
-            raise self.fault(str(error)) from None
+            raise self.error(str(error)) from None
 
-    def fault(self, message: str) -> FeatureError:
-        return FeatureError(_fault(message, self.text, self.at))
+    def error(self, message: str) -> FeatureError:
+        return FeatureError(_with_caret(message, self.text, self.at))
 
 
-def _finder(folder: str | os.PathLike[str] | None, lexicons: Mapping[str, Lexicon] | None) -> FindLexicon:
+def _lexicon_finder(folder: str | os.PathLike[str] | None, lexicons: Mapping[str, Lexicon] | None) -> FindLexicon:
     return file_lexicons(folder) if lexicons is None else held_lexicons(lexicons)
 
 
-def _fault(message: str, text: str, at: int) -> str:
+def _with_caret(message: str, text: str, at: int) -> str:
     return f"{message}\n  {text.expandtabs(1)}\n  {' ' * at}^"
 
 

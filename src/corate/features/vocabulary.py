@@ -1,8 +1,8 @@
 """The vocabulary: from a corpus to the ids of its features, and back to their names.
 
-It holds the distinct strings of each column, the values of each word function and the features of each template,
-numbered exactly by ``native/features/feature_map.cpp``. Feature ids run through the ready-made attributes, where there
-are any, and then through the templates in order: those of template ``t`` start at ``bases[t]``.
+It contains the distinct strings of each column, the values of each word function and the features of each template, all
+numbered by ``native/features/feature_map.cpp``. Feature ids begin with the ready-made attributes, if any. The templates
+follow in order: the features of template ``t`` start at ``bases[t]``.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from corate.types import Ids
 
 __all__ = ["BOUNDARIES", "Vocabulary", "column_arrays"]
 
-#: Values 0 to 15 of every function are the places before and after the sentence.
+#: Values 0 to 15 of every function are the positions before and after the sentence.
 BOUNDARIES = 16
 _HALF = BOUNDARIES // 2
 
 
 def column_arrays(corpus: Corpus, columns: Iterable[str]) -> list[tuple[Ids, NDArray[np.uint8], NDArray[np.int64]]]:
-    """The named columns as the native code takes them; DataError where one is missing."""
+    """The named columns for the native code. Raises DataError if one is missing."""
     found = (corpus.column(name) for name in columns)
     return [(c.ids, c.strings.data, c.strings.offsets) for c in found]
 
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """Templates, further word functions (the rungs of a ladder), and the numbered features of what was counted."""
+    """Templates, other word functions (the rungs of a back-off ladder), and the numbered features."""
 
     templates: tuple[Template, ...]
     rungs: tuple[Atom, ...]
@@ -69,23 +69,23 @@ class Vocabulary:
     # -- corpora -------------------------------------------------------------------------------------------------
 
     def fit(self, corpus: Corpus, threads: int = 1) -> tuple[Ids, dict[str, Ids]]:
-        """Number what a corpus holds, adding what is new: (T, n) features within their templates, and string ids."""
+        """Number the features of a corpus and add new ones. Returns (T, n) ids within each template, and string ids."""
         features, strings = self.map.fit(column_arrays(corpus, self.columns), corpus.offsets, threads)
         return features, dict(zip(self.columns, strings, strict=True))
 
     def transform(self, corpus: Corpus) -> tuple[Ids, dict[str, Ids]]:
-        """The same without adding anything: -1 where a feature or a string is not known."""
+        """Like `fit`, but add nothing: an unknown feature or string is -1."""
         features, strings = self.map.transform(column_arrays(corpus, self.columns), corpus.offsets)
         return features, dict(zip(self.columns, strings, strict=True))
 
     def copy(self) -> Vocabulary:
-        """A vocabulary that can grow on its own."""
+        """An independent copy."""
         return replace(self, map=self.map.copy())
 
     def pruned(self, keep: NDArray[np.bool_]) -> tuple[Vocabulary, NDArray[np.int64]]:
-        """A vocabulary without the conjunctions that are not kept, and the old ids of its features in order.
+        """A vocabulary with only the conjunctions in ``keep``, and the old ids of its features in order.
 
-        Features of one atom stay whatever ``keep`` says of them: they are values, and other features stand on them.
+        Features of a single atom are always kept, because conjunctions refer to them.
         """
         fresh = Vocabulary.of(self.templates, self.rungs)
         bases, kept, keys = self.bases, [np.arange(self.n_attributes)], []
@@ -106,11 +106,11 @@ class Vocabulary:
 
     @property
     def bases(self) -> NDArray[np.int64]:
-        """(T + 1,) first feature id of each template, and past the last."""
+        """(T + 1,) first feature id of each template, and the end of the last."""
         return self.n_attributes + offsets_of(self.map.sizes())
 
     def functions(self) -> list[tuple[str, WordFunction]]:
-        """The word functions in the order the map numbers them, with their columns."""
+        """The word functions with their columns, in the order of the map."""
         atoms = [*(a for t in self.templates for a in t.atoms), *self.rungs]
         return list(dict.fromkeys((a.column, a.function) for a in atoms))
 
@@ -123,11 +123,11 @@ class Vocabulary:
         return StringTable(*self.map.strings(self.columns.index(column)))
 
     def name(self, feature: int) -> str:
-        """What a feature id stands for."""
+        """The name of a feature."""
         return self.names([feature])[0]
 
     def names(self, features: Sequence[int]) -> list[str]:
-        """What feature ids stand for; many at once are quicker than one by one.
+        """The names of features. One call for many features is faster than many calls.
 
         >>> from corate.features.templates import parse
         >>> vocabulary = Vocabulary.of([parse("word[0]"), parse("word[-1]|word[0]")])
@@ -158,7 +158,7 @@ class Vocabulary:
 
 
 def _values(prefixes: NDArray[np.uint64], keys: NDArray[np.uint64], local: int, atoms: int) -> list[int]:
-    """The values of a conjunction's atoms: each key is the number of the conjunction before it, and one more value."""
+    """The values of a conjunction's atoms. Each key is the number of the shorter conjunction and one more value."""
     key = int(keys[local])
     values = [key & 0xFFFFFFFF]
     for _ in range(atoms - 2):

@@ -1,4 +1,4 @@
-"""Word functions: from a word to one value or none. The loops are in native/features/word_functions.cpp.
+"""Word functions map a word to one value or none. The loops are in native/features/word_functions.cpp.
 
 ============================  =========================================================================
 identity, lower, folded       the word; in lower case; in lower case with every digit as 0
@@ -7,17 +7,17 @@ shape, short_shape            ``Xx-dd``: X upper, x lower, d digit, a other lett
 letter_class                  case (l lower, u initial upper, U all upper, m mixed, o without case, n no
                               letters), then d with a digit, - with a hyphen, p if neither letter nor digit
 ending (n)                    letter_class and the last n characters in lower case
-spelling                      the paper's spelling tests as one value, as ``upper+hyphen+ing`` or ``none``
-length ([n])                  its number of characters, n for longer words
-unseen_class                  letter_class, of words that training has not seen; nothing for the others
+spelling                      the paper's spelling tests as one value: ``upper+hyphen+ing``, or ``none``
+length ([n])                  its number of characters, at most n
+unseen_class                  letter_class of words that are not in the training data; none for the others
 in, map (file)                its class in a lexicon
-kin                           letter_class, the usual label of a known word with the same beginning, its
-                              ending and the word's own: ``l|vb-+s`` for *lurks* beside *lurk*; see kin.py
-tail                          the usual label of the longest known word that it ends with, and what is
-                              before it, a hyphen or up to four characters: ``-+nn`` for *guard-room*
-starts_digit, starts_upper,   tests: ``1`` where they hold, else nothing. title: its only upper letter is
-has_hyphen, has_digit,        its first character; all_upper: upper and no lower letters; punctuation
-has_punct, all_upper,         takes in symbols
+kin                           letter_class, the usual label of a known word with the same beginning, and
+                              both endings: ``l|vb-+s`` for *lurks* from *lurk*; see related_words.py
+tail                          the usual label of the longest known word at its end, and the text before:
+                              a hyphen or up to four characters: ``-+nn`` for *guard-room*
+starts_digit, starts_upper,   tests: ``1`` if true, else none. title: its only upper-case letter is its
+has_hyphen, has_digit,        first character; all_upper: upper-case and no lower-case letters;
+has_punct, all_upper,         punctuation includes symbols
 all_digit, all_punct, title,
 mixed_case
 starts_with, ends_with (t)    tests for a text
@@ -40,8 +40,8 @@ from corate.features.lexicons import Lexicon
 
 __all__ = ["FUNCTIONS", "WordFunction"]
 
-#: Word functions: the number of each in native/features/word_functions.h, and what it takes besides the word:
-#: nothing, a count of characters, perhaps a count, a text, a file, or the labels that words have in training.
+#: Word functions: the number of each in native/features/word_functions.h, and its second argument: none, a number of
+#: characters ("count"; "count?" if optional), a text, a file, or (implicit) the labels of the training words.
 FUNCTIONS: dict[str, tuple[int, str]] = {
     "identity": (0, ""),
     "lower": (1, ""),
@@ -75,7 +75,7 @@ FUNCTIONS: dict[str, tuple[int, str]] = {
     "tail": (27, "labels"),
 }
 
-#: How each kind of argument is written.
+#: An example of each kind of argument.
 EXAMPLES = {"count": "(word[0], 3)", "text": "(word[0], ing)", "file": "(word[0], words.txt)"}
 
 
@@ -84,8 +84,7 @@ class WordFunction:
     """A function from a word to one value or none.
 
     ``number`` is a count of characters (for ``in`` and ``map``: 1 to ignore case), ``text`` an ending, a beginning
-    or a file name, ``table`` what the file holds, or what ``kin`` and ``tail`` have learned. ``str`` of a function with
-    its word is the template language.
+    or a file name, ``table`` the content of the file or the learned lexicon of ``kin`` and ``tail``.
 
     >>> table, _ = StringTable.intern(["Tax-paying", "sings"])
     >>> ids, values = WordFunction("suffix", 3).apply(table)
@@ -116,32 +115,32 @@ class WordFunction:
 
     @property
     def unseen_only(self) -> bool:
-        """Whether only words that training has not seen have a value."""
+        """Whether only words that are not in the training data have a value."""
         return self.name == "unseen_class"
 
     @property
     def learns(self) -> bool:
-        """Whether its values come from the labels that words have in training."""
+        """Whether its values depend on the labels of the training words."""
         return FUNCTIONS[self.name][1] == "labels"
 
     @property
     def native_table(self) -> _native.Lookup | None:
-        """Its table as the native code takes it; FeatureError where it has yet to learn one."""
+        """Its table for the native code. Raises FeatureError if the table is not learned yet."""
         if self.table is not None:
             return self.table.native_kin if self.learns else self.table.native
         if self.learns:
-            raise FeatureError(f"{self.name} learns from labelled words; it can be used in templates to train with")
+            raise FeatureError(f"{self.name} learns from labelled words; use it in training templates")
         return None
 
     def apply(self, words: StringTable) -> tuple[NDArray[np.int32], StringTable]:
-        """Ids of the value of each word, -1 where there is none, and the values they stand for."""
+        """The id of each word's value, -1 if there is none, and the values."""
         arguments = self.kind, self.number, self.text, words.data, words.offsets, self.native_table
         ids, blob, offsets = _native.apply_function(*arguments)
         return ids, StringTable(blob, offsets)
 
 
 def unknown(what: str, name: str, known: Sequence[str]) -> str:
-    """Says that a name is not known, which are, and which of them was meant perhaps."""
+    """A message that a name is unknown, with the known names and the most similar one."""
     close = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"unknown {what} {name!r}; {hint}{what}s: {', '.join(known) or 'none'}"

@@ -52,9 +52,7 @@ def utf8(blocks: Iterable[bytes], encoding: str, name: str) -> Iterator[bytes]:
     first = True
     for block in chain(blocks, [None]):  # None: the end
         if first and block and is_model(block):
-            raise DataError(
-                f"{name} is a Corate model, not text; pass it as the model, or train it further with init="
-            )
+            raise DataError(f"{name} is a Corate model, not text; pass it as the model, or train it further with init=")
         text = _to_utf8(decoder, block, is_utf8, position)
         if text or block:
             yield text.removeprefix(codecs.BOM_UTF8) if first else text
