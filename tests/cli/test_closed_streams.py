@@ -38,7 +38,7 @@ def test_standard_input(folder, command):
 def test_standard_output(folder, command):
     ended = shell(f"corate {command} >&-", folder)
     assert ended.returncode == 1
-    assert ended.stderr.startswith("corate: error: standard output: it is closed; ")
+    assert ended.stderr.startswith("corate: error: standard output: the stream is closed; ")
     assert ended.stderr.count("\n") == 1
 
 

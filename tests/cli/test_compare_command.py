@@ -152,8 +152,8 @@ def test_a_picture_is_one_file_that_needs_no_other(corate, files, tmp_path, endi
         (["--test", "b", "--methods", "magic"], "'magic' is not one of polish"),
         (["--test", "b", "--methods", ","], "name some of"),
         (["--test", "b", "--seeds", "0"], "seeds"),
-        (["--test", "b", "--plot", "p.png"], "neither in .svg nor in .html"),
-        (["--test", "b.svg", "--plot", "b.svg"], "b.svg is a text to read"),
+        (["--test", "b", "--plot", "p.png"], "must end in .svg or .html"),
+        (["--test", "b.svg", "--plot", "b.svg"], "b.svg is one of the input files"),
     ],
 )
 def test_wrong_usage_is_exit_code_2(corate, tmp_path, monkeypatch, args, said):

@@ -41,8 +41,8 @@ def test_eval_for_people_is_aligned_text_and_confusion_is_on_request(corate, dat
     short = corate("eval", model, data / "test.tsv").text
     assert "accuracy" in short
     assert "\x1b" not in short
-    assert "taken for" not in short
-    assert "taken for" in corate("eval", model, data / "test.tsv", "--confusion").text
+    assert "predicted as" not in short
+    assert "predicted as" in corate("eval", model, data / "test.tsv", "--confusion").text
 
 
 def test_text_without_labels_cannot_be_evaluated(corate, model):

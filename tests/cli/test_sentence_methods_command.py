@@ -280,7 +280,7 @@ def test_help_groups_options_by_what_they_are_for(corate):
         "Fitting weights (all but",
         "Training on whole sentences (",
         "Counting (empirical):",
-        "Model file:",
+        "Smaller model files:",
         "Reading:",
     )
     places = [text.index(title) for title in titles]
@@ -312,7 +312,7 @@ def test_ctrl_c_writes_the_model_reached_so_far_and_says_so(corate, few, data, t
     model = tmp_path / "m"
     result = corate("train", few, "-o", model, "--method", method, "--passes", "4", "--json")
     assert result.code == 0
-    assert result.err == f"corate: warning: interrupted: {model} holds the model reached so far\n"
+    assert result.err == f"corate: warning: interrupted: {model} contains the model at that point\n"
     assert json.loads(result.text)["interrupted"] is True
     monkeypatch.undo()
     assert json.loads(corate("eval", model, data / "test.tsv", "--json").text)["accuracy"] > 0.6

@@ -202,7 +202,7 @@ def test_ctrl_c_later_writes_the_model_reached_so_far_and_says_so(
     model = tmp_path / "m"
     result = separate(corate, small, model, "--passes", "4", "-q" if quiet else "--json")
     assert result.code == 0
-    warning = f"corate: warning: interrupted: {model} holds the model reached so far\n"
+    warning = f"corate: warning: interrupted: {model} contains the model at that point\n"
     assert result.err == ("" if quiet else warning)
     monkeypatch.undo()
     assert json.loads(corate("info", model, "--json").text)["record"]["interrupted"] is True
@@ -228,6 +228,15 @@ def test_info_tells_how_it_was_trained_and_what_weighs_most(corate, small, tmp_p
     assert all(pair["rate"] > 1 for pair in facts["attractive"])
     assert all(pair["rate"] < 1 for pair in facts["repulsive"])
     shown = corate("info", model).text
-    for words in ("base", "paper", "coupling", "given-nodes", "sigma2 1,", "speak for", "speak against", "attract"):
+    for words in (
+        "base",
+        "paper",
+        "coupling",
+        "given-nodes",
+        "sigma2 1,",
+        "features for",
+        "features against",
+        "attract",
+    ):
         assert words in shown
     assert facts["strongest"][0]["feature"] in shown

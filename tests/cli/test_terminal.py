@@ -55,7 +55,7 @@ class Screen(io.StringIO):
 def test_a_bar_shows_on_terminals_only_and_not_when_quiet(monkeypatch, screen, quiet, shown):
     stream = Screen() if screen else io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(terminal, "_PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(terminal, "_BAR_DELAY_SECONDS", 0.0)
     with terminal.ProgressBar(quiet) as progress:
         progress("reading")
         progress("counting", 0.5)
@@ -66,7 +66,7 @@ def test_a_bar_shows_on_terminals_only_and_not_when_quiet(monkeypatch, screen, q
 def test_short_work_shows_no_bar(monkeypatch):
     stream = Screen()
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(terminal, "_PATIENCE_SECONDS", 3600.0)
+    monkeypatch.setattr(terminal, "_BAR_DELAY_SECONDS", 3600.0)
     with terminal.ProgressBar() as progress:
         progress("counting", 0.5)
     assert stream.getvalue() == ""
@@ -75,7 +75,7 @@ def test_short_work_shows_no_bar(monkeypatch):
 def test_news_of_a_stage_shows_and_does_not_start_it_anew(monkeypatch):
     stream = Screen()
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(terminal, "_PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(terminal, "_BAR_DELAY_SECONDS", 0.0)
     with terminal.ProgressBar() as progress:
         progress("fitting", 0.2)
         task = progress._task

@@ -1,4 +1,4 @@
-"""The command line. One module a command, each thin: it parses, calls the library and prints."""
+"""The command line. One short module per command: it parses, calls the library and prints."""
 
 import os
 import signal
@@ -13,19 +13,19 @@ __all__ = ["main"]
 def main() -> None:
     """Run ``corate`` with the arguments of the process and exit with its code.
 
-    Until all is imported, Ctrl-C ends the process at once: no exception can be lost or reported among half-imported
-    modules. So this module imports nothing that takes time.
+    Until all imports are done, Ctrl-C ends the process at once, so that no exception is raised in a partly imported
+    module. Therefore this module itself imports only what is fast.
     """
-    usual = signal.getsignal(signal.SIGINT)
-    ours = usual is signal.default_int_handler and _try_to_handle(_leave)  # else ignored, or another program's
+    current = signal.getsignal(signal.SIGINT)
+    replaced = current is signal.default_int_handler and _try_to_handle(_leave)  # else ignored or handled by a caller
     try:
-        from corate.cli.app import app  # SIGTERM and SIGHUP end the process here, too: there is nothing to tidy yet
-        from corate.cli.exits import exit_codes, orderly
+        from corate.cli.app import app  # SIGTERM and SIGHUP also end the process here: nothing to clean up yet
+        from corate.cli.exits import exit_codes, handle_signals
     except KeyboardInterrupt:
         _leave()
 
-    with orderly(), exit_codes():
-        if ours:
+    with handle_signals(), exit_codes():
+        if replaced:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         app(prog_name="corate")
 
@@ -33,7 +33,7 @@ def main() -> None:
 def _try_to_handle(handler: "signal._HANDLER") -> bool:
     try:
         signal.signal(signal.SIGINT, handler)
-    except ValueError:  # signals belong to the main thread, and this is another
+    except ValueError:  # only the main thread can set signal handlers
         return False
     return True
 
@@ -41,5 +41,5 @@ def _try_to_handle(handler: "signal._HANDLER") -> bool:
 def _leave(*_: object) -> "NoReturn":
     try:
         os.write(2, b"corate: interrupted\n")
-    finally:  # also where standard error is closed
+    finally:  # also if standard error is closed
         os._exit(130)

@@ -1,4 +1,4 @@
-"""``python -m corate.cli``: the command line where no ``corate`` script is on the path."""
+"""``python -m corate.cli``: the command line if no ``corate`` script is on the path."""
 
 from corate.cli import main
 

@@ -15,7 +15,7 @@ __all__ = ["app"]
 
 
 class _Commands(TyperGroup):
-    """The commands in the order one needs them, each run under the exit codes."""
+    """The commands in the order of definition, each with the exit codes of `exit_codes`."""
 
     def invoke(self, ctx: Any) -> Any:
         with exit_codes():
@@ -34,11 +34,11 @@ _EPILOG = f"""\
 Examples:
 
 \b
-  corate demo                                        see it work, offline, in seconds
-  corate train train.tsv -o model.corate             the label is the last column
+  corate demo                                        a demonstration, offline, in seconds
+  corate train train.tsv -o model.corate             the last column is the label
   corate tag model.corate new.tsv -o tagged.tsv      appends the predicted label
   corate eval model.corate test.tsv --json
-  corate compare train.tsv --test test.tsv           accuracy and time of all methods, side by side
+  corate compare train.tsv --test test.tsv           accuracy and training time of all methods
   zcat big.tsv.gz | corate tag model.corate | less
 
 {EXIT_CODES}
@@ -46,7 +46,7 @@ Examples:
 
 app = typer.Typer(
     cls=_Commands,
-    help="Train sequence labellers in seconds, use them, measure them.",
+    help="Train, use and evaluate sequence labellers.",
     epilog=_EPILOG,
     no_args_is_help=True,
     rich_markup_mode=None,

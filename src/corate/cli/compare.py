@@ -1,4 +1,4 @@
-"""``corate compare``: which method is for a text? Accuracy and time of several, side by side."""
+"""``corate compare``: accuracy and training time of several methods on the same text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from corate.cli import options
-from corate.cli.exits import hush
+from corate.cli.exits import silence_warnings
 from corate.cli.options import Docstart, Format, Reading
 from corate.cli.plot import Point, in_characters, page, svg
 from corate.cli.terminal import ProgressBar, count, percent, print_json, size
@@ -52,26 +52,26 @@ def _methods(text: str) -> str:
 
 def _picture(path: str | None) -> str | None:
     if path is not None and not path.endswith(_PICTURES):
-        raise typer.BadParameter(f"{path!r} ends neither in .svg nor in .html")
+        raise typer.BadParameter(f"{path!r} must end in .svg or .html")
     return path
 
 
 def compare(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Labelled text to train on; - is standard input.")],
-    test: Annotated[str, typer.Option("--test", metavar="FILE", help="Labelled text to measure on.")],
+    test: Annotated[str, typer.Option("--test", metavar="FILE", help="Labelled text to evaluate on.")],
     methods: Annotated[
         str,
-        typer.Option(metavar="NAMES", help="Which methods, with commas between.", callback=_methods),
+        typer.Option(metavar="NAMES", help="The methods, separated by commas.", callback=_methods),
     ] = ",".join(METHODS),
     features: Annotated[
         str | None,
         typer.Option(
             metavar="PRESET|FILE|TEMPLATES",
-            help="The same for all, as corate train takes them. Unset, each has its own.",
+            help="Features of all methods, as for corate train. Default: each method's own.",
         ),
     ] = None,
     held_out: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Tune on this file and stop by it, never train on it.")
+        str | None, typer.Option(metavar="FILE", help="Held-out data for tuning and early stopping, not for training.")
     ] = None,
     seeds: Annotated[
         int, typer.Option(min=1, metavar="N", help="Train each method N times; show means and standard deviations.")
@@ -80,7 +80,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Draw accuracy against time: a picture (.svg), or a page with the table (.html).",
+            help="Plot accuracy against time, as a picture (.svg) or as a page with the table (.html).",
             callback=_picture,
         ),
     ] = None,
@@ -96,14 +96,14 @@ def compare(
     docstart: options.DocstartOption = Docstart.keep,
     skip_bad: options.SkipBad = False,
 ) -> None:
-    """Train several methods on the same text and show how accurate they are and how long they take.
+    """Compare the accuracy and training time of several methods.
 
-    The quick ones come first, and each is shown as soon as it is finished. Ctrl-C ends the comparison and keeps those.
-    Training time is from text in memory to a tagger; the size is that of the model file.
+    Fast methods run first, and each result is shown as soon as it is available. Ctrl-C ends the comparison and keeps
+    the results so far. Training time is the time from text in memory to a tagger; size is the size of the model file.
     """
     _check_files(file, test, held_out, plot)
     if quiet:
-        hush()
+        silence_warnings()
     reading = Reading(format, columns, encoding, separator, comment, docstart, skip_bad)
     with ProgressBar(quiet) as progress:
         progress("reading")
@@ -113,8 +113,8 @@ def compare(
     table = _Table(seeds, printed=not (json or quiet))
     stopped: BaseException | None = None
     try:
-        further = {method: {"many_labels": many_labels} for method in methods.split(",")}
-        _run(table, corpus, test_corpus, further, features, held_out_corpus, seeds, threads, quiet)
+        chosen = {method: {"many_labels": many_labels} for method in methods.split(",")}
+        _run(table, corpus, test_corpus, chosen, features, held_out_corpus, seeds, threads, quiet)
     except (KeyboardInterrupt, CorateError) as error:
         stopped = error
     if table.rows:
@@ -129,7 +129,7 @@ def _check_files(file: str, test: str, held_out: str | None, plot: str | None) -
         raise typer.BadParameter("only one file can be standard input", param_hint="--test")
     for name in named.values():
         if plot is not None and name not in (None, "-") and os.path.realpath(str(name)) == os.path.realpath(plot):
-            raise typer.BadParameter(f"{plot} is a text to read", param_hint="--plot")
+            raise typer.BadParameter(f"{plot} is one of the input files", param_hint="--plot")
     if plot is not None:
         check_writable(plot)
 
@@ -145,8 +145,8 @@ def _run(
     threads: int,
     quiet: bool,
 ) -> None:
-    """Fill the table with methods, which have options; a bar shows between its lines and never among them."""
-    from corate.comparison import compare as compared
+    """Train the methods, with their options, and fill the table. The progress bar is closed before each line."""
+    from corate.comparison import compare as compare_methods
 
     bar: list[ProgressBar] = []
 
@@ -155,7 +155,7 @@ def _run(
             bar.append(ProgressBar(quiet))
         bar[0].show(event)
 
-    rows = compared(
+    rows = compare_methods(
         corpus,
         test,
         list(methods),
@@ -180,11 +180,11 @@ def _close(bar: list[ProgressBar]) -> None:
 
 
 class _Table:
-    """Lines that are printed as their methods finish, columns of fixed width."""
+    """A table with columns of fixed width. Each line is printed when its method has finished."""
 
     def __init__(self, seeds: int, *, printed: bool) -> None:
         self.rows: list[Row] = []
-        self.seeds, self.printed, self.shown_against = seeds, printed, 0.0
+        self.seeds, self.printed, self.shown_fastest = seeds, printed, 0.0
 
     @property
     def fastest(self) -> float:
@@ -195,18 +195,18 @@ class _Table:
         return ["method", "accuracy", "known", "OOV", "F1", "training", "ratio", "size"]
 
     def add(self, row: Row) -> None:
-        """Note a method, and print its line."""
+        """Add a method, and print its line."""
         self.rows.append(row)
         if not self.printed:
             return
         if len(self.rows) == 1:
-            self.shown_against = row.seconds
+            self.shown_fastest = row.seconds
             print(self._line(self.header))
         print(self._line(self.cells(row)))
         sys.stdout.flush()
 
     def cells(self, row: Row) -> list[str]:
-        """A method's line."""
+        """The cells of a method's line."""
         return [
             row.method,
             _with_spread(row, "accuracy"),
@@ -219,8 +219,8 @@ class _Table:
         ]
 
     def finish(self) -> None:
-        """Print the lines again where a later method turned out to be the fastest: the ratios are to another one."""
-        if self.printed and self.fastest != self.shown_against:
+        """Print the lines again if a later method is the fastest, because then the ratios change."""
+        if self.printed and self.fastest != self.shown_fastest:
             print("\nratios to the fastest:\n" + self._line(self.header))
             for row in self.rows:
                 print(self._line(self.cells(row)))
@@ -239,16 +239,16 @@ def _with_spread(row: Row, score: str) -> str:
 def _finish(
     table: _Table, corpus: Corpus, test: Corpus, plot: str | None, stopped: BaseException | None, *, json: bool
 ) -> None:
-    """What comes after the last method: the plot, the picture, the JSON."""
+    """Write the plot to a file, and print the JSON, or the final ratios and the plot."""
     rows = table.rows
     points = [Point(r.method, r.seconds, r.mean("accuracy") or 0.0, r.spread("accuracy")) for r in rows]
     if plot is not None:
-        told = (
+        summary = (
             f"{count(len(corpus))} sentences ({count(corpus.n_tokens)} tokens) to train on, {count(len(test))} to test"
         )
         text = svg(points)
         if plot.endswith(".html"):
-            text = page(points, table.header, [table.cells(r) for r in rows], "Methods compared", told)
+            text = page(points, table.header, [table.cells(r) for r in rows], "Methods compared", summary)
         with open_output(plot) as stream:
             stream.write(text.encode())
     if json:

@@ -1,4 +1,4 @@
-"""``corate demo``: a tagger trained, measured and used before one's eyes."""
+"""``corate demo``: train, evaluate and use a tagger."""
 
 from __future__ import annotations
 
@@ -42,24 +42,24 @@ _COLOURS = {
     "COUNTRY": "bright_red",
 }
 _NEXT = """
-Now on your own text. A token and its label a line, a blank line after each sentence:
+For your own text, write one token and its label per line, and a blank line after each sentence:
 
   corate train train.tsv -o my.corate --test test.tsv
   corate tag my.corate new.tsv > tagged.tsv
 
-No such file at hand? `corate demo --write data` writes these addresses as train.tsv, test.tsv and new.txt."""
+Without such a file, `corate demo --write data` writes these addresses as train.tsv, test.tsv and new.txt."""
 
 
 def demo(
-    sentences: Annotated[int, typer.Option(min=50, help="How many address lines to train on.")] = 4000,
+    sentences: Annotated[int, typer.Option(min=50, help="Number of address lines to train on.")] = 4000,
     seed: options.Seed = 0,
     write: Annotated[
         str | None, typer.Option(metavar="DIR", help="Write the lines as files into DIR and do nothing else.")
     ] = None,
 ) -> None:
-    """See it work, offline, in seconds.
+    """Show how Corate works, offline, in seconds.
 
-    Trains on made-up postal addresses of eight countries, shows the scores and tags a few lines.
+    Trains on invented postal addresses of eight countries, shows the scores and tags a few lines.
     """
     from corate.demo import addresses, write_files
 
@@ -95,7 +95,7 @@ def _size_on_disk(tagger: Tagger) -> int:
 
 
 def _show_tagged(tagger: Tagger, lines: list[Address]) -> None:
-    print(f"\n{_SHOWN} lines it has never seen, tagged:\n")
+    print(f"\n{_SHOWN} new lines, tagged:\n")
     for line in [line for line in lines if len(line) <= _SHORT][:_SHOWN]:
         tokens = [token for token, _ in line]
         parts = _parts(tokens, tagger.tag(tokens))
@@ -106,7 +106,7 @@ def _show_tagged(tagger: Tagger, lines: list[Address]) -> None:
 
 
 def _parts(tokens: Sequence[str], labels: Sequence[str]) -> list[tuple[str, str]]:
-    """Tokens put together to parts, each with its name; the name is empty between parts.
+    """Join tokens into parts, each with its name; the name of a token between parts is empty.
 
     >>> _parts(["12", "Oak", "St", ",", "Boston"], ["B-HOUSE", "B-STREET", "I-STREET", "O", "B-CITY"])
     [('HOUSE', '12'), ('STREET', 'Oak St'), ('', ','), ('CITY', 'Boston')]

@@ -1,4 +1,4 @@
-"""``corate derive``: how the probability of a graph's variables factorises, step by step."""
+"""``corate derive``: the factorisation of the probability of a graph's variables, step by step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from corate.io.streams import open_output
 
 __all__ = ["EXAMPLES", "derive"]
 
-#: As in the library, where importing them would cost start-up time.
+#: A copy of the library's names: importing them would slow down the start.
 _FORMS = ("auto", "chain", "joint-over-interior", "tree", "junction-tree", "mrf", "conditioning")
 
 EXAMPLES = """\
@@ -27,37 +27,38 @@ Examples:
 
 
 def derive(
-    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="Edges, such as 'A-B B-C'; a node alone is its name.")],
+    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="Edges, such as 'A-B B-C', and single nodes.")],
     form: Annotated[
         str,
         options.one_of(
             _FORMS,
-            "What to derive: rates of neighbours (chain, tree), joint probabilities over those between, cliques over "
-            "separators, potentials, or loops broken by conditioning; auto takes a chain, a tree or a junction tree.",
+            "chain, tree: rates of neighbours. joint-over-interior: joint probabilities divided by those of interior "
+            "nodes. junction-tree: cliques divided by separators. mrf: potentials. conditioning: loops are cut by "
+            "conditioning. auto: a chain, a tree or a junction tree.",
         ),
     ] = "auto",
     given: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Variables that stay given throughout, such as X or A,B.")
+        str | None, typer.Option(metavar="NAMES", help="Variables to condition on in all terms, such as X or A,B.")
     ] = None,
     latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
-    html: Annotated[bool, typer.Option("--html", help="Print a page for a browser.")] = False,
+    html: Annotated[bool, typer.Option("--html", help="Print an HTML page.")] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Also evaluate every step on random distributions that obey the graph.")
+        bool, typer.Option("--check", help="Also check every step numerically on random distributions of the graph.")
     ] = False,
     seed: options.Seed = 0,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write; unset, standard output.")
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write. Default: standard output.")
     ] = None,
 ) -> None:
-    """Factorise a graph by co-occurrence rates and show every step with its theorem.
+    """Factorise a graph by co-occurrence rates, with every step and its theorem.
 
     The product of the factors is the probability of all variables. Steps that need an independence are checked on the
-    graph; --check also checks the numbers.
+    graph; --check also checks them numerically.
     """
     from corate import rate
 
     if latex and html:
-        raise typer.BadParameter("--latex and --html cannot be had at once")
+        raise typer.BadParameter("use either --latex or --html, not both")
     names = [] if given is None else given.replace(",", " ").split()
     found = rate.factorise(graph, form, given=names)
     derivation = found.derivation
@@ -72,6 +73,6 @@ def derive(
         stream.write(f"{text}\n".encode())
     if checked is not None and not checked:
         complain(
-            f"{len(checked.failed)} of {len(checked.steps)} steps do not hold; this is a fault of corate, report it"
+            f"{len(checked.failed)} of {len(checked.steps)} steps are wrong; this is a bug in corate, please report it"
         )
         raise typer.Exit(UNUSABLE)

@@ -1,4 +1,4 @@
-"""``corate eval``: how well a model labels text whose labels are known."""
+"""``corate eval``: the accuracy of a model on labelled text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from corate.cli import options
-from corate.cli.exits import hush
+from corate.cli.exits import silence_warnings
 from corate.cli.options import Docstart, Format, Reading
 from corate.cli.terminal import ProgressBar, count, escaped, is_terminal, percent, print_json, show_table
 
@@ -43,20 +43,20 @@ def evaluate(
     comment: options.Comment = None,
     docstart: options.DocstartOption = Docstart.keep,
     skip_bad: options.SkipBad = False,
-    confusion: Annotated[bool, typer.Option("--confusion", help="Show which labels are taken for which.")] = False,
+    confusion: Annotated[bool, typer.Option("--confusion", help="Show which labels are confused with which.")] = False,
     threads: options.Threads = 1,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Measure a model on labelled text.
+    """Evaluate a model on labelled text.
 
-    Shows the accuracy for all, known and OOV words (those not in the training text), and precision, recall and F1 of
-    spans where the labels mark spans.
+    Shows the accuracy on all words, known words and OOV words (words that are not in the training text). If the labels
+    mark spans, it also shows precision, recall and F1 of the spans.
     """
     import corate
 
     if quiet:
-        hush()
+        silence_warnings()
     with ProgressBar(quiet) as progress:
         progress("reading")
         tagger = corate.load(model)
@@ -70,7 +70,7 @@ def evaluate(
 
 
 def measure(tagger: Tagger, corpus: Corpus, threads: int = 1) -> tuple[dict[str, Any], Report]:
-    """Tag a labelled corpus and compare: the scores as ``--json`` prints them, and the report they come from."""
+    """Tag a labelled corpus and compare the labels. Returns the scores that ``--json`` prints, and the report."""
     from corate.evaluation.report import compare_labels
 
     corpus.require_labels()
@@ -83,17 +83,17 @@ def measure(tagger: Tagger, corpus: Corpus, threads: int = 1) -> tuple[dict[str,
 
 
 def one_line(scores: Mapping[str, Any]) -> str:
-    """The scores that matter most, in a line.
+    """The most important scores, in one line.
 
     >>> one_line({"accuracy": 0.97, "accuracy_known": 0.98, "accuracy_oov": None, "f1": 0.75})
     'accuracy 97.00%, known words 98.00%, F1 75.00%'
     """
     names = {"accuracy": "accuracy", "accuracy_known": "known words", "accuracy_oov": "OOV words", "f1": "F1"}
-    return ", ".join(f"{called} {percent(scores[key])}" for key, called in names.items() if scores[key] is not None)
+    return ", ".join(f"{name} {percent(scores[key])}" for key, name in names.items() if scores[key] is not None)
 
 
 def _escaped(report: Report) -> Report:
-    """The report with labels that a terminal may have."""
+    """The report with labels that are safe to print on a terminal."""
     confusion = replace(report.confusion, labels=tuple(map(escaped, report.confusion.labels)))
     return replace(report, types={escaped(name): s for name, s in report.types.items()}, confusion=confusion)
 
@@ -109,4 +109,4 @@ def _show(report: Report, speed: float, confusion: bool) -> None:
     if confusion:
         errors = report.confusion.most_confused(_MOST_CONFUSED)
         print()
-        show_table([[gold, guess, count(n)] for gold, guess, n in errors], ["label", "taken for", "tokens"])
+        show_table([[gold, guess, count(n)] for gold, guess, n in errors], ["label", "predicted as", "tokens"])

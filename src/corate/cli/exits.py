@@ -1,4 +1,4 @@
-"""Exit codes that scripts can trust, and one clear line for whatever goes wrong."""
+"""Reliable exit codes, and one clear line for every error."""
 
 from __future__ import annotations
 
@@ -18,64 +18,73 @@ from typing import Any, NoReturn
 from corate.cli.terminal import escaped
 from corate.errors import CorateError
 
-__all__ = ["EXIT_CODES", "MISSING", "UNUSABLE", "as_options", "complain", "exit_codes", "hush", "orderly"]
+__all__ = [
+    "EXIT_CODES",
+    "MISSING",
+    "UNUSABLE",
+    "as_options",
+    "complain",
+    "exit_codes",
+    "handle_signals",
+    "silence_warnings",
+]
 
 UNUSABLE = 1
 MISSING = 3
 INTERRUPTED = 130
 
 EXIT_CODES = """\
-Exit codes: 0 all is well, also where the reader of a pipe closed it early; 1 the data, the model or a file cannot be
-used (one line on standard error says why); 2 wrong usage; 3 corpora that corate reproduce needs are not here, and what
-needs none was run; 129 ended by SIGHUP; 130 interrupted with Ctrl-C; 143 ended by SIGTERM."""
+Exit codes: 0 success, also if the reader of a pipe closes it early; 1 the data, the model or a file cannot be used (one
+line on standard error gives the reason); 2 wrong usage; 3 corpora for corate reproduce are missing (experiments
+without corpora were run); 129 ended by SIGHUP; 130 interrupted with Ctrl-C; 143 ended by SIGTERM."""
 
 
-#: Arguments of the library that the command line has an option for.
+#: Arguments of the library that are also options of the command line.
 _ARGUMENTS = "columns|comment|encoding|features|format|held_out|init|many_labels|separator|skip_bad|threads"
 _ARGUMENT = re.compile(rf"\b({_ARGUMENTS})=(?:(True\b)|('[^']*'))?")
 
 
 def as_options(message: str) -> str:
-    """A message of the library, with its arguments as options of the command line.
+    """A message of the library, with its arguments written as options of the command line.
 
-    >>> as_options("name the columns with columns=, or leave out such lines with skip_bad=True")
-    'name the columns with --columns, or leave out such lines with --skip-bad'
-    >>> as_options("name its encoding, say with encoding='latin-1'")
-    'name its encoding, say with --encoding latin-1'
+    >>> as_options("name the columns with columns=, or omit such lines with skip_bad=True")
+    'name the columns with --columns, or omit such lines with --skip-bad'
+    >>> as_options("name its encoding, for example encoding='latin-1'")
+    'name its encoding, for example --encoding latin-1'
     """
 
-    def spelled(match: re.Match[str]) -> str:
+    def as_option(match: re.Match[str]) -> str:
         value = (match[3] or "").removeprefix("'").removesuffix("'")
         return f"--{match[1].replace('_', '-')}" + (f" {shlex.quote(value)}" if value else "")
 
-    return _ARGUMENT.sub(spelled, message).replace("use the format 'jsonl'", "use --to jsonl")
+    return _ARGUMENT.sub(as_option, message).replace("use the format 'jsonl'", "use --to jsonl")
 
 
 def complain(message: str) -> None:
-    """Write one line to standard error; where a person looks, a message of several lines as it is.
+    """Write an error to standard error: on a terminal as it is, otherwise as one line.
 
-    Elsewhere they are joined, without the line whose caret points at a fault, so that scripts and logs see one line.
-    What would steer a terminal is escaped wherever it goes.
+    For scripts and logs, the lines of a message are joined, and the line of the caret is omitted. Terminal control
+    characters are always escaped.
     """
     if not sys.stderr.isatty():
         message = " ".join(line.strip() for line in message.split("\n") if line.strip() != "^")
-    _say(f"error: {as_options(message)}")
+    _print_error(f"error: {as_options(message)}")
 
 
 @contextmanager
-def orderly() -> Iterator[None]:
-    """Run the body with standard streams that can be used, and end it in order on SIGTERM and SIGHUP.
+def handle_signals() -> Iterator[None]:
+    """Run the body with usable standard streams, and let SIGTERM and SIGHUP raise an exception.
 
-    These signals raise an exception, as Ctrl-C does, so that temporary files are removed. A signal that is ignored, as
-    under nohup, stays ignored.
+    The exception, like that of Ctrl-C, causes temporary files to be removed. An ignored signal, as under nohup, stays
+    ignored.
     """
-    _stand_in_for_closed_streams()
+    _replace_closed_streams()
     before: dict[int, Any] = {}
 
     def end(number: int, frame: object) -> NoReturn:
         for other in before:
-            signal.signal(other, signal.SIG_IGN)  # nothing disturbs the tidying
-        raise _Ended(number)
+            signal.signal(other, signal.SIG_IGN)  # do not interrupt the cleanup
+        raise _Terminated(number)
 
     if threading.current_thread() is threading.main_thread():
         for name in ("SIGTERM", "SIGHUP"):
@@ -89,7 +98,7 @@ def orderly() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-class _Ended(BaseException):
+class _Terminated(BaseException):
     """A signal asked the process to end."""
 
     def __init__(self, number: int) -> None:
@@ -98,29 +107,29 @@ class _Ended(BaseException):
 
 
 class _ClosedOutput(io.RawIOBase):
-    """Stands for a standard output that is closed: nothing may be lost in silence."""
+    """Replaces a closed standard output, so that writing to it is an error."""
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: object) -> NoReturn:
-        raise OSError(errno.EBADF, "it is closed; open it, or write to a file", "standard output")
+        raise OSError(errno.EBADF, "the stream is closed; open it, or write to a file", "standard output")
 
 
-def _stand_in_for_closed_streams() -> None:
-    """Python has None for a standard stream that is closed; print would take standard output for standard error."""
+def _replace_closed_streams() -> None:
+    """Replace closed standard streams, which are None in Python: print(file=None) would write to standard output."""
     for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):
         if stream is None:
             with suppress(OSError):
-                _occupy(number)
+                _reserve_descriptor(number)
     if sys.stdout is None:
         sys.stdout = io.TextIOWrapper(_ClosedOutput(), encoding="utf-8", write_through=True)
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
-def _occupy(number: int) -> None:
-    """Keep the number of a closed standard stream from the next file that is opened."""
+def _reserve_descriptor(number: int) -> None:
+    """Reserve the number of a closed standard stream, so that no other file gets it."""
     try:
         os.fstat(number)
     except OSError:
@@ -129,8 +138,8 @@ def _occupy(number: int) -> None:
 
 @contextmanager
 def exit_codes() -> Iterator[None]:
-    """Turn what the body raises into an exit code; errors corate does not know of keep their traceback."""
-    _escape_what_cannot_be_written()
+    """Turn exceptions of the body into exit codes; unexpected exceptions keep their traceback."""
+    _escape_unencodable()
     try:
         with warnings.catch_warnings():
             for category in (UserWarning, FutureWarning):
@@ -139,13 +148,13 @@ def exit_codes() -> Iterator[None]:
             yield
         sys.stdout.flush()
     except BrokenPipeError:
-        _forget(sys.stdout)
+        _redirect_to_null(sys.stdout)
         raise SystemExit(0) from None
-    except (KeyboardInterrupt, _Ended) as end:
-        _leave(end)
+    except (KeyboardInterrupt, _Terminated) as end:
+        _exit_after(end)
     except RuntimeError as error:
-        if isinstance(error.__cause__, (KeyboardInterrupt, _Ended)):  # Python 3.11 wraps it while a class is made
-            _leave(error.__cause__)
+        if isinstance(error.__cause__, (KeyboardInterrupt, _Terminated)):  # wrapped by Python 3.11 in a class body
+            _exit_after(error.__cause__)
         raise
     except CorateError as error:
         complain(str(error))
@@ -158,37 +167,37 @@ def exit_codes() -> Iterator[None]:
         raise SystemExit(UNUSABLE) from None
 
 
-def _leave(end: BaseException) -> NoReturn:
-    """Exit as Ctrl-C or a signal asks."""
-    if isinstance(end, _Ended):
-        _say(f"ended by {signal.Signals(end.number).name}")
+def _exit_after(end: BaseException) -> NoReturn:
+    """Exit after Ctrl-C or a signal."""
+    if isinstance(end, _Terminated):
+        _print_error(f"ended by {signal.Signals(end.number).name}")
         raise SystemExit(128 + end.number) from None
-    _say("interrupted")
+    _print_error("interrupted")
     raise SystemExit(INTERRUPTED) from None
 
 
-def _escape_what_cannot_be_written() -> None:
-    """Have characters that the encoding of standard output lacks escaped, as Python does on standard error."""
+def _escape_unencodable() -> None:
+    """Escape characters that standard output cannot encode, as Python does on standard error."""
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def hush() -> None:
-    """Keep warnings for people to oneself, as ``--quiet`` asks."""
+def silence_warnings() -> None:
+    """Show no warnings, for ``--quiet``."""
     for category in (UserWarning, FutureWarning):
         warnings.simplefilter("ignore", category)
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    _say(f"warning: {as_options(' '.join(str(message).split(chr(10))))}")
+    _print_error(f"warning: {as_options(' '.join(str(message).split(chr(10))))}")
 
 
-def _say(message: str) -> None:
-    """A line on standard error, if it can be written: a terminal that hung up, say, no longer takes any."""
+def _print_error(message: str) -> None:
+    """Print a line to standard error if possible. It is not possible, for example, after the terminal has closed."""
     try:
         print("corate:", escaped(message), file=sys.stderr)
     except OSError:
-        _forget(sys.stderr)
+        _redirect_to_null(sys.stderr)
 
 
 def _describe(error: OSError) -> str:
@@ -196,7 +205,7 @@ def _describe(error: OSError) -> str:
     return f"{os.fsdecode(error.filename)}: {reason}" if error.filename not in (None, "") else reason
 
 
-def _forget(stream: Any) -> None:
-    """Point a standard stream nowhere, so that the interpreter's last flush does not fail once more."""
+def _redirect_to_null(stream: Any) -> None:
+    """Redirect a standard stream to the null device, so that the last flush of the interpreter does not fail."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,4 +1,4 @@
-"""Help in groups: options that belong together stand together, also where help is plain text."""
+"""Help texts with options in groups, also in plain text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["GroupedCommand"]
 
 
 class GroupedCommand(TyperCommand):
-    """A command whose help shows its options by their panels, those without one first."""
+    """A command whose help groups its options by panel; options without a panel are first."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write one section for the arguments, one for the options, and one for each panel."""
@@ -18,8 +18,8 @@ class GroupedCommand(TyperCommand):
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record is not None:
-                usual = "Arguments" if param.param_type_name == "argument" else "Options"
-                sections.setdefault(getattr(param, "rich_help_panel", None) or usual, []).append(record)
+                default = "Arguments" if param.param_type_name == "argument" else "Options"
+                sections.setdefault(getattr(param, "rich_help_panel", None) or default, []).append(record)
         for title, records in sections.items():
             if records:
                 with formatter.section(title):

@@ -1,4 +1,4 @@
-"""``corate info``: what a model file holds."""
+"""``corate info``: the contents of a model file."""
 
 from __future__ import annotations
 
@@ -32,13 +32,12 @@ def info(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
     json: options.Json = False,
 ) -> None:
-    """Show what a model holds.
+    """Show the contents of a model.
 
-    That is its labels, templates, chosen values and how it was trained. The features with the strongest weights speak
-    for a label (above 0) or against it (below 0). Pairs of labels are shown with their co-occurrence rate: how many
-    times more often they stand side by side than they would by chance, or than their words let expect; in a model that
-    was trained on whole sentences it is the factor that the pair brings. Above 1 they attract each other, below 1 they
-    avoid each other.
+    The labels, the templates, the settings, how the model was trained, and the features with the largest weights for a
+    label (above 0) and against it (below 0). Label pairs have a co-occurrence rate: how many times more often they are
+    neighbours than by chance, or than their words predict. In a model trained on whole sentences, it is the factor of
+    the pair. Labels with a rate above 1 attract each other; labels with a rate below 1 avoid each other.
     """
     import corate
 
@@ -88,7 +87,7 @@ def _show(facts: dict[str, Any]) -> None:
         if weights:
             print()
             cells = [[w["feature"], w["label"], f"{w['weight']:.3g}"] for w in weights]
-            show_table(cells, ["feature", "label", "weight"], title=f"features that speak {title} a label")
+            show_table(cells, ["feature", "label", "weight"], title=f"features {title} a label")
     for title, pairs in (("attract", facts["attractive"]), ("avoid", facts["repulsive"])):
         if pairs:
             print()

@@ -1,4 +1,4 @@
-"""The options that several commands share, and what they say about reading a file."""
+"""The options that several commands share, and how they control the reading of a file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
 
 
 def one_of(names: Sequence[str], help: str, panel: str | None = None) -> Any:
-    """An option that takes one of the library's own names, so that they stand in one place only."""
+    """An option whose value is one of the given names."""
 
     def checked(value: str | None) -> str | None:
         if value is not None and value not in names:
@@ -50,7 +50,7 @@ def one_of(names: Sequence[str], help: str, panel: str | None = None) -> Any:
 
 
 class Format(str, Enum):
-    """How labelled text is laid out in a file."""
+    """The format of labelled text."""
 
     auto = "auto"
     columns = "columns"
@@ -60,7 +60,7 @@ class Format(str, Enum):
 
 
 class Docstart(str, Enum):
-    """What becomes of ``-DOCSTART-`` lines."""
+    """Whether to keep ``-DOCSTART-`` lines."""
 
     keep = "keep"
     drop = "drop"
@@ -73,7 +73,7 @@ FormatOption = Annotated[
     typer.Option(
         "--format",
         "-f",
-        help="How the file is laid out: columns, word/label lines, CRFsuite items, JSON lines; auto looks at it.",
+        help="The format: columns, word/label tokens, CRFsuite items or JSON lines; auto detects it.",
         rich_help_panel=_READING,
     ),
 ]
@@ -81,7 +81,7 @@ Columns = Annotated[
     str | None,
     typer.Option(
         metavar="NAMES",
-        help="The columns' names in order, such as word,pos,label. Unset, as in training; to train, label last.",
+        help="Column names in order, such as word,pos,label. Default: as in training; for training, label last.",
         rich_help_panel=_READING,
     ),
 ]
@@ -89,7 +89,7 @@ Encoding = Annotated[str, typer.Option(help="The encoding of the text.", rich_he
 Separator = Annotated[
     str | None,
     typer.Option(
-        help="What stands between columns; 'tab' is a tab. Unset, tabs where there are any, else spaces.",
+        help="The character between columns; 'tab' is a tab. Default: tabs if there are any, else spaces.",
         rich_help_panel=_READING,
     ),
 ]
@@ -100,25 +100,23 @@ Comment = Annotated[
 DocstartOption = Annotated[
     Docstart, typer.Option("--docstart", help="Keep or drop -DOCSTART- lines.", rich_help_panel=_READING)
 ]
-SkipBad = Annotated[
-    bool, typer.Option("--skip-bad", help="Skip lines that cannot be used and go on.", rich_help_panel=_READING)
-]
-Threads = Annotated[int, typer.Option("--threads", "-j", min=1, help="How many threads to use.")]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip malformed lines.", rich_help_panel=_READING)]
+Threads = Annotated[int, typer.Option("--threads", "-j", min=1, help="Number of threads.")]
 Seed = Annotated[
     int,
-    typer.Option(min=0, max=LARGEST_SEED, help="Where random choices start; the same seed gives the same result."),
+    typer.Option(min=0, max=LARGEST_SEED, help="Random seed; the same seed gives the same result."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 ManyLabels = Annotated[
     bool,
-    typer.Option("--many-labels", help="Train even where labels are so many that they seem to be the wrong column."),
+    typer.Option("--many-labels", help="Train even if the number of labels suggests the wrong label column."),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How a command's files are read, from its options."""
+    """The reading options of a command."""
 
     format: Format = Format.auto
     columns: str | None = None
@@ -129,7 +127,7 @@ class Reading:
     skip_bad: bool = False
 
     def read(self, file: str, layout: Sequence[str] = ()) -> Corpus:
-        """Read one labelled file, ``-`` being standard input; columns without names take those of the layout."""
+        """Read one labelled file; ``-`` is standard input. Unnamed columns get the names of the layout."""
         from corate import formats
 
         return formats.read(
@@ -153,5 +151,5 @@ class Reading:
         return None if self.columns is None else [name.strip() for name in self.columns.split(",")]
 
     def separator_text(self) -> str | None:
-        r"""The separator itself: a shell makes a tab hard to type, so its name and ``\t`` are taken too."""
+        r"""The separator character. A tab is hard to type in a shell, so ``tab`` and ``\t`` are valid, too."""
         return {"tab": "\t", "\\t": "\t", "space": " "}.get(self.separator or "", self.separator)

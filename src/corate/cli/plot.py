@@ -1,4 +1,4 @@
-"""Accuracy against time: in characters for a terminal, as an SVG picture, or as a page with the picture and a table."""
+"""Plots of accuracy against time: as text, as an SVG picture, or as an HTML page with the picture and a table."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from html import escape
 
 from corate.cli.terminal import percent
 
-__all__ = ["Point", "in_characters", "page", "seconds_told", "svg"]
+__all__ = ["Point", "format_seconds", "in_characters", "page", "svg"]
 
 
 @dataclass(frozen=True)
 class Point:
-    """A method: seconds, accuracy (a fraction), and by how much the latter varies."""
+    """A method: seconds, accuracy (a fraction), and the standard deviation of the accuracy."""
 
     name: str
     seconds: float
@@ -22,10 +22,10 @@ class Point:
     spread: float | None = None
 
 
-def seconds_told(seconds: float) -> str:
-    """A time as an axis or a table shows it.
+def format_seconds(seconds: float) -> str:
+    """A time for an axis or a table.
 
-    >>> [seconds_told(s) for s in (0.05, 0.3, 2.5, 20, 345.0, 7200)]
+    >>> [format_seconds(s) for s in (0.05, 0.3, 2.5, 20, 345.0, 7200)]
     ['0.05 s', '0.3 s', '2.5 s', '20 s', '345 s', '7200 s']
     """
     return f"{seconds:.2g} s" if seconds < 100 else f"{seconds:.0f} s"
@@ -33,7 +33,7 @@ def seconds_told(seconds: float) -> str:
 
 @dataclass(frozen=True)
 class _Axes:
-    """Time on a logarithmic scale and accuracy on a plain one, both with some room around the points."""
+    """Time on a logarithmic scale and accuracy on a linear scale, both with a margin around the points."""
 
     low: float  # log10 of seconds
     high: float
@@ -58,7 +58,7 @@ class _Axes:
         return (accuracy - self.bottom) / (self.top - self.bottom)
 
     def times(self) -> list[float]:
-        """Ticks of time: powers of ten, with 2 and 5 times them, or 3, where there is room for more."""
+        """Ticks of the time axis: powers of ten, with multiples of them if there are fewer than three."""
         for steps in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), tuple(1 + k / 2 for k in range(18))):
             decades = range(math.floor(self.low), math.ceil(self.high) + 1)
             found = [s * 10.0**d for d in decades for s in steps if self.low <= math.log10(s * 10.0**d) <= self.high]
@@ -67,7 +67,7 @@ class _Axes:
         return found
 
     def accuracies(self) -> list[float]:
-        """About five round ticks of accuracy."""
+        """About five round ticks of the accuracy axis."""
         step = 10.0 ** math.floor(math.log10(self.top - self.bottom))
         step = next(s * step for s in (0.2, 0.5, 1.0, 2.0) if (self.top - self.bottom) / (s * step) <= 6)
         first = math.ceil(self.bottom / step - 1e-9)
@@ -75,7 +75,7 @@ class _Axes:
 
 
 def in_characters(points: Sequence[Point], width: int = 72, height: int = 14) -> list[str]:
-    """The plot as lines of plain characters; a name stands beside its point wherever there is room.
+    """The plot as lines of text. Each name is next to its point if there is space.
 
     >>> for line in in_characters([Point("quick", 0.1, 0.95), Point("slow", 10, 0.97)], width=44, height=5):
     ...     print(line)
@@ -97,7 +97,7 @@ def in_characters(points: Sequence[Point], width: int = 72, height: int = 14) ->
     for p in sorted(points, key=lambda p: -p.accuracy):
         column = min(inner - 1, max(1, round(axes.across(p.seconds) * (inner - 1))))
         row = min(height - 1, max(0, round((1 - axes.up(p.accuracy)) * (height - 1))))
-        while grid[row][column] != " " and column + 1 < inner:  # two points in one place stand side by side
+        while grid[row][column] != " " and column + 1 < inner:  # move a point right if its cell is taken
             column += 1
         grid[row][column] = "o"
         places.append((p.name, row, column))
@@ -111,7 +111,7 @@ def in_characters(points: Sequence[Point], width: int = 72, height: int = 14) ->
 
 
 def _write_beside(grid: list[list[str]], name: str, row: int, column: int) -> None:
-    """Write a name right of its point, or left of it, or in the line above or below: where nothing stands."""
+    """Write a name to the right or left of its point, or above or below it: at the first free place."""
     inner, n = len(grid[0]), len(name)
     tries = [(row, column + 2), (row, column - n - 1), (row - 1, column), (row + 1, column), (row - 1, column - n)]
     for line, first in tries:
@@ -125,7 +125,7 @@ def _time_axis(axes: _Axes, inner: int, margin: int) -> list[str]:
     line = [" "] * (inner + margin + 6)
     end = 0
     for tick in axes.times():
-        label = seconds_told(tick)
+        label = format_seconds(tick)
         first = margin + round(axes.across(tick) * (inner - 1)) - 1
         if first > end and first + len(label) <= len(line):
             line[first : first + len(label)] = label
@@ -155,7 +155,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 24, 44, 56
 
 
 def svg(points: Sequence[Point], title: str = "Accuracy against training time") -> str:
-    """The plot as one SVG picture: no scripts, no fonts or files from elsewhere; it follows a dark colour scheme."""
+    """The plot as one SVG picture without scripts or external files. It supports a dark colour scheme."""
     axes = _Axes.of(points)
     inner_width, inner_height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
     low = _HEIGHT - _BOTTOM
@@ -166,11 +166,11 @@ def svg(points: Sequence[Point], title: str = "Accuracy against training time") 
     def y(accuracy: float) -> float:
         return _TOP + (1 - axes.up(accuracy)) * inner_height
 
-    told = "; ".join(f"{p.name}: {percent(p.accuracy)} in {seconds_told(p.seconds)}" for p in points)
+    description = "; ".join(f"{p.name}: {percent(p.accuracy)} in {format_seconds(p.seconds)}" for p in points)
     parts = [
         f'<svg class="corate" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
         f'aria-labelledby="corate-title corate-desc">',
-        f'<title id="corate-title">{escape(title)}</title><desc id="corate-desc">{escape(told)}</desc>',
+        f'<title id="corate-title">{escape(title)}</title><desc id="corate-desc">{escape(description)}</desc>',
         f'<style>{_STYLE}</style><rect class="paper" width="{_WIDTH}" height="{_HEIGHT}"/>',
         f'<text x="{_LEFT}" y="24" font-weight="600">{escape(title)}</text>',
     ]
@@ -181,7 +181,7 @@ def svg(points: Sequence[Point], title: str = "Accuracy against training time") 
     for seconds in axes.times():
         at = f"{x(seconds):.1f}"
         parts.append(f'<line class="grid" x1="{at}" x2="{at}" y1="{_TOP}" y2="{low}"/>')
-        parts.append(_tick(x(seconds), low + 20, seconds_told(seconds), "middle"))
+        parts.append(_tick(x(seconds), low + 20, format_seconds(seconds), "middle"))
     parts.append(_tick(_LEFT + inner_width / 2, _HEIGHT - 12, "training time, logarithmic", "middle"))
     parts += _dots(points, [(x(p.seconds), y(p.accuracy)) for p in points], y)
     return "\n".join([*parts, "</svg>", ""])
@@ -192,7 +192,7 @@ def _tick(x: float, y: float, text: str, anchor: str) -> str:
 
 
 def _dots(points: Sequence[Point], places: Sequence[tuple[float, float]], y: Callable[[float], float]) -> list[str]:
-    """The points with their names; a name goes where it hides no other."""
+    """The points with their names, placed without overlap if possible."""
     parts, taken = [], [(px - 6, py - 6, px + 6, py + 6) for px, py in places]
     for point, (px, py) in zip(points, places, strict=True):
         if point.spread:
@@ -236,7 +236,7 @@ th:first-child,td:first-child{{text-align:left}}
 @media (prefers-color-scheme:dark){{body{{background:#16181c;color:#e8eaed}}}}
 </style>
 <h1>{title}</h1>
-<p>{told}</p>
+<p>{summary}</p>
 {picture}<table>
 <thead><tr>{header}</tr></thead>
 <tbody>
@@ -247,11 +247,13 @@ th:first-child,td:first-child{{text-align:left}}
 """
 
 
-def page(points: Sequence[Point], header: Sequence[str], rows: Sequence[Sequence[str]], title: str, told: str) -> str:
-    """A page with the picture and the table behind it, in one file that needs no other."""
+def page(
+    points: Sequence[Point], header: Sequence[str], rows: Sequence[Sequence[str]], title: str, summary: str
+) -> str:
+    """An HTML page with the picture and its table, without external files."""
     return _PAGE.format(
         title=escape(title),
-        told=escape(told),
+        summary=escape(summary),
         picture=svg(points),
         header="".join(f"<th>{escape(name)}</th>" for name in header),
         rows="\n".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows),

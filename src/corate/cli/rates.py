@@ -1,4 +1,4 @@
-"""``corate rates``: which labels attract and which avoid each other, in a model or in labelled text."""
+"""``corate rates``: co-occurrence rates of neighbouring labels, in a model or in labelled text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Examples:
 \b
   corate rates model.corate
   corate rates train.tsv --pairs 20
-  corate rates train.tsv --smooth 0                  the definition, nothing added to the counts
+  corate rates train.tsv --smooth 0                  no smoothing, as in the definition
   corate rates model.corate --svg rates.svg --json > rates.json
 """
 
@@ -35,10 +35,11 @@ _PICTURE_LABELS = 120
 
 
 def rates(
-    source: Annotated[str, typer.Argument(metavar="MODEL|FILE", help="A model file, or labelled text; - is text.")],
-    pairs: Annotated[int, typer.Option("--pairs", "-n", min=0, help="How many pairs of each kind to list.")] = 10,
+    source: Annotated[str, typer.Argument(metavar="MODEL|FILE", help="A model file, or text; - is standard input.")],
+    pairs: Annotated[int, typer.Option("--pairs", "-n", min=0, help="Number of pairs of each kind to list.")] = 10,
     smooth: Annotated[
-        float, typer.Option(min=0.0, help="For text: what is added to the observed and the expected count of a pair.")
+        float,
+        typer.Option(min=0.0, help="For text: number added to the observed and the expected count of a pair."),
     ] = 0.5,
     svg: Annotated[str | None, typer.Option(metavar="FILE", help="Also write the heat map as a picture.")] = None,
     format: options.FormatOption = Format.auto,
@@ -50,11 +51,11 @@ def rates(
     skip_bad: options.SkipBad = False,
     json: options.Json = False,
 ) -> None:
-    """Show how neighbouring labels attract or avoid each other.
+    """Show which neighbouring labels attract or avoid each other.
 
-    The co-occurrence rate of two labels says how many times more often the second follows the first than it would by
-    chance, or, in a separately trained model, than the words let expect. Above 1 they attract each other, below 1 they
-    avoid each other; 1 means independent. The ends of sentences are <s> and </s>.
+    The co-occurrence rate of two labels is how many times more often the second follows the first than by chance or, in
+    a separately trained model, than the words predict. Labels with a rate above 1 attract each other, and labels with a
+    rate below 1 avoid each other; 1 means independence. <s> and </s> are the start and the end of a sentence.
     """
     if _is_model(source):
         attractive, repulsive, heat = _of_model(source, pairs)
@@ -87,7 +88,7 @@ def _of_model(path: str, n: int) -> tuple[list[LabelPair], list[LabelPair], Heat
 
 
 def _of_corpus(corpus: Corpus, n: int, smooth: float) -> tuple[list[LabelPair], list[LabelPair], HeatMap]:
-    """The rates of counted pairs, all of them, also those never seen."""
+    """The rates of all label pairs, including unseen ones."""
     import numpy as np
 
     from corate import _native
@@ -105,7 +106,7 @@ def _of_corpus(corpus: Corpus, n: int, smooth: float) -> tuple[list[LabelPair], 
     else:
         logs = counts.log_table("CR(label; next)")[1]
     heat = _heat_map([str(label) for label in counts.states["label"][:-1]], logs)
-    by_rate = np.lexsort((chance.ravel()[:-1], -logs.ravel()[:-1]))  # of those never seen, the likeliest last
+    by_rate = np.lexsort((chance.ravel()[:-1], -logs.ravel()[:-1]))  # unseen pairs: likely ones last
     named = [(heat.rows[k // len(heat.columns)], heat.columns[k % len(heat.columns)], k) for k in by_rate.tolist()]
     found = [LabelPair(a, b, float(np.exp(logs.flat[k]))) for a, b, k in named]
     attractive = [pair for pair in found[:n] if pair.rate > 1]
@@ -129,7 +130,7 @@ def _show(attractive: list[LabelPair], repulsive: list[LabelPair], heat: HeatMap
     more = len(heat.rows) - len(shown.rows)
     print("each label (row) before each label (column): + attract, - avoid, . neither")
     if more:
-        print(f"({more} labels are left out; --svg draws more)")
+        print(f"({more} labels are omitted; --svg shows more)")
     if is_terminal():
         rows, columns = (tuple(map(escaped, names)) for names in (shown.rows, shown.columns))
         _show_coloured(replace(shown, rows=rows, columns=columns))

@@ -1,4 +1,4 @@
-"""``corate reproduce``: the paper's experiments again, beside its own figures and living toolkits."""
+"""``corate reproduce``: run the paper's experiments, and compare with its results and with other toolkits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EXAMPLES", "reproduce"]
 
-#: As in the library, where importing them would cost start-up time.
+#: A copy of the library's names: importing them would slow down the start.
 _EXPERIMENTS = ("label-bias", "pos", "ner", "chunking", "large-labels", "all")
 
 EXAMPLES = """\
@@ -26,41 +26,40 @@ Examples:
 
 \b
   corate reproduce label-bias                        needs no data
-  corate reproduce all --quick --data ~/nltk_data    some minutes
-  corate reproduce all --data ~/nltk_data --peers    everything; stop it and go on as you like
+  corate reproduce all --quick --data ~/nltk_data    a few minutes
+  corate reproduce all --data ~/nltk_data --peers    everything; can be stopped and resumed
   corate reproduce pos --methods empirical,separate --json > cells.json
 
 \b
-The corpora, by NLTK's downloader and by pip:
+To get the corpora, with NLTK's downloader and with pip:
   python -m nltk.downloader brown conll2000 conll2002
   pip install 'corate[reproduce]'
 """
 
 
 def reproduce(
-    experiment: Annotated[
-        str, typer.Argument(metavar="EXPERIMENT", help=f"{', '.join(_EXPERIMENTS[:-1])}, or all of them.")
-    ],
+    experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help=f"{', '.join(_EXPERIMENTS[:-1])}, or all.")],
     data: Annotated[
         str | None,
-        typer.Option(metavar="FOLDER", help="Where the corpora lie. Unset, CORATE_DATA, else NLTK's folders."),
+        typer.Option(metavar="FOLDER", help="Folder of the corpora. Default: CORATE_DATA, else NLTK's folders."),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="The label bias, the smallest split of Brown, and NER by two methods.")
+        bool, typer.Option("--quick", help="Only label bias, the smallest split of Brown, and NER with two methods.")
     ] = False,
     peers: Annotated[
         bool, typer.Option("--peers", help="Also run python-crfsuite, sklearn-crfsuite and chaine, if installed.")
     ] = False,
     budget: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.001, help="Most training time of a cell; estimated beyond.")
+        float,
+        typer.Option(metavar="SECONDS", min=0.001, help="Maximum training time of a cell; then it is estimated."),
     ] = 300.0,
     methods: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Only these methods, such as empirical,separate.")
     ] = None,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FOLDER", help="Where cells are kept and the report is written.")
+        str, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the cells and the report.")
     ] = "reproduction",
-    fresh: Annotated[bool, typer.Option("--fresh", help="Measure again what the folder has already.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Measure all cells again.")] = False,
     seed: options.Seed = 0,
     threads: options.Threads = 1,
     json: Annotated[bool, typer.Option("--json", help="Print an array of cells and nothing else.")] = False,
@@ -68,8 +67,8 @@ def reproduce(
 ) -> None:
     """Run the paper's experiments, and write a report.
 
-    Every cell, one method on one split, is kept as soon as it is measured: after Ctrl-C the same command goes on where
-    it stopped. The report is one page of HTML, and the same in Markdown.
+    Every cell (one method on one split) is saved as soon as it is measured, so after Ctrl-C the same command resumes.
+    The report is written as HTML and as Markdown.
     """
     from corate.reproduction import reproduction
     from corate.reproduction.experiments import EXPERIMENTS, METHODS
@@ -91,7 +90,7 @@ def reproduce(
             threads=threads,
             output=Path(output),
             fresh=fresh,
-            told=lambda news: _tell(news, bar, quiet),
+            told=lambda news: _show_progress(news, bar, quiet),
         )
     if json:
         print(json_text.dumps(found.records, indent=1))
@@ -106,8 +105,8 @@ def reproduce(
         raise typer.Exit(UNUSABLE if found.failures else MISSING)
 
 
-def _tell(news: News, bar: ProgressBar, quiet: bool) -> None:
-    """A bar where a person looks, else a line for each cell that took a while."""
+def _show_progress(news: News, bar: ProgressBar, quiet: bool) -> None:
+    """Update the progress bar on a terminal; otherwise print a line for each newly measured cell."""
     left = time_left(news.left)
     bar(f"{news.cell.name}: {news.stage}" if news.stage else news.cell.name, news.share)
     if quiet or sys.stderr.isatty() or news.outcome is None or news.kept or news.cell.experiment == "label-bias":
@@ -118,7 +117,7 @@ def _tell(news: News, bar: ProgressBar, quiet: bool) -> None:
 
 def _score(cell: dict[str, Any]) -> str:
     if cell["seconds"] is None:
-        return "not one iteration within the budget"
+        return "no iteration finished within the budget"
     if cell["estimated"]:
         each = cell["seconds_per_iteration"]
         return f"stopped; {each:.2f} s an iteration, an estimated {cell['seconds']:,.0f} s in all"

@@ -1,4 +1,4 @@
-"""``corate tag``: text in, the same text with labels out, a piece at a time."""
+"""``corate tag``: add labels to text, one chunk at a time."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ Examples:
 """
 
 
-_LOOK = 1 << 16
-#: White space within a line (``native/text/lines.h``), all as spaces.
+_HEAD_BYTES = 1 << 16
+#: Replaces white space within a line (``native/text/lines.h``) by spaces.
 _SPACES = bytes.maketrans(b"\t\r", b"  ")
 
 
 class Layout(str, Enum):
-    """How the text to tag is laid out."""
+    """The format of the text to tag."""
 
     auto = "auto"
     columns = "columns"
@@ -58,16 +58,14 @@ def tag(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
     file: Annotated[str, typer.Argument(metavar="FILE", help="Text to tag; - is standard input.")] = "-",
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="OUT", help="Where to write. Unset, standard output.")
+        str | None, typer.Option("--output", "-o", metavar="OUT", help="Where to write. Default: standard output.")
     ] = None,
     format: Annotated[
         Layout,
-        typer.Option(
-            "--format", "-f", help="How the text is laid out; text is plain words, a sentence a line; auto looks at it."
-        ),
+        typer.Option("--format", "-f", help="The format; text is plain words, one sentence per line; auto detects it."),
     ] = Layout.auto,
     to: Annotated[
-        Layout, typer.Option(help="How to write it. Unset, columns for columns and text, else as it came.")
+        Layout, typer.Option(help="The output format; auto is columns for columns and text, else the input format.")
     ] = Layout.auto,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
@@ -78,61 +76,62 @@ def tag(
 ) -> None:
     """Label text; columns are copied and the label is added.
 
-    Text is read and written a piece at a time, so files may be larger than memory and pipes are answered as they come.
+    Columns and plain text are tagged in chunks, so files may be larger than memory, and the output of a pipe appears
+    without delay. Other formats are read completely first.
     """
     if output is not None and os.path.exists(output) and os.path.exists(model) and os.path.samefile(model, output):
         raise typer.BadParameter(f"{output} is the model itself", param_hint="--output")
     import corate
 
-    as_it_is = check_encoding(encoding) == "utf-8"
+    is_utf8 = check_encoding(encoding) == "utf-8"
     if file == "-" and sys.stdin is not None and sys.stdin.isatty() and not quiet:
         print("corate: reading from the keyboard; end with a blank line and Ctrl-D", file=sys.stderr)
     tagger = corate.load(model)
     name = name_of(file)
-    shown = output in (None, "-") and is_terminal()  # a bar would run through the text
+    shown = output in (None, "-") and is_terminal()  # a bar would disturb the text
     with ProgressBar(quiet or shown) as progress, open_blocks(file) as read_blocks, open_output(output) as sink:
 
-        def watched() -> Iterator[bytes]:
+        def with_progress() -> Iterator[bytes]:
             for block, done in read_blocks:
                 progress("tagging", done)
                 yield block
 
-        blocks = refuse_nul(utf8(watched(), encoding, name), name)
-        looked, first = _first_look(blocks, waits=file == "-")
+        blocks = refuse_nul(utf8(with_progress(), encoding, name), name)
+        read_already, first = _first_lines(blocks, interactive=file == "-")
         layout = _layout(format, file, first, comment)
-        written = _written(layout, to)
+        written = _output_layout(layout, to)
         reading = Reading(Format.auto, columns, "utf-8", separator, comment)
-        blocks = chain(looked, blocks)
+        blocks = chain(read_already, blocks)
         if written is not Layout.columns or layout not in (Layout.columns, Layout.text):
-            tagged = _whole(tagger, NamedBytes(b"".join(blocks), name), layout, written, reading, threads)
+            tagged = _tag_whole(tagger, NamedBytes(b"".join(blocks), name), layout, written, reading, threads)
         elif layout is Layout.text:
-            tagged = _text_pieces(tagger, blocks, comment, threads)
+            tagged = _tag_text(tagger, blocks, comment, threads)
         else:
-            tagged = _column_pieces(tagger, blocks, first, reading, name, threads)
+            tagged = _tag_columns(tagger, blocks, first, reading, name, threads)
         if shown:
             tagged = (escaped(piece.decode().replace("\r\n", "\n")).encode() for piece in tagged)
-        for piece in tagged if as_it_is else encoded(map(bytes.decode, tagged), encoding, name):
+        for piece in tagged if is_utf8 else encoded(map(bytes.decode, tagged), encoding, name):
             sink.write(piece)
             if file == "-":
                 sink.flush()
 
 
-def _first_look(blocks: Iterator[bytes], *, waits: bool) -> tuple[list[bytes], bytes]:
-    """The first blocks, and the lines in them that tell the layout; where someone waits at a pipe, few have to do."""
-    looked: list[bytes] = []
+def _first_lines(blocks: Iterator[bytes], *, interactive: bool) -> tuple[list[bytes], bytes]:
+    """The first blocks, and their lines, to detect the format. ``interactive`` input needs only the first sentence."""
+    read_already: list[bytes] = []
     seen = b""
     cut = -1
     for block in blocks:
-        looked.append(block)
+        read_already.append(block)
         seen += block
-        if len(seen) > _LOOK or (waits and (b"\n\n" in seen or b"\n\r\n" in seen)):
-            cut = seen.rfind(b"\n", 0, _LOOK)  # a line cut short says nothing
+        if len(seen) > _HEAD_BYTES or (interactive and (b"\n\n" in seen or b"\n\r\n" in seen)):
+            cut = seen.rfind(b"\n", 0, _HEAD_BYTES)  # ignore an incomplete line
             break
-    return looked, seen[: cut + 1] if cut >= 0 else seen
+    return read_already, seen[: cut + 1] if cut >= 0 else seen
 
 
 def _layout(format: Layout, file: str, first: bytes, comment: str | None) -> Layout:
-    """The layout asked for, else the one that the file's suffix or its first lines show."""
+    """The given format, else the one of the file's suffix or its first lines."""
     if format is not Layout.auto:
         return format
     from corate.formats import detection
@@ -141,13 +140,13 @@ def _layout(format: Layout, file: str, first: bytes, comment: str | None) -> Lay
     return Layout(found or detection.detect(first, name_of(file), comment=comment, labelled=False))
 
 
-def _written(layout: Layout, to: Layout) -> Layout:
+def _output_layout(layout: Layout, to: Layout) -> Layout:
     if to is not Layout.auto:
         return to
     return Layout.columns if layout is Layout.text else layout
 
 
-def _column_pieces(
+def _tag_columns(
     tagger: Tagger, blocks: Iterable[bytes], first: bytes, reading: Reading, name: str, threads: int
 ) -> Iterator[bytes]:
     from corate.formats.columns import first_row, separator_of, width_of
@@ -158,7 +157,7 @@ def _column_pieces(
     if separator is None:
         separator = separator_of(first, Options(comment=reading.comment, labelled=False))
         row = first_row(first, reading.comment)
-        width = width_of(row, separator) if b"\t" in row else 0  # else there is no doubt
+        width = width_of(row, separator) if b"\t" in row else 0  # without tabs, the separator is certain
     columns = reading.column_names() or _columns(tagger, first, separator, reading.comment, name)
     for piece in cut_at_blank_lines(blocks):
         if width and b" " in piece:
@@ -179,33 +178,33 @@ def _column_pieces(
 
 
 def _check_rows(piece: bytes, separator: str, width: int, comment: str | None, name: str, line: int) -> None:
-    """Refuse a row that another way to split rows may fit better: reading it all, not by pieces, might choose that."""
+    """Refuse a row that does not fit the separator, which was chosen from the first rows only and may be wrong."""
     from corate.formats.columns import first_row, width_of
 
     column, between = (rb"[^\t\n]*", rb"\t") if separator else (rb"[^ \t\r\n]+", rb"[ \t\r]+")
     fits = rb"(?:%b%b){%d}%b[ \t\r]*$" % (column, between, width - 1, column)
-    for match in re.finditer(rb"(?m)^(?!%b)[^\n]* [^\n]*$" % fits, piece):  # so few are looked at closely
+    for match in re.finditer(rb"(?m)^(?!%b)[^\n]* [^\n]*$" % fits, piece):  # a fast filter
         row = first_row(match[0], comment)
         found = width_of(row, separator)
-        if row and found != width:  # a space after the row is one, too: the label would come after another
+        if row and found != width:  # also if the row ends with white space
             line += piece.count(b"\n", 0, match.start())
             raise DataError(
-                f"{name}, line {line}: {found} column{'s' if found != 1 else ''}, but the first row has {width}; mend "
-                f"the line, or say with --separator tab that columns are between tabs"
+                f"{name}, line {line}: {found} column{'s' if found != 1 else ''}, but the first row has {width}; fix "
+                f"the line, or use --separator tab if tabs separate the columns"
             )
 
 
 def _columns(
     tagger: Tagger, first: bytes, separator: str | None, comment: str | None, name: str
 ) -> tuple[str, ...] | None:
-    """The columns of the whole text, told by its first row."""
+    """The columns of the text, from its first row."""
     try:
         return tagger.text_columns(first, separator, comment)
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
 
 
-def _text_pieces(tagger: Tagger, blocks: Iterable[bytes], comment: str | None, threads: int) -> Iterator[bytes]:
+def _tag_text(tagger: Tagger, blocks: Iterable[bytes], comment: str | None, threads: int) -> Iterator[bytes]:
     from corate.formats.reading import word_of
 
     skipped = comment.encode() if comment else b"\n"
@@ -217,7 +216,7 @@ def _text_pieces(tagger: Tagger, blocks: Iterable[bytes], comment: str | None, t
             yield tagger.tag_text(text + b"\n", columns=[word_of(tagger.layout)], threads=threads)[0]
 
 
-def _whole(
+def _tag_whole(
     tagger: Tagger, source: NamedBytes, layout: Layout, written: Layout, reading: Reading, threads: int
 ) -> Iterator[bytes]:
     from corate import formats

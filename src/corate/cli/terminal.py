@@ -1,4 +1,4 @@
-"""What people see: tables, numbers and progress. Plain text where no one is looking."""
+"""Tables, numbers and progress for people. Plain text if the output is not a terminal."""
 
 from __future__ import annotations
 
@@ -31,42 +31,42 @@ __all__ = [
 ]
 
 #: Work shorter than this shows no bar.
-_PATIENCE_SECONDS = 0.5
+_BAR_DELAY_SECONDS = 0.5
 
-#: What steers a terminal: control characters but for tabs and line feeds, and marks that turn the writing direction.
-_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+#: Control characters, except tabs and line feeds, and characters that change the writing direction.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def is_terminal() -> bool:
-    """Whether standard output is looked at by a person."""
+    """Whether standard output is a terminal."""
     return sys.stdout.isatty()
 
 
 def escaped(text: str, escape: str = "") -> str:
-    r"""Text that comes from data as a terminal may have it: what would steer the terminal is written as an escape.
+    r"""Text that is safe to print on a terminal: control characters are written as escape sequences.
 
-    Escapes are those of Python, or of the form given: ``\\u{:04x}`` for JSON.
+    The sequences are those of Python, or have the form ``escape``: ``\\u{:04x}`` for JSON.
 
     >>> print(escaped("\x1b[31mred\x07 \u202eback"))
     \x1b[31mred\x07 \u202eback
     """
 
-    def spelled(match: re.Match[str]) -> str:
+    def escape_sequence(match: re.Match[str]) -> str:
         code = ord(match[0])
         return (escape or (r"\x{:02x}" if code < 0x100 else r"\u{:04x}")).format(code)
 
-    return _STEERING.sub(spelled, text)
+    return _CONTROLS.sub(escape_sequence, text)
 
 
 def print_json(values: Mapping[str, Any]) -> None:
-    """Print one JSON object, what is not a number as null; in ASCII unless standard output is UTF-8."""
+    """Print one JSON object, with null for NaN and infinity; in ASCII unless standard output is UTF-8."""
     ascii_only = (sys.stdout.encoding or "utf-8").lower() not in ("utf-8", "utf8")
     text = json.dumps(_plain(values), indent=2, ensure_ascii=ascii_only, allow_nan=False)
     print(escaped(text, r"\u{:04x}") if is_terminal() else text)
 
 
 def _plain(value: Any) -> Any:
-    """Values as JSON has them: arrays as lists, NumPy's numbers as numbers, NaN and infinity as null."""
+    """Convert values for JSON: arrays to lists, NumPy's numbers to numbers, NaN and infinity to null."""
     if isinstance(value, Mapping):
         return {str(k): _plain(v) for k, v in value.items()}
     if hasattr(value, "tolist"):
@@ -79,7 +79,7 @@ def _plain(value: Any) -> Any:
 
 
 def percent(fraction: float | None) -> str:
-    """A fraction as people read it.
+    """A fraction as a percentage.
 
     >>> percent(0.97153), percent(None)
     ('97.15%', '-')
@@ -88,7 +88,7 @@ def percent(fraction: float | None) -> str:
 
 
 def count(number: float) -> str:
-    """A whole number with its thousands apart.
+    """A whole number with thousands separators.
 
     >>> count(676123)
     '676,123'
@@ -97,7 +97,7 @@ def count(number: float) -> str:
 
 
 def size(n_bytes: float) -> str:
-    """A number of bytes in the unit that fits.
+    """A number of bytes in a suitable unit.
 
     >>> size(812), size(81_234), size(5_200_000)
     ('812 bytes', '81.2 kB', '5.2 MB')
@@ -109,7 +109,7 @@ def size(n_bytes: float) -> str:
 
 
 def told(value: Any) -> str:
-    """A value of a record as a person reads it.
+    """A value of a record as text.
 
     >>> told({"c2": 0.5, "passes": 3, "of": [None, True, 12345]})
     'c2 0.5, passes 3, of - True 12,345'
@@ -126,9 +126,9 @@ def told(value: Any) -> str:
 
 
 def show_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), *, title: str = "") -> None:
-    """Print a table: drawn on a terminal, and then `escaped`; plain aligned text elsewhere.
+    """Print a table: with borders and `escaped` on a terminal, otherwise as plain aligned text.
 
-    Columns whose cells all look like numbers are set to the right.
+    Columns of numbers are aligned to the right.
 
     >>> show_table([["accuracy", "97.15%"], ["tokens", "51,533"]])
     accuracy  97.15%
@@ -151,7 +151,7 @@ def show_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), *, tit
 
 
 def _split(row: Sequence[str]) -> list[list[str]]:
-    """A row whose cells have several lines as several rows."""
+    """Split a row with multi-line cells into several rows."""
     cells = [cell.split("\n") for cell in row]
     return [[cell[i] if i < len(cell) else "" for cell in cells] for i in range(max(map(len, cells)))]
 
@@ -175,10 +175,10 @@ def _show_drawn(rows: Sequence[Sequence[str]], header: Sequence[str], numeric: S
 
 
 class ProgressBar:
-    """A bar on standard error for work that takes a while, where a person is looking and did not ask for quiet.
+    """A bar on standard error for long work, if that is a terminal and ``quiet`` is False.
 
-    The last measurements stay in sight until there are others. rich is imported when the bar first shows, so short work
-    does not wait for it.
+    The last measurements stay visible until there are new ones. rich is imported when the bar first appears, so short
+    work does not wait for the import.
     """
 
     def __init__(self, quiet: bool = False) -> None:
@@ -199,12 +199,12 @@ class ProgressBar:
             self._bar.stop()
 
     def __call__(self, stage: str, fraction: float | None = None) -> None:
-        """Show a stage, and how much of it is done if that is known."""
+        """Show a stage, and the completed fraction if it is known."""
         self.show(ProgressEvent(stage, fraction))
 
     def show(self, event: ProgressEvent) -> None:
         """Show an event."""
-        if not self._wanted or time.monotonic() - self._start < _PATIENCE_SECONDS:
+        if not self._wanted or time.monotonic() - self._start < _BAR_DELAY_SECONDS:
             return
         if self._bar is None:
             self._bar = _start_bar()
@@ -241,7 +241,7 @@ def _start_bar() -> Bar:
 
 
 def time_left(seconds: float | None) -> str:
-    """How long a stage will go on, in words; nothing where no one knows.
+    """The remaining time of a stage in words; empty if it is unknown.
 
     >>> time_left(4.4), time_left(190), time_left(None)
     ('4 s left', '3 min left', '')

@@ -1,4 +1,4 @@
-"""``corate train``: labelled text in, a model file out."""
+"""``corate train``: train on labelled text and write a model file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 from corate.cli import options
 from corate.cli.evaluate import measure, one_line
-from corate.cli.exits import hush
+from corate.cli.exits import silence_warnings
 from corate.cli.methods import chosen_method, name_methods, with_method_options
 from corate.cli.options import Docstart, Format, Reading, one_of
 from corate.cli.terminal import ProgressBar, count, percent, print_json, size, told
@@ -38,7 +38,7 @@ Examples:
   corate train more.tsv -o model2.corate --init model.corate
   corate train partly.tsv -o model.corate --unknown '?'
   corate train large.tsv -o model.corate --checkpoint large.checkpoint
-  corate train train.tsv -o model.corate --order 2          three labels in a row have weights, too
+  corate train train.tsv -o model.corate --order 2          also weights for label triples
 
 \b
   corate train brown.txt -o brown.corate --method empirical --ladder paper --format slashed
@@ -48,39 +48,39 @@ Examples:
   corate train train.tsv -o small.corate --method standard --c1 1 --half
 
 \b
-  corate compare train.tsv --test test.tsv          which method is for this text?
+  corate compare train.tsv --test test.tsv          which method suits this text?
 """
 
-_FILE = "Model file"
+_FILE = "Smaller model files"
 _INIT_METHODS = [name for name, method in METHODS.items() if method.takes_init]
 
 
 @with_method_options
 def train(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Labelled text; - is standard input.")],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="MODEL", help="Where the model is written.")],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="MODEL", help="The model file to write.")],
     method: Annotated[
         str,
         one_of(
             tuple(METHODS),
-            "polish: counts, then a few passes over whole sentences. empirical: counts only. separate: fits each "
-            "factor by itself. standard: a CRF, trained to its optimum. piecewise, memm, perceptron: other losses.",
+            "polish: counting, then a few passes over whole sentences. empirical: counting only. separate: fits each "
+            "factor separately. standard: a CRF, trained to convergence. piecewise, memm, perceptron: other losses.",
         ),
     ] = next(iter(METHODS)),
     features: Annotated[
         str | None,
         typer.Option(
             metavar="PRESET|FILE|TEMPLATES",
-            help="paper, pos, ner or chunking; a file of templates, CRF++'s too; or templates with commas between. "
-            "Unset, the method's own.",
+            help="A preset (paper, pos, ner or chunking), a template file (also of CRF++), or templates separated by "
+            "commas. Default: chosen by the method.",
         ),
     ] = None,
     held_out: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Tune on this file and stop by it, never train on it."),
+        typer.Option(metavar="FILE", help="Held-out data for tuning and early stopping, not for training."),
     ] = None,
     test: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Measure the new model on this file as corate eval does.")
+        str | None, typer.Option(metavar="FILE", help="Evaluate the new model on this file, like corate eval.")
     ] = None,
     init: Annotated[
         str | None,
@@ -102,18 +102,16 @@ def train(
         typer.Option(
             min=0,
             metavar="N",
-            help="Leave out word pairs and other conjunctions seen less than N times: smaller. For empirical; with the "
-            "others, --cutoff N.",
+            help="Omit word pairs and other conjunctions seen less than N times. For empirical; for other methods, "
+            "use --cutoff N.",
             rich_help_panel=_FILE,
         ),
     ] = 0,
     no_counts: Annotated[
         bool,
-        typer.Option("--no-counts", help="Leave out what only later updates need: smaller.", rich_help_panel=_FILE),
+        typer.Option("--no-counts", help="Omit the counts, which only corate update needs.", rich_help_panel=_FILE),
     ] = False,
-    half: Annotated[
-        bool, typer.Option("--half", help="Store weights in 16 bits: smaller.", rich_help_panel=_FILE)
-    ] = False,
+    half: Annotated[bool, typer.Option("--half", help="Store weights in 16 bits.", rich_help_panel=_FILE)] = False,
     format: options.FormatOption = Format.auto,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
@@ -125,14 +123,14 @@ def train(
 ) -> None:
     """Train on labelled text and write a model file.
 
-    Ctrl-C, once a pass or an iteration is done, ends training early and writes the model reached so far (polish,
-    separate and the other methods that fit weights).
+    After the first pass or iteration, Ctrl-C ends training early and writes the current model (for all methods except
+    empirical).
     """
     chosen = chosen_method(method, given, settings or [], features=features, init=init)
     checkpoint = given["checkpoint"]
     if drop_rare > 1 and method != "empirical":
         raise typer.BadParameter(
-            f"it is for --method empirical, not for {method}; use --cutoff {drop_rare}", param_hint="--drop-rare"
+            f"this option is for --method empirical; for {method}, use --cutoff {drop_rare}", param_hint="--drop-rare"
         )
     _check_files(file, output, checkpoint, init)
     for name, other in (("held-out", held_out), ("test", test)):
@@ -141,7 +139,7 @@ def train(
     import corate
 
     if quiet:
-        hush()
+        silence_warnings()
     start = time.perf_counter()
     check_writable(output)
     if checkpoint is not None:
@@ -170,31 +168,31 @@ def train(
             progress("testing")
             result["test"], _ = measure(tagger, test_corpus, threads)
     if no_counts and tagger.counts is None:
-        warnings.warn(f"--no-counts changes nothing: a model of {method} holds no counts", stacklevel=2)
+        warnings.warn(f"--no-counts has no effect: a model of {method} contains no counts", stacklevel=2)
     if result.get("interrupted"):
-        warnings.warn(f"interrupted: {output} holds the model reached so far", stacklevel=2)
+        warnings.warn(f"interrupted: {output} contains the model at that point", stacklevel=2)
     result["seconds_reading"] = read - start
     result["seconds_total"] = time.perf_counter() - start
     if json:
         print_json(result)
     elif not quiet:
-        _show(result, chosen=chosen != METHODS[method](), judged=held_out is not None)
+        _show(result, settings=chosen != METHODS[method](), held_out=held_out is not None)
 
 
 def _check_files(file: str, output: str, checkpoint: str | None, init: str | None) -> None:
-    """Refuse files that would overwrite each other; a model may be trained further in its place."""
+    """Refuse an output file that is also an input file. Only the model of --init may be overwritten."""
     if _same(file, output):
         raise typer.BadParameter(f"{output} is the training file itself", param_hint="--output")
     if checkpoint is None:
         return
     others = {"training file": file, "model file": output, "model to start from": init or "-"}
-    for called, other in others.items():
+    for role, other in others.items():
         if _same(checkpoint, other):
-            raise typer.BadParameter(f"{checkpoint} is the {called} itself", param_hint="--checkpoint")
+            raise typer.BadParameter(f"{checkpoint} is the {role} itself", param_hint="--checkpoint")
 
 
 def _same(a: str, b: str) -> bool:
-    """Whether two arguments name one file, be it there or not."""
+    """Whether two arguments are the same file, which need not exist."""
     if "-" in (a, b):
         return False
     if os.path.exists(a) and os.path.exists(b):
@@ -203,24 +201,24 @@ def _same(a: str, b: str) -> bool:
 
 
 def described(tagger: Tagger, output: str) -> dict[str, Any]:
-    """What ``--json`` prints of a tagger that was written to a file: its record, and the file's size."""
+    """The result that ``--json`` prints: the record of a tagger, and the size of its file."""
     result = dict(tagger.record)
     n_bytes = os.stat(output).st_size
     return {**result, "model": output, "bytes": n_bytes, "bytes_per_token": n_bytes / max(1, result["tokens"])}
 
 
-def _show(result: dict[str, Any], *, chosen: bool, judged: bool) -> None:
-    """The few lines that people get: settings where some were chosen, held-out accuracy where a file was given."""
+def _show(result: dict[str, Any], *, settings: bool, held_out: bool) -> None:
+    """Print the result, with the settings or the held-out accuracy if asked for."""
     print(
         f"{result['method']}: {count(result['sentences'])} sentences, {count(result['tokens'])} tokens, "
         f"{count(result['labels'])} labels, trained in {result['seconds']:.2f} s, "
         f"{result['seconds_total']:.2f} s in all"
     )
     print(f"model: {result['model']}, {size(result['bytes'])}, {result['bytes_per_token']:.1f} bytes a token")
-    if chosen:
+    if settings:
         print(f"settings: {told(result['settings'])}")
-    held_out = result["held_out"].get("accuracy")
-    if judged and held_out is not None:
-        print(f"held-out: accuracy {percent(held_out)}")
+    accuracy = result["held_out"].get("accuracy")
+    if held_out and accuracy is not None:
+        print(f"held-out: accuracy {percent(accuracy)}")
     if "test" in result:
         print(f"test: {one_line(result['test'])}")

@@ -1,4 +1,4 @@
-"""``corate update``: a model learns from more labelled text, without starting again."""
+"""``corate update``: add labelled text to a model without training it again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from corate.cli import options
-from corate.cli.exits import hush
+from corate.cli.exits import silence_warnings
 from corate.cli.options import Docstart, Format, Reading
 from corate.cli.terminal import ProgressBar, count, print_json, size
 from corate.cli.train import described
@@ -32,7 +32,7 @@ def update(
     file: Annotated[str, typer.Argument(metavar="FILE", help="More labelled text; - is standard input.")],
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="MODEL2", help="Where to write. Unset, MODEL is replaced."),
+        typer.Option("--output", "-o", metavar="MODEL2", help="The model file to write. Default: replace MODEL."),
     ] = None,
     format: options.FormatOption = Format.auto,
     columns: options.Columns = None,
@@ -41,22 +41,22 @@ def update(
     comment: options.Comment = None,
     docstart: options.DocstartOption = Docstart.keep,
     skip_bad: options.SkipBad = False,
-    half: Annotated[bool, typer.Option("--half", help="Store weights in 16 bits: a smaller model.")] = False,
+    half: Annotated[bool, typer.Option("--half", help="Store weights in 16 bits, for a smaller model.")] = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Teach a model more labelled text.
+    """Update a model with more labelled text.
 
-    The counts of the new text are added to those in the model; what was tuned stays as it was. Words and labels may
-    be new. A model written with --no-counts cannot learn more.
+    The counts of the new text are added to those in the model; tuned settings do not change. Words and labels may be
+    new. A model written with --no-counts cannot be updated.
     """
     target = model if output is None else output
     if file != "-" and os.path.exists(target) and os.path.exists(file) and os.path.samefile(file, target):
-        raise typer.BadParameter(f"{target} is the text itself", param_hint="--output")
+        raise typer.BadParameter(f"{target} is the text file itself", param_hint="--output")
     import corate
 
     if quiet:
-        hush()
+        silence_warnings()
     start = time.perf_counter()
     check_writable(target)
     with ProgressBar(quiet) as progress:
