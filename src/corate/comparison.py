@@ -1,4 +1,4 @@
-"""Methods side by side: each is trained on one corpus and judged on another, and what it took and brought is noted."""
+"""Comparison of methods: each is trained on one corpus and evaluated on another, with its times and scores."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from corate.training.options import METHODS
 
 __all__ = ["ORDER", "Row", "Run", "compare", "in_order"]
 
-#: From the quickest to the slowest, as a rule.
+#: Usually from the fastest to the slowest.
 ORDER = ("empirical", "perceptron", "polish", "separate", "standard", "piecewise", "memm")
 
 
 @dataclass(frozen=True)
 class Run:
-    """One training: how long it took, how large the model is as a file, and how it labels the test corpus."""
+    """One training run: its time, the size of the model file, and the report on the test corpus."""
 
     seed: int
     seconds: float
@@ -39,7 +39,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Row:
-    """A method and its runs, one for each seed. Scores are means; None where there is nothing to measure."""
+    """A method and its runs, one for each seed. Scores are means, None if there is nothing to measure."""
 
     method: str
     features: tuple[str, ...]
@@ -47,7 +47,7 @@ class Row:
 
     @property
     def seconds(self) -> float:
-        """Mean seconds of training, from a corpus in memory to a tagger."""
+        """Mean training time, from a corpus in memory to a tagger."""
         return fmean(run.seconds for run in self.runs)
 
     @property
@@ -89,7 +89,7 @@ class Row:
 
 
 def in_order(methods: Sequence[str]) -> list[str]:
-    """Methods without repetitions, the quick ones first.
+    """Methods without repetitions, the fast ones first.
 
     >>> in_order(["standard", "polish", "polish", "empirical"])
     ['empirical', 'polish', 'standard']
@@ -117,11 +117,11 @@ def compare(
     options: Mapping[str, Mapping[str, Any]] | None = None,
     progress: OnProgress = ignore_progress,
 ) -> Iterator[Row]:
-    """Train methods on a corpus and judge them on another; a row for each as it is finished, the quick ones first.
+    """Train methods on a corpus and evaluate them on another. Yields a row for each method, the fast ones first.
 
-    ``features`` are for all of them, without any each has its own; ``options`` are further arguments of
-    :func:`corate.train` by method. With several ``seeds`` (0, 1, ...) each is trained as often. Ctrl-C raises
-    KeyboardInterrupt; a row of the seeds that were finished comes before it.
+    ``features`` are for all methods; without any, each method has its default features. ``options`` are further
+    arguments of :func:`corate.train` by method. Each method is trained once for each of the ``seeds`` 0, 1, ...
+    Ctrl-C raises KeyboardInterrupt, after a row of the seeds that are finished.
 
     >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET"), ("cat", "NOUN")]] * 5)
     >>> [(row.method, row.mean("accuracy")) for row in compare(corpus, corpus, ["standard", "empirical"])]
@@ -129,14 +129,14 @@ def compare(
     """
     test.require_labels()
     if not test.n_tokens:
-        raise DataError("there is nothing to compare on: the test data has no tokens")
+        raise DataError("the test data has no tokens; give some to compare on")
     threads, seeds = check_threads(threads), check_whole("seeds", seeds, 1)
     chosen = in_order(methods)
     further = options or {}
     for method in chosen:
         runs: list[Run] = []
         stopped: KeyboardInterrupt | None = None
-        named: tuple[str, ...] = ()
+        templates: tuple[str, ...] = ()
         try:
             for seed in range(seeds):
 
@@ -156,17 +156,17 @@ def compare(
                 if tagger.record.get("interrupted"):
                     raise KeyboardInterrupt
                 report(ProgressEvent("testing"))
-                named = tuple(tagger.features)
-                runs.append(_measured(tagger, test, threads, seed))
+                templates = tuple(tagger.features)
+                runs.append(_evaluate(tagger, test, threads, seed))
         except KeyboardInterrupt as interrupt:
             stopped = interrupt
         if runs:
-            yield Row(method, named, tuple(runs))
+            yield Row(method, templates, tuple(runs))
         if stopped is not None:
             raise stopped
 
 
-def _measured(tagger: Tagger, test: Corpus, threads: int, seed: int) -> Run:
+def _evaluate(tagger: Tagger, test: Corpus, threads: int, seed: int) -> Run:
     started = time.perf_counter()
     predicted = tagger.tag_corpus(test, threads=threads)
     seconds = max(time.perf_counter() - started, 1e-9)

@@ -1,4 +1,4 @@
-"""What long work reports while it goes on: one event at a time, to a function that the caller gives."""
+"""Progress of long operations: events that are passed to a function of the caller."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["OnProgress", "ProgressEvent", "ignore_progress"]
 
 @dataclass(frozen=True)
 class ProgressEvent:
-    """One report of progress. Numbers are None where there are none.
+    """One report of progress. Numbers that do not apply are None.
 
     >>> print(ProgressEvent("polish", 0.5, loss=0.12345, held_out_accuracy=0.971))
     polish: loss 0.1235, held-out accuracy 0.9710
@@ -18,24 +18,24 @@ class ProgressEvent:
     polish, seed 1, counting
     """
 
-    stage: str  #: What is being done, such as ``"counting"`` or ``"fitting the pairs"``.
-    fraction: float | None = 0.0  #: How much of the stage is done, from 0 to 1; None where it is not known.
-    loss: float | None = None  #: After a pass of stochastic steps: the mean loss of a sentence or token.
-    objective: float | None = None  #: After an iteration of L-BFGS: the value that is minimised,
-    gradient_norm: float | None = None  #: and the norm of its gradient.
+    stage: str  #: The current stage, such as ``"counting"`` or ``"fitting the pairs"``.
+    fraction: float | None = 0.0  #: How much of the stage is done, from 0 to 1; None if unknown.
+    loss: float | None = None  #: After a stochastic pass: the mean loss of a sentence or token.
+    objective: float | None = None  #: After an iteration of L-BFGS: the objective.
+    gradient_norm: float | None = None  #: After an iteration of L-BFGS: the norm of the gradient.
     held_out_accuracy: float | None = None  #: The share of held-out tokens that are labelled correctly.
-    method: str | None = None  #: Where several methods are compared: the one that is being trained,
-    seed: int | None = None  #: and its seed, where there are several.
+    method: str | None = None  #: When methods are compared: the method that is being trained.
+    seed: int | None = None  #: When methods are compared with several seeds: the seed.
 
     @property
     def title(self) -> str:
-        """The stage, with the method and the seed that it belongs to."""
+        """The stage, after its method and seed if there are any."""
         parts = [self.method, None if self.seed is None else f"seed {self.seed}", self.stage]
         return ", ".join(part for part in parts if part is not None and not (part is self.method == self.stage))
 
     @property
     def measurements(self) -> str:
-        """The numbers as text, empty where there are none."""
+        """The numbers as text, empty if there are none."""
         named = (
             ("loss", self.loss, ".4f"),
             ("objective", self.objective, ".1f"),
@@ -48,9 +48,9 @@ class ProgressEvent:
         return ": ".join(filter(None, (self.title, self.measurements)))
 
 
-#: Receives the events.
+#: A function that receives the events.
 OnProgress = Callable[[ProgressEvent], None]
 
 
 def ignore_progress(event: ProgressEvent) -> None:
-    """Do nothing with an event."""
+    """Ignore an event."""

@@ -1,1 +1,1 @@
-"""How good predicted labels are."""
+"""Evaluation of predicted labels."""

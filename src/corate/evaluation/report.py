@@ -1,11 +1,10 @@
-"""How good predicted labels are: token accuracy (all, known, OOV words), entity precision, recall and F1, confusions.
+"""Evaluation of predicted labels: token accuracy (all, known, OOV words), entity precision, recall and F1, confusions.
 
-    accuracy = right tokens / tokens      precision = right entities / predicted entities
-    F1 = 2 P R / (P + R)                  recall    = right entities / gold entities
+    accuracy = correct tokens / tokens    precision = correct entities / predicted entities
+    F1 = 2 P R / (P + R)                  recall    = correct entities / gold entities
 
-An entity is right when its type and both its ends are. Entities are the chunks that the conlleval script of the CoNLL
-shared tasks counts, in all schemes of `corate.spans` alike and forgiving of ill-formed sequences; `chunks` states the
-rule. All work is done on arrays of label ids.
+An entity is correct if its type and both its ends are. Entities are the chunks that the conlleval script of the CoNLL
+shared tasks counts, in all schemes of `corate.spans`. Ill-formed sequences are accepted; `chunks` states the rule.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class Score:
 
     @classmethod
     def of(cls, right: int, support: int, predicted: int) -> Score:
-        """The score from counts; a ratio with nothing below the line is 0, as in conlleval.
+        """The score from counts; a ratio with a denominator of 0 is 0, as in conlleval.
 
         >>> Score.of(right=1, support=2, predicted=1)
         Score(precision=1.0, recall=0.5, f1=0.6666666666666666, support=2, predicted=1)
@@ -65,7 +64,7 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class Confusion:
-    """How often a gold label was predicted as which: ``(cells,)`` arrays of label ids and counts above zero."""
+    """How often each gold label was predicted as each label: ``(cells,)`` arrays of label ids and counts above zero."""
 
     labels: tuple[str, ...]
     gold: Int64
@@ -92,11 +91,11 @@ class Confusion:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
-    """What `evaluate` found. Scores are fractions; None stands where there is nothing to measure.
+    """The result of `evaluate`. Scores are fractions, None if there is nothing to measure.
 
-    ``accuracy_known`` and ``accuracy_oov`` are over tokens whose word was and was not among the known words.
-    ``precision``, ``recall`` and ``f1`` count entities, ``types`` has them by type; None and empty where the labels are
-    no spans. ``sentence_accuracy`` is the fraction of sentences without an error.
+    ``accuracy_known`` and ``accuracy_oov`` are over tokens whose word is, or is not, among the known words.
+    ``precision``, ``recall`` and ``f1`` are those of entities, and ``types`` has them by type; they are None and empty
+    if the labels are not spans. ``sentence_accuracy`` is the fraction of sentences without an error.
 
     >>> gold = Corpus.from_sentences([[("Ann", "B-PER"), ("sleeps", "O"), ("in", "O"), ("Delft", "B-LOC")]])
     >>> report = evaluate([["B-PER", "O", "O", "O"]], gold)
@@ -177,12 +176,12 @@ def evaluate(
 ) -> Report:
     """Measure a tagger, or the labels that any other program predicts, on a labelled corpus.
 
-    The report has the accuracy for all, known and unknown words, and precision, recall and F1 where labels are spans.
+    The report has the accuracy on all, known and unknown words, and precision, recall and F1 if labels are spans.
 
     Args:
-        predicted: a tagger, which then labels the corpus; or the predicted labels of each sentence.
+        predicted: a tagger that labels the corpus, or the predicted labels of each sentence.
         corpus: sentences with their correct labels.
-        known_words: the words of the training data; those of the tagger unless given.
+        known_words: the words of the training data. By default the words of the tagger.
         threads: the number of threads for tagging.
 
     >>> from corate import train
@@ -208,12 +207,12 @@ def compare_labels(
 ) -> Report:
     """Compare predicted labels with the gold labels of a corpus.
 
-    ``predicted`` holds a list of labels per sentence, or one `Column` of label ids for all tokens. Labels that only
-    one side knows are counted wrong. ``known_words`` are the words of training, for the accuracy on known and unknown
-    words. Entities are counted where the gold labels mark spans (`corate.spans.are_spans`); a predicted label of
-    another form is then no part of an entity.
+    ``predicted`` is a list of labels per sentence, or one `Column` of label ids for all tokens. Labels that only one
+    side has count as wrong. ``known_words`` are the words of the training data, for the accuracy on known and unknown
+    words. Entities are counted if the gold labels mark spans (`corate.spans.are_spans`). Then a predicted label of
+    another form is not part of an entity.
 
-    Raises DataError where there are no labels, no tokens, or not as many labels as tokens.
+    Raises DataError if there are no labels, no tokens, or if the numbers of labels and tokens differ.
 
     >>> gold = Corpus.from_sentences([[("Ann", "B-PER"), ("Lee", "I-PER"), ("left", "O")], [("Rome", "B-LOC")]])
     >>> compare_labels(gold, [["B-PER", "I-PER", "O"], ["B-PER"]], known_words={"Ann", "left"})
@@ -222,19 +221,19 @@ def compare_labels(
     """
     truth = gold.require_labels()
     if not gold.n_tokens:
-        raise DataError("there is nothing to evaluate: the data has no tokens")
+        raise DataError("the data has no tokens; give some to evaluate on")
     guess = predicted if isinstance(predicted, Column) else _column(predicted, gold.offsets)
     _check_column(guess, gold.n_tokens)
-    labels, truth_ids, guess_ids = _numbered_alike(truth, guess)
-    right = truth_ids == guess_ids
-    errors_before = np.concatenate([[0], np.cumsum(~right)])
+    labels, truth_ids, guess_ids = _common_ids(truth, guess)
+    correct = truth_ids == guess_ids
+    errors_before = np.concatenate([[0], np.cumsum(~correct)])
     errors = errors_before[gold.offsets[1:]] - errors_before[gold.offsets[:-1]]
-    known, oov, n_oov = _by_word(gold, right, known_words)
+    known, oov, n_oov = _by_word(gold, correct, known_words)
     total, types = _entities(labels, truth_ids, guess_ids, gold.offsets)
     return Report(
         tokens=gold.n_tokens,
         sentences=len(gold),
-        accuracy=float(right.mean()),
+        accuracy=float(correct.mean()),
         sentence_accuracy=float((errors == 0).mean()),
         accuracy_known=known,
         accuracy_oov=oov,
@@ -250,8 +249,8 @@ def compare_labels(
 def chunks(label_ids: Ids, label_strings: Sequence[str], offsets: Int64) -> tuple[Int64, Int64, Int64]:
     """The chunks of all sentences: ``(chunks,)`` first tokens, ends (one past the last) and ids into `chunk_types`.
 
-    A token in a chunk begins a new one where it is B or S, where the token before is outside, E, S or of another
-    type, or where a sentence begins; a chunk ends before the next begins and before a token outside. A label without
+    A token in a chunk begins a new chunk if it is B or S, if the token before it is outside, E, S or of another type,
+    or if it is the first of a sentence. A chunk ends before the next chunk and before a token outside. A label without
     a type is outside.
 
     >>> labels = ["O", "I-X", "B-X"]
@@ -263,7 +262,7 @@ def chunks(label_ids: Ids, label_strings: Sequence[str], offsets: Int64) -> tupl
     role = np.array([ord(role) for role, _ in parsed], dtype=np.uint8)[label_ids]
     kind = np.array([types.get(name, -1) for _, name in parsed], dtype=np.int64)[label_ids]
     outside, single = role == ord("O"), role == ord("S")
-    closed = outside | (role == ord("E")) | single  # no chunk goes on after these
+    closed = outside | (role == ord("E")) | single  # no chunk continues after these
     begins = (role == ord("B")) | single
     begins[1:] |= closed[:-1] | (kind[1:] != kind[:-1])
     begins[offsets[:-1][offsets[:-1] < len(begins)]] = True
@@ -305,7 +304,7 @@ def _check_column(column: Column, n: int) -> None:
         raise DataError(f"the ids of the predicted labels must lie between 0 and {len(column.strings) - 1}")
 
 
-def _numbered_alike(truth: Column, guess: Column) -> tuple[list[str], Int64, Int64]:
+def _common_ids(truth: Column, guess: Column) -> tuple[list[str], Int64, Int64]:
     """The labels that occur, sorted, and the ids of both columns into them."""
     labels = sorted({c.strings[i] for c in (truth, guess) for i in np.flatnonzero(np.bincount(c.ids)).tolist()})
     number = {label: i for i, label in enumerate(labels)}
@@ -317,9 +316,9 @@ def _numbered_alike(truth: Column, guess: Column) -> tuple[list[str], Int64, Int
 
 
 def _by_word(
-    gold: Corpus, right: NDArray[np.bool_], known_words: Collection[str] | StringTable | None
+    gold: Corpus, correct: NDArray[np.bool_], known_words: Collection[str] | StringTable | None
 ) -> tuple[float | None, float | None, int | None]:
-    """Accuracy on known words and on others, and the number of the others."""
+    """Accuracy on known words and on unknown words, and the number of tokens with unknown words."""
     word = gold.word
     if word is None or known_words is None:
         return None, None, None
@@ -329,15 +328,15 @@ def _by_word(
         known_set = known_words if isinstance(known_words, (set, frozenset, dict)) else set(known_words)
         distinct = np.array([string in known_set for string in word.strings.to_list()], dtype=bool)
     known = distinct[word.ids]
-    n_known, right_known = int(known.sum()), int((right & known).sum())
-    n_oov, right_oov = len(right) - n_known, int(right.sum()) - right_known
-    return right_known / n_known if n_known else None, right_oov / n_oov if n_oov else None, n_oov
+    n_known, correct_known = int(known.sum()), int((correct & known).sum())
+    n_oov, correct_oov = len(correct) - n_known, int(correct.sum()) - correct_known
+    return correct_known / n_known if n_known else None, correct_oov / n_oov if n_oov else None, n_oov
 
 
 def _entities(
     labels: Sequence[str], truth: Int64, guess: Int64, offsets: Int64
 ) -> tuple[Score | None, dict[str, Score]]:
-    """The score over all entities and by type, or None where the labels are no spans."""
+    """The score over all entities and by type; None and empty if the labels are not spans."""
     gold_labels = [labels[i] for i in np.flatnonzero(np.bincount(truth)).tolist()]
     if not are_spans([*gold_labels, *(label for label in labels if parse(label)[1])]):
         return None, {}
@@ -345,13 +344,13 @@ def _entities(
     guess_start, guess_stop, guess_kind = chunks(guess, labels, offsets)
     there = np.searchsorted(guess_start, start)
     there[there == len(guess_start)] = -1
-    right = np.zeros(len(start), dtype=bool)
+    correct = np.zeros(len(start), dtype=bool)
     if len(guess_start):
-        right = (guess_start[there] == start) & (guess_stop[there] == stop) & (guess_kind[there] == kind)
+        correct = (guess_start[there] == start) & (guess_stop[there] == stop) & (guess_kind[there] == kind)
     names = chunk_types(labels)
-    counted = [np.bincount(k, minlength=len(names)).tolist() for k in (kind[right], kind, guess_kind)]
+    counted = [np.bincount(k, minlength=len(names)).tolist() for k in (kind[correct], kind, guess_kind)]
     types = {name: Score.of(*counts) for name, *counts in sorted(zip(names, *counted, strict=True))}
-    return Score.of(int(right.sum()), len(start), len(guess_start)), types
+    return Score.of(int(correct.sum()), len(start), len(guess_start)), types
 
 
 def _confusion(labels: Sequence[str], truth: Int64, guess: Int64) -> Confusion:
@@ -365,7 +364,7 @@ def _confusion(labels: Sequence[str], truth: Int64, guess: Int64) -> Confusion:
     return Confusion(tuple(labels), cell // len(labels), cell % len(labels), counts.astype(np.int64, copy=False))
 
 
-# -- showing ---------------------------------------------------------------------------------------------------------
+# -- display ---------------------------------------------------------------------------------------------------------
 
 _TYPE_HEADINGS = ("type", "precision", "recall", "F1", "entities", "predicted")
 _ERROR_HEADINGS = ("gold", "predicted", "tokens")
@@ -404,5 +403,5 @@ def _rich_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table
     for i, heading in enumerate(headings):
         table.add_column(heading, justify="right" if i else "left")
     for row in rows:
-        table.add_row(*map(Text, row))  # as it is: a label may look like markup
+        table.add_row(*map(Text, row))  # as Text, because a label may look like markup
     return table

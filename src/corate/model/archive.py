@@ -1,6 +1,6 @@
-"""Taggers to model files and back: which tensors a tagger is, under which names.
+"""Saving and loading of taggers: the tensors of a tagger and their names in a model file.
 
-Everything is checked when it is read: a file that passes its hash but does not fit together is refused, never run.
+Everything is checked on reading. A file with a correct hash but inconsistent content is refused.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ __all__ = ["load", "save"]
 
 Tensors = dict[str, NDArray[Any]]
 
-#: What a record says of one run of training and not of the model: the same training gives the same file.
+#: Entries of a record that are not stored, so that the same training gives the same file.
 _NOT_STORED = ("seconds",)
-#: All members that a header may have, all members of its member ``model``, and all names of tensors.
+#: The members that a header may have, the members of its member ``model``, and the names of tensors.
 _HEADER = {"order", "columns", "templates", "rungs", "needs_function", "bins", "record", "lexicons", "model", "counts"}
 _MODEL = {"rungs", "rung_bases", "word_column", "all_labels", "floor", "edge_weight", "locally_normalised"}
 _TENSOR = re.compile(
@@ -44,7 +44,7 @@ _TENSOR = re.compile(
 
 
 def save(tagger: Tagger, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False) -> int:
-    """Write a tagger to a file, all or nothing; returns the bytes written."""
+    """Write a tagger to a file, completely or not at all; returns the size in bytes."""
     tensors: Tensors = {}
     header: dict[str, Any] = {
         "order": tagger.model.order,
@@ -63,13 +63,13 @@ def save(tagger: Tagger, path: str | os.PathLike[str], *, counts: bool = True, h
 
 
 def load(path: str | os.PathLike[str], *, features: FeatureFunction | None = None, mmap: bool = False) -> Tagger:
-    """Read a tagger. ``features`` is the function it was trained with, where it was trained with one.
+    """Read a tagger. ``features`` is the feature function that it was trained with, if any.
 
     The file is read into memory. ``mmap=True`` maps it instead, so that processes that load the same model share its
-    memory. Then the file must stay as it is while the tagger is in use: a program that overwrites it in place changes
-    the labels, or ends this process with a bus error (SIGBUS). ``Tagger.save`` never overwrites in place.
+    memory. Then the file must not change while the tagger is in use: a program that overwrites it in place changes the
+    labels, or ends this process with a bus error (SIGBUS). ``Tagger.save`` never overwrites in place.
 
-    Raises ModelError where the file is damaged, foreign or too new.
+    Raises ModelError if the file is damaged, is not a model, or has a newer format.
 
     >>> import corate, tempfile
     >>> corpus = corate.Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET"), ("cat", "NOUN")]])
@@ -87,30 +87,32 @@ def load(path: str | os.PathLike[str], *, features: FeatureFunction | None = Non
         raise ModelError(f"{os.fspath(path)}: {error}") from None
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, FeatureError) as error:
         raise ModelError(
-            f"{os.fspath(path)}: the file holds no model that corate can use ({type(error).__name__}: {error}); "
+            f"{os.fspath(path)}: the file contains no model that corate can use ({type(error).__name__}: {error}); "
             "train it again"
         ) from None
 
 
 def _refuse_unknown(tensors: Tensors, header: dict[str, Any]) -> None:
-    """Refuse a model with parts that this version does not know: without them it would tag in another way."""
+    """Refuse a model with parts that this version does not support: it would give other labels without them."""
     unknown = sorted(
         {name for name in tensors if _TENSOR.fullmatch(name) is None}
         | (header.keys() - _HEADER)
         | (header["model"].keys() - _MODEL)
     )
     if unknown:
-        raise ModelError(f"the model holds {unknown[0]!r}, which this corate does not know; upgrade corate")
+        raise ModelError(
+            f"the model contains {unknown[0]!r}, which this version of corate does not support; upgrade corate"
+        )
 
 
 def _tagger(tensors: Tensors, header: dict[str, Any], function: FeatureFunction | None) -> Tagger:
     if header["order"] not in (1, 2):
         raise ModelError(
-            f"the model is a chain of order {header['order']}, this corate knows orders 1 and 2; upgrade corate"
+            f"the model has order {header['order']}, this version of corate supports 1 and 2; upgrade corate"
         )
     if header["needs_function"] and function is None:
         raise ModelError(
-            "the model was trained with a Python function for features; load it with features=that function"
+            "the model was trained with a Python function for features; load it with features=, the same function"
         )
     vocabulary = _get_vocabulary(tensors, header)
     model = _get_model(tensors, header)
@@ -125,25 +127,25 @@ def _tagger(tensors: Tensors, header: dict[str, Any], function: FeatureFunction 
         function if header["needs_function"] else None,
     )
     if len(model.rows) and tagger.record.get("word") != vocabulary.columns[model.word_column]:
-        raise ModelError("the model does not say which column holds its words; train it again")
+        raise ModelError("the model does not record which column contains its words; train it again")
     return tagger
 
 
 def _get_record(header: dict[str, Any]) -> dict[str, Any]:
     record = header["record"]
     if not isinstance(record, dict) or not isinstance(record.get("method"), str):
-        raise ModelError("the model does not say how it was trained; train it again")
+        raise ModelError("the model does not record how it was trained; train it again")
     if not all(isinstance(record.get(n), int) for n in ("sentences", "tokens", "labels", "features")):
-        raise ModelError("the model does not say what it was trained on; train it again")
+        raise ModelError("the model does not record what it was trained on; train it again")
     if not isinstance(record.get("word"), str | None):
-        raise ModelError("the model does not say which column holds its words; train it again")
+        raise ModelError("the model does not record which column contains its words; train it again")
     return {name: value for name, value in record.items() if name not in _NOT_STORED}
 
 
 def _get_texts(header: dict[str, Any], name: str) -> tuple[str, ...]:
     texts = header[name]
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise ModelError(f"the model's {name} are no list of texts; train it again")
+        raise ModelError(f"the model's {name} are not a list of strings; train it again")
     return tuple(texts)
 
 
@@ -152,7 +154,7 @@ def _get_bins(header: dict[str, Any]) -> Bins | None:
         return None
     bins = {name: np.array(edges, dtype=np.float64) for name, edges in header["bins"].items()}
     if not all(e.ndim == 1 and np.isfinite(e).all() and (np.diff(e) > 0).all() for e in bins.values()):
-        raise ModelError("the model's bins of numeric features do not rise; train it again")
+        raise ModelError("the model's bins of numeric features are not in ascending order; train it again")
     return Bins({name: tuple(edges.tolist()) for name, edges in bins.items()})
 
 
@@ -313,7 +315,7 @@ def _get_strings(tensors: Tensors, name: str) -> StringTable:
 def _get_distinct(tensors: Tensors, name: str) -> StringTable:
     table = _get_strings(tensors, name)
     if not np.array_equal(table.find(table), np.arange(len(table))):
-        raise ModelError(f"the model's {name} hold a string twice; train it again")
+        raise ModelError(f"the model's {name} contain a string twice; train it again")
     return table
 
 
@@ -332,7 +334,7 @@ def _get_rows(tensors: Tensors, name: str) -> SparseRows:
 
 
 def _put_keys(tensors: Tensors, name: str, keys: NDArray[np.uint64]) -> None:
-    """Pairs of ids as two arrays, each as narrow as its largest id allows."""
+    """Store pairs of ids as two arrays, each in the smallest dtype that holds its ids."""
     tensors[f"{name}.first"] = container.narrow(keys >> np.uint64(32))
     tensors[f"{name}.second"] = container.narrow(keys & np.uint64(0xFFFFFFFF))
 
@@ -345,7 +347,7 @@ def _get_keys(tensors: Tensors, name: str) -> NDArray[np.uint64]:
 
 
 def _ids(tensors: Tensors, name: str, dtype: Any) -> NDArray[Any]:
-    """A vector of integers that are not negative and that the dtype holds."""
+    """A vector of nonnegative integers that fit the dtype."""
     array = tensors[name]
     if array.ndim != 1 or array.dtype.kind != "u" or int(array.max(initial=0)) > np.iinfo(dtype).max:
         raise ModelError(f"the model's tensor {name} has the wrong shape, dtype or size; train it again")

@@ -1,12 +1,12 @@
-"""The chain model: a sum of score sources, whatever trained them.
+"""The chain model: a sum of scores, the same for all training methods.
 
     score(y | x) = start(y_1) + sum_j node_j(y_j) + sum_i edge(y_i, y_i+1) + end(y_n)
 
-and in models of the second order also scores of three labels in a row.
+Models of the second order also have scores of three labels in a row.
 
-Node scores are the sum of a counted row chosen by the word (its own, or that of the most specific rung of a back-off
-ladder), a bias per label, and sparse weights of features. Edge scores are sparse too. Methods differ in how they fill
-these in; decoding, storage and everything after are the same for all.
+A node score is the sum of a counted row, a bias per label, and sparse weights of features. The row belongs to the word,
+or for unseen words to the most specific rung of a back-off ladder. Edge scores are sparse too. Methods differ in how
+they estimate these scores; decoding and storage are the same for all.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ __all__ = ["ChainModel"]
 
 @dataclass(frozen=True, eq=False)
 class ChainModel:
-    """Everything a chain model scores with, in terms of a vocabulary's ids.
+    """The scores of a chain model, by the ids of a vocabulary.
 
-    ``rows`` holds a row for each known word, then for each context of each rung (starting at ``rung_bases``), and last
-    the prior; without rows every label is a candidate everywhere. ``weights`` has a row for each feature, and so has
-    ``edge_weights`` where edges depend on the observation: its labels are pairs, ``y * (K + 1) + y'``.
+    ``rows`` has a row for each known word, then for each context of each rung (starting at ``rung_bases``), and finally
+    the prior. Without rows, every label is a candidate everywhere. ``weights`` has a row for each feature. So has
+    ``edge_weights`` if edges depend on the observation; its labels are pairs, ``y * (K + 1) + y'``.
     """
 
     labels: StringTable
@@ -48,16 +48,16 @@ class ChainModel:
 
     @property
     def locally_normalised(self) -> bool:
-        """Whether scores are those of a maximum entropy Markov model: log P(y' | y, x)."""
+        """Whether the model is a maximum entropy Markov model, with scores log P(y' | y, x)."""
         return self.edges.local
 
     @property
     def order(self) -> int:
-        """How many labels before it the score of a label may depend on."""
+        """The number of previous labels that the score of a label depends on."""
         return 2 if len(self.edges.triples) else 1
 
     def engine(self, vocabulary: Vocabulary) -> _native.Engine:
-        """The model made ready to tag; raises ModelError where its parts do not fit together."""
+        """The native tagging engine of the model; raises ModelError if its parts do not fit together."""
         finite = (
             self.bias,
             self.rows.scores,
@@ -69,16 +69,16 @@ class ChainModel:
             self.edges.col,
         )
         if not all(np.isfinite(values).all() for values in finite):
-            raise ModelError("the model holds scores that are not finite; train it again")
+            raise ModelError("the model has scores that are not finite; train it again")
         row, col = self.edges.row.astype(np.float64), self.edges.col.astype(np.float64)
         highest = row.max(initial=0) * col.max(initial=0)
         if min(row.min(initial=0), col.min(initial=0)) < 0 or highest > float(np.finfo(np.float32).max):
             raise ModelError("the model's rates of label pairs are out of range; train it again")
         features = int(vocabulary.bases[-1])
         if len(self.weights) != features or len(self.edge_weights) not in (0, features):
-            raise ModelError("the model's weights are not those of its features; train it again")
+            raise ModelError("the model's weights do not fit its features; train it again")
         if not vocabulary.columns and vocabulary.attributes is None:
-            raise ModelError("the model reads neither columns nor ready-made features; train it again")
+            raise ModelError("the model uses no columns and no ready-made features; train it again")
         if self.edges.n_labels != len(self.labels) or not (np.abs([self.floor, self.edges.weight]) < 1e9).all():
             raise ModelError("the model's labels and edge scores do not fit together; train it again")
         try:

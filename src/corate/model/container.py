@@ -1,13 +1,13 @@
-"""The model file: named tensors and a JSON header in one safetensors file with a hash, safe to open from strangers.
+"""The model file: named tensors and a JSON header in one safetensors file with a hash. Safe to open if untrusted.
 
 Any safetensors reader opens the file. Its JSON header always begins with the same bytes,
 
     {"__metadata__":{"format":"corate","format_version":"1","sha256":"<64 digits>","header":"<JSON>"},...
 
-so that the hash has a fixed place. It is the SHA-256 of the whole file with those digits written as zeros, and so
-covers every byte: lengths, names, dtypes, shapes, header, padding and tensors. Later versions of the format keep this
-beginning. The safetensors package writes metadata in no fixed order and copies tensors when it reads, which is why the
-bytes are laid out here: equal content gives equal files, and what is read are views of one buffer.
+so that the hash has a fixed place. It is the SHA-256 of the whole file with those digits replaced by zeros. It covers
+every byte: lengths, names, dtypes, shapes, header, padding and tensors. Later versions of the format keep this
+beginning. This module writes the bytes itself, because the safetensors package writes metadata in no fixed order and
+copies tensors on reading. Here equal content gives equal files, and tensors are views of one buffer.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from corate.io.atomic import replacing
 
 __all__ = ["FORMAT_VERSION", "narrow", "pack_table", "read", "unpack_table", "write"]
 
-#: The version this code writes, and the newest it reads.
+#: The version that is written, and the newest that can be read.
 FORMAT_VERSION = 1
 
 Array = NDArray[Any]
@@ -53,7 +53,7 @@ _BEGINNING = re.compile(
 )
 _LONGEST_BEGINNING = 256
 _LONGEST_HEADER = 100_000_000  # bytes; safetensors readers refuse a longer one
-_MOST_DIMENSIONS = 32  # of a tensor, as in every NumPy
+_MOST_DIMENSIONS = 32  # of a tensor: the limit of NumPy 1
 
 _MAGIC = (
     (b"\x80", "a Python pickle"),
@@ -69,11 +69,11 @@ _MAGIC = (
 
 
 def write(path: str | os.PathLike[str], tensors: Mapping[str, Array], header: Mapping[str, Any]) -> int:
-    """Write a model file and return its size in bytes; the file at ``path`` is the old one or the whole new one.
+    """Write a model file and return its size in bytes.
 
-    On any failure (no space, an interrupt) an old model is left as it was: see `corate.io.atomic.replacing`.
+    After a failure (no space, an interrupt) an old model is unchanged: see `corate.io.atomic.replacing`.
 
-    Raises ModelError where the path cannot be written, a tensor has another dtype than u8 to u64, i8 to i64 or
+    Raises ModelError if the path cannot be written, the dtype of a tensor is not one of u8 to u64, i8 to i64 and
     f16 to f64, or the header is not JSON.
 
     >>> import tempfile
@@ -97,7 +97,7 @@ def write(path: str | os.PathLike[str], tensors: Mapping[str, Array], header: Ma
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise ModelError(
-            f"{os.fspath(path)}: the model cannot be written ({why}); what was there before is unchanged"
+            f"{os.fspath(path)}: the model cannot be written ({why}); the previous file, if any, is unchanged"
         ) from error
     return len(beginning) + sum(map(len, blocks))
 
@@ -108,13 +108,13 @@ def read(
     """Read a model file: its tensors, read-only, and its header.
 
     The file is read into memory. ``mmap=True`` maps it instead, so that several processes share its memory. Then the
-    file must stay as it is while any tensor lives: a program that writes into it in place changes the tensors, and one
-    that makes it shorter ends this process with a bus error (SIGBUS). Saving another model over it is safe, as that
-    makes a new file. On Windows, where a mapped file cannot be replaced, the file is read into memory all the same.
+    file must not change while any tensor is in use: a program that writes into it in place changes the tensors, and one
+    that makes it shorter ends this process with a bus error (SIGBUS). Saving another model over it is safe, because
+    that makes a new file. Windows cannot replace a mapped file, so there the file is always read into memory.
 
-    ``verify=False`` leaves out the hash, not the checks of lengths, dtypes, shapes and offsets.
+    ``verify=False`` skips the check of the hash, but not of lengths, dtypes, shapes and offsets.
 
-    Raises ModelError, also for a missing file, a directory, a damaged or foreign file, or a newer format.
+    Raises ModelError for a missing file, a directory, a damaged file, a file that is not a model, or a newer format.
     """
     shown = os.fspath(path)
     content = _content(shown, mmap)
@@ -126,8 +126,8 @@ def read(
         )
     if version > FORMAT_VERSION:
         raise ModelError(
-            f"{shown}: the model has format version {version}, this corate knows versions up to {FORMAT_VERSION}; "
-            "upgrade corate"
+            f"{shown}: the model has format version {version}, this version of corate reads versions up to "
+            f"{FORMAT_VERSION}; upgrade corate"
         )
     entries, header = _decode_header(shown, content[8:start].tobytes())
     return _views(shown, content[start:], entries), header
@@ -143,9 +143,9 @@ def pack_table(name: str, table: StringTable) -> dict[str, Array]:
 
 
 def unpack_table(name: str, tensors: Mapping[str, Array]) -> StringTable:
-    """The string table that `pack_table` packed under that name; offsets of any integer dtype will do.
+    """The string table that `pack_table` packed under this name; offsets may have any integer dtype.
 
-    Raises ModelError where tensors are missing, offsets do not fit the data, or a string is not UTF-8.
+    Raises ModelError if tensors are missing, offsets do not fit the data, or a string is not UTF-8.
 
     >>> unpack_table("labels", pack_table("labels", StringTable.intern(["O", "B-X"])[0])).to_list()
     ['O', 'B-X']
@@ -153,7 +153,7 @@ def unpack_table(name: str, tensors: Mapping[str, Array]) -> StringTable:
     try:
         data, offsets = tensors[f"{name}.data"], tensors[f"{name}.offsets"]
     except KeyError as missing:
-        raise ModelError(f"the model holds no tensor {missing}, which the string table {name!r} needs") from None
+        raise ModelError(f"the model has no tensor {missing}, which the string table {name!r} needs") from None
     if data.dtype != np.uint8 or data.ndim != 1 or offsets.dtype.kind not in "ui" or offsets.ndim != 1:
         raise ModelError(f"the string table {name!r} of the model has tensors of the wrong dtype or shape")
     ends = offsets.astype(np.int64, copy=False)
@@ -169,7 +169,7 @@ def unpack_table(name: str, tensors: Mapping[str, Array]) -> StringTable:
 
 
 def narrow(array: NDArray[np.integer[Any]]) -> NDArray[np.unsignedinteger[Any]]:
-    """The array in the smallest unsigned dtype that holds it. Raises ModelError for negative numbers.
+    """The array in the smallest unsigned dtype that can hold it. Raises ModelError for negative numbers.
 
     >>> narrow(np.array([0, 255])).dtype, narrow(np.array([0, 256])).dtype
     (dtype('uint8'), dtype('uint16'))
@@ -190,14 +190,14 @@ def _little_endian(name: str, tensor: Array) -> Array:
     if dtype not in _NAMES or tensor.ndim > _MOST_DIMENSIONS:
         allowed = ", ".join(str(d) for d in _NAMES)
         raise ModelError(
-            f"tensor {name!r} has the dtype {tensor.dtype} and {tensor.ndim} dimensions; a model file holds "
+            f"tensor {name!r} has the dtype {tensor.dtype} and {tensor.ndim} dimensions; a model file can have "
             f"{allowed} in at most {_MOST_DIMENSIONS} dimensions"
         )
     return np.asarray(tensor, dtype=dtype, order="C")
 
 
 def _encode_header(tensors: Mapping[str, Array], names: Iterable[str], header: Mapping[str, Any]) -> bytes:
-    """The length and the padded JSON header of the file, its hash still zeros."""
+    """The length and the padded JSON header of the file, with zeros in place of the hash."""
     entries: dict[str, Any] = {
         "__metadata__": {
             "format": "corate",
@@ -235,7 +235,7 @@ def _header_json(header: Mapping[str, Any]) -> str:
 
 
 def _as_json(value: Any) -> Any:
-    """The value as JSON gives it back: tuples are lists."""
+    """The value as JSON returns it: tuples become lists."""
     if isinstance(value, Mapping):
         return {key: _as_json(item) for key, item in value.items()}
     return [_as_json(item) for item in value] if isinstance(value, (list, tuple)) else value
@@ -260,11 +260,11 @@ def _digest(blocks: Iterable[bytes | memoryview]) -> str:
 
 
 def _content(path: str, mapped: bool) -> Bytes:
-    """The bytes of the file; mapped only where that leaves the file replaceable."""
+    """The bytes of the file. It is not mapped on Windows, which cannot replace a mapped file."""
     try:
         mode = os.stat(path).st_mode
-        if not stat.S_ISREG(mode):  # opening a pipe would wait for ever
-            what = "a directory" if stat.S_ISDIR(mode) else "no plain file"
+        if not stat.S_ISREG(mode):  # opening a pipe would block
+            what = "a directory" if stat.S_ISDIR(mode) else "not a regular file"
             raise ModelError(f"{path}: not a corate model: this is {what}")
         with open(path, "rb") as file:
             if mapped and os.name != "nt" and os.fstat(file.fileno()).st_size > 0:
@@ -328,7 +328,7 @@ def _decode_header(path: str, text: bytes) -> tuple[dict[str, Any], dict[str, An
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         _refuse(path, f"its header is not the JSON that was expected ({error})")
     if not isinstance(header, dict):
-        _refuse(path, "its header is no JSON object")
+        _refuse(path, "its header is not a JSON object")
     return entries, header
 
 
@@ -340,7 +340,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _views(path: str, data: Bytes, entries: Mapping[str, Any]) -> dict[str, Array]:
-    """A view of the data for every entry; together they must cover it, in order and without gaps."""
+    """A view of the data for every entry. The views must cover the data in order and without gaps."""
     tensors: dict[str, Array] = {}
     end = 0
     for name, entry in entries.items():
@@ -348,11 +348,11 @@ def _views(path: str, data: Bytes, entries: Mapping[str, Any]) -> dict[str, Arra
             dtype = _DTYPES[entry["dtype"]]
             shape, (start, stop) = entry["shape"], entry["data_offsets"]
         except (KeyError, TypeError, ValueError):
-            _refuse(path, f"tensor {name!r} is not described as it should be")
+            _refuse(path, f"tensor {name!r} has an invalid description")
         if not isinstance(shape, list) or len(shape) > _MOST_DIMENSIONS:
             _refuse(path, f"tensor {name!r} has no shape, or more than {_MOST_DIMENSIONS} dimensions")
         if any(type(size) is not int or not 0 <= size < 2**63 for size in (start, stop, *shape)):
-            _refuse(path, f"tensor {name!r} has a size that is no size")
+            _refuse(path, f"tensor {name!r} has an invalid size or offset")
         if start != end or stop - start != math.prod(shape) * dtype.itemsize or stop > len(data):
             _refuse(path, f"tensor {name!r} does not fit its place in the file")
         if start % dtype.itemsize:

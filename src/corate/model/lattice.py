@@ -1,4 +1,4 @@
-"""Lattices: candidate labels with scores at each position, scores between positions, and what can be asked of them."""
+"""Lattices: scores of candidate labels at each position and between positions. Decoding and marginals."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["Lattice"]
 class Lattice:
     """Sentences ready to decode.
 
-    ``sentences`` are (S + 1,) offsets of tokens, ``offsets`` (n + 1,) offsets of candidates; ``labels`` and float32
-    log-``scores`` belong to the candidates, labels rising within a token. ``extra`` are the edge features of tokens,
-    where edges depend on the observation: offsets and ids by token, then rows of label pairs and scores by feature.
+    ``sentences`` are (S + 1,) offsets of tokens, and ``offsets`` are (n + 1,) offsets of candidates. Each candidate has
+    one of the ``labels``, ascending within a token, and one of the float32 log-``scores``. ``extra`` are the edge
+    features, if edges depend on the observation: offsets and ids by token, then label pairs and scores by feature.
 
     >>> edges = _native.Edges.dense(np.zeros((3, 3), np.float32))
     >>> scores = np.log(np.array([0.9, 0.1, 0.2, 0.8], np.float32))
@@ -52,9 +52,9 @@ class Lattice:
         return _native.forward_backward(*arrays, self.edges, self.extra)[:2]
 
     def pair_marginals(self) -> list[NDArray[np.float32]]:
-        """P(y, y') of each token and the one before it, in order: rows are the candidates before, columns its own.
+        """P(y, y') of each token but the first of a sentence, in order.
 
-        The first token of a sentence has none.
+        Rows are the candidates of the previous token, columns those of the token.
 
         >>> edges = _native.Edges.dense(np.zeros((3, 3), np.float32))
         >>> labels, scores = np.array([0, 1, 0], np.int32), np.log(np.array([0.9, 0.1, 1.0], np.float32))
@@ -71,7 +71,7 @@ class Lattice:
         return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
     def path_score(self, sentence: int, labels: NDArray[np.int32]) -> float:
-        """The score of one labelling of one sentence; minus infinity where a label is no candidate."""
+        """The score of one labelling of one sentence; minus infinity if a label is not a candidate."""
         start = int(self.sentences[sentence])
         boundary = self.edges.n_labels
         total, previous, earlier = 0.0, boundary, boundary
@@ -89,7 +89,7 @@ class Lattice:
         return total + self.edges.at(previous, boundary) + self.edges.triple(earlier, previous, boundary)
 
     def _normaliser(self, token: int, previous: int) -> float:
-        """log of the sum over a token's candidates of the exponential of the edge to each, and its node."""
+        """log sum_y exp(node(y) + edge(previous, y)) over the candidates y of a token."""
         a, b = int(self.offsets[token]), int(self.offsets[token + 1])
         terms = [
             float(score) + self.edges.at(previous, y) + self._extra(token, previous, y)
@@ -98,7 +98,7 @@ class Lattice:
         return float(np.logaddexp.reduce(terms))
 
     def _extra(self, token: int, previous: int, label: int) -> float:
-        """What the edge features of a token add to the edge that leads to it."""
+        """The score that the edge features of a token add to an edge."""
         if self.extra is None:
             return 0.0
         offsets, ids, rows, pairs, scores = self.extra

@@ -1,4 +1,4 @@
-"""The tagger: a chain model with the vocabulary and features it was trained with. What is saved, loaded and used."""
+"""The tagger: a chain model with its vocabulary and features. Taggers label sentences, and are saved and loaded."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["FeatureWeight", "LabelPair", "Tagger"]
 
 
 class LabelPair(NamedTuple):
-    """Two neighbouring labels, and how much more often than by chance the second follows the first."""
+    """Two neighbouring labels and their co-occurrence rate: above 1, they are neighbours more often than by chance."""
 
     left: str
     right: str
@@ -66,7 +66,7 @@ class Tagger:
     function: FeatureFunction | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        _ = self._engine  # a model whose parts do not fit together is refused here, not at the first sentence
+        _ = self._engine  # raises ModelError now, not at the first sentence, if the parts do not fit together
 
     @cached_property
     def _engine(self) -> _native.Engine:
@@ -79,7 +79,7 @@ class Tagger:
 
     @cached_property
     def _fitting(self) -> set[str]:
-        """Separators of column text that every label has been found to fit."""
+        """Separators of column text that no label contains, as far as they were checked."""
         return set()
 
     @property
@@ -89,9 +89,9 @@ class Tagger:
 
     @property
     def layout(self) -> tuple[str, ...]:
-        """The columns of the rows it was trained on, in their order, ``label`` and ``_`` (left out) among them.
+        """The columns of the training data in their order, with ``label``, and ``_`` for columns that were skipped.
 
-        Give it to :func:`corate.read` to read more of such data; empty for a model of ready-made features.
+        Pass it to :func:`corate.read` to read data of the same layout. Empty for a model of ready-made features.
         """
         layout = self.record.get("layout")
         usual = (*self.columns, "label") if self.columns else ()
@@ -117,9 +117,9 @@ class Tagger:
     # -- tagging -------------------------------------------------------------------------------------------------
 
     def tag(self, tokens: Sequence[Token]) -> list[str]:
-        """The labels of one sentence: a list of words, or of tuples or mappings where the model reads more columns.
+        """The labels of one sentence: a list of words, or of tuples or mappings if the model reads several columns.
 
-        Of a model of ready-made features, a list of features per token.
+        For a model of ready-made features, give a list of features per token.
 
         >>> import corate
         >>> rows = [("the", "DT", "O"), ("dog", "NN", "B")]
@@ -137,7 +137,7 @@ class Tagger:
         return self.tag_all([tokens])[0]
 
     def tag_all(self, sentences: Corpus | Iterable[Iterable[Token]], *, threads: int = 1) -> list[list[str]]:
-        """The labels of many sentences, on several threads if wanted; the result does not depend on their number."""
+        """The labels of many sentences. The result does not depend on the number of threads."""
         corpus = self._corpus(sentences)
         column = self.tag_corpus(corpus, threads=threads)
         flat = column.values()
@@ -160,10 +160,10 @@ class Tagger:
         threads: int = 1,
         first_line: int = 1,
     ) -> tuple[bytes, int]:
-        r"""Column text (UTF-8) in, the same lines with the label appended out; also the number of tokens.
+        r"""Label column text (UTF-8): returns the same lines with the label appended, and the number of tokens.
 
-        ``columns`` names the columns of the text; if not given, :meth:`text_columns` tells them. Raises DataError where
-        a label of the model cannot stand in such rows, as one with a line feed.
+        ``columns`` names the columns of the text (default: :meth:`text_columns`). Raises DataError if a label of the
+        model cannot be written in such rows, for example because it contains a line feed.
 
         >>> import corate
         >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]]))
@@ -173,7 +173,7 @@ class Tagger:
         if not isinstance(data, bytes):
             raise DataError(f"tag_text takes text as UTF-8 bytes, not as {type(data).__name__}; give it text.encode()")
         if not self.vocabulary.columns or self.vocabulary.attributes is not None:
-            raise ModelError("the model reads ready-made features, not columns; give it items")
+            raise ModelError("the model reads ready-made features, not columns; use tag or tag_all")
         threads = check_threads(threads)
         names = self.text_columns(data, separator, comment) if columns is None else tuple(columns)
         missing = [c for c in self.vocabulary.columns if c not in names]
@@ -197,9 +197,9 @@ class Tagger:
             ) from None
 
     def text_columns(self, data: bytes, separator: str | None = None, comment: str | None = None) -> tuple[str, ...]:
-        r"""The names of the columns of a text, by the layout of the training data; the label may be there or not.
+        r"""The names of the columns of a text, from the layout of the training data. The text may have labels or not.
 
-        A label that came last does not change where the others stand; else the width of the first row tells.
+        If the label is not the last column, the width of the first row decides whether the text has labels.
 
         >>> import corate
         >>> tagger = corate.train(corate.read(b"O Ann\nO sings\n", columns="label,word"))
@@ -220,7 +220,7 @@ class Tagger:
         )
 
     def lattice(self, sentences: Corpus | Iterable[Iterable[Token]]) -> Lattice:
-        """Candidate labels and scores of each token, to decode or look into."""
+        """Candidate labels and scores of each token."""
         corpus = self._corpus(sentences)
         columns, ready = self._inputs(corpus)
         offsets, labels, scores, places, ids = self._engine.lattice(columns, corpus.offsets, ready)
@@ -228,7 +228,7 @@ class Tagger:
         return Lattice(corpus.offsets, offsets, labels, scores, self.model.edges.native(), extra)
 
     def score(self, tokens: Sequence[Token], labels: Sequence[str] | None = None) -> float:
-        """log P(labels | tokens), of the best labelling if none is given; minus infinity where it is impossible.
+        """log P(labels | tokens), by default of the best labels; minus infinity if the labels are impossible.
 
         >>> import corate
         >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("c", "Z"), ("b", "Y")]]))
@@ -246,7 +246,7 @@ class Tagger:
         log_z, _ = lattice.marginals()
         return lattice.path_score(0, ids) - float(log_z[0])
 
-    # -- looking in ----------------------------------------------------------------------------------------------
+    # -- inspection ----------------------------------------------------------------------------------------------
 
     def rates(self, n: int = 10) -> tuple[list[LabelPair], list[LabelPair]]:
         """The ``n`` label pairs that attract each other most, and the ``n`` that avoid each other most.
@@ -273,10 +273,9 @@ class Tagger:
         return pairs(highest), pairs(lowest)
 
     def strongest(self, n: int = 10) -> tuple[list[FeatureWeight], list[FeatureWeight]]:
-        """The ``n`` features that weigh most for a label, and the ``n`` that weigh most against one.
+        """The ``n`` features with the highest weights for a label, and the ``n`` with the lowest.
 
-        The counted scores of whole words, in models with a ladder, are not among them: they are not weights of
-        features.
+        Models with a ladder also have counted scores of whole words. They are not weights of features, and not listed.
 
         >>> import corate
         >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("the", "DET"), ("cat", "NOUN")]])
@@ -297,10 +296,10 @@ class Tagger:
     # -- learning, saving ----------------------------------------------------------------------------------------
 
     def update(self, corpus: Corpus) -> Tagger:
-        """A tagger that has also learned from another corpus; settings that were tuned stay as they are.
+        """A tagger that has also learned from another corpus. Tuned settings do not change.
 
-        For models of the method ``"empirical"``. Raises ModelError where there are no counts: those of other methods
-        are trained further with ``corate.train(corpus, init=tagger)``.
+        For models of the method ``"empirical"``. Raises ModelError if the model has no counts. To train a model of
+        another method further, use ``corate.train(corpus, init=tagger)``.
 
         >>> import corate
         >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]]), "empirical")
@@ -314,18 +313,16 @@ class Tagger:
     def pruned(self, rare: int) -> Tagger:
         """A smaller tagger without the conjunctions, such as word pairs, seen less than ``rare`` times in training.
 
-        Needs the counts. Their rare part is dropped too, so that a later ``update`` starts from what is left.
+        Needs the counts. Rare counts are dropped too, so a later ``update`` does not know them.
         """
         if self.counts is None:
             if self.method != "empirical":
                 raise ModelError(
                     f"only models of the method 'empirical' can be pruned, not {self.method!r}; train with a cutoff"
                 )
-            raise ModelError(
-                "this model holds no counts, so it cannot tell what is rare; train it again and prune then"
-            )
+            raise ModelError("this model has no counts, so rare features are not known; train it again and prune then")
         totals = self.counts.table.totals()
-        # What is derived from others, for unseen words, has no counts of its own and stays.
+        # Derived features, for unseen words, have no counts and are kept.
         vocabulary, rows = self.vocabulary.pruned((totals >= rare) | (totals == 0))
         model = replace(self.model, weights=self.model.weights.take(rows))
         counts = replace(self.counts, vocabulary=vocabulary, table=self.counts.table.take(rows))
@@ -334,8 +331,8 @@ class Tagger:
     def save(self, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False, rare: int = 0) -> int:
         """Write the model file and return its size in bytes.
 
-        Without ``counts`` the file is smaller and cannot be updated; ``half`` stores scores in 16 bits; conjunctions
-        seen less than ``rare`` times are left out.
+        Without ``counts`` the file is smaller, and the model cannot be updated. ``half`` stores scores in 16 bits.
+        Conjunctions seen less than ``rare`` times are left out.
         """
         from corate.model.archive import save
 
@@ -359,7 +356,7 @@ class Tagger:
         return Corpus.from_sentences(lists, columns=self._names(lists))
 
     def _names(self, sentences: list[list[Token]]) -> tuple[str, ...]:
-        """The names of the columns of tokens given in Python."""
+        """The names of the columns of tokens given as Python objects."""
         first = next((token for sentence in sentences for token in sentence), None)
         if first is None:
             return self._needed
@@ -384,7 +381,7 @@ class Tagger:
         return self.columns if self.function is not None else self.vocabulary.columns
 
     def _inputs(self, corpus: Corpus) -> tuple[list[Any], _native.Ready | None]:
-        """A corpus as the engine takes it: the columns it reads, and its ready-made features as ids."""
+        """The input of the engine: the columns that it reads, and ready-made features as ids."""
         if self.vocabulary.attributes is None:
             return column_arrays(corpus, self.vocabulary.columns), None
         if self.function is not None:
@@ -398,7 +395,7 @@ class Tagger:
 
 
 def _extremes(values: NDArray[np.float32], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the ``n`` highest values above zero and the ``n`` lowest below it stand, the most extreme first.
+    """The positions of the ``n`` highest positive and the ``n`` lowest negative values, the most extreme first.
 
     >>> [found.tolist() for found in _extremes(np.array([0.5, -1, 0, 2, 1], np.float32), 2)]
     [[3, 4], [1]]
