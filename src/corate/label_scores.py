@@ -1,4 +1,4 @@
-"""Scores by label and by pair of labels, sparse: what counting derives, what models hold, what training changes."""
+"""Sparse scores of labels and of label pairs. Counting derives them, models store them, training changes them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from corate.types import F32, Ids
 
 __all__ = ["DENSE_LABELS", "EdgeScores", "SparseRows"]
 
-#: Up to so many labels the edge scores are expanded into one table when a model is made ready.
+#: With at most this many labels, edge scores become one dense table when a model is loaded or built.
 DENSE_LABELS = 1024
 
 
 @dataclass(frozen=True, eq=False)
 class SparseRows:
-    """Rows of (label, score): row ``i`` stands from ``offsets[i]`` to ``offsets[i + 1]``, labels rising."""
+    """Rows of (label, score): row ``i`` is from ``offsets[i]`` to ``offsets[i + 1]``, with ascending labels."""
 
     offsets: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
     labels: Ids = field(default_factory=lambda: np.zeros(0, np.int32))
@@ -29,7 +29,7 @@ class SparseRows:
         return len(self.offsets) - 1
 
     def arrays(self) -> tuple[NDArray[np.int64], Ids, F32]:
-        """As the native code takes them."""
+        """The arrays that the native code takes."""
         return self.offsets, self.labels, self.scores
 
     def scaled(self, factor: float) -> SparseRows:
@@ -37,7 +37,7 @@ class SparseRows:
         return SparseRows(self.offsets, self.labels, self.scores * np.float32(factor))
 
     def padded(self, rows: int) -> SparseRows:
-        """With empty rows added at the end, up to ``rows``."""
+        """The rows with empty ones added at the end, up to ``rows``."""
         tail = np.full(rows - len(self), self.offsets[-1], dtype=np.int64)
         return SparseRows(np.concatenate([self.offsets, tail]), self.labels, self.scores)
 
@@ -47,7 +47,7 @@ class SparseRows:
         return SparseRows(offsets, self.labels[where], self.scores[where])
 
     def plus(self, other: SparseRows) -> SparseRows:
-        """The sum of two sets of as many rows.
+        """The sum of two sets of rows of the same number.
 
         >>> a = SparseRows(np.array([0, 2]), np.array([0, 1], np.int32), np.array([1.0, 2.0], np.float32))
         >>> b = SparseRows(np.array([0, 1]), np.array([1], np.int32), np.array([0.5], np.float32))
@@ -57,7 +57,7 @@ class SparseRows:
         return SparseRows(*_native.add_sparse_rows(self.arrays(), other.arrays()))
 
     def compacted(self) -> SparseRows:
-        """Without the entries whose score is zero.
+        """The rows without the entries whose score is zero.
 
         >>> rows = SparseRows(np.array([0, 2]), np.array([0, 1], np.int32), np.array([0.0, 2.0], np.float32))
         >>> rows.compacted().labels.tolist()
@@ -69,7 +69,7 @@ class SparseRows:
 
     @staticmethod
     def joined(parts: list[SparseRows]) -> SparseRows:
-        """All rows of several, one after another."""
+        """The rows of all parts, one part after another."""
         starts = np.cumsum([0, *(len(p.labels) for p in parts)])
         offsets = [p.offsets[1:] + start for p, start in zip(parts, starts, strict=False)]
         return SparseRows(
@@ -80,18 +80,18 @@ class SparseRows:
 
     @staticmethod
     def empty(rows: int) -> SparseRows:
-        """So many rows with nothing in them."""
+        """This many empty rows."""
         return SparseRows(np.zeros(rows + 1, np.int64))
 
 
 @dataclass(frozen=True, eq=False)
 class EdgeScores:
-    """Scores of label pairs, sparse; row K is the start symbol and column K the end symbol.
+    """Sparse scores of label pairs; row K is the start symbol and column K the end symbol.
 
-    A pair that is not stored scores ``-weight * log(1 + row[y] * col[y'])``, the logarithm of a smoothed co-occurrence
-    rate of which nothing was observed; with ``row`` and ``col`` zero it is a plain zero. In models of the second order
-    ``triples`` has a row for each label two back (and the boundary), whose labels are the pairs after it,
-    ``y' * (K + 1) + y''``; a triple that is not stored scores zero.
+    A pair that is not stored scores ``-weight * log(1 + row[y] * col[y'])``, the smoothed log co-occurrence rate of a
+    pair that was never observed. This is zero if ``row`` and ``col`` are zero. In models of the second order,
+    ``triples`` has a row for each first label y (and the boundary); its labels are the pairs ``y' * (K + 1) + y''``
+    after y. A triple that is not stored scores zero.
     """
 
     offsets: NDArray[np.int64]
@@ -100,7 +100,7 @@ class EdgeScores:
     row: F32
     col: F32
     weight: float = 1.0
-    local: bool = False  # each edge normalises over the labels it may lead to, as in a maximum entropy Markov model
+    local: bool = False  # scores are normalised over the next label, as in a maximum entropy Markov model
     triples: SparseRows = field(default_factory=SparseRows)
 
     @classmethod
@@ -119,7 +119,7 @@ class EdgeScores:
 
     @property
     def n_labels(self) -> int:
-        """K, the boundary symbol not counted."""
+        """K, without the boundary symbol."""
         return len(self.row) - 1
 
     def dense(self) -> F32:
@@ -130,7 +130,7 @@ class EdgeScores:
         return table.astype(np.float32)
 
     def native(self) -> _native.Edges:
-        """As the decoder takes it: one table where labels are few, else looked up pair by pair."""
+        """The edges of the decoder: a dense table for few labels, else sparse rows."""
         triples = self.triples.arrays() if len(self.triples) else None
         if self.n_labels <= DENSE_LABELS:
             return _native.Edges.dense(self.dense(), self.local, triples)

@@ -14,8 +14,8 @@ from corate import _native
 from corate.corpus import Attributes
 from corate.counting.counts import Counts, PairCounts, Tokens
 from corate.counting.pooling import (
-    BELIEF,
     LEAST_LADDER,
+    PRIOR_MEAN,
     SMOOTHING,
     Candidates,
     Features,
@@ -168,12 +168,12 @@ def test_fitted_weights_are_an_optimum(seed: int, has_ladder: bool) -> None:
 
     def loss(w: np.ndarray, bias: np.ndarray) -> float:
         fit = reference.loss(evidence, candidates, labels.tolist(), w, bias)
-        return fit + reference.ridge(w, bias, p.prior, BELIEF)
+        return fit + reference.ridge(w, bias, p.prior, PRIOR_MEAN)
 
     best = loss(weights, pool.bias)
     slack = 1e-3 * best  # the fit stops where a step promises less
     rng = np.random.default_rng(seed)
-    assert loss(np.full_like(weights, BELIEF), np.log(p.prior)) > best + slack
+    assert loss(np.full_like(weights, PRIOR_MEAN), np.log(p.prior)) > best + slack
     for step in (0.3, 0.03):
         for i in range(len(weights)):
             for sign in (-1, 1):
@@ -195,7 +195,7 @@ def test_experts_are_believed_a_little_where_nothing_recurs() -> None:
         p.counts.table, p.prior, p.features, p.expert_of, wrong, p.tokens.labels, has_ladder=True, progress=print
     )
     assert pool.ladder == LEAST_LADDER
-    assert pool.experts[0] == pytest.approx(BELIEF, abs=1e-3)
+    assert pool.experts[0] == pytest.approx(PRIOR_MEAN, abs=1e-3)
 
 
 def test_loss_gradient_and_hessian_agree_with_each_other_and_with_plain_numpy() -> None:

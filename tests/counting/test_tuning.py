@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corate.counting.tuning import clearly_better, climb
+from corate.counting.tuning import clearly_better, coordinate_search
 
 
 @dataclass(frozen=True)
@@ -40,23 +40,23 @@ def test_a_token_of_weight_three_counts_for_more_than_two_others(
     assert clearly_better(new, old, weights=np.full(len(pairs), 0.25, np.float32)) == clearly_better(new, old)
 
 
-def test_the_climb_goes_where_the_weights_are() -> None:
+def test_the_search_goes_where_the_weights_are() -> None:
     """Twice as many tokens are right where x is larger, but those that weigh more are right where it is smaller."""
 
-    def judge(p: Point) -> np.ndarray:
+    def correct_tokens(p: Point) -> np.ndarray:
         return np.concatenate([np.arange(60) < 20 * p.x, np.arange(30) < 20 / p.x])
 
-    assert climb(judge, Point(), {"x": 2.0})[0].x > 1.0
+    assert coordinate_search(correct_tokens, Point(), {"x": 2.0})[0].x > 1.0
     weights = np.repeat(np.array([1.0, 9.0], np.float32), [60, 30])
-    assert climb(judge, Point(), {"x": 2.0}, weights=weights)[0].x < 1.0
+    assert coordinate_search(correct_tokens, Point(), {"x": 2.0}, weights=weights)[0].x < 1.0
 
 
 @given(st.integers(-6, 6), st.integers(-6, 6))
-def test_the_climb_ends_at_the_top_of_a_hill(a: int, b: int) -> None:
-    def judge(p: Point) -> np.ndarray:
+def test_the_search_ends_at_the_top_of_a_hill(a: int, b: int) -> None:
+    def correct_tokens(p: Point) -> np.ndarray:
         return np.arange(400) >= 20 * (abs(np.log2(p.x) - a) + abs(np.log2(p.y) - b))
 
-    best, right = climb(judge, Point(), {"x": 2.0, "y": 2.0})
+    best, right = coordinate_search(correct_tokens, Point(), {"x": 2.0, "y": 2.0})
     assert (best.x, best.y) == (2.0**a, 2.0**b)
     assert right.all()
 
@@ -64,17 +64,17 @@ def test_the_climb_ends_at_the_top_of_a_hill(a: int, b: int) -> None:
 def test_noise_moves_nothing() -> None:
     even = np.arange(1000) % 2 == 0
 
-    def judge(p: Point) -> np.ndarray:
+    def correct_tokens(p: Point) -> np.ndarray:
         changed = np.zeros(1000, bool)
         changed[1:17:2] = changed[0:12:2] = p != Point()  # eight mended, six broken
         return even ^ changed
 
-    assert climb(judge, Point(), {"x": 2.0, "y": 1.1})[0] == Point()
+    assert coordinate_search(correct_tokens, Point(), {"x": 2.0, "y": 1.1})[0] == Point()
 
 
 def test_settings_without_a_step_stay_and_progress_is_told() -> None:
     told: list[float] = []
-    best, _ = climb(lambda p: np.arange(100) < 10 * p.y, Point(x=3.0), {"y": 2.0, "x": 2.0}, told.append)
+    best, _ = coordinate_search(lambda p: np.arange(100) < 10 * p.y, Point(x=3.0), {"y": 2.0, "x": 2.0}, told.append)
     assert best.x == 3.0
     assert best.y > 1.0
     assert told == [0.0, 0.5]
@@ -83,7 +83,7 @@ def test_settings_without_a_step_stay_and_progress_is_told() -> None:
 def test_each_setting_is_judged_from_the_best_so_far() -> None:
     """y helps only where x has moved before."""
 
-    def judge(p: Point) -> np.ndarray:
+    def correct_tokens(p: Point) -> np.ndarray:
         return np.arange(100) < (50 if p.x >= 2 and p.y >= 2 else 25 if p.x >= 2 else 0)
 
-    assert climb(judge, Point(), {"x": 2.0, "y": 2.0})[0] == Point(2.0, 2.0)
+    assert coordinate_search(correct_tokens, Point(), {"x": 2.0, "y": 2.0})[0] == Point(2.0, 2.0)

@@ -52,7 +52,9 @@ class Run:
             return np.arange(TOKENS) < self.counts[round(float(weights[0])) - 1]
 
         wanted = len(self.counts) if passes is None else passes
-        return make_passes(run, wanted, one_pass, "fitting", self.told.append, judge=right, store=store, keep=keep)
+        return make_passes(
+            run, wanted, one_pass, "fitting", self.told.append, correct_tokens=right, store=store, keep=keep
+        )
 
 
 def kept(made: Fitted) -> int:

@@ -59,7 +59,7 @@ def loss(x: NDArray, candidates: Sequence[Sequence[int]], gold: Sequence[int], w
     return total
 
 
-def ridge(w: NDArray, bias: NDArray, prior: NDArray, belief: float) -> float:
-    """(|w - belief|^2 + |b - log P|^2) / 2."""
-    pull = np.concatenate([w - belief, bias - np.log(prior)])
+def ridge(w: NDArray, bias: NDArray, prior: NDArray, mean: float) -> float:
+    """(|w - mean|^2 + |b - log P|^2) / 2."""
+    pull = np.concatenate([w - mean, bias - np.log(prior)])
     return 0.5 * float(pull @ pull)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import corate
 from corate import Corpus
-from corate.counting.counted_corpus import MOST_LOOKS, CountedCorpus
+from corate.counting.counted_corpus import MOST_TUNING_COST, CountedCorpus
 from corate.counting.counts import Counts
 from corate.counting.ladder import DEFAULT, MOST_CANDIDATES, PAPER, LadderParameters
 from corate.counting.rates import edge_scores
@@ -322,11 +322,11 @@ def test_a_word_with_thousands_of_labels_keeps_as_many_candidates_as_can_be_deco
 
 
 def test_fewer_tokens_are_held_out_where_words_have_too_many_labels_to_decode_them_all() -> None:
-    looks = MOST_CANDIDATES**2 + 2 * MOST_CANDIDATES
+    cost = MOST_CANDIDATES**2 + 2 * MOST_CANDIDATES
     counted = CountedCorpus(one_word(2 * MOST_CANDIDATES), presets=(DEFAULT,))
     tokens = [len(part.tokens.labels) for part in counted.held_out]
     assert len(tokens) == 5
-    assert all(0 < n <= MOST_LOOKS / 5 / looks for n in tokens)
+    assert all(0 < n <= MOST_TUNING_COST / 5 / cost for n in tokens)
     usual = CountedCorpus(corpus_of([[(f"w{i}", f"L{i % 40}")] * 20 for i in range(600)]), presets=(DEFAULT,))
     assert sum(len(part.tokens.labels) for part in usual.held_out) == 20 * 5 * 60
 
@@ -338,5 +338,5 @@ def test_more_labels_than_can_be_counted_with_are_refused_before_they_are_counte
 
 
 def test_more_labels_than_a_pool_takes_are_refused() -> None:
-    with pytest.raises(DataError, match=r"5,001 labels are more than the 5,000 .* leave the features away"):
+    with pytest.raises(DataError, match=r"5,001 labels are more than the 5,000 .* train without features"):
         corate.train(one_word(MOST_POOLED_LABELS + 1), "empirical", features=["word[0]"], many_labels=True)

@@ -82,7 +82,7 @@ def test_tuning_weighs_the_tokens_it_judges_by_as_their_sentences(method: str, m
         return start, right
 
     module = importlib.import_module(f"corate.training.{'separate' if method == 'separate' else 'chains'}")
-    monkeypatch.setattr(module, "climb", spy)
+    monkeypatch.setattr(module, "coordinate_search", spy)
     options: dict[str, Any] = {"sentence_weights": weights.tolist(), "label_weights": {"N": 2.0}, "tune": True}
     corate.train(corpus_of(SENTENCES), method, features=["word[0]"], **options)
     lengths = [len(s) for s in SENTENCES]

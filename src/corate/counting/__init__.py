@@ -1,1 +1,1 @@
-"""All that is counted, and what is derived from counts: every training method stands on it."""
+"""Counts, and what is derived from them. Every training method uses this package."""

@@ -1,4 +1,4 @@
-"""A corpus that is counted once, and the sentences that are held out of its counts. Every method stands on it."""
+"""A counted corpus, and the sentences that are held out of its counts. Every training method uses it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from corate.features.vocabulary import BOUNDARIES, Vocabulary
 
 __all__ = ["CountedCorpus", "HeldOut"]
 
-#: What tuning may look at in the folds, pairs of labels that a word was seen with, and for every token all labels: more
-#: than there is with 40 labels for each word and 900 in all.
-MOST_LOOKS = 30_000_000
+#: The limit on the cost of tuning, over all folds. A token costs the square of the number of labels seen with its word,
+#: plus the number of all labels. 40 labels for each word and 900 in all stay below it.
+MOST_TUNING_COST = 30_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Tokens that the table does not count, with the vocabulary that numbers their strings."""
+    """Tokens that are not counted in the table, and the vocabulary with the ids of their strings."""
 
     tokens: Tokens
     vocabulary: Vocabulary
@@ -34,9 +34,9 @@ class HeldOut:
 
 
 class CountedCorpus:
-    """Counts of the features that templates and the rungs of ladders look at, with each label, and of label pairs.
+    """Counts of (feature, label) pairs, for templates and the rungs of ladders, and of label pairs.
 
-    Without ``held_out`` sentences, parts of the corpus are taken out of the counts to be looked at.
+    Without ``held_out`` sentences, parts of the corpus are taken out of the counts and serve as held-out sentences.
     """
 
     def __init__(
@@ -53,10 +53,10 @@ class CountedCorpus:
         if corpus.n_tokens == 0:
             raise DataError("there are no tokens to train on")
         if corpus.word is None and corpus.attributes is None:
-            raise DataError("the data has labels and nothing to tell them from; give words or features")
+            raise DataError("the data has labels but neither words nor features; give words or features")
         self.word = None if corpus.word is None else corpus.word.name
         if self.word is not None:
-            Atom(WordFunction(), self.word, 0)  # refuses a name that no template could hold
+            Atom(WordFunction(), self.word, 0)  # raises an error for a name that no template can contain
         self.presets, self.seed = presets if self.word is not None else (), seed
         vocabulary = self._vocabulary(templates, corpus, unknown)
         self.counts, self.tokens = Counts.of(corpus, vocabulary, self.word, unknown, threads)
@@ -70,7 +70,7 @@ class CountedCorpus:
         counted.update(dict.fromkeys(templates))
         derived = [t for preset in self.presets for t in preset.derived(self.word)]
         rungs = [atom for preset in self.presets for atom in preset.atoms(self.word)]
-        known = lexicons_of(templates)  # perhaps they have learned what the rungs need
+        known = lexicons_of(templates)  # the templates may already have the lexicons that the rungs need
         learning = [atom for atom in rungs if atom.with_lexicons(known).function.table is None]
         known |= learned_lexicons(learning, corpus, *label_ids(corpus, unknown))
         return Vocabulary.of([*counted, *derived], [atom.with_lexicons(known) for atom in rungs])
@@ -78,30 +78,30 @@ class CountedCorpus:
     def _held_out(self, corpus: Corpus | None) -> list[HeldOut]:
         if corpus is not None:
             if corpus.n_tokens == 0:
-                raise DataError("there are no held-out tokens to tune on; give some, or leave held_out away")
+                raise DataError("there are no held-out tokens to tune on; give some, or omit held_out")
             tokens, vocabulary = held_out_tokens(self.counts, corpus, self.word)
             return [HeldOut(tokens, vocabulary, self.counts.table)]
         folds = slices(self.tokens.offsets, self.seed)
-        kept = [self._affordable(sentences, MOST_LOOKS / len(folds)) for sentences in folds]
+        kept = [self._affordable(sentences, MOST_TUNING_COST / len(folds)) for sentences in folds]
         parts = [take(self.tokens, sentences) for sentences in kept if len(sentences)]
         return [HeldOut(part, self.counts.vocabulary, without(self.counts, part)) for part in parts]
 
     def _affordable(self, sentences: NDArray[np.int64], most: float) -> NDArray[np.int64]:
-        """The first sentences of a fold, as far as scoring and decoding them does not look at more than ``most``."""
+        """The first sentences of a fold, as many as can be scored and decoded at a cost of at most ``most``."""
         if self.tokens.words is None:
             return sentences
         words = self.counts.of_template(0)
         seen = np.minimum(np.diff(words.offsets)[BOUNDARIES:], MOST_CANDIDATES)
-        looks = np.concatenate([[0], np.cumsum(seen[self.tokens.words] ** 2 + self.n_labels)])
-        spent = np.cumsum(looks[self.tokens.offsets[sentences + 1]] - looks[self.tokens.offsets[sentences]])
+        cost = np.concatenate([[0], np.cumsum(seen[self.tokens.words] ** 2 + self.n_labels)])
+        spent = np.cumsum(cost[self.tokens.offsets[sentences + 1]] - cost[self.tokens.offsets[sentences]])
         return sentences[spent <= most]
 
     def tables(self, preset: LadderPreset, vocabulary: Vocabulary, table: Table) -> LadderTables:
-        """What a ladder reads of a table of counts; the vocabulary may have grown by strings that were not counted."""
+        """The tables of a ladder, from a table of counts. The vocabulary may have strings that were not counted."""
         return ladder_tables(replace(self.counts, table=table), preset, self.word or "", vocabulary)
 
     def sample(self, tokens: int) -> Tokens:
-        """Whole sentences in blocks spread over the corpus, about so many tokens."""
+        """About this many tokens: whole sentences, in blocks spread over the corpus."""
         sentences = len(self.tokens.offsets) - 1
         want = tokens / max(1, int(self.tokens.offsets[-1])) * sentences
         if want >= sentences:

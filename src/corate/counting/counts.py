@@ -1,8 +1,8 @@
-"""Counts: all that empirical training takes from a corpus, in one pass.
+"""Counts: everything that empirical training takes from a corpus, in one pass.
 
-Two tables of raw token counts: how often each label was seen with each feature, and how often each label followed each
-other, with a boundary symbol around the sentence (id K). Both are sums over tokens, so the counts of two corpora add up
-to the counts of both; types, rarity and probabilities are derived afterwards.
+There are two tables of raw token counts: how often each label was seen with each feature, and how often each label
+followed each other label. A boundary symbol (id K) surrounds the sentence. Both are sums over tokens, so the counts of
+two corpora can be added. Types, rarity and probabilities are derived afterwards.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ __all__ = ["Counts", "PairCounts", "Table", "Tokens", "count_features", "label_i
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Label counts by context, sparse: row ``c`` is ``labels``/``counts`` from ``offsets[c]`` to ``offsets[c + 1]``."""
+    """Sparse label counts by context: row ``c`` is ``labels``/``counts`` from ``offsets[c]`` to ``offsets[c + 1]``."""
 
     offsets: NDArray[np.int64]
     labels: Ids
     counts: Ids
 
     def arrays(self) -> tuple[NDArray[np.int64], Ids, Ids]:
-        """As the native code takes it."""
+        """The arrays that the native code takes."""
         return self.offsets, self.labels, self.counts
 
     def __len__(self) -> int:
@@ -43,7 +43,7 @@ class Table:
         return Table(self.offsets[start : stop + 1] - a, self.labels[a:b], self.counts[a:b])
 
     def padded(self, rows: int) -> Table:
-        """With empty rows added at the end, up to ``rows``."""
+        """The table with empty rows added at the end, up to ``rows``."""
         tail = np.full(rows - len(self), self.offsets[-1], dtype=np.int64)
         return Table(np.concatenate([self.offsets, tail]), self.labels, self.counts)
 
@@ -53,7 +53,7 @@ class Table:
         return Table(offsets, self.labels[where], self.counts[where])
 
     def capped(self, most: int) -> Table:
-        """Of each row the ``most`` most frequent labels, of equals the first ones; itself where no row has more.
+        """The ``most`` most frequent labels of each row; of equally frequent labels, the first ones.
 
         >>> table = Table(np.array([0, 3, 4]), np.array([0, 2, 5, 1]), np.array([1, 2, 2, 1]))
         >>> [array.tolist() for array in table.capped(2).arrays()]
@@ -62,13 +62,13 @@ class Table:
         if (np.diff(self.offsets) <= most).all():
             return self
         rows = self.contexts()
-        order = np.lexsort((-self.counts, rows))  # of each row the most frequent first
+        order = np.lexsort((-self.counts, rows))  # within a row, the most frequent first
         kept = np.sort(order[np.arange(len(order)) - self.offsets[:-1][rows] < most])
         offsets = np.searchsorted(rows[kept], np.arange(len(self) + 1)).astype(np.int64)
         return Table(offsets, self.labels[kept], self.counts[kept])
 
     def totals(self) -> NDArray[np.int64]:
-        """Tokens of each row."""
+        """The number of tokens in each row."""
         sums = offsets_of(self.counts)
         return np.asarray(sums[self.offsets[1:]] - sums[self.offsets[:-1]])
 
@@ -79,7 +79,7 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
-    """How often label ``to`` followed label ``origin``; id K stands for the boundary. Sorted by both."""
+    """How often label ``to`` followed label ``origin``, sorted by both. Id K is the boundary."""
 
     origin: Ids
     to: Ids
@@ -88,18 +88,18 @@ class PairCounts:
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """Tokens as they are numbered: (T, n) features within their templates, words, labels, sentences, attributes."""
+    """Tokens as ids: (T, n) features within their templates, words, labels, sentence offsets, attributes."""
 
     features: Ids
     words: Ids | None
     labels: Ids
     offsets: NDArray[np.int64]
     attributes: Attributes | None = None
-    weights: NDArray[np.float32] | None = None  # how much each token counts in methods that weigh them; 1 without
-    sentence_weights: NDArray[np.float32] | None = None  # how much each sentence does, the weights of labels aside
+    weights: NDArray[np.float32] | None = None  # of tokens, in methods that use weights; None: all 1
+    sentence_weights: NDArray[np.float32] | None = None  # of sentences, without the weights of labels
 
     def as_sentences(self) -> NDArray[np.float32] | None:
-        """How much each token counts where labels are held against the right ones: as its sentence."""
+        """The weight of each token in an accuracy: the weight of its sentence."""
         if self.sentence_weights is None:
             return None
         return np.repeat(self.sentence_weights, np.diff(self.offsets))
@@ -107,7 +107,7 @@ class Tokens:
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Counts of features with labels and of label pairs, with the vocabulary and the labels they are about."""
+    """Counts of (feature, label) pairs and of label pairs, with their vocabulary and labels."""
 
     vocabulary: Vocabulary
     labels: StringTable
@@ -120,7 +120,7 @@ class Counts:
     def of(
         cls, corpus: Corpus, vocabulary: Vocabulary, word: str | None, unknown: str | None = None, threads: int = 1
     ) -> tuple[Counts, Tokens]:
-        """Count a labelled corpus, filling the (empty) vocabulary; also returns the tokens as they were numbered.
+        """Count a labelled corpus, filling the (empty) vocabulary; also returns the tokens as ids.
 
         Tokens whose label is ``unknown`` have the label -1 and are not counted.
         """
@@ -142,7 +142,7 @@ class Counts:
         return self.table.rows(int(bases[t]), int(bases[t + 1]))
 
     def merged(self, other: Counts) -> Counts:
-        """The counts of both corpora together; features and labels of this one keep their order.
+        """The counts of both corpora together; features and labels of ``self`` keep their order.
 
         >>> from corate.features.templates import parse
         >>> def count(*sentences):
@@ -182,9 +182,9 @@ class Counts:
 
 
 def label_ids(corpus: Corpus, unknown: str | None = None) -> tuple[StringTable, Ids]:
-    """The labels that occur, in order of their first token in the table, and the id of each token's label.
+    """The labels that occur, in the order of the corpus's string table, and the id of each token's label.
 
-    The label ``unknown`` says that a token's label is not known; its id is -1.
+    The label ``unknown`` marks tokens whose label is not known; their id is -1.
 
     >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "?")]])
     >>> names, ids = label_ids(corpus, unknown="?")
@@ -198,7 +198,7 @@ def label_ids(corpus: Corpus, unknown: str | None = None) -> tuple[StringTable, 
     if unknown is not None and unknown in names:
         used[names.index(unknown)] = False
         if not used.any():
-            raise DataError(f"every label is {unknown!r}, which says that it is not known; label some tokens")
+            raise DataError(f"every label is {unknown!r}, which marks unknown labels; label some tokens")
     if used.all():
         return column.strings, column.ids
     table, _ = StringTable.intern([names[i] for i in np.flatnonzero(used)])
@@ -206,7 +206,7 @@ def label_ids(corpus: Corpus, unknown: str | None = None) -> tuple[StringTable, 
 
 
 def count_features(tokens: Tokens, vocabulary: Vocabulary, n_labels: int, threads: int = 1) -> Table:
-    """How often each feature of a vocabulary was seen with each label; tokens without a known label are left out."""
+    """How often each feature of a vocabulary was seen with each label. Tokens of unknown label are left out."""
     of_templates = _native.count_tables(tokens.features, tokens.labels, vocabulary.map.sizes(), n_labels, threads)
     if tokens.attributes is None:
         return Table(*of_templates)

@@ -1,7 +1,7 @@
-"""Held-out tokens: sentences taken out of the counts, so that settings can be judged on what was not counted.
+"""Held-out tokens: sentences taken out of the counts, so that settings are evaluated on tokens that were not counted.
 
-Blocks of neighbouring sentences are taken, not single ones: a name that recurs in a text should not be known from the
-sentence next to it. Small corpora give several folds, large ones a slice.
+Blocks of neighbouring sentences are taken, not single sentences: a name that recurs in a text should not be known from
+the next sentence. Small corpora give several folds, large ones a single slice.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from corate.ragged import take_rows
 
 __all__ = ["held_out_tokens", "slices", "without"]
 
-#: Tokens looked at in all folds together: enough to tell settings apart, and quick.
+#: The number of held-out tokens in all folds together: enough to compare settings, and quick.
 TOKENS = 12_000
-#: The most that one fold takes out of the counts.
+#: The largest share of the tokens that one fold takes out of the counts.
 SHARE = 0.1
 MOST_FOLDS = 5
 BLOCKS = 10
-#: With fewer sentences nothing is held out, and nothing tuned.
+#: With fewer sentences nothing is held out or tuned.
 FEWEST_SENTENCES = 20
 
 
 def slices(offsets: NDArray[np.int64], seed: int) -> list[NDArray[np.int64]]:
-    """Sentences of each fold: up to ten blocks spread over the corpus, the same for the same seed; no two overlap.
+    """The sentences of each fold: up to ten blocks spread over the corpus. Folds do not overlap.
 
     >>> [len(fold) for fold in slices(np.arange(0, 100_001, 10), seed=0)]
     [1000, 200]
@@ -66,7 +66,7 @@ def take(tokens: Tokens, sentences: NDArray[np.int64]) -> Tokens:
 
 
 def without(counts: Counts, tokens: Tokens) -> Table:
-    """The counts with some of their own tokens taken out."""
+    """The table of counts without some of the counted tokens."""
     bases = counts.vocabulary.bases
     left = counts.table.counts.copy()
     known = tokens.labels >= 0
@@ -82,7 +82,7 @@ def without(counts: Counts, tokens: Tokens) -> Table:
 
 
 def held_out_tokens(counts: Counts, corpus: Corpus, word: str | None) -> tuple[Tokens, Vocabulary]:
-    """The tokens of a corpus that was not counted, and the vocabulary grown by its strings (the counts' own is not).
+    """The tokens of a corpus that was not counted, and a copy of the vocabulary with its strings added.
 
     A label that was never counted has the id -1.
     """

@@ -1,7 +1,7 @@
 """The back-off ladder: node scores of the empirical method from counts of words and their neighbours.
 
-The formulas stand in ``native/counting/ladder.cpp``. Here are the two presets, what can be tuned, the scores of tokens
-that were held out of the counts, and the compiling of a tuned ladder into the rows and weights of a chain model.
+The formulas are in ``native/counting/ladder.cpp``. This module has the two presets, the parameters that can be tuned,
+the scores of held-out tokens, and the conversion of a tuned ladder into the rows and weights of a chain model.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ __all__ = [
 ]
 
 
-#: The keys of pairs of values, and what was counted of each.
+#: The keys of pairs of values, and the label counts of each.
 KeyedTable = tuple[NDArray[np.uint64], Table]
 
-#: A word's candidates are at most so many of the labels it was seen with, the most frequent ones: a step of decoding
-#: looks at all pairs of two words' candidates.
+#: A word has at most this many candidates, the most frequent of the labels it was seen with: a step of decoding
+#: compares all pairs of two words' candidates.
 MOST_CANDIDATES = 1000
 
-#: What the ladder says of a label it does not hold possible: log of one in a million.
+#: The score of a label that is not a candidate of the ladder.
 FLOOR = float(np.log(1e-6))
-_EVERY = 1 << 60  # no word has so many tokens: all types count
+_NO_LIMIT = 1 << 60  # no word has this many tokens: all types count
 
 
 @dataclass(frozen=True)
 class LadderPreset:
-    """Which rungs there are, from specific to general, and whether neighbours are looked at."""
+    """The rungs of a ladder, from specific to general, and whether it uses neighbouring words."""
 
     name: str
     rungs: tuple[str, ...]
@@ -56,7 +56,7 @@ class LadderPreset:
     neighbours: bool
 
     def within(self, vocabulary: Vocabulary, word: str) -> LadderPreset:
-        """The preset for a vocabulary, which in a model of an older version may have no rung that learns."""
+        """The preset for a vocabulary. In a model of an older version, rungs with learned lexicons may be missing."""
         kept = [atom in vocabulary.rungs or not atom.function.learns for atom in self.atoms(word)]
         return replace(self, rungs=tuple(compress(self.rungs, kept)), rare_only=tuple(compress(self.rare_only, kept)))
 
@@ -65,23 +65,24 @@ class LadderPreset:
         return tuple(parse(f"{rung.replace('word', word)}").atoms[0] for rung in self.rungs)
 
     def templates(self, word: str) -> tuple[Template, ...]:
-        """What is counted: words, and pairs of neighbours."""
+        """The templates that are counted: words, and pairs of neighbours."""
         texts = [f"{word}[0]"]
         if self.neighbours:
             texts += [f"{word}[-1]|{word}[0]", f"{word}[0]|{word}[1]"]
         return tuple(parse(t) for t in texts)
 
     def derived(self, word: str) -> tuple[Template, ...]:
-        """What is derived from the pairs when a model is made: neighbours of the classes of unseen words."""
+        """The templates that are derived from the pairs when a model is built: neighbours of unseen word classes."""
         texts = [f"{word}[-1]|unseen_class({word}[0])", f"unseen_class({word}[0])|{word}[1]"]
         return tuple(parse(t) for t in texts) if self.neighbours else ()
 
 
 _KIN = "kin(word[0])"
-#: A row of the rung is the mean over so many words of the same kin.
+#: A row of this rung is the mean over this many related words.
 KIN_WORDS = 8
 
-#: Word, lower-case word, kin, class with the last five to one letters, class, prior; left and right neighbours.
+#: Word, lower-case word, related words, class with the last five to one letters, class, prior; left and right
+#: neighbours.
 DEFAULT = LadderPreset(
     "default",
     ("lower(word[0])", _KIN, *(f"ending(word[0], {n})" for n in (5, 4, 3, 2, 1)), "letter_class(word[0])"),
@@ -89,7 +90,7 @@ DEFAULT = LadderPreset(
     True,
 )
 
-#: The paper's own (section "Fully Empirical"): word, then the average over all word types of the same spelling.
+#: The paper's ladder (section "Fully Empirical"): word, then the average over all word types of the same spelling.
 PAPER = LadderPreset("paper", ("spelling(word[0])",), (False,), False)
 
 PRESETS = {preset.name: preset for preset in (DEFAULT, PAPER)}
@@ -97,40 +98,40 @@ PRESETS = {preset.name: preset for preset in (DEFAULT, PAPER)}
 
 @dataclass(frozen=True)
 class LadderParameters:
-    """What a ladder can be tuned by. The names are those shown to users."""
+    """The parameters of a ladder, under the names that users see."""
 
-    word_k: float = 0.5  # how many tokens the rungs weigh against a word's own counts
+    word_k: float = 0.5  # weight of the rungs against a word's own counts, in tokens
     lower_k: float = 0.25  # the same, in types, for the lower-case form
     rung_k: float = 4.0  # and for the other rungs
-    rare: int = 10  # words with at most so many tokens teach the rungs
+    rare: int = 10  # words with at most this many tokens are counted in the rungs
     pair_k: float = 2.0  # smoothing of neighbour pairs
     class_k: float = 4.0  # smoothing of neighbours of unseen words
     neighbour: float = 0.7  # weight of neighbour pairs
     context: float = 0.7  # weight of neighbours of unseen words
     oov: float = 1.0  # mu as a weight: P(y | x) ** mu for unseen words
-    oov_constant: float = 1.0  # mu as a factor, the paper's reading: mu P(y | x), which cannot change the best path
+    oov_constant: float = 1.0  # mu as a factor, as in the paper: mu P(y | x), which cannot change the best path
     edge: float = 0.75  # weight of the label pairs
     edge_k: float = 0.5  # smoothing of the co-occurrence rates
-    threshold: float = 1e-4  # labels less probable than so much of the best are no candidates
-    cap: int = 48  # and no more than so many are, but for those seen with the word
+    threshold: float = 1e-4  # labels less probable than this share of the best label are not candidates
+    cap: int = 48  # the most candidates of a word, apart from the labels it was seen with
 
     @classmethod
     def of(cls, preset: LadderPreset) -> LadderParameters:
-        """The values to start from."""
+        """The default values, which tuning starts from."""
         if preset is PAPER:
             return cls(word_k=0.0, lower_k=0.0, rung_k=0.0, neighbour=0.0, context=0.0, edge=1.0)
         return cls()
 
     def derive(self, ladder: _native.Ladder, preset: LadderPreset) -> None:
-        """Have a native ladder derive its probabilities with these values."""
+        """Derive the probabilities of a native ladder with these values."""
         ks = [self.lower_k if "lower" in rung else self.rung_k for rung in preset.rungs]
-        rare = [self.rare if only else _EVERY for only in preset.rare_only]
+        rare = [self.rare if only else _NO_LIMIT for only in preset.rare_only]
         ladder.derive(ks, rare, self.word_k, 0.1)
 
 
 @dataclass(frozen=True, eq=False)
 class NodeParts:
-    """Candidate labels of tokens, and the parts of their scores before they are weighted and summed."""
+    """Candidate labels of tokens, and the parts of their scores, not yet weighted and summed."""
 
     offsets: NDArray[np.int64]
     labels: Ids
@@ -141,7 +142,7 @@ class NodeParts:
     known: NDArray[np.bool_]
 
     def scores(self, p: LadderParameters) -> F32:
-        """log P(y | word), tempered for unseen words, plus the weighted neighbours."""
+        """log P(y | word), weighted for unseen words, plus the weighted neighbours."""
         scores = self.word + np.float32(p.neighbour) * (self.left + self.right)
         if p.oov != 1.0:
             widths = np.diff(self.offsets)
@@ -156,7 +157,7 @@ _EMPTY = Table(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int3
 
 
 class LadderTables:
-    """The tables a ladder reads: words, neighbour pairs, and what unseen words take from them."""
+    """The tables that a ladder reads: words, neighbour pairs, and the neighbours of unseen words."""
 
     def __init__(
         self, vocabulary: Vocabulary, preset: LadderPreset, word: str, tables: dict[int, Table], n_labels: int
@@ -199,7 +200,7 @@ class LadderTables:
         return found[0], found[1], classes
 
     def parts(self, p: LadderParameters, tokens: Tokens, left_out: Ids | None = None) -> NodeParts:
-        """Candidates and score parts of tokens; ``left_out`` are their labels where each is to be judged as new."""
+        """Candidates and score parts of tokens. Given their labels as ``left_out``, counts leave out each token."""
         assert tokens.words is not None
         p.derive(self.ladder, self.preset)
         left, right, classes = self.contexts(p.rare)
@@ -231,10 +232,10 @@ class LadderTables:
         return NodeParts(offsets, labels, word, from_left, from_right, context, known.astype(bool))
 
     def compiled(self, p: LadderParameters) -> tuple[SparseRows, list[int], dict[int, SparseRows]]:
-        """The ladder as part of a chain model: its rows, where each rung's begin, and weights by template.
+        """The ladder as part of a chain model: its rows, where the rows of each rung begin, and weights by template.
 
-        The weights are those of the neighbour templates and, in the last two templates of the vocabulary, of the
-        neighbours of unseen words; features of the latter are added to the vocabulary here.
+        The neighbour templates have weights. So have the last two templates of the vocabulary, the neighbours of
+        unseen words; their features are added to the vocabulary here.
         """
         p.derive(self.ladder, self.preset)
         words = SparseRows(*self.ladder.word_rows(p.threshold, p.cap))
@@ -256,7 +257,7 @@ class LadderTables:
         return SparseRows.joined([*parts, prior]), bases, weights
 
     def _unseen_rows(self, rung: int, p: LadderParameters) -> SparseRows:
-        # Of kin the endings differ, and so do their more general rungs.
+        # Related words have different endings, and so different rungs after this one.
         words = KIN_WORDS if self.preset.rungs[rung : rung + 1] == (_KIN,) else 1
         rows = SparseRows(*self.ladder.rung_rows(rung, p.threshold, p.cap, words)).scaled(p.oov)
         return replace(rows, scores=rows.scores + np.float32(np.log(p.oov_constant)))
@@ -291,7 +292,7 @@ class LadderTables:
 
 
 def _placed(rows: SparseRows, places: Ids, size: int) -> SparseRows:
-    """Rows moved to other places among ``size`` rows, the others left empty."""
+    """Rows moved to other places among ``size`` rows; the other rows are empty."""
     lengths = np.zeros(size, np.int64)
     lengths[places] = np.diff(rows.offsets)
     offsets = offsets_of(lengths)
@@ -306,7 +307,7 @@ def _seen(ids: Ids, known: int) -> Ids:
 
 
 def _neighbour_values(tokens: Tokens) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """The values of word[-1] and word[1] at each token, boundaries included, as the vocabulary numbers them."""
+    """The ids of word[-1] and word[1] at each token, with boundaries, as in the vocabulary."""
     assert tokens.words is not None
     words = tokens.words.astype(np.uint64) + np.uint64(BOUNDARIES)
     left = np.roll(words, 1)
@@ -320,7 +321,7 @@ def _neighbour_values(tokens: Tokens) -> tuple[NDArray[np.uint64], NDArray[np.ui
 def ladder_tables(
     counts: Counts, preset: LadderPreset, word: str, vocabulary: Vocabulary | None = None
 ) -> LadderTables:
-    """What a ladder reads of the counts; ``vocabulary`` may have grown by strings that were not counted."""
+    """The tables of a ladder, from counts. ``vocabulary`` may have strings that were not counted."""
     bases = counts.vocabulary.bases
     wanted = [counts.vocabulary.templates.index(t) for t in preset.templates(word)]
     tables = {i: counts.table.rows(int(bases[t]), int(bases[t + 1])) for i, t in enumerate(wanted)}

@@ -1,4 +1,4 @@
-"""Tuning of a ladder: its settings are chosen by the held-out tokens that it labels right."""
+"""Tuning of a ladder: its settings are chosen by accuracy on held-out tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from corate.counting.counts import PairCounts, Tokens
 from corate.counting.ladder import PAPER, LadderParameters, LadderPreset, LadderTables, NodeParts
 from corate.counting.pooling import Candidates
 from corate.counting.rates import edge_scores
-from corate.counting.tuning import climb
+from corate.counting.tuning import coordinate_search
 from corate.progress import OnProgress, ProgressEvent
 from corate.types import Ids
 
@@ -36,7 +36,7 @@ _PAPER_STEPS = {"oov": 1.25, "edge": 1.2}
 
 @dataclass(frozen=True)
 class TunedLadder:
-    """The chosen settings; accuracy and mean -log P(right label) on the held-out tokens, None without any."""
+    """The chosen settings; accuracy and mean -log P(correct label) on the held-out tokens, None without any."""
 
     parameters: LadderParameters
     accuracy: float | None
@@ -49,7 +49,7 @@ def tune_ladder(
     settings: Mapping[str, Any],
     progress: OnProgress,
 ) -> TunedLadder:
-    """Tune a ladder on the held-out tokens; the ``settings`` that are given stay as they are."""
+    """Tune a ladder on the held-out tokens. The given ``settings`` are not changed."""
     start = replace(LadderParameters.of(preset), **settings)
     folds = [(h.tokens, counted.tables(preset, h.vocabulary, h.table)) for h in counted.held_out]
     if not folds:
@@ -58,12 +58,12 @@ def tune_ladder(
     steps = {name: step for name, step in usual.items() if name not in settings}
     trial = _Trial(folds, counted.counts.pairs, counted.n_labels)
     stage = f"tuning the {preset.name} ladder"
-    parameters, _ = climb(trial, start, steps, lambda done: progress(ProgressEvent(stage, done)))
+    parameters, _ = coordinate_search(trial, start, steps, lambda done: progress(ProgressEvent(stage, done)))
     return TunedLadder(parameters, *trial.measure(parameters))
 
 
 class _Trial:
-    """Says which held-out tokens a ladder labels right; parts of the scores are kept where only weights change."""
+    """Finds the held-out tokens that a ladder labels correctly. Reuses score parts if only weights change."""
 
     def __init__(self, folds: list[tuple[Tokens, LadderTables]], pairs: PairCounts, n_labels: int) -> None:
         self.folds, self.pairs, self.n_labels = folds, pairs, n_labels
@@ -78,14 +78,14 @@ class _Trial:
 
     def __call__(self, p: LadderParameters) -> NDArray[np.bool_]:
         edges = edge_scores(self.pairs, self.n_labels, p.edge_k, p.edge).native()
-        right = []
+        correct = []
         for (tokens, _), parts in zip(self.folds, self.parts(p), strict=True):
             best, _ = _native.viterbi(tokens.offsets, parts.offsets, parts.labels, parts.scores(p), edges)
-            right.append(best == tokens.labels)
-        return np.concatenate(right)
+            correct.append(best == tokens.labels)
+        return np.concatenate(correct)
 
     def measure(self, p: LadderParameters) -> tuple[float, float]:
-        """Accuracy, and the mean negative log-probability of the right label."""
+        """Accuracy, and the mean negative log-probability of the correct label."""
         edges = edge_scores(self.pairs, self.n_labels, p.edge_k, p.edge).native()
         measured = [
             measure_candidates(tokens, parts.offsets, parts.labels, parts.scores(p), edges)
@@ -97,7 +97,7 @@ class _Trial:
 def measure_candidates(
     tokens: Tokens, offsets: NDArray[np.int64], labels: Ids, scores: NDArray[np.float32], edges: _native.Edges
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Which tokens are right, and -log P(right label) of each, at most that of one in a hundred thousand."""
+    """Which tokens are correct, and -log P(correct label) of each, with P at least 1e-5."""
     best, _ = _native.viterbi(tokens.offsets, offsets, labels, scores, edges)
     _, marginals, _ = _native.forward_backward(tokens.offsets, offsets, labels, scores, edges)
     gold = Candidates(offsets, labels, scores).find(tokens.labels)

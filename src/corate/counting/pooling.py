@@ -1,8 +1,8 @@
-"""Pooling: any features, by counting alone. Each template is an expert; a few weights say how far to believe it.
+"""Pooling: scores of any features, by counting alone. Each template is an expert with a weight.
 
-The formulas stand in ``native/counting/pooling.cpp``. One weight per expert and one bias per label are fitted by a
-small convex problem on tokens that are each left out of the counts; the word ladder, where there is one, is an expert
-like the others. Then the edges are fitted given the nodes.
+The formulas are in ``native/counting/pooling.cpp``. One weight per expert and one bias per label are fitted by a small
+convex problem on tokens, each of which is left out of the counts. The word ladder, if there is one, is an expert like
+the others. Then the edges are fitted given the nodes.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from corate.types import F32, F64, Ids
 __all__ = ["Candidates", "Features", "Pool", "experts", "fit_edges", "fit_weights", "label_prior"]
 
 
-#: How many tokens' worth of the label prior every expert is smoothed by.
+#: Weight of the label prior that smooths every expert, in tokens.
 SMOOTHING = 1.0
-#: Gaussian prior of the weights, in tokens, and where it has its centre.
+#: Gaussian prior of the weights: its strength, in tokens, and its mean.
 RIDGE = 1.0
-BELIEF = 0.2
-#: Where few words recur, leaving one out makes the ladder look worse than nothing; it is never believed less than this.
+PRIOR_MEAN = 0.2
+#: The least weight of the ladder. If few words recur, leave-one-out scores make the ladder look useless.
 LEAST_LADDER = 0.1
-#: Newton steps at most, and the share of the loss a step must promise to be worth taking.
+#: The most Newton steps, and the least expected gain of a step, as a share of the loss.
 MOST_STEPS = 20
 TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The features of tokens: of token ``t``, ``ids[offsets[t]:offsets[t + 1]]``."""
+    """The features of tokens; token ``t`` has ``ids[offsets[t]:offsets[t + 1]]``."""
 
     offsets: NDArray[np.int64]
     ids: Ids
-    values: F32 | None = None  # where some are not 1
+    values: F32 | None = None  # None: all are 1
 
     @classmethod
     def of(
@@ -54,10 +54,10 @@ class Features:
         kept: NDArray[np.bool_] | None = None,
         last: int = -1,
     ) -> Features:
-        """The attributes of tokens, then their features by the ``wanted`` templates, all if none are named.
+        """The attributes of tokens, then their features by the ``wanted`` templates (default: all).
 
-        Of a template -1 or past its size is no feature. Where ``kept`` is given it marks the ids that count. ``last``,
-        unless it is below 0, is a feature that every token has, and comes last.
+        A feature of -1, or beyond the size of its template, is skipped. ``kept`` marks the ids that are used (default:
+        all). ``last``, unless negative, is a feature that every token has; it comes last.
         """
         every = np.ones(len(tokens.features), bool) if wanted is None else wanted
         ready = tokens.attributes
@@ -70,13 +70,13 @@ class Features:
         return Features(offsets, self.ids[places])
 
     def arrays(self) -> tuple[NDArray[np.int64], Ids]:
-        """As the native code takes them."""
+        """The arrays that the native code takes."""
         return self.offsets, self.ids
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The labels that are possible at each token, rising, and what the ladder says of each (0 without one)."""
+    """The possible labels of each token, in ascending order, and the ladder's score of each (0 without a ladder)."""
 
     offsets: NDArray[np.int64]
     labels: Ids
@@ -89,7 +89,7 @@ class Candidates:
         return cls(np.arange(tokens + 1, dtype=np.int64) * n_labels, labels, np.zeros(len(labels), np.float32))
 
     def spread(self, n_labels: int, floor: float) -> Candidates:
-        """All labels as candidates; those that were none before get the lowest score of the ladder."""
+        """All labels as candidates; new ones get the score ``floor``."""
         tokens = len(self.offsets) - 1
         every = np.full((tokens, n_labels), np.float32(floor))
         every[np.repeat(np.arange(tokens), np.diff(self.offsets)), self.labels] = self.ladder
@@ -100,7 +100,7 @@ class Candidates:
         )
 
     def including(self, labels: Ids, floor: float) -> Candidates:
-        """With each token's own label, where it is known, among its candidates; one that was not scores ``floor``."""
+        """The candidates, with each token's own label added if it is known; a label that is added scores ``floor``."""
         missing = (self.find(labels) < 0) & (labels >= 0)
         if not missing.any():
             return self
@@ -109,11 +109,11 @@ class Candidates:
         return Candidates(*SparseRows(self.offsets, self.labels, self.ladder).plus(own).arrays())
 
     def arrays(self) -> tuple[NDArray[np.int64], Ids]:
-        """As the native code takes them."""
+        """The arrays that the native code takes."""
         return self.offsets, self.labels
 
     def find(self, labels: Ids) -> NDArray[np.int64]:
-        """Where each token's label stands among the candidates, -1 where it does not."""
+        """The position of each token's label among the candidates, -1 if it is not one of them."""
         return _native.find_in_rows(self.offsets, self.labels, labels)
 
     def softmax(self, scores: F64) -> F64:
@@ -126,7 +126,7 @@ class Candidates:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """The experts' weights: one each, one for the ladder, and a bias per label."""
+    """The weights of the experts and of the ladder, and a bias per label."""
 
     experts: F64
     ladder: float
@@ -151,7 +151,7 @@ class Pool:
         return np.asarray(scores, dtype=np.float32)
 
     def compiled(self, table: Table, prior: F64, expert_of: Ids) -> SparseRows:
-        """The experts' evidence as weights of a chain model, a row a feature."""
+        """The experts' evidence as weights of a chain model, one row per feature."""
         rows = np.repeat(expert_of, np.diff(table.offsets))
         evidence = np.log1p(table.counts / (SMOOTHING * prior[table.labels]))
         return SparseRows(table.offsets, table.labels, (self.experts[rows] * evidence).astype(np.float32))
@@ -170,7 +170,7 @@ def fit_weights(
 ) -> Pool:
     """Maximise the likelihood of tokens, each left out of the counts, over the weights of the experts and biases.
 
-    L(w, b) = sum_t log softmax(sum_e w_e x_te + w_L ladder_t + b)(label_t) - ridge/2 (|w - belief|^2 + |b - log P|^2)
+    L(w, b) = sum_t log softmax(sum_e w_e x_te + w_L ladder_t + b)(label_t) - ridge/2 (|w - mean|^2 + |b - log P|^2)
     """
     n_experts = int(expert_of.max(initial=-1)) + 1
     x = _native.expert_evidence(
@@ -178,8 +178,7 @@ def fit_weights(
     )
     x = np.column_stack([x, candidates.ladder]) if has_ladder else x
     gold = candidates.find(labels)
-    # Ridge toward experts that each say a little, until the tokens say otherwise, and toward biases that say the prior.
-    centre = np.concatenate([np.full(x.shape[1], BELIEF), np.log(prior)])
+    centre = np.concatenate([np.full(x.shape[1], PRIOR_MEAN), np.log(prior)])
 
     def loss(theta: F64) -> tuple[float, F64, F64]:
         value, gradient, hessian = _native.conditional_logit(x, candidates.arrays(), gold, theta, len(prior))
@@ -193,14 +192,14 @@ def fit_weights(
 
 
 def _newton(loss: Callable[[F64], tuple[float, F64, F64]], start: F64, progress: Callable[[float], None]) -> F64:
-    """The minimum of a convex function of few variables, by Newton steps, halved while they do not help."""
+    """The minimum of a convex function of few variables. A Newton step is halved until it lowers the loss."""
     theta = start
     value, gradient, hessian = loss(theta)
     for step in range(MOST_STEPS):
         progress(step / MOST_STEPS)
         direction = np.linalg.solve(hessian, gradient)
-        promised = 0.5 * float(gradient @ direction)
-        if promised < TOLERANCE * max(1.0, abs(value)):
+        expected = 0.5 * float(gradient @ direction)
+        if expected < TOLERANCE * max(1.0, abs(value)):
             break
         scale = 1.0
         while True:
@@ -216,9 +215,9 @@ def _newton(loss: Callable[[F64], tuple[float, F64, F64]], start: F64, progress:
 def fit_edges(
     pairs: PairCounts, sentences: NDArray[np.int64], candidates: Candidates, posteriors: F32, k: float, rounds: int
 ) -> F32:
-    """Edge scores given the nodes, (K + 1, K + 1): observed pairs of some sentences against those expected of them.
+    """Edge scores given the nodes, (K + 1, K + 1): observed against expected label pairs of some sentences.
 
-    Iterative scaling from zero; ``k`` added to both counts draws a rate to 1 where there is little to go by.
+    Iterative scaling from zero. ``k`` is added to both counts and pulls rates of rare pairs towards 1.
     """
     size = int(max(pairs.origin.max(initial=0), pairs.to.max(initial=0))) + 1
     observed = np.zeros((size, size))
@@ -231,7 +230,7 @@ def fit_edges(
 
 
 def label_prior(counts: Counts) -> NDArray[np.float64]:
-    """P(y) of each label, a tenth of a token added to each."""
+    """P(y) of each label, smoothed by a tenth of a token."""
     totals = np.bincount(counts.pairs.to, weights=counts.pairs.counts, minlength=len(counts.labels) + 1)[:-1] + 0.1
     return np.asarray(totals / totals.sum())
 

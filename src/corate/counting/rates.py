@@ -2,8 +2,8 @@
 
     CR(y; y') = P(y, y') / (P(y) P(y')) = n(y, y') / e(y, y'),    e(y, y') = n(y, .) n(., y') / n
 
-n(y, y') was observed and e(y, y') is what independent labels would give. A constant k added to both draws the rate to 1
-where there is little to go by, and makes a pair never seen repulsive only as far as it was expected:
+n(y, y') is the observed count and e(y, y') the count expected of independent labels. A constant k, added to both, pulls
+the rate of a rare pair towards 1. A pair that was never seen scores low only if it was expected:
 
     edge(y, y') = weight * log((n(y, y') + k) / (e(y, y') + k))
 """

@@ -1,7 +1,7 @@
-"""Label triples: three labels in a row that have a weight of their own, in chains of the second order.
+"""Label triples: three labels in a row that have a weight, in chains of the second order.
 
-They are kept as rows: the label two back chooses the row, in which the pair of labels after it, y' * (K + 1) + y'',
-stands as the pairs of edge features do. Sentences begin with two boundary symbols (label K) and end with one.
+They are stored as rows. The first label y chooses the row; its entries are the pairs of the two labels after it,
+y' * (K + 1) + y'', encoded as in edge features. Sentences begin with two boundary symbols (label K) and end with one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["relabelled", "seen_triples"]
 
 
 def seen_triples(tokens: Tokens, n_labels: int, least: int = 1, *, boundaries: bool = True) -> SparseRows:
-    """The triples seen at least so often, with scores of zero; labels that are not known make none.
+    """The triples seen at least ``least`` times, with scores of zero. Unknown labels are in no triple.
 
     >>> offsets, labels = np.array([0, 2]), np.array([0, 1], np.int32)
     >>> rows = seen_triples(Tokens(np.zeros((0, 2), np.int32), None, labels, offsets), 2)
@@ -28,7 +28,7 @@ def seen_triples(tokens: Tokens, n_labels: int, least: int = 1, *, boundaries: b
     lengths = lengths[lengths > 0]
     ends = np.cumsum(lengths + 3)
     padded = np.full(int(ends[-1]) if len(ends) else 0, n_labels, dtype=np.int64)
-    last = np.ones(len(padded), dtype=bool)  # the tokens: all but two symbols before a sentence and one after it
+    last = np.ones(len(padded), dtype=bool)  # the tokens: not the two symbols before a sentence and the one after it
     last[ends - lengths - 3] = last[ends - lengths - 2] = last[ends - 1] = False
     padded[last] = tokens.labels
     last[ends - 1] = True
@@ -43,7 +43,7 @@ def seen_triples(tokens: Tokens, n_labels: int, least: int = 1, *, boundaries: b
 
 
 def relabelled(rows: SparseRows, places: NDArray[np.int64], n_labels: int) -> SparseRows:
-    """Triples in terms of other labels: label i, the boundary among them, is now ``places[i]``."""
+    """Triples with other label ids: label i (or the boundary) becomes ``places[i]``."""
     old, size = len(places), n_labels + 1
     first = np.repeat(np.arange(len(rows)), np.diff(rows.offsets))
     second, third = np.divmod(rows.labels, old)
@@ -54,6 +54,6 @@ def relabelled(rows: SparseRows, places: NDArray[np.int64], n_labels: int) -> Sp
 
 
 def _rows(keys: NDArray[np.int64], size: int) -> SparseRows:
-    """Keys (y * size + y') * size + y'', rising, as rows by y."""
+    """Ascending keys (y * size + y') * size + y'' as rows by y."""
     offsets = np.searchsorted(keys, np.arange(size + 1, dtype=np.int64) * size**2).astype(np.int64)
     return SparseRows(offsets, (keys % size**2).astype(np.int32), np.zeros(len(keys), np.float32))

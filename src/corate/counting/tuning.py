@@ -1,8 +1,8 @@
-"""A cheap search over a few settings: one at a time, up and down, as long as it clearly helps.
+"""Coordinate search: change one setting at a time, up or down, as long as the held-out accuracy clearly rises.
 
-A change is kept only where the tokens it mends outnumber those it breaks by more than the square root of both together:
-one standard error of a fair coin. Less than that is noise, and the default is better. Tokens may have weights, as their
-sentences do: then sums of weights are compared, and the standard error is the root of the sum of their squares.
+Let a change fix w tokens and break l tokens. It is kept only if w - l > sqrt(w + l), one standard error of a fair coin.
+A smaller gain may be noise, and the default is better. Tokens may have weights: then w and l are sums of weights, and
+the standard error is the root of the sum of squared weights.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["clearly_better", "climb"]
+__all__ = ["clearly_better", "coordinate_search"]
 
 P = TypeVar("P")
 Correct = NDArray[np.bool_]
@@ -22,7 +22,7 @@ Weights = NDArray[np.float32] | None
 
 
 def clearly_better(new: Correct, old: Correct, errors: float = 1.0, weights: Weights = None) -> bool:
-    """Whether the tokens won outweigh the tokens lost by more than chance would: by so many standard errors.
+    """Whether the tokens won outweigh the tokens lost by more than ``errors`` standard errors.
 
     >>> clearly_better(np.array([True, True, True]), np.array([False, False, True]))
     True
@@ -36,35 +36,36 @@ def clearly_better(new: Correct, old: Correct, errors: float = 1.0, weights: Wei
     return bool(won.sum() - lost.sum() > errors * np.sqrt((won**2).sum() + (lost**2).sum()))
 
 
-def climb(
-    judge: Callable[[P], Correct],
+def coordinate_search(
+    correct_tokens: Callable[[P], Correct],
     start: P,
     steps: Mapping[str, float],
     progress: Callable[[float], None] = lambda done: None,
     weights: Weights = None,
 ) -> tuple[P, Correct]:
-    """Multiply and divide one setting after another by its step; move while it is clearly better.
+    """Multiply or divide one setting after another by its step, as long as the result is clearly better.
 
-    ``judge`` says which held-out tokens are right under some settings, a frozen dataclass; ``weights`` are theirs.
+    ``correct_tokens`` takes settings, a frozen dataclass, and returns which held-out tokens are correct with them.
+    ``weights`` are the weights of these tokens.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
     ... class Point:
     ...     x: float = 1.0
-    >>> climb(lambda p: np.arange(50) >= 10 * abs(p.x - 4), Point(), {"x": 2.0})[0]
+    >>> coordinate_search(lambda p: np.arange(50) >= 10 * abs(p.x - 4), Point(), {"x": 2.0})[0]
     Point(x=4.0)
     """
-    best, right = start, judge(start)
+    best, correct = start, correct_tokens(start)
     for index, (name, step) in enumerate(steps.items()):
         progress(index / len(steps))
         for factor in (step, 1.0 / step):
             moved = False
             while True:
                 candidate = replace(best, **{name: getattr(best, name) * factor})  # type: ignore[type-var]
-                now = judge(candidate)
-                if not clearly_better(now, right, weights=weights):
+                now = correct_tokens(candidate)
+                if not clearly_better(now, correct, weights=weights):
                     break
-                best, right, moved = candidate, now, True
+                best, correct, moved = candidate, now, True
             if moved:
                 break
-    return best, right
+    return best, correct

@@ -1,1 +1,1 @@
-"""Optimisers: they know weights, values and gradients, and nothing of labels."""
+"""Optimisers. They use weights, values and gradients only, not labels or features."""

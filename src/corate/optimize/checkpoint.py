@@ -1,4 +1,4 @@
-"""Checkpoints: the state of a stochastic run on disk, so that it can be taken up again after a stop."""
+"""Checkpoints: the state of a stochastic run in a file, so that it can be resumed after a stop."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
 
 __all__ = ["Checkpoint", "digest_of"]
 
-#: What later steps of AdaGrad depend on beside the state: the rate may have been halved on the way.
+#: Attributes of AdaGrad that are saved with its tensors: the rate may have been halved.
 STEPS = ("rate", "latest")
-#: Of a weight, and of any number: what is summed of them stays finite in single precision.
+#: Limits on a weight and on any number, so that sums stay finite in single precision.
 _LARGEST_WEIGHT, _LARGEST = 1e20, 1e37
 
 
 def digest_of(arrays: Iterable[NDArray[Any] | None]) -> str:
-    """A hash of the numbers that a run depends on, None among them: a checkpoint of other numbers is refused."""
+    """A hash of the arrays that a run depends on; an array may be None. Checkpoints of other arrays are refused."""
     digest = hashlib.blake2b(digest_size=16)
     for array in arrays:
         digest.update(b"none" if array is None else np.ascontiguousarray(array).data)
@@ -31,16 +31,13 @@ def digest_of(arrays: Iterable[NDArray[Any] | None]) -> str:
 
 
 class Checkpoint:
-    """A file that holds a run's weights and passes; it belongs to one set of data and settings."""
+    """A file with the weights and the number of passes of a run. It belongs to one set of data and settings."""
 
     def __init__(self, path: str | os.PathLike[str], fingerprint: dict[str, Any]) -> None:
         self.path, self.fingerprint = path, fingerprint
 
     def save(self, run: AdaGrad | AveragedPerceptron, top: float = -1.0, waited: int = 0) -> None:
-        """Write the run's state, all or nothing, with its best held-out accuracy so far and the passes since then.
-
-        Where nobody looked, the accuracy is -1.
-        """
+        """Write the run's state, its best held-out accuracy so far (-1 without held-out data), and the passes since."""
         header: dict[str, Any] = {"kind": "checkpoint", "passes": run.passes, "accuracy": top, "waited": waited}
         if isinstance(run, AdaGrad):
             header |= {name: getattr(run, name) for name in STEPS if np.isfinite(getattr(run, name))}
@@ -48,9 +45,9 @@ class Checkpoint:
         container.write(self.path, run.tensors, header)
 
     def restore(self, run: AdaGrad | AveragedPerceptron, passes: int) -> tuple[float, int]:
-        """Take up the run where the file left it, and return what was saved with it; (-1, 0) without a file.
+        """Resume the run from the file, and return the accuracy and passes saved with it; (-1, 0) without a file.
 
-        Raises ModelError where the file is of another run, or of more passes than are wanted.
+        Raises ModelError if the file belongs to another run, or has more than ``passes`` passes.
         """
         if not os.path.exists(self.path):
             return -1.0, 0
@@ -63,8 +60,8 @@ class Checkpoint:
             raise ModelError(f"{os.fspath(self.path)}: the checkpoint does not fit this run; remove it")
         if header["passes"] > passes:
             raise ModelError(
-                f"{os.fspath(self.path)}: it has made {header['passes']} passes, and only {passes} are asked for; "
-                "name another file or remove it"
+                f"{os.fspath(self.path)}: the checkpoint has made {header['passes']} passes, more than the {passes} "
+                "passes of this run; name another file or remove it"
             )
         run.resume(tensors, header["passes"])
         for name in STEPS if isinstance(run, AdaGrad) else ():
@@ -73,7 +70,7 @@ class Checkpoint:
 
 
 def _fits(tensors: dict[str, NDArray[Any]], header: dict[str, Any], run: AdaGrad | AveragedPerceptron) -> bool:
-    """Whether all that a file holds can be the state of a run, whoever wrote it."""
+    """Whether the content of a file is a valid state of the run. The file is not trusted."""
     numbers = {"accuracy": header.get("accuracy"), **{name: header[name] for name in STEPS if name in header}}
     if set(tensors) != set(run.tensors) or tensors["state"].shape != run.state.shape:
         return False

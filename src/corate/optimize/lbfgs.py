@@ -1,4 +1,4 @@
-"""L-BFGS, with an L1 prior as OWL-QN. It knows values and gradients, and nothing of what is fitted."""
+"""L-BFGS, and OWL-QN for an L1 prior."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Objective", "lbfgs"]
 
 #: A smooth function to minimise: weights to value and gradient.
 Objective = Callable[[F64], tuple[float, F64]]
-#: Is told the iteration, the value, the norm of the gradient and the weights, and says whether to go on.
+#: Takes the iteration, the value, the norm of the gradient and the weights. Returns whether to continue.
 Progress = Callable[[int, float, float, F64], bool]
 
 
@@ -30,11 +30,11 @@ def lbfgs(
     progress: Progress = lambda step, value, norm, weights: True,
     interrupted: Callable[[], None] = lambda: None,
 ) -> F64:
-    """Minimise ``objective(x) + c1 |x|_1`` by L-BFGS, which with ``c1`` keeps each step within an orthant.
+    """Minimise ``objective(x) + c1 |x|_1`` by L-BFGS, or by OWL-QN if ``c1 > 0`` (Andrew and Gao 2007).
 
-    The second is called OWL-QN (Andrew and Gao 2007) and leaves many weights at zero. Stops where ten iterations
-    together gain less than ``tolerance`` of the value, or where ``progress`` says so. On Ctrl-C it calls
-    ``interrupted`` and returns what it has reached; before the first iteration is done, KeyboardInterrupt is raised.
+    OWL-QN keeps each step within an orthant, and leaves many weights at zero. The search stops if ten iterations
+    together gain less than ``tolerance`` of the value, or if ``progress`` returns False. On Ctrl-C it calls
+    ``interrupted`` and returns the current weights; before the end of the first iteration it raises KeyboardInterrupt.
 
     >>> def bowl(x):
     ...     return float(((x - [3.0, 0.5]) ** 2).sum() / 2), x - [3.0, 0.5]
@@ -82,10 +82,10 @@ def lbfgs(
 def _search(
     objective: Objective, x: F64, value: float, slope: F64, direction: F64, c1: float, scale: float
 ) -> tuple[F64, float, F64] | None:
-    """A step along the direction that gains enough: where it arrives, with value and gradient; None if none does."""
+    """The point, value and gradient after a step along the direction that gains enough; None if there is none."""
     orthant = None if c1 == 0 else np.where(x != 0, np.sign(x), -np.sign(slope))
     steepness = _native.dot(slope, direction)
-    low, high = (0.0, value, steepness), None  # (scale, value, slope): the step sought lies between
+    low, high = (0.0, value, steepness), None  # (scale, value, slope): the step is between these two
     best: tuple[F64, float, F64] | None = None
     for _ in range(30):
         moved = scale * direction
@@ -109,9 +109,9 @@ def _search(
         if not enough or reached > low[1]:
             high = here
         elif here[2] < 0.9 * steepness:
-            low = here  # it still goes down steeply: not far enough
+            low = here  # the slope is still steep downwards: the step is too short
         elif here[2] > -0.9 * steepness:
-            high = here  # it goes up again steeply: too far
+            high = here  # the slope is steep upwards: the step is too long
         else:
             break
         scale = 4.0 * low[0] if high is None else _between(low, high)
@@ -121,7 +121,7 @@ def _search(
 
 
 def _between(low: tuple[float, float, float], high: tuple[float, float, float]) -> float:
-    """Where the cubic through two points with their slopes is lowest, kept away from both."""
+    """The minimum of the cubic through two points with their slopes, kept away from both points."""
     (a, at_a, slope_a), (b, at_b, slope_b) = low, high
     width = b - a
     middle = a + 0.5 * width
@@ -137,29 +137,29 @@ def _between(low: tuple[float, float, float], high: tuple[float, float, float]) 
 
 
 def _pseudo_gradient(x: F64, gradient: F64, c1: float) -> F64:
-    """The gradient of objective + c1 |x|_1 where there is one; at zero the steepest slope down, if there is one."""
+    """The gradient of objective + c1 |x|_1. At x = 0, the one-sided slope that points down, or 0."""
     right, left = gradient + c1, gradient - c1
     at_zero = np.where(left > 0, left, np.where(right < 0, right, 0.0))
     return np.where(x > 0, right, np.where(x < 0, left, at_zero))
 
 
 class _Curvature:
-    """The inverse Hessian that the last steps tell of: pairs of a step s and the change y of the gradient along it.
+    """An estimate of the inverse Hessian from the last pairs of a step s and the change y of the gradient.
 
-    The two loops of L-BFGS run on the inner products of the pairs, which are kept; long vectors are touched by two
-    matrix products only.
+    The inner products of the pairs are stored, and the two loops of L-BFGS use them. So only two matrix products
+    read the long vectors.
     """
 
     MEMORY = 6
 
     def __init__(self, size: int) -> None:
-        self.vectors = np.zeros((2 * self.MEMORY, size))  # s at 0 .. MEMORY - 1, its y MEMORY places on
+        self.vectors = np.zeros((2 * self.MEMORY, size))  # s of pair i in row i, y in row i + MEMORY
         self.inner = np.zeros((2 * self.MEMORY, 2 * self.MEMORY))
-        self.pairs: list[int] = []  # places of the pairs, oldest first
-        self.fresh: list[int] = []  # places whose inner products are still to be taken
+        self.pairs: list[int] = []  # rows of the pairs, oldest first
+        self.fresh: list[int] = []  # rows whose inner products are not yet computed
 
     def learn(self, s: F64, y: F64) -> None:
-        """Remember a pair, in place of the oldest; one without curvature tells nothing."""
+        """Store a pair in place of the oldest. A pair without curvature is ignored."""
         if _native.dot(s, y) <= 1e-10 * _native.dot(y, y):
             return
         place = len(self.pairs) if len(self.pairs) < self.MEMORY else self.pairs.pop(0)
@@ -172,7 +172,7 @@ class _Curvature:
         if not self.pairs:
             return np.array(v)
         m, inner = self.MEMORY, self.inner
-        # One way through the vectors, which are longer than any cache, for all that is asked of them.
+        # All products in one pass over the vectors, which do not fit into a cache.
         with_v, *with_fresh = _native.inner_products(self.vectors, v, self.fresh)
         for at, products in zip(self.fresh, with_fresh, strict=True):
             inner[at] = inner[:, at] = products

@@ -1,4 +1,4 @@
-"""Stochastic passes and iterations of L-BFGS: judged on held-out tokens, reported, and ended early by Ctrl-C."""
+"""Stochastic passes and iterations of L-BFGS, with early stopping on held-out tokens, progress and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
 from corate.progress import OnProgress, ProgressEvent, ignore_progress
 from corate.types import F32, F64
 
-__all__ = ["Fitted", "Judge", "make_iterations", "make_passes"]
+__all__ = ["CorrectTokens", "Fitted", "make_iterations", "make_passes"]
 
-#: Passes end where one is this many standard errors worse than the one before it,
+#: Stop if a pass is worse than the previous one by this many standard errors.
 WORSE = 2.0
-#: and after this many of which none was better than the best before them.
+#: Stop after this many passes without a better held-out accuracy.
 PATIENCE_PASSES = 3
-#: The held-out accuracy may fail to rise for this many iterations of L-BFGS.
+#: Stop after this many iterations of L-BFGS without a better held-out accuracy.
 PATIENCE_ITERATIONS = 10
 
-#: Says which held-out tokens some weights label correctly.
-Judge = Callable[[F32], NDArray[np.bool_]]
+#: Takes weights, and returns which held-out tokens they label correctly.
+CorrectTokens = Callable[[F32], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,35 +44,35 @@ def make_passes(
     stage: str,
     progress: OnProgress = ignore_progress,
     *,
-    judge: Judge | None = None,
+    correct_tokens: CorrectTokens | None = None,
     store: Checkpoint | None = None,
     keep: bool = True,
 ) -> Fitted:
-    """Make stochastic passes until all are made, or until the held-out tokens say that it is enough.
+    """Make stochastic passes, with early stopping on held-out tokens.
 
-    That is where a pass labels clearly fewer of them correctly than the one before it, whose weights are then kept, or
-    where for some passes none was better than the best. A pass that is worse by no more than chance is kept: weights of
-    more passes are better as a rule.
+    Passes stop if one is clearly worse than the previous pass, whose weights are then kept, or if the accuracy has not
+    risen for ``PATIENCE_PASSES`` passes. A pass that is slightly worse, perhaps by chance, is kept: more passes usually
+    give better weights.
 
-    ``one_pass`` makes a pass and returns its loss. With ``keep``, Ctrl-C ends the passes once one is done; without, it
-    raises KeyboardInterrupt.
+    ``one_pass`` makes a pass and returns its loss. With ``keep``, Ctrl-C stops early if at least one pass is done.
+    Otherwise it raises KeyboardInterrupt.
     """
     kept, top, waited, stopped = None, -1.0, 0, False
     if store is not None:
         top, waited = store.restore(run, passes)
-        kept = judge(run.weights) if judge is not None and run.passes > 0 else None
+        kept = correct_tokens(run.weights) if correct_tokens is not None and run.passes > 0 else None
     best = run.weights
     try:
         while run.passes < passes and waited < PATIENCE_PASSES:
             loss, accuracy, worse = one_pass(), None, False
             if kept is None:
                 best = run.weights
-            if judge is not None:
-                found = judge(run.weights)
-                accuracy = float(found.mean())
-                worse = kept is not None and clearly_better(kept, found, WORSE)
+            if correct_tokens is not None:
+                correct = correct_tokens(run.weights)
+                accuracy = float(correct.mean())
+                worse = kept is not None and clearly_better(kept, correct, WORSE)
                 if not worse:
-                    best, kept = run.weights, found
+                    best, kept = run.weights, correct
                     waited = 0 if accuracy > top else waited + 1
                     top = max(top, accuracy)
             progress(ProgressEvent(stage, run.passes / passes, loss=loss, held_out_accuracy=accuracy))
@@ -95,12 +95,12 @@ def make_iterations(
     *,
     c1: float = 0.0,
     iterations: int = 100,
-    judge: Judge | None = None,
+    correct_tokens: CorrectTokens | None = None,
     keep: bool = True,
 ) -> Fitted:
-    """Minimise an objective by L-BFGS; where ``judge`` looks at held-out tokens, the best weights on them are kept.
+    """Minimise an objective by L-BFGS. With held-out tokens, the weights that are best on them are kept.
 
-    With ``keep``, Ctrl-C ends the fit once an iteration is done; without, it raises KeyboardInterrupt.
+    With ``keep``, Ctrl-C stops early if at least one iteration is done. Otherwise it raises KeyboardInterrupt.
     """
     best: Fitted | None = None
     waited, stopped = 0, False
@@ -108,9 +108,9 @@ def make_iterations(
     def report(step: int, value: float, norm: float, weights: F64) -> bool:
         nonlocal best, waited
         accuracy = None
-        if judge is not None:
+        if correct_tokens is not None:
             single = weights.astype(np.float32)
-            accuracy = float(judge(single).mean())
+            accuracy = float(correct_tokens(single).mean())
             waited = 0 if best is None or accuracy > (best.accuracy or 0.0) else waited + 1
             if waited == 0:
                 best = Fitted(single, accuracy, False)

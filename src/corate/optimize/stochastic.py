@@ -1,4 +1,4 @@
-"""Stochastic optimisers, AdaGrad and the averaged perceptron. They know weights, and nothing of what is fitted."""
+"""Stochastic optimisers: AdaGrad and the averaged perceptron."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["AdaGrad", "AveragedPerceptron", "Steps"]
 
 
 class Steps(Protocol):
-    """A sum over items whose gradient can be stepped along item by item."""
+    """An objective that is a sum over items, with stochastic gradient steps."""
 
     @property
     def size(self) -> int:
@@ -25,18 +25,18 @@ class Steps(Protocol):
     def pass_over(
         self, state: F32, order: NDArray[np.int64], decay: F32, rate: float, batch: int, threads: int
     ) -> float:
-        """AdaGrad steps for the items in order, in place; returns the loss met on the way."""
+        """Make AdaGrad steps for the items in order, in place. Returns the sum of their losses before each step."""
         ...
 
 
 @dataclass
 class AdaGrad:
-    """Stochastic steps, each weight's scaled by what its gradients have been; the same bits for any number of threads.
+    """AdaGrad: the step of each weight is scaled by its past gradients. Any number of threads gives the same bits.
 
-    A batch is a fixed share of the items, at most 256 of them, whose gradients are of the same weights. ``state`` holds
-    (weight, sum of squared gradients) side by side. A pass visits all items once in an order that depends on the seed
-    and the pass only, so that a run can be taken up again where it was left. With ``averaging`` the weights are a
-    mean of those at four moments of each pass, the k-th of which counts k squared times: the last ones most.
+    ``batch`` is the mini-batch size; 0 means a fixed share of the items, at most 256. ``state`` has (weight, sum of
+    squared gradients) side by side. A pass visits all items once, in an order that depends only on the seed and the
+    number of the pass, so that a run can be resumed. With ``averaging``, the weights are saved four times in each pass;
+    the result is their mean, in which the k-th has the weight k^2.
     """
 
     steps: Steps
@@ -48,21 +48,21 @@ class AdaGrad:
     threads: int = 1
     seed: int = 0
     passes: int = 0
-    latest: float = np.inf  # mean loss met in the last pass
+    latest: float = np.inf  # mean loss after the last pass
     averaging: bool = False
-    total: F32 = field(default_factory=lambda: np.zeros(0, np.float32))  # of the weights at these moments
-    moments: int = 0
+    total: F32 = field(default_factory=lambda: np.zeros(0, np.float32))  # weighted sum of the saved weights
+    moments: int = 0  # how often weights were saved
 
-    #: A pass is made in so many parts, so that progress shows and Ctrl-C is heard.
+    #: A pass is made in this many parts, for progress reports and Ctrl-C.
     PARTS = 20
-    #: Items that tell the loss of weights.
+    #: The number of items that the loss is estimated on.
     SOME = 300
 
     @classmethod
     def of(
         cls, steps: Steps, decay: F32, items: NDArray[np.int64], *, start: F32 | None = None, **options: float
     ) -> AdaGrad:
-        """From weights ``start``, or from zero."""
+        """A run that starts from the weights ``start``, or from zero."""
         state = np.zeros((steps.size, 2), np.float32)
         state[:, 1] = 1e-4
         if start is not None:
@@ -73,7 +73,7 @@ class AdaGrad:
 
     @property
     def weights(self) -> F32:
-        """The weights as they are now, or their average."""
+        """The current weights, or their average."""
         if self.moments > 0:
             k = self.moments
             return np.asarray(self.total / np.float32(k * (k + 1) * (2 * k + 1) / 6))
@@ -81,17 +81,17 @@ class AdaGrad:
 
     @property
     def tensors(self) -> dict[str, F32]:
-        """All that a checkpoint needs."""
+        """The state for a checkpoint."""
         return {"state": self.state, "total": self.total, "moments": np.array([self.moments], np.float32)}
 
     def resume(self, tensors: Mapping[str, NDArray[Any]], passes: int) -> None:
-        """Take up a run that had made so many passes."""
+        """Resume a run that has made this many passes."""
         self.state[:] = tensors["state"]
         self.total = np.array(tensors["total"], dtype=np.float32)
         self.moments, self.passes = int(tensors["moments"][0]), passes
 
     def pass_once(self, progress: Callable[[float], None] = lambda done: None) -> float:
-        """One pass; returns the mean loss met on the way. Interrupted, it leaves the state between two steps."""
+        """Make a pass; returns its mean loss. An interrupt leaves the state between two steps."""
         order = self.items[np.random.default_rng([self.seed, self.passes]).permutation(len(self.items))]
         loss = 0.0
         for k, part in enumerate(np.array_split(order, min(self.PARTS, max(1, len(order))))):
@@ -109,36 +109,36 @@ class AdaGrad:
         self.total += np.float32(self.moments**2) * self.state[::2]
 
     def peek(self) -> float:
-        """The mean loss of some items with the weights as they are."""
+        """The mean loss of some items with the current weights."""
         some = np.random.default_rng(self.seed).permutation(self.items)[: self.SOME]
         loss = self.steps.pass_over(self.state.copy(), some, self.decay, 0.0, self.batch, self.threads)
         return loss / max(1, len(some))
 
     def kept(self) -> tuple[F32, F32, int]:
-        """What :meth:`take_back` needs to undo the next pass."""
+        """The state that :meth:`take_back` needs to undo the next pass."""
         return self.state.copy(), self.total.copy(), self.moments
 
     def take_back(self, kept: tuple[F32, F32, int]) -> None:
-        """Undo a pass that went too far, and halve the steps."""
+        """Undo a pass that diverged, and halve the step size."""
         self.state[:], self.total, self.moments = kept
         self.passes -= 1
         self.rate /= 2
 
 
 class Mistakes(Protocol):
-    """Sentences that a perceptron can step along."""
+    """Sentences that a perceptron is trained on."""
 
     def perceptron(self, state: F32, order: NDArray[np.int64], time: float, step: float) -> float:
-        """Steps for the sentences in order, in place; returns the tokens mislabelled on the way."""
+        """Make steps for the sentences in order, in place. Returns the number of mislabelled tokens."""
         ...
 
 
 @dataclass
 class AveragedPerceptron:
-    """The averaged perceptron. ``state`` holds (weight, sum of its changes times when they were made) side by side.
+    """The averaged perceptron. ``state`` has (weight, sum of change times time of the change) side by side.
 
-    Times are counted in passes, so that a run can be taken up again and go on for longer. The first pass, in which
-    weights still move far, counts in the average only until the second begins.
+    Time is measured in passes, so that a run can be resumed and continued. Weights change much in the first pass, so
+    it is left out of the average from the second pass on.
     """
 
     steps: Mistakes
@@ -151,27 +151,27 @@ class AveragedPerceptron:
 
     @classmethod
     def of(cls, steps: Mistakes, items: NDArray[np.int64], start: F32, seed: int) -> AveragedPerceptron:
-        """From weights ``start``."""
+        """A run that starts from the weights ``start``."""
         state = np.zeros((len(start), 2), np.float32)
         state[:, 0] = start
         return cls(steps, items, state.ravel(), seed)
 
     @property
     def weights(self) -> F32:
-        """The average of the weights after every sentence of the passes so far, the first left out."""
+        """The average of the weights after every sentence of all passes except the first."""
         return np.ascontiguousarray(self.state[::2] - self.state[1::2] / np.float32(max(1, self.passes - 1)))
 
     @property
     def tensors(self) -> dict[str, F32]:
-        """All that a checkpoint needs."""
+        """The state for a checkpoint."""
         return {"state": self.state}
 
     def resume(self, tensors: Mapping[str, NDArray[Any]], passes: int) -> None:
-        """Take up a run that had made so many passes."""
+        """Resume a run that has made this many passes."""
         self.state[:], self.passes = tensors["state"], passes
 
     def pass_once(self, progress: Callable[[float], None] = lambda done: None) -> float:
-        """One pass; returns the mean number of tokens mislabelled in a sentence."""
+        """Make a pass; returns the mean number of mislabelled tokens in a sentence."""
         order = self.items[np.random.default_rng([self.seed, self.passes]).permutation(len(self.items))]
         wrong, done = 0.0, 0
         step = 1.0 / max(1, len(order))

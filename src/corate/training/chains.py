@@ -1,12 +1,12 @@
 """Methods that train on whole sentences. They share the model and its features, and differ in the loss of a sentence:
 
-    polish       log Z(x) - score(y), a pass or two of stochastic steps from tempered empirical scores
-    standard     the same from nothing, to its optimum: the conditional random field as it is usually trained
-    piecewise    each edge with the nodes at its ends by itself, weights tied (Sutton and McCallum 2005)
+    polish       log Z(x) - score(y), a few stochastic passes that start from weighted empirical scores
+    standard     the same loss from zero, to its optimum: the usual training of a conditional random field
+    piecewise    each edge with its two nodes is a separate factor, with shared weights (Sutton and McCallum 2005)
     memm         P(y' | y, x), normalised at every position; it prefers labels with few successors (label bias)
     perceptron   score(best) - score(y), averaged over all steps (Collins 2002)
 
-The losses stand in ``native/chain/chain.h``, sentences as training items in ``native/training/chains.cpp``.
+The losses are in ``native/chain/chain.h``, sentences as training items in ``native/training/chains.cpp``.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from corate.counting.held_out import take
 from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates
 from corate.counting.triples import seen_triples
-from corate.counting.tuning import climb
+from corate.counting.tuning import coordinate_search
 from corate.errors import ConfigError, DataError
 from corate.label_scores import SparseRows
 from corate.model.chain import ChainModel
 from corate.optimize.checkpoint import Checkpoint, digest_of
-from corate.optimize.passes import Fitted, Judge, make_iterations, make_passes
+from corate.optimize.passes import CorrectTokens, Fitted, make_iterations, make_passes
 from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
 from corate.progress import ProgressEvent
 from corate.ragged import offsets_of
@@ -49,21 +49,21 @@ logger = logging.getLogger(__name__)
 
 #: With order 2, label triples that are seen at least this often have a weight.
 LEAST_TRIPLES = 2
-#: Their share of the prior at each visit.
+#: The L2 decay of their weights at each visit.
 TRIPLE_DECAY = 0.01
-#: Order 2 on a full lattice takes at most this many labels: a token has as many triples as their cube.
+#: Order 2 on a full lattice takes at most this many labels: the cost grows with their cube.
 MOST_TRIPLE_LABELS = 32
 
-#: Tokens that tuning learns from and judges by.
+#: The number of tokens that tuning trains and evaluates on.
 TUNING_TOKENS = 40_000
-#: A pass has diverged where the loss after it is this many times that before, and this much more for each token.
+#: A pass has diverged if its loss exceeds TOO_FAR times the previous loss plus SLACK per token.
 TOO_FAR, SLACK = 1.5, 0.5
 MOST_HALVINGS = 40
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """Sentences as training items, and what their gold labels are."""
+    """Sentences as training items, with their tokens and features."""
 
     chains: _native.Chains
     tokens: Tokens
@@ -72,7 +72,7 @@ class Items:
 
 
 class ChainTraining:
-    """One method, from one start: counts, or a model."""
+    """Trains one method, from counts or from a model."""
 
     def __init__(self, method: ChainMethod, start: Start, context: RunContext | None = None) -> None:
         assert isinstance(method, Polish | OptimizedMethod | Perceptron)
@@ -101,9 +101,9 @@ class ChainTraining:
         return "full" if self.full else "pruned"
 
     def _order(self, asked: int | None, initial: InitialWeights) -> int:
-        """The order asked for; unset, 2 where polish prunes lattices. A model that is trained further keeps its own."""
+        """The order. Unset, it is 2 for polish on a pruned lattice. A model that is trained further keeps its order."""
         if asked == 1 and len(initial.triples):
-            raise ConfigError("the model to start from has order 2, and keeps it; leave order unset", option="order")
+            raise ConfigError("the model to start from keeps its order, 2; leave order unset", option="order")
         if len(initial.triples) and self.loss != "likelihood":
             raise DataError(
                 f"the model to start from has order 2, which the method {self.method.name!r} does not train; "
@@ -113,13 +113,13 @@ class ChainTraining:
         order = (2 if len(initial.triples) or usual else 1) if asked is None else int(asked)
         if order == 2 and self.full and self.start.n_labels > MOST_TRIPLE_LABELS:
             raise DataError(
-                f"order 2 on a full lattice sums over all label triples, and takes at most {MOST_TRIPLE_LABELS} "
-                f"labels, not {self.start.n_labels}; use the lattice 'pruned', or order 1"
+                f"order 2 on a full lattice takes at most {MOST_TRIPLE_LABELS} labels, not {self.start.n_labels}, "
+                "because it sums over all label triples; use the lattice 'pruned', or order 1"
             )
         return order
 
     def _triples(self, begun: SparseRows) -> SparseRows:
-        """The label triples that have a weight, and where it starts."""
+        """The label triples that have a weight, with their initial weights."""
         if self.order == 1:
             return SparseRows()
         k = self.start.n_labels
@@ -129,7 +129,7 @@ class ChainTraining:
     # -- items ---------------------------------------------------------------------------------------------------
 
     def _edge_rows(self, begun: SparseRows) -> SparseRows:
-        """The weights of edge features to start from, with a slot for every label pair that one was seen with."""
+        """The initial weights of edge features, with a slot for every label pair seen with a feature."""
         start = self.start
         found = edge_slots(start.tokens, start.n_labels, start.vocabulary.bases, start.edge_templates)
         if found is None:
@@ -139,7 +139,7 @@ class ChainTraining:
         return begun.plus(seen) if len(begun.labels) else seen
 
     def items(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Items:
-        """Sentences as training items, or to be labelled where ``training`` is false."""
+        """Sentences as items to train on, or to label if ``training`` is false."""
         start, n = self.start, len(tokens.labels)
         candidates = None
         fresh = isinstance(start, StartFromCounts) and self.p.temper == 0
@@ -183,10 +183,10 @@ class ChainTraining:
         return Items(chains, tokens, features, visits)
 
     def _with_offsets(self, candidates: Candidates | None, base: F32 | None, tokens: int) -> F32:
-        """Weights of labels as offsets of their scores in training: minus the logarithm of the weight.
+        """Add the label weights to the base scores, as offsets in training: minus the logarithm of the weight.
 
-        The weights of features then make up for them, and without the offsets a label is as probable as its weight
-        would make it: P(y | x) times its weight, normalised again.
+        The feature weights learn to compensate. Tagging has no offsets, so P(y | x) is multiplied by the label's weight
+        and normalised again.
         """
         assert self.label_weights is not None
         offsets = -np.log(np.maximum(self.label_weights, 1e-6)).astype(np.float32)
@@ -207,7 +207,7 @@ class ChainTraining:
         return free.ravel()
 
     def _begin(self) -> F32:
-        """The weights to start from: T, U, W, S."""
+        """The initial weights: T, U, W, S."""
         free = self._free_pairs().reshape(self.initial.edges.shape)
         edges = self.initial.edges * free if isinstance(self.start, StartFromCounts) else self.initial.edges
         parts = (edges.ravel(), self.edge_rows.scores, self.initial.weights, self.triples.scores)
@@ -216,13 +216,13 @@ class ChainTraining:
     # -- training ------------------------------------------------------------------------------------------------
 
     def train(self) -> tuple[ChainModel, dict[str, Any]]:
-        """The model, and what was chosen and measured on the way."""
+        """Train; returns the model and a record of what was chosen and measured."""
         if self.method.tune:
             self.p = self._tune()
         items = self.items(self.tokens, self.start.tables(), training=True)
         held_out = self.start.held_out_set()
-        judge = None if held_out is None else self._judge(held_out)
-        fitted = self.fit(items, self.p, self.method.name, judge)
+        correct_tokens = None if held_out is None else self._held_out_correct(held_out)
+        fitted = self.fit(items, self.p, self.method.name, correct_tokens)
         self.stopped = fitted.stopped
         self.context.progress(ProgressEvent("building the model"))
         model = self.model(fitted.weights)
@@ -241,7 +241,7 @@ class ChainTraining:
         return model, record
 
     def model(self, weights: F32) -> ChainModel:
-        """The chain model of trained weights, without those that are zero."""
+        """The chain model of trained weights, without weights of zero."""
         k = self.start.n_labels
         cuts = np.cumsum([(k + 1) ** 2, len(self.edge_rows.scores), len(self.initial.weights)])
         table, extra, node, three = np.split(weights, cuts)
@@ -251,16 +251,22 @@ class ChainTraining:
         edges = replace(found.edges, local=self.loss == "memm", triples=triples)
         return replace(found, weights=found.weights.compacted(), edges=edges)
 
-    def _judge(self, held_out: HeldOutSet) -> Judge:
-        """Says which held-out tokens some weights label correctly."""
+    def _held_out_correct(self, held_out: HeldOutSet) -> CorrectTokens:
+        """A function that returns which held-out tokens some weights label correctly."""
         items = self.items(held_out.tokens, held_out.tables, training=False)
         threads = self.context.threads
         return lambda weights: np.asarray(items.chains.best(weights, threads) == held_out.tokens.labels)
 
     def fit(
-        self, items: Items, p: ChainParameters, stage: str, judge: Judge | None = None, *, main: bool = True
+        self,
+        items: Items,
+        p: ChainParameters,
+        stage: str,
+        correct_tokens: CorrectTokens | None = None,
+        *,
+        main: bool = True,
     ) -> Fitted:
-        """Weights fitted to some sentences. Ctrl-C ends the main fit early, and any other with KeyboardInterrupt."""
+        """Fit weights to some sentences. Ctrl-C stops the main fit early; in other fits it raises KeyboardInterrupt."""
         if self.optimizer == "lbfgs":
             return make_iterations(
                 lambda weights: items.chains.objective(weights, 2.0 * p.c2, self.context.threads),
@@ -269,7 +275,7 @@ class ChainTraining:
                 self.context.progress,
                 c1=p.c1,
                 iterations=p.iterations,
-                judge=judge,
+                correct_tokens=correct_tokens,
                 keep=main,
             )
         run = self._steps(items, p)
@@ -282,13 +288,13 @@ class ChainTraining:
             lambda: self._pass(run, p.passes, stage),
             stage,
             self.context.progress,
-            judge=judge,
+            correct_tokens=correct_tokens,
             store=store,
             keep=main,
         )
 
     def _pass(self, run: AdaGrad | AveragedPerceptron, passes: int, stage: str) -> float:
-        """One pass; where it diverges it is taken back and made again with half the step."""
+        """Make one pass. If it diverges, undo it and repeat it with half the step size."""
         done = run.passes
 
         def progress(part: float) -> None:
@@ -301,18 +307,18 @@ class ChainTraining:
         limit = TOO_FAR * run.latest + SLACK * len(self.tokens.labels) / max(1, len(run.items))
         for _ in range(MOST_HALVINGS):
             kept = run.kept()
-            met = run.pass_once(progress)
-            # The loss met on the way says little: it may have ended much worse than it was on average.
-            loss = run.peek() if math.isfinite(met) else met
+            mean = run.pass_once(progress)
+            # The mean loss of the pass can be low even if the loss at its end is high.
+            loss = run.peek() if math.isfinite(mean) else mean
             if loss <= limit:
                 run.latest = loss
                 return loss
             run.take_back(kept)
             warnings.warn(
-                f"the loss rose to {loss:.4g} with steps of {2 * run.rate:g}; the pass is made again with {run.rate:g}",
+                f"the loss rose to {loss:.4g} with rate {2 * run.rate:g}; the pass is repeated with rate {run.rate:g}",
                 stacklevel=2,
             )
-        raise DataError("training diverges even with much smaller steps; give a smaller rate")
+        raise DataError("training diverges even with a much smaller step size; give a smaller rate")
 
     def _steps(self, items: Items, p: ChainParameters) -> AdaGrad | AveragedPerceptron:
         sentences = np.flatnonzero(np.diff(items.tokens.offsets) > 0)
@@ -326,7 +332,7 @@ class ChainTraining:
         of_edges: Any = [] if items.edge_visits is None else 2.0 * p.c2 / items.edge_visits
         pairs = 0.0
         if self.p.temper > 0:
-            node[-1] = 0.0  # the bias makes up for the base, and is free
+            node[-1] = 0.0  # no prior on the bias: it corrects the base scores
         else:
             pairs = 2.0 * p.c2 / max(1, len(sentences))
         of_triples = [TRIPLE_DECAY] if len(self.triples.labels) else []
@@ -344,7 +350,7 @@ class ChainTraining:
         )
 
     def _fingerprint(self, items: Items) -> dict[str, Any]:
-        """What must be the same for a checkpoint to be taken up: settings, and every number of the problem."""
+        """What must be the same to resume from a checkpoint: settings and data."""
         numbers = (*items.features, items.tokens.labels, items.tokens.offsets, items.tokens.weights, self._begin())
         return {
             "method": self.method.name,
@@ -359,20 +365,20 @@ class ChainTraining:
         }
 
     def _tune(self) -> ChainParameters:
-        """The priors, the temper and the cut-off, on one half of some sentences that judges the other."""
+        """Tune c2, the weight of the base scores and the cutoff: train on half of a sample, evaluate on the other."""
         blocks = self.start.sample(self.tokens, TUNING_TOKENS)
         if isinstance(self.start, StartFromModel):
             raise ConfigError("a model that is trained further is not tuned; leave tune unset", option="tune")
-        learn, judge = (take(self.tokens, blocks[k::2]) for k in (0, 1))
+        learn, held_out = (take(self.tokens, blocks[k::2]) for k in (0, 1))
         before = self.p
         tables = self.start.tables()
 
-        def right(p: ChainParameters) -> NDArray[np.bool_]:
+        def correct_tokens(p: ChainParameters) -> NDArray[np.bool_]:
             self.p = replace(p, cutoff=max(1, round(p.cutoff)))
             self.initial = self.start.initial_weights(self.p.temper, self.p.edge)
             fitted = self.fit(self.items(learn, tables, training=True), self.p, "tuning", main=False)
-            judged = self.items(judge, tables, training=True)
-            return np.asarray(judged.chains.best(fitted.weights, self.context.threads) == judge.labels)
+            items = self.items(held_out, tables, training=True)
+            return np.asarray(items.chains.best(fitted.weights, self.context.threads) == held_out.labels)
 
         steps = {"c2": 3.0, "temper": 1.3, "cutoff": 2.0}
         free = {name: step for name, step in self.method.tunable(steps).items() if getattr(before, name) > 0}
@@ -380,7 +386,7 @@ class ChainTraining:
         def report(done: float) -> None:
             self.context.progress(ProgressEvent("tuning", done))
 
-        found, _ = climb(right, before, free, report, judge.as_sentences())
+        found, _ = coordinate_search(correct_tokens, before, free, report, held_out.as_sentences())
         found = replace(found, cutoff=max(1, round(found.cutoff)))
         self.initial = self.start.initial_weights(found.temper, found.edge)
         return found

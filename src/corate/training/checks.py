@@ -1,4 +1,4 @@
-"""What is refused before any training: no corpus, labels that look like words, values that are too large."""
+"""Checks before training. Refused are: no corpus, labels that look like words, values that are too large."""
 
 from __future__ import annotations
 
@@ -9,42 +9,42 @@ from corate.errors import DataError
 
 __all__ = ["check_corpus", "refuse_too_large_values", "refuse_too_many_labels"]
 
-#: Of all methods but the empirical one, for which labels times words are limited.
+#: The most labels of all methods except empirical, and the most labels times words of empirical.
 MOST_LABELS = 10_000
 MOST_WORD_LABELS = 1_000_000_000
-#: More labels than this are doubted if they exceed this share of the distinct words, and have fewer tokens each.
-#: Measured on treebanks of four languages, from 300 to 25,000 tokens: part-of-speech tags with all their features stay
-#: below 0.5 of the words (0.35 where there are 200 or more), the same with rules for lemmas below 0.63. Lemmas taken
-#: for labels are 0.57 to 0.9 of the words, words taken for labels many times as many as the tags in their place, with
-#: 2 to 20 tokens each.
+#: More than FEWEST_DOUBTED labels look like a wrong column if they exceed DOUBTED_SHARE of the distinct words, and have
+#: fewer than DOUBTED_TOKENS tokens each. On treebanks of four languages, from 300 to 25,000 tokens: part-of-speech tags
+#: with all their features stay below 0.5 of the words (0.35 if there are 200 or more), and with rules for lemmas below
+#: 0.63. If lemmas are read as labels, they are 0.57 to 0.9 of the words. If words are read as labels, there are many
+#: times more labels than values in the word column, with 2 to 20 tokens each.
 FEWEST_DOUBTED = 200
 DOUBTED_SHARE = 2 / 3
 DOUBTED_TOKENS = 50
-#: Of a numeric feature, in methods that fit weights.
+#: The largest value of a numeric feature, in methods that fit weights.
 LARGEST_VALUE = 1e15
 
 
 def check_corpus(corpus: Corpus) -> None:
-    """Raise DataError for what is no corpus."""
+    """Raise DataError if this is not a corpus."""
     if not isinstance(corpus, Corpus):
         raise DataError(f"a corpus is needed, not a {type(corpus).__name__}; make one with Corpus.from_sentences")
 
 
 def refuse_too_many_labels(corpus: Corpus, method: str, many_labels: bool) -> None:
-    """Raise DataError where tables of label pairs cannot hold the labels, or where they look like words."""
+    """Raise DataError if there are too many labels for tables of label pairs, or if labels look like words."""
     column = corpus.require_labels()
     if len(column.strings) <= FEWEST_DOUBTED:
         return
     labels = _used(column)
     if method != "empirical" and labels > MOST_LABELS:
         raise DataError(
-            f"{labels:,} labels are more than the {MOST_LABELS:,} that this method takes; name the columns if another "
-            "one holds the labels, or use the method 'empirical'"
+            f"{labels:,} labels are more than the {MOST_LABELS:,} that this method takes; name the columns with "
+            "columns= if another one contains the labels, or use the method 'empirical'"
         )
     if method == "empirical" and corpus.word is not None and labels * _used(corpus.word) > MOST_WORD_LABELS:
         raise DataError(
-            f"{labels:,} labels times {_used(corpus.word):,} words are more than the {MOST_WORD_LABELS:,} scores that "
-            "this method takes; name the columns if another one holds the labels, or train on less text"
+            f"{labels:,} labels times {_used(corpus.word):,} words are more than the {MOST_WORD_LABELS:,} that this "
+            "method takes; name the columns with columns= if another one contains the labels, or train on less text"
         )
     attributes = [] if corpus.attributes is None else [len(corpus.attributes.names)]
     values = max([*map(_used, corpus.columns), *attributes], default=0)
@@ -57,12 +57,12 @@ def refuse_too_many_labels(corpus: Corpus, method: str, many_labels: bool) -> No
 
 
 def _used(column: Column) -> int:
-    """How many of a column's strings occur."""
+    """The number of a column's strings that occur."""
     return int(np.count_nonzero(np.bincount(column.ids)))
 
 
 def refuse_too_large_values(corpus: Corpus) -> None:
-    """Weights are fitted in single precision, which has to hold the sum of the squares of a feature's values."""
+    """Raise DataError for values whose squares, summed, could overflow the single precision of the weights."""
     ready = corpus.attributes
     if ready is None or ready.values is None or not (np.abs(ready.values) > LARGEST_VALUE).any():
         return

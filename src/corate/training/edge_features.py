@@ -1,4 +1,4 @@
-"""Edge features, of pairs of neighbouring labels: from ``edge:`` templates, or from templates with few values."""
+"""Edge features, with weights for label pairs: from ``edge:`` templates, or from templates with few values."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from corate.types import Csr, Ids
 
 __all__ = ["edge_features", "edge_slots", "edge_templates"]
 
-#: Templates with so few values also make edge features, if there are so many tokens for each value.
+#: Templates with fewer than FEW_VALUES values also make edge features, if there are VALUE_TOKENS tokens for each value.
 FEW_VALUES = 60
 VALUE_TOKENS = 200
 FIRST_WORDS = 1000
 
 
 def edge_features(tokens: Tokens, bases: NDArray[np.int64], uses: NDArray[np.bool_]) -> Csr:
-    """The edge features of tokens, by the templates that ``uses`` marks."""
+    """The edge features of tokens, for the templates marked in ``uses``."""
     return Features.of(replace(tokens, attributes=None), bases, uses).arrays()
 
 
@@ -34,7 +34,7 @@ def edge_slots(
 ) -> tuple[Csr, Csr, NDArray[np.int64]] | None:
     """The label pairs seen with each edge feature, the features of tokens, and how often each feature occurs.
 
-    None where there are no edge features, or so many labels that their pairs cannot be numbered.
+    None if there are no edge features, or if the label pairs are too many for 32-bit ids.
     """
     size = (n_labels + 1) ** 2
     if not uses.any() or size > np.iinfo(np.int32).max:
@@ -47,9 +47,9 @@ def edge_slots(
 
 
 def edge_templates(templates: Sequence[Template], corpus: Corpus, *, few: bool = True) -> list[Template]:
-    """Edge templates that node templates with few values give: the same at both ends of an edge.
+    """Edge templates made from node templates with few values: each at both ends of an edge.
 
-    Where labels are not ``few`` and a template looks at the word, the word before takes their place.
+    If labels are not ``few``, the previous word replaces those made from templates of the word.
 
     >>> from corate.features.templates import parse
     >>> corpus = Corpus.from_sentences([[("a", "DET", "B"), ("dog", "NN", "I")]] * 500)
@@ -60,7 +60,7 @@ def edge_templates(templates: Sequence[Template], corpus: Corpus, *, few: bool =
     ['edge: word[-1]', 'edge: pos[0]', 'edge: pos[-1]']
     """
     if any(t.edge for t in templates):
-        return []  # the user has chosen
+        return []  # the user has chosen edge templates
     found = []
     word = None if few or corpus.word is None else corpus.word.name
     if any(word in t.columns for t in templates):
@@ -77,9 +77,9 @@ def edge_templates(templates: Sequence[Template], corpus: Corpus, *, few: bool =
 
 
 def _has_few_values(function: WordFunction, words: StringTable, tokens: int) -> bool:
-    """Whether a function has few values, and there are many tokens for each."""
+    """Whether a function has few values, with many tokens for each."""
     most = min(FEW_VALUES, tokens / VALUE_TOKENS)
-    # Of most functions the first words tell that they have more.
+    # The first words are checked first: for most functions they suffice to find many values.
     return all(int(function.apply(some)[0].max(initial=-1)) < most for some in (words.head(FIRST_WORDS), words))
 
 

@@ -3,8 +3,9 @@
     node_j(y) = log P(y | x_j)                        by a back-off ladder, or pooled over any templates
     edge(y, y') = log P(y, y') / (P(y) P(y'))         the co-occurrence rate of neighbouring labels
 
-One pass counts. A few settings are then tuned on held-out tokens, and where the user has not chosen between the
-ladders, the likelihood of those tokens does. What is stored are the raw counts, so that more data can be added later.
+Features are counted in one pass. A few settings are then tuned on held-out tokens. If the user has not chosen a ladder,
+the one with the highest likelihood of these tokens is taken. The model stores the raw counts, so that more data can be
+added later.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ from corate.types import Ids
 
 __all__ = ["EmpiricalTraining"]
 
-#: Tokens the weights of the pool are fitted on, and the edges given the nodes.
+#: The number of tokens that the weights of the pool, and the edges given the nodes, are fitted on.
 WEIGHT_TOKENS = 15_000
 PAIR_FIT_TOKENS = 60_000
-#: Labels that a pool can have biases for: their fit is of the cube of the labels.
+#: The most labels of a pool. The cost of fitting their biases grows with the cube of the labels.
 MOST_POOLED_LABELS = 5000
-#: The ladders that are tuned for each that can be asked for; a pool has one inside.
+#: The ladders that are tuned for each choice of the user. A pool contains a ladder.
 PRESETS_OF_LADDERS: dict[str | None, tuple[LadderPreset, ...]] = {
     None: (DEFAULT, PAPER),
     "default": (DEFAULT,),
@@ -57,7 +58,7 @@ PRESETS_OF_LADDERS: dict[str | None, tuple[LadderPreset, ...]] = {
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """A trained candidate: how to build its model, its settings, and how it did on the held-out tokens."""
+    """A trained ladder or pool: a function that builds its model, its settings, and its scores on held-out tokens."""
 
     name: str
     settings: dict[str, Any]
@@ -67,7 +68,7 @@ class Choice:
 
 
 class EmpiricalTraining:
-    """Trains the ladder asked for on a counted corpus, or the best of all ladders and a pool."""
+    """Trains the chosen ladder on a counted corpus, or the best of all ladders and a pool."""
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class EmpiricalTraining:
     ) -> None:
         ladder = method.ladder
         if corpus.word is None and corpus.attributes is not None and ladder in ("default", "paper"):
-            raise FeatureError(f"the {ladder} ladder climbs from words, and the data has none; use the pooled one")
+            raise FeatureError(f"the {ladder} ladder needs words, and the data has none; use the ladder 'pooled'")
         if ladder == "pooled" and not templates and corpus.attributes is None and corpus.word is not None:
             raise FeatureError("the pooled ladder needs features; choose a preset or give templates")
         self.method, self.ladder, self.context = method, ladder, context or RunContext()
@@ -101,11 +102,11 @@ class EmpiricalTraining:
     # -- training ------------------------------------------------------------------------------------------------
 
     def train(self) -> tuple[ChainModel, Counts, dict[str, Any]]:
-        """The model, the counts behind it, and what was chosen and measured on the way."""
+        """Train; returns the model, its counts, and a record of what was chosen and measured."""
         if self.pooled and self.n_labels > MOST_POOLED_LABELS:
             raise DataError(
                 f"{self.n_labels:,} labels are more than the {MOST_POOLED_LABELS:,} that counting with features takes; "
-                "name the columns if another one holds the labels, or leave the features away"
+                "name the columns with columns= if another one contains the labels, or train without features"
             )
         choices: list[Choice] = []
         tuned: LadderParameters | None = None
@@ -138,7 +139,7 @@ class EmpiricalTraining:
     # -- pooling -------------------------------------------------------------------------------------------------
 
     def _pool(self, tuned: LadderParameters | None) -> Choice:
-        """Fit the pool's weights, then its edges, on tokens left out one by one; judge it on the held-out tokens."""
+        """Fit the pool's weights and edges on tokens, each left out of the counts. Evaluate it on held-out tokens."""
         counts = self.counts
         vocabulary = counts.vocabulary
         bases = vocabulary.bases
@@ -176,15 +177,15 @@ class EmpiricalTraining:
         observed = PairCounts(*_native.count_pairs(sample.labels, sample.offsets, self.n_labels))
         edges = fit_edges(observed, sample.offsets, possible, posteriors, k=0.5, rounds=3)
 
-        right, losses = [], []
+        correct, losses = [], []
         native = EdgeScores.of_dense(edges).native()
         for h in self.counted.held_out:
             tables = None if p is None else self.counted.tables(DEFAULT, h.vocabulary, h.table)
             possible = candidates(h.tokens, tables, None)
             features = Features.of(h.tokens, bases)
             scores = pool.scores(h.table, prior, features, expert_of, possible, None)
-            correct, loss = measure_candidates(h.tokens, possible.offsets, possible.labels, scores, native)
-            right.append(correct)
+            is_correct, loss = measure_candidates(h.tokens, possible.offsets, possible.labels, scores, native)
+            correct.append(is_correct)
             losses.append(loss)
 
         def build() -> ChainModel:
@@ -196,6 +197,6 @@ class EmpiricalTraining:
         }
         if p is not None:
             settings["ladder"] = asdict(p)
-        accuracy = float(np.concatenate(right).mean()) if right else None
+        accuracy = float(np.concatenate(correct).mean()) if correct else None
         log_loss = float(np.concatenate(losses).mean()) if losses else None
         return Choice("pooled", settings, accuracy, log_loss, build)

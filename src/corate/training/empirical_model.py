@@ -1,4 +1,4 @@
-"""From counts and chosen settings to a chain model: the last step of empirical training, and of learning more data."""
+"""Chain models from counts and chosen settings: the last step of empirical training and of ``Tagger.update``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from corate.training.options import Empirical, resolve_method
 
 __all__ = ["POOLED_FULL_LABELS", "given_parameters", "ladder_model", "pooled_model", "rebuild"]
 
-#: With at most so many labels, a pooled model keeps them all as candidates everywhere.
+#: With at most this many labels, all labels are candidates everywhere in a pooled model.
 POOLED_FULL_LABELS = 64
 _LARGEST_POOL_WEIGHT = 1e6
 
@@ -31,9 +31,9 @@ def ladder_model(
     all_labels: bool,
     tables: LadderTables | None = None,
 ) -> ChainModel:
-    """The chain model of a ladder with chosen settings; adds features of unseen words to the counts' vocabulary.
+    """The chain model of a ladder with chosen settings. Adds features of unseen words to the vocabulary of the counts.
 
-    ``tables`` are what the ladder reads of these counts, where they are there already.
+    ``tables`` are the tables of the ladder, if they were made before.
     """
     vocabulary = counts.vocabulary
     tables = tables or ladder_tables(counts, preset, word)
@@ -56,7 +56,7 @@ def ladder_model(
 def pooled_model(
     counts: Counts, pool: Pool, edges: EdgeScores, p: LadderParameters | None, word: str | None, all_labels: bool
 ) -> ChainModel:
-    """The chain model of a pool: every expert's evidence as weights, and the ladder's rows and weights with its own."""
+    """The chain model of a pool: the evidence of every expert as weights, plus the weighted ladder."""
     n_labels = len(counts.labels)
     expert_of, _ = experts(counts.vocabulary)
     weights = pool.compiled(counts.table, label_prior(counts), expert_of)
@@ -78,9 +78,9 @@ def pooled_model(
 
 
 def rebuild(old: ChainModel, counts: Counts, record: dict[str, Any]) -> ChainModel:
-    """The model of grown counts with the settings that were chosen before.
+    """The model of larger counts, with the settings of the old model.
 
-    A pool keeps its weights, biases and edges; labels that are new get their prior as bias and no edges.
+    A pool keeps its weights, biases and edges. New labels get their prior as bias, and no edges.
     """
     word = record["word"]
     settings = dict(record["settings"])
@@ -102,7 +102,7 @@ def rebuild(old: ChainModel, counts: Counts, record: dict[str, Any]) -> ChainMod
 
 
 def given_parameters(method: Empirical) -> dict[str, Any]:
-    """The parameters of a ladder that the options of empirical training set."""
+    """The parameters of a ladder that are given as options."""
     values = {f.name: getattr(method, f.name) for f in fields(LadderParameters)}
     return {name: value for name, value in values.items() if value is not None}
 
@@ -113,11 +113,11 @@ def _parameters(settings: dict[str, Any]) -> LadderParameters:
         assert isinstance(method, Empirical)
         return LadderParameters(**given_parameters(method))
     except DataError as error:
-        raise ModelError(f"the model's settings are not what they should be ({error}); train it again") from None
+        raise ModelError(f"the model's settings are not valid ({error}); train it again") from None
 
 
 def _grown(edges: EdgeScores, n_labels: int) -> EdgeScores:
-    """Edge scores with room for new labels; those score zero with all others."""
+    """Edge scores with new labels added; their pairs score zero."""
     old = edges.n_labels
     dense = np.zeros((n_labels + 1, n_labels + 1), np.float32)
     places = np.append(np.arange(old), n_labels)

@@ -1,9 +1,9 @@
 """Pair factors of separate training: the weights of label pairs, and of edge features, as maximum entropy models.
 
     given the nodes    P(y, y' | x) proportional to P(y | x) P(y' | x) exp(T(y, y') + U g(y, y'))
-    joint              P(y, y' | x) = softmax(A f_i + B f_i+1 + T + U g), which knows nothing of the nodes
+    joint              P(y, y' | x) = softmax(A f_i + B f_i+1 + T + U g), independent of the nodes
 
-The kernel is ``native/training/pairs.cpp``. Edge features g are those of :mod:`corate.training.edge_features`.
+The kernel is ``native/training/pairs.cpp``. :mod:`corate.training.edge_features` has the edge features g.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["PairFactors"]
 
 @dataclass(frozen=True, eq=False)
 class PairFactors:
-    """Fits what connects neighbouring labels. ``uses`` says which templates make edge features."""
+    """Fits the weights of label pairs and edge features. ``uses`` marks the templates of edge features."""
 
     n_labels: int
     bases: NDArray[np.int64]
@@ -43,7 +43,7 @@ class PairFactors:
     def given_nodes(
         self, tokens: Tokens, candidates: Candidates, scores: F32
     ) -> tuple[NDArray[np.float32], SparseRows]:
-        """T and U, from sentences with log-probabilities of nodes that have not seen them."""
+        """T and U, from sentences with cross-fitted log-probabilities of their nodes."""
         self.context.progress(ProgressEvent("fitting the pairs"))
         observed = PairCounts(*_native.count_pairs(tokens.labels, tokens.offsets, self.n_labels))
         edges = fit_edges(observed, tokens.offsets, candidates, np.exp(scores), k=0.5, rounds=3)
@@ -52,7 +52,7 @@ class PairFactors:
     def _fit_edge_features(
         self, tokens: Tokens, candidates: Candidates, scores: F32, start: NDArray[np.float32]
     ) -> tuple[NDArray[np.float32], SparseRows]:
-        """T and the weights of edge features together, stochastically, from T alone."""
+        """T and the weights of edge features together, by stochastic passes that start from T."""
         found = edge_slots(tokens, self.n_labels, self.bases, self.uses)
         if found is None:
             return start, SparseRows()
@@ -93,7 +93,7 @@ class PairFactors:
         size = (self.n_labels + 1) ** 2
         observed = edge_slots(problem.tokens, self.n_labels, self.bases, self.uses)
         if problem.values is not None:
-            raise FeatureError("joint coupling takes no numbers as features; use given-nodes, or bin them")
+            raise FeatureError("joint coupling takes no numeric features; use given-nodes, or bin them")
         zero = np.zeros(len(problem.candidates.labels), np.float32)
         model = _native.Pairs(
             self.n_labels,

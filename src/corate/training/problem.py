@@ -1,4 +1,4 @@
-"""The problem that separate training solves for its nodes: tokens as a maximum entropy model."""
+"""The node model of separate training: tokens as a maximum entropy model."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["Problem"]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Tokens with their candidates, as a maximum entropy model over the slots of seen (feature, label) pairs."""
+    """Tokens with their candidates, and a maximum entropy model with a weight for each seen (feature, label) pair."""
 
     tokens: Tokens
     candidates: Candidates
     nodes: _native.Nodes
     features: Csr
-    values: F32 | None  # of the features, where some are not 1
+    values: F32 | None  # of the features; None: all are 1
     gold: Ids  # position of each token's label among its candidates

@@ -3,12 +3,13 @@
     P(y | x) = softmax(base + W f)                                               one convex problem over the nodes
     P(y, y' | x) proportional to P(y | x) P(y' | x) exp(T(y, y') + U g(y, y'))   another over the pairs, given the nodes
 
-The product of co-occurrence rates and node probabilities is then greatest where sum (base + W f) + sum (T + U g) is.
-The base are tempered empirical scores, each token left out of its own counts; g are features with few values. The nodes
-that the pairs are fitted on have not seen the sentence they are asked about: two halves of the corpus judge each other.
+The product of co-occurrence rates and node probabilities is greatest for the labels that maximise
+sum (base + W f) + sum (T + U g). The base scores are weighted empirical scores, with each token left out of its own
+counts; g are features with few values. The pairs are fitted on cross-fitted node probabilities: a node model of each
+half of the corpus scores the other half.
 
-With ``joint`` coupling both models are the paper's: the pair model is softmax(A f_i + B f_i+1 + T) and knows nothing of
-the nodes, and the node score is A f + B f - W f.
+With ``joint`` coupling both models are those of the paper: the pair model is softmax(A f_i + B f_i+1 + T), independent
+of the nodes, and the node score is A f + B f - W f.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from corate.counting.held_out import take
 from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates, Features
 from corate.counting.rates import edge_scores
-from corate.counting.tuning import climb
+from corate.counting.tuning import coordinate_search
 from corate.features.templates import Template
 from corate.label_scores import EdgeScores, SparseRows
 from corate.model.chain import ChainModel
@@ -47,13 +48,13 @@ from corate.types import F32
 
 __all__ = ["SeparateTraining"]
 
-#: Pairs are fitted on about this many tokens, and the coupling weight is tuned on this many.
+#: The number of tokens that pairs are fitted on, and that the coupling weight is tuned on.
 PAIR_TOKENS = 120_000
 TUNING_TOKENS = 40_000
 
 
 class SeparateTraining:
-    """Node factors, then pair factors, on one counted corpus."""
+    """Fits node factors, then pair factors, on one counted corpus."""
 
     def __init__(
         self,
@@ -88,7 +89,7 @@ class SeparateTraining:
     # -- problems ------------------------------------------------------------------------------------------------
 
     def problem(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Problem:
-        """The node model of some tokens; in training each token is left out of the counts that its base comes from."""
+        """The node model of some tokens. In training, each token is left out of the counts of its base scores."""
         candidates = self.start.candidates(tokens, tables, self.p.temper, training=training)
         features, values = self.start.features(tokens, self.p.cutoff)
         n = len(tokens.labels)
@@ -112,16 +113,16 @@ class SeparateTraining:
     ) -> F32:
         """W of the node model, from some of the tokens.
 
-        The main fit stops early where held-out sentences say so, writes a checkpoint after each pass and takes it up
-        again, and on Ctrl-C keeps what it has reached once a pass is done.
+        The main fit stops early on held-out sentences, writes a checkpoint after each pass, and resumes from it. After
+        the first pass, Ctrl-C keeps the current weights.
         """
         if self.method.optimizer == "lbfgs":
             return self._fit_nodes_exactly(problem, items, stage, main=main)
         run = self._adagrad(problem, items)
-        judged = self._judged() if main else None
+        held_out = self._held_out_problem() if main else None
         store = None
         if main and self.method.checkpoint is not None:
-            store = Checkpoint(self.method.checkpoint, self._fingerprint(problem, judged))
+            store = Checkpoint(self.method.checkpoint, self._fingerprint(problem, held_out))
 
         def one_pass() -> float:
             done = run.passes
@@ -133,7 +134,7 @@ class SeparateTraining:
             one_pass,
             stage,
             self.context.progress,
-            judge=None if judged is None else lambda weights: _right_nodes(judged, weights, self.context.threads),
+            correct_tokens=None if held_out is None else lambda w: _correct_nodes(held_out, w, self.context.threads),
             store=store,
             keep=main,
         )
@@ -141,7 +142,7 @@ class SeparateTraining:
         return made.weights
 
     def _adagrad(self, problem: Problem, items: NDArray[np.int64]) -> AdaGrad:
-        # Where only one label is possible, or a token does not count, there is nothing to learn.
+        # Tokens with one candidate, or of weight 0, do not change the weights.
         items = items[np.diff(problem.candidates.offsets)[items] > 1]
         if problem.tokens.weights is not None:
             items = items[problem.tokens.weights[items] > 0]
@@ -152,16 +153,16 @@ class SeparateTraining:
             problem.nodes, decay, items, rate=self.p.rate, threads=self.context.threads, seed=self.context.seed
         )
 
-    def _judged(self) -> Problem | None:
+    def _held_out_problem(self) -> Problem | None:
         """The node model of the held-out sentences that the user gave, None without any."""
-        judged = self.start.held_out_set()
-        return None if judged is None else self.problem(judged.tokens, judged.tables, training=False)
+        held_out = self.start.held_out_set()
+        return None if held_out is None else self.problem(held_out.tokens, held_out.tables, training=False)
 
-    def _fingerprint(self, problem: Problem, judged: Problem | None) -> dict[str, Any]:
-        """What must be the same for a checkpoint to be taken up: settings, and every number of the problem."""
+    def _fingerprint(self, problem: Problem, held_out: Problem | None) -> dict[str, Any]:
+        """What must be the same to resume from a checkpoint: settings and data."""
         numbers = [
             array
-            for part in ((problem,) if judged is None else (problem, judged))
+            for part in ((problem,) if held_out is None else (problem, held_out))
             for array in (
                 *part.features,
                 *part.candidates.arrays(),
@@ -195,9 +196,9 @@ class SeparateTraining:
         return fitted.weights
 
     def _merged(self, problem: Problem) -> _native.Nodes:
-        """The same model with identical contexts merged and their labels counted: fewer sums of exponentials.
+        """The same model with identical contexts merged and their labels counted, which is faster.
 
-        Contexts are told apart by a random 64-bit number for each feature and each candidate, summed.
+        A context is identified by a 64-bit hash: the sum of a random number for each feature and each candidate.
         """
         (offsets, ids), candidates = problem.features, problem.candidates
         draw = np.random.default_rng(0).integers(1, 2**63, size=len(self.slots) + self.n_labels, dtype=np.uint64)
@@ -227,7 +228,7 @@ class SeparateTraining:
     # -- training ------------------------------------------------------------------------------------------------
 
     def train(self) -> tuple[ChainModel, Counts, dict[str, Any]]:
-        """The model, the counts behind it, and what was chosen and measured on the way."""
+        """Train; returns the model, its counts, and a record of what was chosen and measured."""
         if self.method.tune:
             self.p = self._tune()
         problem = self.problem(self.tokens, self.start.tables(), training=True)
@@ -250,13 +251,14 @@ class SeparateTraining:
         return model, counts, record
 
     def _coupled(self, problem: Problem, weights: F32) -> tuple[F32, NDArray[np.float32], SparseRows, float | None]:
-        """Scores of nodes, label pairs and edge features, and the held-out accuracy where the coupling was tuned."""
+        """Scores of nodes, label pairs and edge features, and the held-out accuracy if the coupling was tuned."""
         if not self.stopped:
             try:
                 if self.method.coupling == "joint":
                     return (*self._pairs(self.p).joint(problem, self.slots, weights), None)
-                edges, extra, honest = self._given_nodes(problem)
-                self.p, accuracy = self._tune_coupling(*self._honest(problem, honest, weights), edges, extra)
+                edges, extra, cross_fitted = self._given_nodes(problem)
+                sample = self._coupling_sample(problem, cross_fitted, weights)
+                self.p, accuracy = self._tune_coupling(*sample, edges, extra)
                 return (
                     weights,
                     (self.p.coupling_weight * edges).astype(np.float32),
@@ -268,39 +270,39 @@ class SeparateTraining:
         return weights, self._rates(), SparseRows(), None
 
     def _rates(self) -> NDArray[np.float32]:
-        """Edge scores by counting alone, for a run that was stopped before its pairs were fitted."""
+        """Edge scores from counts, for a run that was stopped before its pairs were fitted."""
         return edge_scores(self.counts.pairs, self.n_labels, k=0.5, weight=0.75).dense()
 
     def _tune(self) -> SeparateParameters:
-        """The variance of the prior, the temper and the cut-off, on nodes of one half that judge the other."""
+        """Tune sigma2, the weight of the base scores and the cutoff: fit on half of a sample, test on the other."""
         blocks = self.start.sample(self.tokens, TUNING_TOKENS)
-        learn, judge = (take(self.tokens, blocks[k::2]) for k in (0, 1))
+        learn, held_out = (take(self.tokens, blocks[k::2]) for k in (0, 1))
         before = self.p
 
-        def right(p: SeparateParameters) -> NDArray[np.bool_]:
+        def correct_tokens(p: SeparateParameters) -> NDArray[np.bool_]:
             self.p = p
             tables = self.start.tables()
             problem = self.problem(learn, tables, training=True)
             items = np.arange(len(learn.labels), dtype=np.int64)
             weights = self.fit_nodes(problem, items, p.half_passes, "tuning")
-            return _right_nodes(self.problem(judge, tables, training=True), weights, self.context.threads)
+            return _correct_nodes(self.problem(held_out, tables, training=True), weights, self.context.threads)
 
         steps = {"sigma2": 3.0, "cutoff": 2} if self.base == "none" else {"sigma2": 3.0, "temper": 1.5, "cutoff": 2}
-        free, weights = self.method.tunable(steps), judge.as_sentences()
+        free, weights = self.method.tunable(steps), held_out.as_sentences()
 
         def report(done: float) -> None:
             self.context.progress(ProgressEvent("tuning", done))
 
-        found, _ = climb(right, before, free, report, weights)
+        found, _ = coordinate_search(correct_tokens, before, free, report, weights)
         return replace(found, cutoff=max(1, round(found.cutoff)))
 
     def _given_nodes(self, problem: Problem) -> tuple[NDArray[np.float32], SparseRows, F32]:
-        """T and U, given nodes that have not seen the sentence: two halves, in blocks, judge each other."""
+        """T, U and the cross-fitted log-probabilities: a node model of each half, in blocks, scores the other half."""
         tokens, candidates = problem.tokens, problem.candidates
         n_sentences = len(tokens.offsets) - 1
         sentence = np.repeat(np.arange(n_sentences), np.diff(tokens.offsets))
         half = sentence * 20 // max(1, n_sentences) % 2
-        honest = np.zeros(len(candidates.labels), np.float32)
+        cross_fitted = np.zeros(len(candidates.labels), np.float32)
         owner = np.repeat(half, np.diff(candidates.offsets))
         for part in (0, 1):
             others = np.flatnonzero(half != part)
@@ -308,36 +310,38 @@ class SeparateTraining:
                 others = np.arange(len(half))
             weights = self.fit_nodes(problem, others, self.p.half_passes, f"fitting half {part + 1} of 2")
             log_p = problem.nodes.posteriors(weights, True, self.context.threads)
-            honest = np.where(owner == part, log_p, honest)
+            cross_fitted = np.where(owner == part, log_p, cross_fitted)
         sample = self.start.sample(tokens, PAIR_TOKENS)
         if self.method.tune and len(sample) > 1:
-            parts = [_take_candidates(tokens, candidates, honest, sample[k::2]) for k in (0, 1)]
+            parts = [_take_candidates(tokens, candidates, cross_fitted, sample[k::2]) for k in (0, 1)]
             self.p = self._tune_pairs(*parts)
-        edges, extra = self._pairs(self.p).given_nodes(*_take_candidates(tokens, candidates, honest, sample))
-        return edges, extra, honest
+        edges, extra = self._pairs(self.p).given_nodes(*_take_candidates(tokens, candidates, cross_fitted, sample))
+        return edges, extra, cross_fitted
 
     def _pairs(self, p: SeparateParameters) -> PairFactors:
         bases, edges = self.counts.vocabulary.bases, self.start.edge_templates
         return PairFactors(self.n_labels, bases, edges, p, self.context)
 
     def _tune_pairs(
-        self, learn: tuple[Tokens, Candidates, F32], judge: tuple[Tokens, Candidates, F32]
+        self, learn: tuple[Tokens, Candidates, F32], held_out: tuple[Tokens, Candidates, F32]
     ) -> SeparateParameters:
-        """The variance of the prior of edge features, on sentences that the pairs were not fitted on."""
+        """Tune the variance of the prior of edge features on sentences that the pairs were not fitted on."""
 
-        def right(p: SeparateParameters) -> NDArray[np.bool_]:
-            return self._labelled_right(*judge, *self._pairs(p).given_nodes(*learn), p.coupling_weight)
+        def correct_tokens(p: SeparateParameters) -> NDArray[np.bool_]:
+            return self._correct(*held_out, *self._pairs(p).given_nodes(*learn), p.coupling_weight)
 
         steps = self.method.tunable({"edge_sigma2": 3.0}) if self.start.edge_templates.any() else {}
-        return climb(right, self.p, steps, weights=judge[0].as_sentences())[0] if steps else self.p
+        if not steps:
+            return self.p
+        return coordinate_search(correct_tokens, self.p, steps, weights=held_out[0].as_sentences())[0]
 
-    def _honest(self, problem: Problem, honest: F32, weights: F32) -> tuple[Tokens, Candidates, F32]:
-        """Sentences to tune on, with node scores that have not seen them: held-out ones, else by halves."""
-        judged = self._judged()
-        if judged is not None:
-            return judged.tokens, judged.candidates, judged.nodes.posteriors(weights, True, self.context.threads)
+    def _coupling_sample(self, problem: Problem, cross_fitted: F32, weights: F32) -> tuple[Tokens, Candidates, F32]:
+        """Sentences to tune the coupling on: held-out sentences, or a sample with cross-fitted node scores."""
+        held_out = self._held_out_problem()
+        if held_out is not None:
+            return held_out.tokens, held_out.candidates, held_out.nodes.posteriors(weights, True, self.context.threads)
         sample = self.start.sample(problem.tokens, TUNING_TOKENS)
-        return _take_candidates(problem.tokens, problem.candidates, honest, sample)
+        return _take_candidates(problem.tokens, problem.candidates, cross_fitted, sample)
 
     def _tune_coupling(
         self,
@@ -347,17 +351,18 @@ class SeparateTraining:
         edges: NDArray[np.float32],
         extra: SparseRows,
     ) -> tuple[SeparateParameters, float]:
-        """The weight of the edges that labels the most tokens right."""
+        """Tune the weight of the edges; also returns the accuracy."""
 
-        def right(p: SeparateParameters) -> NDArray[np.bool_]:
-            return self._labelled_right(tokens, candidates, scores, edges, extra, p.coupling_weight)
+        def correct_tokens(p: SeparateParameters) -> NDArray[np.bool_]:
+            return self._correct(tokens, candidates, scores, edges, extra, p.coupling_weight)
 
         self.context.progress(ProgressEvent("tuning the coupling"))
         weights = tokens.as_sentences()
-        chosen, correct = climb(right, self.p, self.method.tunable({"coupling_weight": 1.2}), weights=weights)
+        steps = self.method.tunable({"coupling_weight": 1.2})
+        chosen, correct = coordinate_search(correct_tokens, self.p, steps, weights=weights)
         return chosen, float(np.average(correct, weights=weights))
 
-    def _labelled_right(
+    def _correct(
         self,
         tokens: Tokens,
         candidates: Candidates,
@@ -366,7 +371,7 @@ class SeparateTraining:
         extra: SparseRows,
         coupling: float,
     ) -> NDArray[np.bool_]:
-        """Which tokens the best labelling gets right, with the edges weighed by ``coupling``."""
+        """Which tokens the best labelling labels correctly, with the edges weighted by ``coupling``."""
         native = EdgeScores.of_dense((coupling * edges).astype(np.float32)).native()
         more = None
         if len(extra):
@@ -376,8 +381,8 @@ class SeparateTraining:
         return np.asarray(best == tokens.labels)
 
 
-def _right_nodes(problem: Problem, weights: F32, threads: int) -> NDArray[np.bool_]:
-    """Which tokens the node model alone gets right."""
+def _correct_nodes(problem: Problem, weights: F32, threads: int) -> NDArray[np.bool_]:
+    """Which tokens the node model alone labels correctly."""
     log_p = problem.nodes.posteriors(weights, True, threads)
     best = np.maximum.reduceat(log_p, problem.candidates.offsets[:-1])
     gold = problem.candidates.find(problem.tokens.labels)

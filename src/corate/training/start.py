@@ -1,10 +1,10 @@
-"""Where the weights of a method begin: what counting a corpus and loading a model have in common.
+"""Base scores and initial weights of a training run: the interface of its two implementations.
 
     node_j(y) = base_j(y) + W f_j        edge(y, y') = T(y, y') + U g(y, y')
 
 :class:`~corate.training.start_from_counts.StartFromCounts` counts a corpus. Its base scores are empirical scores, or
-nothing. :class:`~corate.training.start_from_model.StartFromModel` trains a saved model further: its base scores are the
-counted rows of the model, and its initial weights are those of the model.
+zero. :class:`~corate.training.start_from_model.StartFromModel` trains a saved model further: its base scores are the
+counted rows of the model, and its initial weights are the weights of the model.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FULL_LATTICE_LABELS = 24
 
 @dataclass(frozen=True)
 class RunContext:
-    """How a training run works, whatever its method: its threads, its seed, and who is told of its progress."""
+    """What all training runs have: threads, a seed, and a function that receives progress events."""
 
     threads: int = 1
     seed: int = 0
@@ -44,7 +44,7 @@ class RunContext:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutSet:
-    """Held-out tokens, and the tables that their candidates come from."""
+    """Held-out tokens, and the tables for their candidates."""
 
     tokens: Tokens
     tables: LadderTables | None
@@ -52,7 +52,7 @@ class HeldOutSet:
 
 @dataclass(frozen=True, eq=False)
 class InitialWeights:
-    """Weights to begin with: T, (K + 1, K + 1); U, by edge feature and label pair; W, by slot; S, by label triple."""
+    """Initial weights: T, (K + 1, K + 1); U, by edge feature and label pair; W, by slot; S, by label triple."""
 
     edges: F32
     extra: SparseRows
@@ -61,7 +61,7 @@ class InitialWeights:
 
 
 class Start(ABC):
-    """What training on a counted corpus and from a model have in common."""
+    """Base scores and initial weights, from a counted corpus or from a model."""
 
     base: str  # the kind of the base scores, "none" for a model
     full: bool  # whether all labels are candidates everywhere
@@ -70,7 +70,7 @@ class Start(ABC):
     vocabulary: Vocabulary
     tokens: Tokens
     pairs: PairCounts
-    slots: Table  # (feature, label) pairs that have a weight, and last the bias, which has one for every label
+    slots: Table  # (feature, label) pairs that have a weight; the last row is the bias, with a weight for every label
     totals: NDArray[np.int64]  # how often each feature was seen
     node_templates: NDArray[np.bool_]
     edge_templates: NDArray[np.bool_]
@@ -81,29 +81,29 @@ class Start(ABC):
         return len(self.labels)
 
     def features(self, tokens: Tokens, cutoff: int = 1) -> tuple[Csr, F32 | None]:
-        """Node features of tokens, those seen less than ``cutoff`` times left out, and the bias, which all have."""
+        """Node features of tokens that were seen at least ``cutoff`` times, and the bias."""
         bias = len(self.slots) - 1
         found = Features.of(tokens, self.vocabulary.bases, self.node_templates, kept=self.kept(cutoff), last=bias)
         return found.arrays(), found.values
 
     def kept(self, cutoff: int) -> NDArray[np.bool_] | None:
-        """Which features were seen at least ``cutoff`` times, None where all were."""
+        """Which features were seen at least ``cutoff`` times; None for all."""
         return self.totals >= cutoff if cutoff > 1 else None
 
     def token_weights(
         self, label_weights: Mapping[str, float] | None, sentence_weights: Sequence[float] | None
     ) -> F32 | None:
-        """How much each token counts: as its sentence, times as its label; None where all count the same."""
+        """The weight of each token: the weight of its sentence times that of its label; None if none are given."""
         if label_weights is None and sentence_weights is None:
             return None
         of_labels = self.label_weights(label_weights)
         lengths = np.diff(self.tokens.offsets)
         of_sentences = np.ones(len(lengths)) if sentence_weights is None else np.asarray(sentence_weights, dtype=float)
         if of_sentences.shape != lengths.shape:
-            raise DataError(f"{len(lengths)} sentences but {of_sentences.size} weights for them")
+            raise DataError(f"{len(lengths)} sentences but {of_sentences.size} sentence weights")
         found = np.where(self.tokens.labels < 0, 1.0, of_labels[self.tokens.labels]) * np.repeat(of_sentences, lengths)
         if not np.isfinite(found).all() or (found < 0).any() or not (found > 0).any():
-            raise DataError("weights of labels and sentences must be finite and not negative, and some above 0")
+            raise DataError("weights of labels and sentences must be finite and not negative, and at least one above 0")
         return found.astype(np.float32)
 
     def label_weights(self, given: Mapping[str, float] | None) -> NDArray[np.float64]:
@@ -112,12 +112,12 @@ class Start(ABC):
         names = {name: i for i, name in enumerate(self.labels.to_list())}
         for label, weight in (given or {}).items():
             if label not in names:
-                raise DataError(f"there is no label {label!r} to weigh; there are {', '.join(list(names)[:20])}")
+                raise DataError(f"there is no label {label!r} to weight; there are {', '.join(list(names)[:20])}")
             weights[names[label]] = weight
         return weights
 
     def sample(self, tokens: Tokens, size: int) -> NDArray[np.int64]:
-        """Sentences that count, in blocks spread over the corpus, about ``size`` tokens of them."""
+        """Sentences of about ``size`` tokens, in blocks spread over the corpus, without sentences of weight 0."""
         every = np.arange(len(tokens.offsets) - 1)
         if tokens.weights is not None:
             sums = np.concatenate([[0.0], np.cumsum(tokens.weights, dtype=np.float64)])
@@ -131,7 +131,7 @@ class Start(ABC):
 
     @abstractmethod
     def tables(self) -> LadderTables | None:
-        """What the base scores read of the counts."""
+        """The tables for the base scores."""
 
     @abstractmethod
     def held_out_set(self) -> HeldOutSet | None:
@@ -156,15 +156,15 @@ class Start(ABC):
 
     @abstractmethod
     def initial_weights(self, temper: float, edge: float) -> InitialWeights:
-        """The weights that training begins with."""
+        """The weights that training starts from."""
 
     @abstractmethod
     def model(self, temper: float, weights: F32, edges: F32, extra: SparseRows, *, full: bool = False) -> ChainModel:
-        """The chain model of trained weights, with the base scores in it."""
+        """The chain model of trained weights, including the base scores."""
 
 
 def with_bias(table: Table, n_labels: int) -> Table:
-    """The slots of a table, and one more feature with a slot for every label."""
+    """The slots of a table, and one for each label for the bias, which is the last feature."""
     return Table(
         np.append(table.offsets, table.offsets[-1] + n_labels),
         np.append(table.labels, np.arange(n_labels, dtype=np.int32)),

@@ -1,6 +1,6 @@
-"""Weights that begin from counts: base scores of a back-off ladder or of pooled features, or none.
+"""Initial weights from counts, with base scores from a back-off ladder or from pooled features, or none.
 
-A token is left out of its own counts, so that its base score says what the counts would say of a new token.
+A training token is left out of its own counts, so that its base scores are those of a new token.
 """
 
 from __future__ import annotations
@@ -35,22 +35,21 @@ from corate.types import F32, Ids
 
 __all__ = ["StartFromCounts"]
 
-#: The candidate labels of a token: those its ladder finds within a threshold of the best, and at most so many. With the
-#: paper's ladder as base, rare words may also take labels that their spelling makes likely; without a base the support
-#: is what was seen, as the paper says.
+#: The parameters that limit the candidate labels of a token, by base. With the paper's ladder, rare words may also have
+#: labels that are likely for their spelling. Without a base, candidates are the labels seen, as in the paper.
 SUPPORTS: dict[str, dict[str, float]] = {
     "default": {"threshold": 1e-4, "cap": 12},
     "pooled": {"threshold": 1e-4, "cap": 12},
     "paper": {"threshold": 1e-3, "cap": 12, "word_k": 0.2},
     "none": {},
 }
-#: Tokens that the pool is weighed on.
+#: The number of tokens that the weights of the pool are fitted on.
 POOL_TOKENS = 8_000
 FEW_SUPPORT: dict[str, float] = {"threshold": 1e-6, "cap": FULL_LATTICE_LABELS}
 
 
 class StartFromCounts(Start):
-    """A corpus counted afresh, with an empirical ladder as base, or none."""
+    """A counted corpus, with base scores or without."""
 
     def __init__(
         self,
@@ -90,7 +89,7 @@ class StartFromCounts(Start):
 
     @cached_property
     def ladder(self) -> LadderParameters:
-        """The ladder behind the base, tuned when it is first needed; a pool weighs it as it is."""
+        """The parameters of the base's ladder, tuned on first use. In a pool they are not tuned."""
         tuned = LadderParameters.of(self.preset)
         if self.base != "pooled":
             tuned = tune_ladder(self.counted, self.preset, {}, self.context.progress).parameters
@@ -98,7 +97,7 @@ class StartFromCounts(Start):
         return replace(tuned, **support)  # type: ignore[arg-type]
 
     def _fit_pool(self) -> Pool:
-        """How far to believe what was counted of each template, as pooled empirical training weighs it."""
+        """Fit the weights of the templates as in pooled empirical training. Edge templates get the weight 0."""
         sample = self.counted.sample(POOL_TOKENS)
         self.expert_of, names = experts(self.vocabulary)
         pool = fit_weights(
@@ -111,16 +110,16 @@ class StartFromCounts(Start):
             has_ladder=self.word is not None,
             progress=lambda done: self.context.progress(ProgressEvent("weighing the experts", done)),
         )
-        believed = pool.experts.copy()
+        weights = pool.experts.copy()
         edges = np.flatnonzero(self.edge_templates) + len(names) - len(self.edge_templates)
-        believed[edges[edges < len(believed)]] = 0.0  # the last templates may have no features, and so no experts, yet
-        return replace(pool, experts=believed)
+        weights[edges[edges < len(weights)]] = 0.0  # the last templates may have no features yet, and so no experts
+        return replace(pool, experts=weights)
 
     def _node_features(self, tokens: Tokens, cutoff: int = 1) -> Features:
         return Features.of(tokens, self.vocabulary.bases, ~self.edge_templates, kept=self.kept(cutoff))
 
     def tables(self) -> LadderTables | None:
-        """What the base reads of the counts."""
+        """The tables for the base scores."""
         return self._tables
 
     @cached_property
@@ -149,7 +148,7 @@ class StartFromCounts(Start):
         full: bool = False,
         cutoff: int = 1,
     ) -> Candidates:
-        """The candidates that the ladder finds, with its scores or those of the pool."""
+        """The candidates of the ladder, with scores of the ladder or of the pool."""
         left_out = tokens.labels if training else None
         found = self._possible(self._without_rare_pairs(tokens, cutoff), tables, left_out, full=full)
         scores = found.ladder
@@ -167,18 +166,18 @@ class StartFromCounts(Start):
         return Candidates(found.offsets, found.labels, np.float32(temper) * scores)
 
     def _without_rare_pairs(self, tokens: Tokens, cutoff: int) -> Tokens:
-        """Tokens without the features that the ladder looks at, where they are rare: the word and each neighbour."""
+        """Tokens without rare features of the ladder's neighbour templates."""
         kept = self.kept(cutoff)
         if kept is None or not self.preset.neighbours or self.word is None:
             return tokens
         features, bases = tokens.features.copy(), self.vocabulary.bases
         for t in (1, 2):
-            seen = np.append(kept[bases[t] : bases[t + 1]], True)  # what was not counted is none of them
+            seen = np.append(kept[bases[t] : bases[t + 1]], True)  # the last entry: features that were not counted
             features[t] = np.where(seen[np.minimum(features[t], len(seen) - 1)], features[t], -1)
         return replace(tokens, features=features)
 
     def _possible(self, tokens: Tokens, tables: LadderTables | None, left_out: Ids | None, *, full: bool) -> Candidates:
-        """The labels a token may take, and what the ladder says of them."""
+        """The candidate labels of tokens, with the ladder's scores."""
         if tables is None:
             return Candidates.all_labels(len(tokens.labels), self.n_labels)
         parts = tables.parts(self.ladder, tokens, left_out)
@@ -188,23 +187,23 @@ class StartFromCounts(Start):
         return found if left_out is None else found.including(left_out, FLOOR)
 
     def initial_weights(self, temper: float, edge: float = 0.75) -> InitialWeights:
-        """Nothing but the tempered co-occurrence rates of labels."""
+        """The weighted co-occurrence rates of labels; all other weights are zero."""
         rates = edge_scores(self.pairs, self.n_labels, k=0.5, weight=edge * temper).dense()
         return InitialWeights(rates, SparseRows(), np.zeros(len(self.slots.labels), np.float32))
 
     def model(self, temper: float, weights: F32, edges: F32, extra: SparseRows, *, full: bool = False) -> ChainModel:
-        """The chain model of trained weights: they are added to the tempered ladder."""
+        """The chain model of trained weights, added to the weighted ladder."""
         table = self.counts.table
         node = SparseRows(table.offsets, table.labels, weights[: len(table.labels)])
         bias = weights[len(table.labels) :]
         scored = EdgeScores.of_dense(edges)
         every = full or self.full
-        ladder_temper = temper
+        ladder_weight = temper
         if self.pool is not None:
             pooled = self.pool.compiled(table, label_prior(self.counts), self.expert_of).scaled(temper)
             node = replace(node, scores=node.scores + pooled.scores)
             bias = bias + (temper * self.pool.bias).astype(np.float32)
-            ladder_temper = temper * self.pool.ladder
+            ladder_weight = temper * self.pool.ladder
         if self.word is None or (every and temper == 0):
             return ChainModel(self.labels, scored, node, bias, all_labels=True, edge_weights=extra)
         ladder = ladder_model(self.counts, self.preset, self.ladder, self.word, every, self.tables())
@@ -213,8 +212,8 @@ class StartFromCounts(Start):
             ladder,
             edges=scored,
             bias=bias,
-            weights=node.padded(rows).plus(ladder.weights.scaled(ladder_temper)),
-            rows=ladder.rows.scaled(ladder_temper),
-            floor=FLOOR * ladder_temper,
+            weights=node.padded(rows).plus(ladder.weights.scaled(ladder_weight)),
+            rows=ladder.rows.scaled(ladder_weight),
+            floor=FLOOR * ladder_weight,
             edge_weights=extra.padded(rows) if len(extra) else extra,
         )

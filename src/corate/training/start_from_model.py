@@ -1,4 +1,4 @@
-"""Weights that begin from a saved model, which is trained further on a corpus."""
+"""Initial weights from a saved model, which is trained further on a corpus."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["StartFromModel"]
 
 
 class StartFromModel(Start):
-    """A saved model, to be trained further on a corpus: its templates, its weights, its labels and any new ones."""
+    """A saved model to train further on a corpus: its templates and weights, its labels and new ones."""
 
     def __init__(
         self, tagger: Tagger, corpus: Corpus, *, held_out: Corpus | None = None, unknown: str | None = None
@@ -40,7 +40,7 @@ class StartFromModel(Start):
                 "the text, or start from a model of another method"
             )
         if (old.attributes is None) != (corpus.attributes is None):
-            raise FeatureError("the model and the corpus must both have ready-made features, or both none")
+            raise FeatureError("the model and the corpus must both have ready-made features, or neither")
         self.word = tagger.record.get("word")
         names, ids = label_ids(corpus, unknown)
         self.labels, both = StringTable.intern([*tagger.model.labels.to_list(), *names.to_list()])
@@ -63,7 +63,7 @@ class StartFromModel(Start):
         self._grow()
 
     def _grow(self) -> None:
-        """The model's weights where the grown vocabulary has them, with slots for what the corpus has besides."""
+        """Move the model's weights into the larger vocabulary, and add slots for new features and labels."""
         table = count_features(self.tokens, self.vocabulary, self.n_labels)
         self.totals = table.totals()
         model, bases = self.old.model, self.vocabulary.bases
@@ -86,7 +86,7 @@ class StartFromModel(Start):
         self._initial = InitialWeights(edges, extra, np.concatenate([node.scores, bias]).astype(np.float32), triples)
 
     def _placed(self, rows: SparseRows) -> SparseRows:
-        """Rows of the model's features where the grown vocabulary numbers them."""
+        """Rows of the model's features, in the order of the larger vocabulary."""
         old, new = self.old.vocabulary, self.vocabulary
         rows = rows.padded(int(old.bases[-1]))
         starts = [0, *old.bases[:-1].tolist(), int(old.bases[-1])]
@@ -95,7 +95,7 @@ class StartFromModel(Start):
         return SparseRows.joined([rows.take(b).padded(n) for b, n in zip(blocks, sizes, strict=True)])
 
     def tables(self) -> None:
-        """A loaded model has its base in its rows."""
+        """None: a model has its base scores in its rows."""
         return None
 
     def held_out_set(self) -> HeldOutSet | None:
@@ -103,7 +103,7 @@ class StartFromModel(Start):
         if self.held_out is None:
             return None
         if self.held_out.n_tokens == 0:
-            raise DataError("there are no held-out tokens to judge by; give some, or leave held_out away")
+            raise DataError("there are no held-out tokens to evaluate on; give some, or omit held_out")
         table = Table(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32))
         counts = Counts(self.vocabulary, self.labels, table, self.pairs, 0, 0)
         tokens, _ = held_out_tokens(counts, self.held_out, self.word)
@@ -119,7 +119,7 @@ class StartFromModel(Start):
         full: bool = False,
         cutoff: int = 1,
     ) -> Candidates:
-        """The candidates of the model, and what its counted rows say of them."""
+        """The candidates of the model, with the scores of its counted rows."""
         corpus = self.corpus if training else self.held_out
         assert corpus is not None
         found = self._candidates_of(corpus)
@@ -128,7 +128,7 @@ class StartFromModel(Start):
         return found.including(tokens.labels, float(self.old.model.floor)) if training else found
 
     def _candidates_of(self, corpus: Corpus) -> Candidates:
-        """What the model's rows make possible."""
+        """The candidates from the model's rows, with their scores."""
         rows_only = replace(
             self.old.model,
             weights=SparseRows.empty(len(self.old.model.weights)),
@@ -166,20 +166,20 @@ class StartFromModel(Start):
         )
 
     def _with_seen(self, rows: SparseRows) -> SparseRows:
-        """Rows of words, with the labels that the corpus has for them and the model did not think of."""
+        """Rows of words, with the labels that the corpus has for them added."""
         assert self.tokens.words is not None
         before = self._candidates_of(self.corpus)
         found = before.including(self.tokens.labels, float(self.old.model.floor))
         grown = np.diff(found.offsets) > np.diff(before.offsets)
         words = np.unique(self.tokens.words[grown])
-        # All tokens of a word have the same candidates but for their own labels.
+        # All tokens of a word have the same candidates except for their own labels.
         every = np.isin(self.tokens.words, words)
         owner = np.repeat(self.tokens.words, np.diff(found.offsets))
         here = np.repeat(every, np.diff(found.offsets))
         keys, places = np.unique(owner[here].astype(np.int64) * self.n_labels + found.labels[here], return_index=True)
         offsets = np.searchsorted(keys, np.arange(len(rows) + 1, dtype=np.int64) * self.n_labels).astype(np.int64)
-        met = SparseRows(offsets, (keys % self.n_labels).astype(np.int32), found.ladder[here][places])
-        both = SparseRows.joined([rows, met])
+        added = SparseRows(offsets, (keys % self.n_labels).astype(np.int32), found.ladder[here][places])
+        both = SparseRows.joined([rows, added])
         source = np.arange(len(rows))
         source[words] += len(rows)
         return both.take(source)
