@@ -106,14 +106,14 @@ def train(
             (:class:`~corate.Piecewise`), ``"memm"`` (:class:`~corate.MEMM`) and ``"perceptron"``
             (:class:`~corate.Perceptron`).
         features: a preset (``"paper"``, ``"pos"``, ``"ner"``, ``"chunking"``), a template file, a list of templates, or
-            a function of a sentence and a position. Without any, ``"empirical"`` takes the words and their neighbours,
-            and the others the preset ``"ner"`` if labels are spans, else ``"pos"``.
-        held_out: sentences to tune on and to stop early by. They are never trained on. Without them, empirical scores
+            a function of a sentence and a position. By default, ``"empirical"`` uses the words and their neighbours.
+            Other methods use the preset ``"ner"`` if labels are spans, else ``"pos"``.
+        held_out: sentences for tuning and early stopping. They are never trained on. Without them, empirical scores
             are tuned on parts of the corpus that are counted afterwards.
-        init: a tagger, or the file of one, to start from: its features and weights are kept and trained further.
-        threads: the number of threads; ``"empirical"`` needs one. The result does not depend on it.
-        seed: chooses what is held out, and the order of stochastic steps.
-        progress: a function that is called with a :class:`~corate.ProgressEvent` while training goes on.
+        init: a tagger, or its file, to train further. Its features are kept, and training starts from its weights.
+        threads: the number of threads; ``"empirical"`` uses only one. The result does not depend on it.
+        seed: determines which sentences are held out, and the order of stochastic steps.
+        progress: a function that is called with a :class:`~corate.ProgressEvent` during training.
         **options: options of a method that is given by name, such as ``passes=5``. The class of the method lists them:
             ``help(corate.Polish)``.
 
@@ -159,7 +159,7 @@ def train(
 
 
 def _reporter(progress: OnProgress | None) -> OnProgress:
-    """Log every event, those with numbers at level INFO, and pass it on."""
+    """Log every event, at level INFO if it has numbers, and pass it to ``progress``."""
 
     def report(event: ProgressEvent) -> None:
         logger.log(logging.INFO if event.measurements else logging.DEBUG, "%s", event)
@@ -187,7 +187,7 @@ def _starting_model(
     features: FeatureSource,
     context: RunContext,
 ) -> Tagger | None:
-    """The tagger to train further, None for a fresh start."""
+    """The tagger to train further, None to start from counts."""
     if isinstance(method, Polish) and method.base == "separate":
         return train(
             corpus,
@@ -206,7 +206,7 @@ def _starting_model(
 
 @dataclass(frozen=True, eq=False)
 class _Prepared:
-    """What is trained on: corpora with ready-made features, and templates."""
+    """The data of a training run: corpora with ready-made features, and templates."""
 
     corpus: Corpus
     held_out: Corpus | None
@@ -218,7 +218,7 @@ class _Prepared:
 def _prepare(
     method: Method, corpus: Corpus, features: FeatureSource, held_out: Corpus | None, origin: Tagger | None
 ) -> _Prepared:
-    """Resolve the features, or take those of the model to train further, and apply them to both corpora."""
+    """Resolve the features, or use those of the model to train further, and apply them to both corpora."""
     empirical = isinstance(method, Empirical)
     if origin is not None:
         features = None
@@ -240,7 +240,7 @@ def _prepare(
 
 @dataclass(frozen=True, eq=False)
 class _Trained:
-    """What a method returns: a model, its vocabulary, and what was chosen and measured on the way."""
+    """The result of a method: a model, its vocabulary, and a record of what was chosen and measured."""
 
     vocabulary: Vocabulary
     model: ChainModel
@@ -250,7 +250,7 @@ class _Trained:
 
 
 def _n_rows(offsets: NDArray[np.int64]) -> int:
-    """How many rows of a ragged array are not empty."""
+    """The number of rows of a ragged array that are not empty."""
     return int((offsets[1:] > offsets[:-1]).sum())
 
 
@@ -278,7 +278,7 @@ def _train_chain(
 
 
 def _start(method: ChainMethod, data: _Prepared, origin: Tagger | None, context: RunContext) -> Start:
-    """Where the weights of a method on whole sentences begin."""
+    """The base scores and initial weights of a method that trains on whole sentences."""
     unknown = getattr(method, "unknown", None)
     if origin is not None:
         return StartFromModel(origin, data.corpus, held_out=data.held_out, unknown=unknown)
@@ -298,14 +298,14 @@ def _start(method: ChainMethod, data: _Prepared, origin: Tagger | None, context:
 
 
 def _describe_origin(tagger: Tagger | None) -> dict[str, Any]:
-    """What the record says of a model that was trained further."""
+    """The record's entry for a model that was trained further."""
     if tagger is None:
         return {}
     return {"init": {name: tagger.record[name] for name in ("method", "sentences", "tokens") if name in tagger.record}}
 
 
 def _without_rare(model: ChainModel, totals: NDArray[np.int64], cutoff: int) -> ChainModel:
-    """A model without the weights, counted ones too, of features that were seen, but less than ``cutoff`` times."""
+    """A model without the fitted and counted weights of features seen less than ``cutoff`` times."""
     rare = np.zeros(len(model.weights), bool)
     rare[: len(totals)] = (totals > 0) & (totals < cutoff)
     scores = np.where(np.repeat(rare, np.diff(model.weights.offsets)), np.float32(0), model.weights.scores)
@@ -313,7 +313,7 @@ def _without_rare(model: ChainModel, totals: NDArray[np.int64], cutoff: int) -> 
 
 
 def _without_idle(vocabulary: Vocabulary, model: ChainModel) -> tuple[Vocabulary, ChainModel]:
-    """A vocabulary and a model without the conjunctions that no weight speaks of."""
+    """A vocabulary and a model without the conjunctions that have no weights."""
     idle = model.weights.offsets[1:] == model.weights.offsets[:-1]
     if len(model.edge_weights):
         idle = idle & (model.edge_weights.offsets[1:] == model.edge_weights.offsets[:-1])
@@ -326,7 +326,7 @@ def _node_templates(templates: Sequence[Template]) -> list[Template]:
     left_out = [str(t) for t in templates if t.edge and t.atoms]
     if left_out:
         warnings.warn(
-            f"empirical training scores label pairs without features; these edge templates are left out: "
+            f"empirical training has no features of label pairs; these edge templates are left out: "
             f"{', '.join(left_out)}",
             stacklevel=5,
         )
@@ -334,7 +334,7 @@ def _node_templates(templates: Sequence[Template]) -> list[Template]:
 
 
 def _layout(corpus: Corpus) -> list[str]:
-    """The columns that rows of such data have, the label among them; none where it holds ready-made features only."""
+    """The columns of the data, including the label; empty if the data has only ready-made features."""
     names = list(corpus.layout) or [c.name for c in corpus.columns]
     return names if "label" in names or not names else [*names, "label"]
 
@@ -342,7 +342,7 @@ def _layout(corpus: Corpus) -> list[str]:
 def _ready(
     corpus: Corpus, function: FeatureFunction | None, bins: Bins | None = None, *, binned: bool = True
 ) -> tuple[Corpus, Bins | None]:
-    """The corpus with the function's features; for methods that count, numbers are binned."""
+    """The corpus with the function's features; if ``binned``, numeric features are binned."""
     if function is not None:
         corpus = with_features(corpus, function)
     if corpus.attributes is None or not binned:
@@ -352,7 +352,7 @@ def _ready(
 
 
 def update(tagger: Tagger, corpus: Corpus) -> Tagger:
-    """A tagger that has also counted another corpus; what was tuned before stays.
+    """A tagger that has also counted another corpus. Tuned settings do not change.
 
     >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]])
     >>> more = Corpus.from_sentences([[("an", "DET"), ("emu", "NOUN")]])
@@ -367,7 +367,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
         raise ModelError(f"a model of the method {tagger.method!r} has no counts to add to; {advice}")
     if tagger.counts is None:
         raise ModelError(
-            "this model was saved without its counts, so it cannot learn more; train it again and keep them"
+            "this model was saved without its counts, so it cannot be updated; train it again and keep the counts"
         )
     ready, _ = _ready(corpus, tagger.function, tagger.bins)
     old = tagger.vocabulary
@@ -380,9 +380,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
     try:
         model = rebuild(tagger.model, counts, tagger.record)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise ModelError(
-            f"the record of this model does not say how to train it ({error!r}); train it again"
-        ) from error
+        raise ModelError(f"the record of this model is incomplete ({error!r}); train it again") from error
     counts = replace(counts, table=counts.table.padded(int(counts.vocabulary.bases[-1])))
     record = tagger.record | {
         "sentences": counts.sentences,

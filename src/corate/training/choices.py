@@ -1,7 +1,7 @@
 """Choices that depend on the corpus, for options that the user leaves unset: features, base scores, passes, steps.
 
-The order is chosen in :mod:`corate.training.chains`, and the ladder in :mod:`corate.training.empirical`: both need what
-has been counted.
+The order is chosen in :mod:`corate.training.chains`, and the ladder in :mod:`corate.training.empirical`, because both
+depend on counts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["ChainParameters", "SeparateParameters", "choose_base", "choose_edge_
 #: With more labels than FULL_LATTICE_LABELS, edge features need this many tokens for each label.
 EDGE_TOKENS_PER_LABEL = 1500
 
-#: The weight of each base, and the L2 weight and step size of polish on it.
+#: The weight of the base scores by base, and the L2 weight and step size of polish.
 POLISH_TEMPERS = {"default": 0.55, "pooled": 0.8, "paper": 0.7, "none": 0.0}
 POLISH_C2 = {"default": 0.5, "pooled": 1.0, "paper": 0.5, "none": 0.5}
 POLISH_RATE = {"default": 0.1, "pooled": 0.15, "paper": 0.15, "none": 0.15}
@@ -45,11 +45,11 @@ def choose_preset(corpus: Corpus) -> str:
 
 
 def choose_base(method: Polish, corpus: Corpus, templates: Sequence[Template]) -> str:
-    """The base scores of polish: pooled if there are few labels and the features can be counted, else the ladder's."""
+    """The base of polish: ``"pooled"`` if there are few labels and the features can be counted, else ``"default"``."""
     if method.base is not None:
         return method.base
     names, ids = label_ids(corpus, method.unknown)
-    # Pooled scores are counted over all features: they take no numbers, and every label has to be known.
+    # Pooled scores are counted over all features, which must not be numeric, and all labels must be known.
     countable = corpus.attributes is None or corpus.attributes.values is None
     some = bool(templates) or corpus.attributes is not None
     few = len(names) <= FULL_LATTICE_LABELS
@@ -66,7 +66,7 @@ def choose_edge_templates(method: Polish, corpus: Corpus, templates: Sequence[Te
 
 @dataclass(frozen=True)
 class ChainParameters:
-    """The numbers that training on whole sentences uses: the options of the same names, none of them unset."""
+    """The parameters of training on whole sentences: the options of the same names, none of them unset."""
 
     c1: float = 0.0
     c2: float = 0.0
@@ -95,7 +95,7 @@ class ChainParameters:
 
 @dataclass(frozen=True)
 class SeparateParameters:
-    """The numbers that separate training uses: the options of the same names, none of them unset."""
+    """The parameters of separate training: the options of the same names, none of them unset."""
 
     sigma2: float
     edge_sigma2: float
@@ -122,7 +122,7 @@ class SeparateParameters:
 
 
 def _given(parameters: type, method: FittedMethod, base: str) -> dict[str, Any]:
-    """The options of a method that have a value. Without base scores, their weight is 0 in any case."""
+    """The options of a method that have a value. The weight of the base scores is left out if there are none."""
     options = options_of(type(method))
     values = {f.name: getattr(method, f.name) for f in fields(parameters) if f.name in options}
     values = {name: options[name].default if value is None else value for name, value in values.items()}
@@ -130,10 +130,10 @@ def _given(parameters: type, method: FittedMethod, base: str) -> dict[str, Any]:
 
 
 def _times(tokens: int) -> int:
-    """How many times more passes are made over a small corpus."""
+    """The factor of the number of passes, above 1 for a small corpus."""
     return int(np.clip(np.sqrt(FEW_TOKENS / max(1, tokens)), 1, 3))
 
 
 def recorded(parameters: ChainParameters | SeparateParameters, method: FittedMethod) -> dict[str, Any]:
-    """The numbers that a model records: those that its method has an option for."""
+    """The parameters that a model records: those that are options of its method."""
     return {name: value for name, value in asdict(parameters).items() if hasattr(method, name)}

@@ -1,6 +1,6 @@
-"""The options of every training method: one frozen dataclass a method.
+"""The options of every training method: one frozen dataclass per method.
 
-Each option stands here once, with its default, its range and its help text. The command line and the table in
+Each option is defined here once, with its default, its range and its help text. The command line and
 ``docs/options.md`` are derived from these classes.
 """
 
@@ -40,7 +40,7 @@ __all__ = [
 
 MethodName = Literal["polish", "empirical", "separate", "standard", "piecewise", "memm", "perceptron"]
 
-#: Options that hold no single value: how they are given on the command line differs from Python.
+#: The kinds of values. The command line takes weights in another form than Python.
 Kind = Literal["flag", "integer", "number", "choice", "text", "file", "label weights", "sentence weights"]
 
 _MANY = 1_000_000
@@ -50,17 +50,17 @@ _LARGE = 1e9
 
 @dataclass(frozen=True)
 class Option:
-    """What is known of an option besides its name and default: its help text, and the values that it can have."""
+    """An option: its help text, and the values that it can have."""
 
     help: str
     kind: Kind
     choices: tuple[Any, ...] = ()
     range: tuple[float, float] | None = None
-    default: Any = None  # also of an option that is None unless given, so that tuning knows what the user gave
-    unset: str = ""  # what None means where it depends on the corpus
+    default: Any = None  # may differ from the default of the field, which is None if tuning may change the option
+    unset: str = ""  # what None means, if that depends on the corpus
 
     def check(self, name: str, value: Any) -> Any:
-        """The value in its own type; raises ConfigError where the option cannot have it."""
+        """The value, converted to the type of the option; raises ConfigError for an invalid value."""
         if self.choices and value not in self.choices:
             raise ConfigError(f"unknown {name} {value!r}; there are {', '.join(map(str, self.choices))}", option=name)
         if self.kind == "flag" and not isinstance(value, bool):
@@ -111,10 +111,10 @@ def _number(
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """Options of all methods. A subclass for each method is what :func:`corate.train` takes."""
+    """Options of all methods. Each method has a subclass, which :func:`corate.train` takes."""
 
     name: ClassVar[MethodName]
-    takes_init: ClassVar[bool] = False  # whether it can train a model further
+    takes_init: ClassVar[bool] = False  # whether the method can train a model further
 
     all_labels: bool = _flag("Let every word have every label, not only the labels that are likely for it.")
     many_labels: bool = _flag("Train even if there are so many labels that the label column seems to be wrong.")
@@ -128,7 +128,7 @@ class Method:
                 raise ConfigError(f"{name} must have a value, not None", option=name)
 
     def tunable(self, steps: Mapping[str, float]) -> dict[str, float]:
-        """The steps of those options that tuning may change: an option that is given a value keeps it."""
+        """The steps of the options that tuning may change. Options with a given value keep it."""
         return {name: step for name, step in steps.items() if getattr(self, name, step) is None}
 
 
@@ -149,7 +149,7 @@ class Empirical(Method):
         "the best on held-out tokens",
     )
     word_k: float | None = _number(
-        None, 0, _LARGE, "How many tokens the back-off scores weigh against a word's own counts.", "tuned"
+        None, 0, _LARGE, "Weight of the back-off scores against a word's own counts, in tokens.", "tuned"
     )
     lower_k: float | None = _number(None, 0, _LARGE, "The same for the lower-case form, in word types.", "tuned")
     rung_k: float | None = _number(None, 0, _LARGE, "The same for the other rungs of the ladder.", "tuned")
@@ -176,24 +176,24 @@ class Empirical(Method):
 
 @dataclass(frozen=True, kw_only=True)
 class FittedMethod(Method):
-    """Options of the methods that fit weights: all but ``empirical``."""
+    """Options of the methods that fit weights: all except ``empirical``."""
 
     tune: bool = _flag("Search for the best priors, weight of the base scores and cutoff, unless they are given.")
     checkpoint: str | os.PathLike[str] | None = _other(
         "Write this file after every stochastic pass, and continue from it if it exists.", "file"
     )
     label_weights: Mapping[str, float] | None = _other(
-        "How much tokens with a label count; 1 for labels that are not given.", "label weights"
+        "Weights of labels in training. Labels that are not given have the weight 1.", "label weights"
     )
     sentence_weights: Sequence[float] | None = _other(
-        "How much each sentence of the corpus counts. A sentence of weight 0 is left out.", "sentence weights"
+        "Weights of the sentences of the corpus. A sentence of weight 0 is left out.", "sentence weights"
     )
     cutoff: int | None = _integer(None, 0, _INT_MAX, "Leave out features that are seen less often than this.", usual=1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Separate(FittedMethod):
-    """Every factor is a maximum entropy model, fitted on its own (SP2 of the paper).
+    """Every factor is a maximum entropy model, fitted separately (SP2 of the paper).
 
     >>> Separate(sigma2=0.5).sigma2
     0.5
@@ -205,7 +205,7 @@ class Separate(FittedMethod):
         "default", ("default", "pooled", "paper", "none"), "The empirical scores that node scores start from."
     )
     coupling: str = _choice(
-        "given-nodes", ("given-nodes", "joint"), "Fit the pairs given the nodes, or by themselves as in the paper."
+        "given-nodes", ("given-nodes", "joint"), "Fit the pairs given the nodes, or separately as in the paper."
     )
     optimizer: str = _choice("adagrad", ("adagrad", "lbfgs"), "Stochastic steps or L-BFGS.")
     sigma2: float | None = _number(None, 1e-9, _LARGE, "Variance of the Gaussian prior of node weights.", usual=1.0)
@@ -218,7 +218,7 @@ class Separate(FittedMethod):
         None, 1, _MANY, "Passes over each half of the corpus that the pairs are fitted on.", "2, or more on little text"
     )
     pair_passes: int | None = _integer(None, 1, _MANY, "Passes over the pairs.", "3, or more on little text")
-    temper: float | None = _number(None, 0, 1000, "Weight of the base scores.", "that of the base")
+    temper: float | None = _number(None, 0, 1000, "Weight of the base scores.", "depends on the base")
     coupling_weight: float | None = _number(None, 0, 1000, "Weight of the edge scores.", "tuned")
 
     def __post_init__(self) -> None:
@@ -228,12 +228,12 @@ class Separate(FittedMethod):
 
 @dataclass(frozen=True, kw_only=True)
 class ChainMethod(FittedMethod):
-    """Options of the methods that train on whole sentences: all but ``empirical`` and ``separate``."""
+    """Options of the methods that train on whole sentences: all except ``empirical`` and ``separate``."""
 
     lattice: str = _choice(
         "full", ("full", "pruned"), "Sum over all labels of a token, or over those that are likely for the word."
     )
-    transitions: str = _choice("all", ("all", "seen"), "Which label pairs have a weight: all, or those seen.")
+    transitions: str = _choice("all", ("all", "seen"), "Which label pairs have a weight: all, or only those seen.")
     boundaries: bool = _flag("Give the start and the end of a sentence weights.", default=True)
 
 
@@ -244,7 +244,7 @@ class _LikelihoodMethod(ChainMethod):
     order: int | None = _choice(
         None,
         (1, 2),
-        "2: three labels in a row have a weight, too. 1: label pairs only.",
+        "2: three labels in a row also have a weight. 1: only label pairs have one.",
         "2 for polish on a pruned lattice, else 1",
     )
     unknown: str | None = _other("The label of tokens whose label is not known. They can have any label.", "text")
@@ -252,7 +252,7 @@ class _LikelihoodMethod(ChainMethod):
 
 @dataclass(frozen=True, kw_only=True)
 class Polish(_LikelihoodMethod):
-    """From empirical scores, a few stochastic passes of a conditional random field. The default.
+    """A conditional random field, trained from empirical scores by a few stochastic passes. The default.
 
     >>> Polish(passes=2).passes
     2
@@ -271,11 +271,11 @@ class Polish(_LikelihoodMethod):
         "pooled if there are few labels, else default",
     )
     optimizer: str = _choice("adagrad", ("adagrad",), "Stochastic steps or L-BFGS.")
-    c2: float | None = _number(None, 0, _LARGE, "Weight of the sum of squared weights (L2).", "that of the base")
-    rate: float | None = _number(None, 0, _LARGE, "Initial step size of AdaGrad.", "that of the base")
+    c2: float | None = _number(None, 0, _LARGE, "Weight of the sum of squared weights (L2).", "depends on the base")
+    rate: float | None = _number(None, 0, _LARGE, "Initial step size of AdaGrad.", "depends on the base")
     passes: int | None = _integer(None, 1, _MANY, "Stochastic passes.", "2 or 3, or more on little text")
     batch: int = _integer(16, 0, _MANY, "Mini-batch size, in sentences. 0: by the size of the corpus.")
-    temper: float | None = _number(None, 0, 1000, "Weight of the base scores.", "that of the base")
+    temper: float | None = _number(None, 0, 1000, "Weight of the base scores.", "depends on the base")
     edge: float = _number(0.75, 0, 1000, "Weight of the co-occurrence rates, relative to the base scores.")
 
 
@@ -312,7 +312,7 @@ class Standard(OptimizedMethod, _LikelihoodMethod):
 
 @dataclass(frozen=True, kw_only=True)
 class Piecewise(OptimizedMethod):
-    """Every edge, with the nodes at its ends, is a factor of its own; weights are shared (Sutton and McCallum 2005)."""
+    """Every edge with its two nodes is a separate factor; weights are shared (Sutton and McCallum 2005)."""
 
     name: ClassVar[MethodName] = "piecewise"
     takes_init: ClassVar[bool] = True
@@ -339,7 +339,7 @@ class Perceptron(ChainMethod):
 
 
 _CLASSES: tuple[type[Method], ...] = (Polish, Empirical, Separate, Standard, Piecewise, MEMM, Perceptron)
-#: The options of each method by its name; the default method is the first.
+#: The class of each method by its name; the default method is the first.
 METHODS: dict[str, type[Method]] = {method.name: method for method in _CLASSES}
 
 
@@ -356,7 +356,7 @@ def _field(method: type[Method], name: str) -> Field[Any]:
     return method.__dataclass_fields__[name]
 
 
-#: The methods that each option is for.
+#: The methods that have each option.
 OPTION_METHODS: dict[str, tuple[str, ...]] = {
     name: tuple(other.name for other in _CLASSES if name in options_of(other))
     for method in _CLASSES
@@ -373,9 +373,9 @@ def _check_optimizer(optimizer: str, checkpoint: object) -> None:
 
 
 def resolve_method(method: str | Method, options: Mapping[str, Any]) -> Method:
-    """The options of a method that is given by name, or by an object and then without further options.
+    """The options of a method that is given by name, or by an object without further options.
 
-    An option that is None is as good as not given.
+    An option that is None counts as not given.
 
     >>> resolve_method("standard", {"c2": 0.1}).c2
     0.1
@@ -425,13 +425,13 @@ def _check_known(method: str, name: str) -> None:
 
 
 def _hint(name: object, known: Iterable[str]) -> str:
-    """The known name that is most like another one, or all of them."""
+    """A hint with the most similar known name, or with all known names."""
     near = difflib.get_close_matches(str(name), known, 1, 0.5)
     return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
 
 
 def check_init(method: Method, features: object) -> None:
-    """Raise ConfigError for what cannot be combined with a model to train further."""
+    """Raise ConfigError for a method or options that cannot be combined with ``init=``."""
     if not method.takes_init:
         others = " or ".join(repr(name) for name, other in METHODS.items() if other.takes_init)
         raise ConfigError(f"init is for the method {others}, not for {method.name!r}", option="init")
@@ -453,7 +453,7 @@ _UNUSED = ("c1", "c2", "rate", "passes", "iterations", "batch", "temper", "edge"
 
 
 def options_from_settings(method: str, settings: Any) -> dict[str, Any]:
-    """The options that ``settings=`` of version 0.1 stands for.
+    """The options that are equivalent to ``settings=`` of version 0.1.
 
     >>> options_from_settings("separate", {"coupling": 0.5, "passes": 0})
     {'coupling_weight': 0.5}
