@@ -461,9 +461,9 @@ from corate.cli import main, terminal
 terminal.ProgressBar.show = lambda self, event: print(event.title, flush=True)
 main()
 """
-COUNTING = ["reading", "counting", "tuning the default ladder", "weighing the experts", "fitting the edges",
+COUNTING = ["reading", "counting", "tuning the default ladder", "fitting the expert weights", "fitting the edges",
             "building the model", "saving"]  # fmt: skip
-POLISHING = ["reading", "counting", "weighing the experts", "polish", "building the model", "saving"]
+POLISHING = ["reading", "counting", "fitting the expert weights", "polish", "building the model", "saving"]
 
 
 @posix

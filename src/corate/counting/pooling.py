@@ -1,7 +1,7 @@
 """Pooling: scores of any features, by counting alone. Each template is an expert with a weight.
 
 The formulas are in ``native/counting/pooling.cpp``. One weight per expert and one bias per label are fitted by a small
-convex problem on tokens, each of which is left out of the counts. The word ladder, if there is one, is an expert like
+convex problem on some tokens. Each token is left out of the counts. The word ladder, if there is one, is an expert like
 the others. Then the edges are fitted given the nodes.
 """
 

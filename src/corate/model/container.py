@@ -1,4 +1,4 @@
-"""The model file: named tensors and a JSON header in one safetensors file with a hash. Safe to open if untrusted.
+"""The model file: named tensors and a JSON header in one safetensors file with a hash. It is safe to open any file.
 
 Any safetensors reader opens the file. Its JSON header always begins with the same bytes,
 

@@ -170,7 +170,7 @@ def _reporter(progress: OnProgress | None) -> OnProgress:
 
 
 def _without_weightless(method: Method, corpus: Corpus) -> tuple[Method, Corpus]:
-    """The method and the corpus without the sentences of weight 0, with their words and labels."""
+    """The method and the corpus without the sentences of weight 0, and so without their words and labels."""
     if not isinstance(method, FittedMethod) or method.sentence_weights is None:
         return method, corpus
     weights = np.asarray(method.sentence_weights, dtype=float)

@@ -100,9 +100,9 @@ class ChainTraining:
     def _lattice(self) -> str:
         return "full" if self.full else "pruned"
 
-    def _order(self, asked: int | None, initial: InitialWeights) -> int:
+    def _order(self, given: int | None, initial: InitialWeights) -> int:
         """The order. Unset, it is 2 for polish on a pruned lattice. A model that is trained further keeps its order."""
-        if asked == 1 and len(initial.triples):
+        if given == 1 and len(initial.triples):
             raise ConfigError("the model to start from keeps its order, 2; leave order unset", option="order")
         if len(initial.triples) and self.loss != "likelihood":
             raise DataError(
@@ -110,7 +110,7 @@ class ChainTraining:
                 "use polish or standard"
             )
         usual = isinstance(self.start, StartFromCounts) and isinstance(self.method, Polish) and not self.full
-        order = (2 if len(initial.triples) or usual else 1) if asked is None else int(asked)
+        order = (2 if len(initial.triples) or usual else 1) if given is None else int(given)
         if order == 2 and self.full and self.start.n_labels > MOST_TRIPLE_LABELS:
             raise DataError(
                 f"order 2 on a full lattice takes at most {MOST_TRIPLE_LABELS} labels, not {self.start.n_labels}, "
@@ -118,17 +118,17 @@ class ChainTraining:
             )
         return order
 
-    def _triples(self, begun: SparseRows) -> SparseRows:
+    def _triples(self, initial: SparseRows) -> SparseRows:
         """The label triples that have a weight, with their initial weights."""
         if self.order == 1:
             return SparseRows()
         k = self.start.n_labels
         seen = seen_triples(self.start.tokens, k, LEAST_TRIPLES, boundaries=self.method.boundaries)
-        return begun.plus(seen) if len(begun) else seen
+        return initial.plus(seen) if len(initial) else seen
 
     # -- items ---------------------------------------------------------------------------------------------------
 
-    def _edge_rows(self, begun: SparseRows) -> SparseRows:
+    def _edge_rows(self, initial: SparseRows) -> SparseRows:
         """The initial weights of edge features, with a slot for every label pair seen with a feature."""
         start = self.start
         found = edge_slots(start.tokens, start.n_labels, start.vocabulary.bases, start.edge_templates)
@@ -136,7 +136,7 @@ class ChainTraining:
             return SparseRows()
         (offsets, pairs), _, _ = found
         seen = SparseRows(offsets, pairs, np.zeros(len(pairs), np.float32))
-        return begun.plus(seen) if len(begun.labels) else seen
+        return initial.plus(seen) if len(initial.labels) else seen
 
     def items(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Items:
         """Sentences as items to train on, or to label if ``training`` is false."""
@@ -206,7 +206,7 @@ class ChainTraining:
             free[:, k] = 0
         return free.ravel()
 
-    def _begin(self) -> F32:
+    def _initial_vector(self) -> F32:
         """The initial weights: T, U, W, S."""
         free = self._free_pairs().reshape(self.initial.edges.shape)
         edges = self.initial.edges * free if isinstance(self.start, StartFromCounts) else self.initial.edges
@@ -270,7 +270,7 @@ class ChainTraining:
         if self.optimizer == "lbfgs":
             return make_iterations(
                 lambda weights: items.chains.objective(weights, 2.0 * p.c2, self.context.threads),
-                self._begin().astype(np.float64),
+                self._initial_vector().astype(np.float64),
                 stage,
                 self.context.progress,
                 c1=p.c1,
@@ -326,7 +326,7 @@ class ChainTraining:
             sums = np.add.reduceat(items.tokens.weights, items.tokens.offsets[:-1][sentences])
             sentences = sentences[sums > 0]
         if self.optimizer == "perceptron":
-            return AveragedPerceptron.of(items.chains, sentences, self._begin(), self.context.seed)
+            return AveragedPerceptron.of(items.chains, sentences, self._initial_vector(), self.context.seed)
         visits = np.maximum(_native.occurrences(items.features[1], len(self.start.slots)), 1)
         node = 2.0 * p.c2 / visits
         of_edges: Any = [] if items.edge_visits is None else 2.0 * p.c2 / items.edge_visits
@@ -341,7 +341,7 @@ class ChainTraining:
             items.chains,
             decay,
             sentences,
-            start=self._begin(),
+            start=self._initial_vector(),
             rate=p.rate,
             batch=p.batch,
             threads=self.context.threads,
@@ -351,7 +351,8 @@ class ChainTraining:
 
     def _fingerprint(self, items: Items) -> dict[str, Any]:
         """What must be the same to resume from a checkpoint: settings and data."""
-        numbers = (*items.features, items.tokens.labels, items.tokens.offsets, items.tokens.weights, self._begin())
+        tokens = items.tokens
+        numbers = (*items.features, tokens.labels, tokens.offsets, tokens.weights, self._initial_vector())
         return {
             "method": self.method.name,
             "settings": asdict(replace(self.p, passes=0)),

@@ -155,7 +155,7 @@ class EmpiricalTraining:
             found = Candidates(parts.offsets, parts.labels, parts.scores(p))
             return found.spread(self.n_labels, FLOOR) if self.n_labels <= POOLED_FULL_LABELS else found
 
-        self.context.progress(ProgressEvent("weighing the experts"))
+        self.context.progress(ProgressEvent("fitting the expert weights"))
         sample = self.counted.sample(WEIGHT_TOKENS)
         features = Features.of(sample, bases)
         pool = fit_weights(
@@ -166,7 +166,7 @@ class EmpiricalTraining:
             candidates(sample, full, sample.labels),
             sample.labels,
             has_ladder=full is not None,
-            progress=lambda done: self.context.progress(ProgressEvent("weighing the experts", done)),
+            progress=lambda done: self.context.progress(ProgressEvent("fitting the expert weights", done)),
         )
         self.context.progress(ProgressEvent("fitting the edges"))
         sample = self.counted.sample(PAIR_FIT_TOKENS)

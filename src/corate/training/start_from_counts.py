@@ -108,7 +108,7 @@ class StartFromCounts(Start):
             self._possible(sample, self.tables(), sample.labels, full=False),
             sample.labels,
             has_ladder=self.word is not None,
-            progress=lambda done: self.context.progress(ProgressEvent("weighing the experts", done)),
+            progress=lambda done: self.context.progress(ProgressEvent("fitting the expert weights", done)),
         )
         weights = pool.experts.copy()
         edges = np.flatnonzero(self.edge_templates) + len(names) - len(self.edge_templates)
