@@ -481,7 +481,7 @@ def test_compaction_changes_no_label(way: dict[str, Any], monkeypatch: pytest.Mo
         ({"method": "standard", "sigma2": 1.0}, "sigma2 is an option of the method 'separate', not of 'standard'"),
         ({"method": "standard", "c2": -1.0}, "c2 must be a number from 0 to 1000000000, not -1.0"),
         ({"method": "standard", "c2": float("nan")}, "c2 must be a number"),
-        ({"method": "standard", "sentence_weights": [1.0]}, "60 sentences but 1 weights"),
+        ({"method": "standard", "sentence_weights": [1.0]}, "60 sentences but 1 sentence weights"),
         ({"method": "standard", "sentence_weights": [-1.0] * 60}, "not negative"),
         ({"method": "standard", "label_weights": {"PLANET": 2.0}}, "no label 'PLANET'"),
     ],

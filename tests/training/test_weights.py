@@ -137,5 +137,5 @@ def test_numbers_are_used_as_they_are(tmp_path) -> None:  # type: ignore[no-unty
 
 def test_joint_coupling_says_that_it_takes_no_numbers() -> None:
     x, y = numbers(20)
-    with pytest.raises(FeatureError, match="numbers"):
+    with pytest.raises(FeatureError, match="numeric features"):
         corate.train(Corpus.from_features(x, y), "separate", coupling="joint")

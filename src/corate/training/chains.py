@@ -103,7 +103,7 @@ class ChainTraining:
     def _order(self, given: int | None, initial: InitialWeights) -> int:
         """The order. Unset, it is 2 for polish on a pruned lattice. A model that is trained further keeps its order."""
         if given == 1 and len(initial.triples):
-            raise ConfigError("the model to start from keeps its order, 2; leave order unset", option="order")
+            raise ConfigError("the model to start from has order 2, and keeps it; leave order unset", option="order")
         if len(initial.triples) and self.loss != "likelihood":
             raise DataError(
                 f"the model to start from has order 2, which the method {self.method.name!r} does not train; "
@@ -113,8 +113,8 @@ class ChainTraining:
         order = (2 if len(initial.triples) or usual else 1) if given is None else int(given)
         if order == 2 and self.full and self.start.n_labels > MOST_TRIPLE_LABELS:
             raise DataError(
-                f"order 2 on a full lattice takes at most {MOST_TRIPLE_LABELS} labels, not {self.start.n_labels}, "
-                "because it sums over all label triples; use the lattice 'pruned', or order 1"
+                f"order 2 on a full lattice sums over all label triples and takes at most {MOST_TRIPLE_LABELS} labels, "
+                f"not {self.start.n_labels}; use the lattice 'pruned', or order 1"
             )
         return order
 
