@@ -11,7 +11,7 @@ import typer
 
 from corate.cli import options
 from corate.cli.exits import silence_warnings
-from corate.cli.options import Docstart, Format, Reading
+from corate.cli.options import Reading, with_reading_options
 from corate.cli.plot import Point, in_characters, page, svg
 from corate.cli.terminal import ProgressBar, count, percent, print_json, size
 from corate.errors import CorateError
@@ -56,7 +56,9 @@ def _picture(path: str | None) -> str | None:
     return path
 
 
+@with_reading_options
 def compare(
+    reading: Reading,
     file: Annotated[str, typer.Argument(metavar="FILE", help="Labelled text to train on; - is standard input.")],
     test: Annotated[str, typer.Option("--test", metavar="FILE", help="Labelled text to evaluate on.")],
     methods: Annotated[
@@ -88,13 +90,6 @@ def compare(
     threads: options.Threads = 1,
     json: options.Json = False,
     quiet: options.Quiet = False,
-    format: options.FormatOption = Format.auto,
-    columns: options.Columns = None,
-    encoding: options.Encoding = "utf-8",
-    separator: options.Separator = None,
-    comment: options.Comment = None,
-    docstart: options.DocstartOption = Docstart.keep,
-    skip_bad: options.SkipBad = False,
 ) -> None:
     """Compare the accuracy and training time of several methods.
 
@@ -104,7 +99,6 @@ def compare(
     _check_files(file, test, held_out, plot)
     if quiet:
         silence_warnings()
-    reading = Reading(format, columns, encoding, separator, comment, docstart, skip_bad)
     with ProgressBar(quiet) as progress:
         progress("reading")
         corpus = reading.read(file)

@@ -11,7 +11,7 @@ import typer
 
 from corate.cli import options
 from corate.cli.exits import silence_warnings
-from corate.cli.options import Docstart, Format, Reading
+from corate.cli.options import Reading, with_reading_options
 from corate.cli.terminal import ProgressBar, count, escaped, is_terminal, percent, print_json, show_table
 
 if TYPE_CHECKING:
@@ -33,16 +33,11 @@ Examples:
 """
 
 
+@with_reading_options
 def evaluate(
+    reading: Reading,
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
     file: Annotated[str, typer.Argument(metavar="FILE", help="Labelled text; - is standard input.")],
-    format: options.FormatOption = Format.auto,
-    columns: options.Columns = None,
-    encoding: options.Encoding = "utf-8",
-    separator: options.Separator = None,
-    comment: options.Comment = None,
-    docstart: options.DocstartOption = Docstart.keep,
-    skip_bad: options.SkipBad = False,
     confusion: Annotated[bool, typer.Option("--confusion", help="Show which labels are confused with which.")] = False,
     threads: options.Threads = 1,
     json: options.Json = False,
@@ -60,7 +55,7 @@ def evaluate(
     with ProgressBar(quiet) as progress:
         progress("reading")
         tagger = corate.load(model)
-        corpus = Reading(format, columns, encoding, separator, comment, docstart, skip_bad).read(file, tagger.layout)
+        corpus = reading.read(file, tagger.layout)
         progress("tagging")
         scores, report = measure(tagger, corpus, threads)
     if json:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,6 +33,7 @@ __all__ = [
     "SkipBad",
     "Threads",
     "one_of",
+    "with_reading_options",
 ]
 
 
@@ -118,13 +121,13 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")
 class Reading:
     """The reading options of a command."""
 
-    format: Format = Format.auto
-    columns: str | None = None
-    encoding: str = "utf-8"
-    separator: str | None = None
-    comment: str | None = None
-    docstart: Docstart = Docstart.keep
-    skip_bad: bool = False
+    format: FormatOption = Format.auto
+    columns: Columns = None
+    encoding: Encoding = "utf-8"
+    separator: Separator = None
+    comment: Comment = None
+    docstart: DocstartOption = Docstart.keep
+    skip_bad: SkipBad = False
 
     def read(self, file: str, layout: Sequence[str] = ()) -> Corpus:
         """Read one labelled file; ``-`` is standard input. Unnamed columns get the names of the layout."""
@@ -153,3 +156,20 @@ class Reading:
     def separator_text(self) -> str | None:
         r"""The separator character. A tab is hard to type in a shell, so ``tab`` and ``\t`` are valid, too."""
         return {"tab": "\t", "\\t": "\t", "space": " "}.get(self.separator or "", self.separator)
+
+
+def with_reading_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command, in place of its parameter ``reading``, the options that make a :class:`Reading`."""
+    signature = inspect.signature(command, eval_str=True)
+    own = [p for p in signature.parameters.values() if p.name != "reading" and p.kind is not p.VAR_KEYWORD]
+    rest = [p for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD]
+    derived = [p.replace(kind=p.KEYWORD_ONLY) for p in inspect.signature(Reading, eval_str=True).parameters.values()]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        reading = Reading(**{p.name: given.pop(p.name) for p in derived})
+        command(reading=reading, **given)
+
+    parameters = [*(p.replace(kind=p.KEYWORD_ONLY) for p in own), *derived, *rest]
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return run

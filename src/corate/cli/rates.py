@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from corate.cli import options
-from corate.cli.options import Docstart, Format, Reading
+from corate.cli.options import Reading, with_reading_options
 from corate.cli.terminal import escaped, is_terminal, print_json, show_table
 from corate.io.encodings import is_model
 from corate.io.streams import open_output
@@ -34,7 +34,9 @@ _MAP_LABELS = 24
 _PICTURE_LABELS = 120
 
 
+@with_reading_options
 def rates(
+    reading: Reading,
     source: Annotated[str, typer.Argument(metavar="MODEL|FILE", help="A model file, or text; - is standard input.")],
     pairs: Annotated[int, typer.Option("--pairs", "-n", min=0, help="Number of pairs of each kind to list.")] = 10,
     smooth: Annotated[
@@ -42,13 +44,6 @@ def rates(
         typer.Option(min=0.0, help="For text: number added to the observed and the expected count of a pair."),
     ] = 0.5,
     svg: Annotated[str | None, typer.Option(metavar="FILE", help="Also write the heat map as a picture.")] = None,
-    format: options.FormatOption = Format.auto,
-    columns: options.Columns = None,
-    encoding: options.Encoding = "utf-8",
-    separator: options.Separator = None,
-    comment: options.Comment = None,
-    docstart: options.DocstartOption = Docstart.keep,
-    skip_bad: options.SkipBad = False,
     json: options.Json = False,
 ) -> None:
     """Show which neighbouring labels attract or avoid each other.
@@ -60,7 +55,6 @@ def rates(
     if _is_model(source):
         attractive, repulsive, heat = _of_model(source, pairs)
     else:
-        reading = Reading(format, columns, encoding, separator, comment, docstart, skip_bad)
         attractive, repulsive, heat = _of_corpus(reading.read(source), pairs, smooth)
     if svg is not None:
         with open_output(svg) as stream:

@@ -13,7 +13,7 @@ from corate.cli import options
 from corate.cli.evaluate import measure, one_line
 from corate.cli.exits import silence_warnings
 from corate.cli.methods import chosen_method, name_methods, with_method_options
-from corate.cli.options import Docstart, Format, Reading, one_of
+from corate.cli.options import Reading, one_of, with_reading_options
 from corate.cli.terminal import ProgressBar, count, percent, print_json, size, told
 from corate.io.atomic import check_writable
 from corate.training.options import METHODS
@@ -56,7 +56,9 @@ _INIT_METHODS = [name for name, method in METHODS.items() if method.takes_init]
 
 
 @with_method_options
+@with_reading_options
 def train(
+    reading: Reading,
     file: Annotated[str, typer.Argument(metavar="FILE", help="Labelled text; - is standard input.")],
     output: Annotated[str, typer.Option("--output", "-o", metavar="MODEL", help="The model file to write.")],
     method: Annotated[
@@ -112,13 +114,6 @@ def train(
         typer.Option("--no-counts", help="Omit the counts, which only corate update needs.", rich_help_panel=_FILE),
     ] = False,
     half: Annotated[bool, typer.Option("--half", help="Store weights in 16 bits.", rich_help_panel=_FILE)] = False,
-    format: options.FormatOption = Format.auto,
-    columns: options.Columns = None,
-    encoding: options.Encoding = "utf-8",
-    separator: options.Separator = None,
-    comment: options.Comment = None,
-    docstart: options.DocstartOption = Docstart.keep,
-    skip_bad: options.SkipBad = False,
     **given: Any,
 ) -> None:
     """Train on labelled text and write a model file.
@@ -144,7 +139,6 @@ def train(
     check_writable(output)
     if checkpoint is not None:
         check_writable(checkpoint)
-    reading = Reading(format, columns, encoding, separator, comment, docstart, skip_bad)
     with ProgressBar(quiet) as progress:
         progress("reading")
         corpus = reading.read(file)

@@ -10,7 +10,7 @@ import typer
 
 from corate.cli import options
 from corate.cli.exits import silence_warnings
-from corate.cli.options import Docstart, Format, Reading
+from corate.cli.options import Reading, with_reading_options
 from corate.cli.terminal import ProgressBar, count, print_json, size
 from corate.cli.train import described
 from corate.io.atomic import check_writable
@@ -27,20 +27,15 @@ Examples:
 """
 
 
+@with_reading_options
 def update(
+    reading: Reading,
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
     file: Annotated[str, typer.Argument(metavar="FILE", help="More labelled text; - is standard input.")],
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="MODEL2", help="The model file to write. Default: replace MODEL."),
     ] = None,
-    format: options.FormatOption = Format.auto,
-    columns: options.Columns = None,
-    encoding: options.Encoding = "utf-8",
-    separator: options.Separator = None,
-    comment: options.Comment = None,
-    docstart: options.DocstartOption = Docstart.keep,
-    skip_bad: options.SkipBad = False,
     half: Annotated[bool, typer.Option("--half", help="Store weights in 16 bits, for a smaller model.")] = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -62,7 +57,6 @@ def update(
     with ProgressBar(quiet) as progress:
         progress("reading")
         old = corate.load(model)
-        reading = Reading(format, columns, encoding, separator, comment, docstart, skip_bad)
         corpus = reading.read(file, old.layout)
         progress("learning")
         tagger = old.update(corpus)
