@@ -114,4 +114,4 @@ def test_a_label_alone_is_nothing_to_train_on(corate, tmp_path):
     (tmp_path / "train").write_text(text_of("word,pos,label"))
     result = corate("train", tmp_path / "train", "-o", tmp_path / "m", "--columns", "_,_,label")
     assert result.code == 1
-    assert "name a word column too" in result.err
+    assert "name a word column, too" in result.err

@@ -72,7 +72,7 @@ def test_text_that_cannot_be_learned_leaves_the_model(corate, model, tmp_path, t
 def test_the_text_is_never_overwritten(corate, model, halves):
     result = corate("update", model, halves / "b.tsv", "-o", halves / "b.tsv")
     assert result.code == 2
-    assert "text itself" in result.err
+    assert "text file itself" in result.err
     result = corate("update", halves / "missing", halves / "b.tsv")
     assert result.code == 1
     assert "missing" in result.err
