@@ -69,6 +69,7 @@ class Items:
     tokens: Tokens
     features: Csr
     edge_visits: NDArray[np.int64] | None
+    base: F32 | None  # base scores of the candidates
 
 
 class ChainTraining:
@@ -180,7 +181,7 @@ class ChainTraining:
             self._free_pairs(),
             (self.triples.offsets, self.triples.labels) if len(self.triples.labels) else None,
         )
-        return Items(chains, tokens, features, visits)
+        return Items(chains, tokens, features, visits, base)
 
     def _with_offsets(self, candidates: Candidates | None, base: F32 | None, tokens: int) -> F32:
         """Add the label weights to the base scores, as offsets in training: minus the logarithm of the weight.
@@ -352,7 +353,7 @@ class ChainTraining:
     def _fingerprint(self, items: Items) -> dict[str, Any]:
         """What must be the same to resume from a checkpoint: settings and data."""
         tokens = items.tokens
-        numbers = (*items.features, tokens.labels, tokens.offsets, tokens.weights, self._initial_vector())
+        numbers = (*items.features, tokens.labels, tokens.offsets, tokens.weights, self._initial_vector(), items.base)
         return {
             "method": self.method.name,
             "settings": asdict(replace(self.p, passes=0)),
