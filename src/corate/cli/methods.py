@@ -17,11 +17,9 @@ from corate.training.options import (
     OPTION_METHODS,
     Method,
     Option,
-    check_init,
-    options_from_settings,
     options_of,
-    resolve_method,
 )
+from corate.training.resolve import check_init, options_from_settings, resolve_method
 
 __all__ = ["chosen_method", "describe_defaults", "label_weights", "name_methods", "option_of", "with_method_options"]
 

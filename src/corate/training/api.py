@@ -38,9 +38,8 @@ from corate.training.options import (
     MethodName,
     Polish,
     Separate,
-    check_init,
-    resolve_method,
 )
+from corate.training.resolve import check_init, resolve_method
 from corate.training.separate import SeparateTraining
 from corate.training.start import RunContext, Start
 from corate.training.start_from_counts import StartFromCounts

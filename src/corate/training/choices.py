@@ -80,7 +80,7 @@ class ChainParameters:
 
     @classmethod
     def choose(cls, method: ChainMethod, tokens: int, base: str) -> ChainParameters:
-        """The numbers for a corpus of so many tokens, and base scores of this kind."""
+        """The numbers for a corpus with this number of tokens, and base scores of this kind."""
         chosen: dict[str, Any] = {}
         if isinstance(method, Polish):
             fewer = base == "pooled" and tokens > MANY_TOKENS
@@ -109,7 +109,7 @@ class SeparateParameters:
 
     @classmethod
     def choose(cls, method: Separate, tokens: int, base: str) -> SeparateParameters:
-        """The numbers for a corpus of so many tokens, and base scores of this kind."""
+        """The numbers for a corpus with this number of tokens, and base scores of this kind."""
         times = _times(tokens)
         chosen = {
             "passes": PASSES * times,

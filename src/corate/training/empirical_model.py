@@ -14,7 +14,8 @@ from corate.counting.rates import edge_scores
 from corate.errors import DataError, ModelError
 from corate.label_scores import EdgeScores, SparseRows
 from corate.model.chain import ChainModel
-from corate.training.options import Empirical, resolve_method
+from corate.training.options import Empirical
+from corate.training.resolve import resolve_method
 
 __all__ = ["POOLED_FULL_LABELS", "given_parameters", "ladder_model", "pooled_model", "rebuild"]
 
