@@ -2,20 +2,55 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from corate.cli import compare, demo, derive, evaluate, info, rates, reproduce, tag, train, update
 from corate.cli.exits import EXIT_CODES, exit_codes
 from corate.cli.help import GroupedCommand
 
 __all__ = ["app"]
 
 
+#: The commands in the order that help lists them, each with its module and function. A module is imported when its
+#: command is used, or listed.
+COMMANDS = {
+    "train": "train",
+    "tag": "tag",
+    "eval": "evaluate",
+    "compare": "compare",
+    "update": "update",
+    "info": "info",
+    "rates": "rates",
+    "derive": "derive",
+    "demo": "demo",
+    "reproduce": "reproduce",
+}
+_SETTINGS: dict[str, Any] = {
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 110},
+}
+
+
 class _Commands(TyperGroup):
     """The commands in the order of definition, each with the exit codes of `exit_codes`."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """One command, None if there is none of this name."""
+        if cmd_name not in COMMANDS:
+            return None
+        name = COMMANDS[cmd_name]
+        module = import_module(f"corate.cli.{name}")
+        alone = typer.Typer(add_completion=False, **_SETTINGS)
+        alone.command(cmd_name, cls=GroupedCommand, epilog=module.EXAMPLES)(getattr(module, name))
+        return typer.main.get_command(alone)
 
     def invoke(self, ctx: Any) -> Any:
         with exit_codes():
@@ -49,9 +84,7 @@ app = typer.Typer(
     help="Train, use and evaluate sequence labellers.",
     epilog=_EPILOG,
     no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    **_SETTINGS,
 )
 
 
@@ -62,15 +95,3 @@ def _corate(
     ] = False,
 ) -> None:
     pass
-
-
-app.command("train", cls=GroupedCommand, epilog=train.EXAMPLES)(train.train)
-app.command("tag", cls=GroupedCommand, epilog=tag.EXAMPLES)(tag.tag)
-app.command("eval", cls=GroupedCommand, epilog=evaluate.EXAMPLES)(evaluate.evaluate)
-app.command("compare", cls=GroupedCommand, epilog=compare.EXAMPLES)(compare.compare)
-app.command("update", cls=GroupedCommand, epilog=update.EXAMPLES)(update.update)
-app.command("info", cls=GroupedCommand, epilog=info.EXAMPLES)(info.info)
-app.command("rates", cls=GroupedCommand, epilog=rates.EXAMPLES)(rates.rates)
-app.command("derive", cls=GroupedCommand, epilog=derive.EXAMPLES)(derive.derive)
-app.command("demo", cls=GroupedCommand, epilog=demo.EXAMPLES)(demo.demo)
-app.command("reproduce", cls=GroupedCommand, epilog=reproduce.EXAMPLES)(reproduce.reproduce)

@@ -51,6 +51,8 @@ def _blocks(
     compression = compression_of(name, first)
     if compression is None:
         blocks = _read(read, BLOCK_BYTES, name)
+        if first and size:  # a file: the first block is as large as the others, while a pipe is answered at once
+            first += next(_read(read, max(1, BLOCK_BYTES - len(first)), name), b"")
         if first:
             yield first, _fraction(stream, size)
     else:
