@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 
-from corate.cli.methods import option_of
+from corate.cli.method_options import option_of
 from corate.cli.terminal import told
 from corate.training.options import METHODS, Method, Option, options_of
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from corate.cli import options
+from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
-from corate.cli.options import Reading, with_reading_options
 from corate.cli.plot import Point, in_characters, page, svg
+from corate.cli.shared_options import Reading, with_reading_options
 from corate.cli.terminal import ProgressBar, count, percent, print_json, size
 from corate.errors import CorateError
 from corate.io.atomic import check_writable

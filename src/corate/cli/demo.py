@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from corate.cli import options
+from corate.cli import shared_options as options
 from corate.cli.evaluate import measure
 from corate.cli.terminal import count, is_terminal, percent, show_table, size
 from corate.spans import spans

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from corate.cli import options
+from corate.cli import shared_options as options
 from corate.cli.exits import UNUSABLE, complain
 from corate.io.streams import open_output
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from corate.cli import options
+from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
-from corate.cli.options import Reading, with_reading_options
+from corate.cli.shared_options import Reading, with_reading_options
 from corate.cli.terminal import ProgressBar, count, escaped, is_terminal, percent, print_json, show_table
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from corate.cli import options
+from corate.cli import shared_options as options
 from corate.cli.terminal import count, print_json, show_table, size, told
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from corate.cli import options
-from corate.cli.options import Reading, with_reading_options
+from corate.cli import shared_options as options
+from corate.cli.shared_options import Reading, with_reading_options
 from corate.cli.terminal import escaped, is_terminal, print_json, show_table
 from corate.io.encodings import is_model
 from corate.io.streams import open_output

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from corate.cli import options
+from corate.cli import shared_options as options
 from corate.cli.exits import MISSING, UNUSABLE, complain
 from corate.cli.terminal import ProgressBar, percent, show_table, time_left
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from corate.cli import options
-from corate.cli.options import Format, Reading
+from corate.cli import shared_options as options
+from corate.cli.shared_options import Format, Reading
 from corate.cli.terminal import ProgressBar, escaped, is_terminal
 from corate.errors import DataError
 from corate.io.chunks import cut_at_blank_lines, cut_at_lines, open_blocks, refuse_nul

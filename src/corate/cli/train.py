@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from corate.cli import options
+from corate.cli import shared_options as options
 from corate.cli.evaluate import measure, one_line
 from corate.cli.exits import silence_warnings
-from corate.cli.methods import chosen_method, name_methods, with_method_options
-from corate.cli.options import Reading, one_of, with_reading_options
+from corate.cli.method_options import chosen_method, name_methods, with_method_options
+from corate.cli.shared_options import Reading, one_of, with_reading_options
 from corate.cli.terminal import ProgressBar, count, percent, print_json, size, told
 from corate.io.atomic import check_writable
 from corate.training.options import METHODS

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from corate.cli import options
+from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
-from corate.cli.options import Reading, with_reading_options
+from corate.cli.shared_options import Reading, with_reading_options
 from corate.cli.terminal import ProgressBar, count, print_json, size
 from corate.cli.train import described
 from corate.io.atomic import check_writable

@@ -27,7 +27,7 @@ from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ProgressEvent
 from corate.training.chains import ChainTraining
 from corate.training.checks import check_corpus, refuse_too_large_values, refuse_too_many_labels
-from corate.training.choices import choose_base, choose_edge_templates, choose_preset
+from corate.training.defaults import choose_base, choose_edge_templates, choose_preset
 from corate.training.empirical import EmpiricalTraining
 from corate.training.empirical_model import rebuild
 from corate.training.options import (

@@ -35,7 +35,7 @@ from corate.optimize.passes import CorrectTokens, Fitted, make_iterations, make_
 from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
 from corate.progress import ProgressEvent
 from corate.ragged import offsets_of
-from corate.training.choices import ChainParameters, recorded
+from corate.training.defaults import ChainParameters, recorded
 from corate.training.edge_features import edge_features, edge_slots
 from corate.training.options import ChainMethod, OptimizedMethod, Perceptron, Polish
 from corate.training.start import HeldOutSet, InitialWeights, RunContext, Start

@@ -21,7 +21,7 @@ from corate.errors import FeatureError
 from corate.label_scores import SparseRows
 from corate.optimize.stochastic import AdaGrad
 from corate.progress import ProgressEvent
-from corate.training.choices import SeparateParameters
+from corate.training.defaults import SeparateParameters
 from corate.training.edge_features import edge_slots
 from corate.training.problem import Problem
 from corate.training.start import RunContext

@@ -37,7 +37,7 @@ from corate.optimize.passes import make_iterations, make_passes
 from corate.optimize.stochastic import AdaGrad
 from corate.progress import ProgressEvent
 from corate.ragged import take_rows
-from corate.training.choices import SeparateParameters, recorded
+from corate.training.defaults import SeparateParameters, recorded
 from corate.training.edge_features import edge_features, edge_templates
 from corate.training.options import Separate
 from corate.training.pairs import PairFactors

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from corate.cli.options import one_of
+from corate.cli.shared_options import one_of
 from corate.cli.terminal import told
 from corate.errors import ConfigError
 from corate.training.options import (

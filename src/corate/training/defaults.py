@@ -1,7 +1,7 @@
-"""Choices that depend on the corpus, for options that the user leaves unset: features, base scores, passes, steps.
+"""Defaults that depend on the corpus, for options that the user leaves unset: features, base scores, passes, steps.
 
 The order is chosen in :mod:`corate.training.chains`, and the ladder in :mod:`corate.training.empirical`, because both
-depend on counts.
+depend on what has been counted.
 """
 
 from __future__ import annotations
