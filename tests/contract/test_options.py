@@ -51,6 +51,13 @@ def test_every_option_has_a_help_text_and_a_default_within_its_range(method: str
 
 
 @pytest.mark.parametrize("method", METHODS)
+def test_help_of_a_method_lists_its_options(method: str) -> None:
+    text = METHODS[method].__doc__ or ""
+    for name, option in options_of(METHODS[method]).items():
+        assert f"    {name}: {option.help}" in text
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_a_method_by_name_is_the_same_as_its_class(method: str) -> None:
     options = METHODS[method]()
     assert getattr(corate, type(options).__name__) is type(options)

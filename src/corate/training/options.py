@@ -6,6 +6,7 @@ Each option is defined here once, with its default, its range and its help text.
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
@@ -350,6 +351,18 @@ def options_of(method: type[Method]) -> dict[str, Option]:
 def _field(method: type[Method], name: str) -> Field[Any]:
     return method.__dataclass_fields__[name]
 
+
+def _document(method: type[Method]) -> None:
+    """Add the options of a method to its docstring, for ``help``."""
+    lines = ["Options:"]
+    for name, option in options_of(method).items():
+        default = option.unset if option.default is None else repr(option.default)
+        lines.append(f"    {name}: {option.help}" + (f" Default: {default}." if default else ""))
+    method.__doc__ = f"{inspect.cleandoc(method.__doc__ or '')}\n\n" + "\n".join(lines)
+
+
+for _method in _CLASSES:
+    _document(_method)
 
 #: The methods that have each option.
 OPTION_METHODS: dict[str, tuple[str, ...]] = {
