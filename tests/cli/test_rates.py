@@ -21,8 +21,28 @@ def listed(result):
 def test_a_model_shows_its_own_rates(corate, model):
     attractive, repulsive = listed(corate("rates", model, "--json", "-n", "7"))
     want = library.load(model).rates(7)
-    assert [attractive, repulsive] == [[pytest.approx(pair) for pair in side] for side in want]
+    assert [attractive, repulsive] == [[(p.left, p.right, pytest.approx(p.rate)) for p in side] for side in want]
     assert len(attractive) == len(repulsive) == 7
+
+
+def test_a_fitted_model_shows_weights_beside_the_rates_of_a_text(corate, data, tmp_path):
+    fitted = tmp_path / "fitted"
+    args = ("--method", "standard", "--iterations", "20", "--features", "word[0]", "-q")
+    assert corate("train", data / "train.tsv", "-o", fitted, *args).code == 0
+    alone = corate("rates", fitted, "-n", "3").text
+    assert "next label" in alone
+    assert "weight" in alone.splitlines()[1]
+    assert "rate" not in alone.splitlines()[1]
+    text = corate("rates", fitted, "-n", "3", "--data", data / "train.tsv").text
+    assert "rate in the data" in text.splitlines()[1]
+    told = json.loads(corate("rates", fitted, "-n", "3", "--data", data / "train.tsv", "--json").text)
+    counted, _ = listed(corate("rates", data / "train.tsv", "--json", "-n", "1000"))
+    rates = {pair[:2]: pair[2] for pair in counted}
+    for pair in told["attractive"]:
+        assert pair["rate"] is None
+        assert pair["data_rate"] == pytest.approx(rates[pair["left"], pair["right"]])
+    wrong = corate("rates", data / "train.tsv", "--data", data / "train.tsv")
+    assert (wrong.code, "--data is for models" in wrong.err) == (2, True)
 
 
 def test_text_shows_the_rates_of_its_label_pairs(corate, data):

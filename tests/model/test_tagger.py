@@ -12,7 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import corate
-from corate import Corpus
+from corate import Corpus, _native
+from corate.counting.counts import PairCounts, label_ids
+from corate.counting.rates import edge_scores
 from corate.errors import DataError, ModelError
 from corate.model.tagger import Tagger
 from small_corpora import WORDS, corpus_of, random_sentences, words_of
@@ -322,9 +324,24 @@ def test_rates_list_the_label_pairs_that_attract_and_repel() -> None:
     attractive, repulsive = tagger.rates(2)
     assert ("A", "B") in [pair[:2] for pair in attractive]
     assert ("B", "A") in [pair[:2] for pair in repulsive]
-    assert [rate for _, _, rate in attractive] == sorted((rate for _, _, rate in attractive), reverse=True)
-    assert all(rate > 1 for *_, rate in attractive)
-    assert all(rate < 1 for *_, rate in repulsive)
+    assert [pair.rate for pair in attractive] == sorted((pair.rate for pair in attractive), reverse=True)
+    assert all(pair.rate > 1 and pair.weight > 0 for pair in attractive)
+    assert all(pair.rate < 1 and pair.weight < 0 for pair in repulsive)
+
+
+@pytest.mark.parametrize("ladder", ["default", "paper"])
+def test_rates_of_a_counted_model_are_those_of_its_text(ladder: str) -> None:
+    """Whatever their weight in the model; and no other model has rates."""
+    corpus = corpus_of(random_sentences(60))
+    tagger = corate.train(corpus, "empirical", ladder=ladder, edge=0.3)
+    names, ids = label_ids(corpus)
+    logs = edge_scores(PairCounts(*_native.count_pairs(ids, corpus.offsets, len(names))), len(names), 0.5).dense()
+    places = {name: i for i, name in enumerate([*tagger.labels, "</s>"])} | {"<s>": len(tagger.labels)}
+    for pair in itertools.chain(*tagger.rates(100)):
+        assert pair.rate == pytest.approx(np.exp(logs[places[pair.left], places[pair.right]]), rel=1e-4)
+    for method in ("polish", "separate", "standard"):
+        fitted = corate.train(corpus, method, features=["word[0]"]).rates(3)
+        assert {pair.rate for side in fitted for pair in side} == {None}
 
 
 @pytest.mark.parametrize("method", ["empirical", "separate"])

@@ -91,5 +91,6 @@ def _show(facts: dict[str, Any]) -> None:
     for title, pairs in (("attract", facts["attractive"]), ("avoid", facts["repulsive"])):
         if pairs:
             print()
-            cells = [[pair["left"], pair["right"], f"{pair['rate']:.3g}"] for pair in pairs]
-            show_table(cells, ["label", "next label", "rate"], title=f"label pairs that {title} each other")
+            kind = "weight" if pairs[0]["rate"] is None else "rate"
+            cells = [[pair["left"], pair["right"], f"{pair[kind]:.3g}"] for pair in pairs]
+            show_table(cells, ["label", "next label", kind], title=f"label pairs that {title} each other")

@@ -27,6 +27,7 @@ Examples:
   corate rates model.corate
   corate rates train.tsv --pairs 20
   corate rates train.tsv --smooth 0                  no smoothing, as in the definition
+  corate rates model.corate --data train.tsv         weights of a model beside the rates of a text
   corate rates model.corate --svg rates.svg --json > rates.json
 """
 
@@ -39,6 +40,9 @@ def rates(
     reading: Reading,
     source: Annotated[str, typer.Argument(metavar="MODEL|FILE", help="A model file, or text; - is standard input.")],
     pairs: Annotated[int, typer.Option("--pairs", "-n", min=0, help="Number of pairs of each kind to list.")] = 10,
+    data: Annotated[
+        str | None, typer.Option(metavar="FILE", help="For a model: labelled text whose rates are shown beside it.")
+    ] = None,
     smooth: Annotated[
         float,
         typer.Option(min=0.0, help="For text: number added to the observed and the expected count of a pair."),
@@ -48,12 +52,20 @@ def rates(
 ) -> None:
     """Show which neighbouring labels attract or avoid each other.
 
-    The co-occurrence rate of two labels is how many times more often the second follows the first than by chance or, in
-    a separately trained model, than the words predict. Labels with a rate above 1 attract each other, and labels with a
-    rate below 1 avoid each other; 1 means independence. <s> and </s> are the start and the end of a sentence.
+    The co-occurrence rate of two labels is how many times more often the second follows the first than by chance.
+    Labels with a rate above 1 attract each other, and labels with a rate below 1 avoid each other; 1 means
+    independence. A model whose weights are fitted has no rates. Its weights are shown instead; they are above 0 for
+    labels that attract each other beyond what the words predict. --data FILE shows the rates of a text beside them. <s>
+    and </s> are the start and the end of a sentence.
     """
+    counted: dict[tuple[str, str], float] = {}
     if _is_model(source):
+        corpus = None if data is None else reading.read(data)
         attractive, repulsive, heat = _of_model(source, pairs)
+        if corpus is not None:
+            counted = _counted_rates(corpus, smooth)
+    elif data is not None:
+        raise typer.BadParameter(f"{source} is text itself; --data is for models", param_hint="--data")
     else:
         attractive, repulsive, heat = _of_corpus(reading.read(source), pairs, smooth)
     if svg is not None:
@@ -61,9 +73,15 @@ def rates(
             stream.write(heat.first(_PICTURE_LABELS).svg().encode())
     if json:
         listed = {"attractive": attractive, "repulsive": repulsive}
-        print_json({"source": source, **{name: [p._asdict() for p in pairs] for name, pairs in listed.items()}})
+        print_json({"source": source, **{name: _as_dicts(pairs, counted) for name, pairs in listed.items()}})
     else:
-        _show(attractive, repulsive, heat)
+        _show(attractive, repulsive, heat, counted)
+
+
+def _as_dicts(pairs: list[LabelPair], counted: dict[tuple[str, str], float]) -> list[dict[str, Any]]:
+    """The pairs for JSON, with the rates of the text given with ``--data``."""
+    beside = {"data_rate"} if counted else set()
+    return [p._asdict() | dict.fromkeys(beside, counted.get((p.left, p.right))) for p in pairs]
 
 
 def _is_model(source: str) -> bool:
@@ -85,10 +103,25 @@ def _of_corpus(corpus: Corpus, n: int, smooth: float) -> tuple[list[LabelPair], 
     """The rates of all label pairs, including unseen ones."""
     import numpy as np
 
+    from corate.model.tagger import LabelPair
+
+    heat, chance = _counted_map(corpus, smooth)
+    logs = heat.logs
+    by_rate = np.lexsort((chance.ravel()[:-1], -logs.ravel()[:-1]))  # unseen pairs: likely ones last
+    named = [(heat.rows[k // len(heat.columns)], heat.columns[k % len(heat.columns)], k) for k in by_rate.tolist()]
+    found = [LabelPair(a, b, float(logs.flat[k]), float(np.exp(logs.flat[k]))) for a, b, k in named]
+    attractive = [pair for pair in found[:n] if pair.weight > 0]
+    repulsive = [pair for pair in reversed(found[len(found) - n :]) if pair.weight < 0]
+    return attractive, repulsive, heat
+
+
+def _counted_map(corpus: Corpus, smooth: float) -> tuple[HeatMap, Any]:
+    """The logarithms of the rates of all label pairs, and of what they would be by chance."""
+    import numpy as np
+
     from corate import _native
     from corate.counting.counts import PairCounts, label_ids
     from corate.counting.rates import edge_scores
-    from corate.model.tagger import LabelPair
     from corate.rate import Counts
 
     counts = Counts.label_pairs(corpus)
@@ -99,13 +132,16 @@ def _of_corpus(corpus: Corpus, n: int, smooth: float) -> tuple[list[LabelPair], 
         logs = edge_scores(counted, len(table), smooth).dense().astype(np.float64)
     else:
         logs = counts.log_table("CR(label; next)")[1]
-    heat = _heat_map([str(label) for label in counts.states["label"][:-1]], logs)
-    by_rate = np.lexsort((chance.ravel()[:-1], -logs.ravel()[:-1]))  # unseen pairs: likely ones last
-    named = [(heat.rows[k // len(heat.columns)], heat.columns[k % len(heat.columns)], k) for k in by_rate.tolist()]
-    found = [LabelPair(a, b, float(np.exp(logs.flat[k]))) for a, b, k in named]
-    attractive = [pair for pair in found[:n] if pair.rate > 1]
-    repulsive = [pair for pair in reversed(found[len(found) - n :]) if pair.rate < 1]
-    return attractive, repulsive, heat
+    return _heat_map([str(label) for label in counts.states["label"][:-1]], logs), chance
+
+
+def _counted_rates(corpus: Corpus, smooth: float) -> dict[tuple[str, str], float]:
+    """The rate of every label pair of a text."""
+    import numpy as np
+
+    heat, _ = _counted_map(corpus, smooth)
+    rates = np.exp(heat.logs).tolist()
+    return {(a, b): rates[i][j] for i, a in enumerate(heat.rows) for j, b in enumerate(heat.columns)}
 
 
 def _heat_map(labels: list[str], logs: Any) -> HeatMap:
@@ -114,11 +150,19 @@ def _heat_map(labels: list[str], logs: Any) -> HeatMap:
     return HeatMap((*labels, "<s>"), (*labels, "</s>"), logs)
 
 
-def _show(attractive: list[LabelPair], repulsive: list[LabelPair], heat: HeatMap) -> None:
+def _show(
+    attractive: list[LabelPair], repulsive: list[LabelPair], heat: HeatMap, counted: dict[tuple[str, str], float]
+) -> None:
     for title, pairs in (("attract", attractive), ("avoid", repulsive)):
         if pairs:
-            cells = [[left, right, f"{rate:.3g}"] for left, right, rate in pairs]
-            show_table(cells, ["label", "next label", "rate"], title=f"label pairs that {title} each other")
+            kind = "weight" if pairs[0].rate is None else "rate"
+            cells = [[p.left, p.right, f"{p.weight if p.rate is None else p.rate:.3g}"] for p in pairs]
+            header = ["label", "next label", kind]
+            if counted:
+                header.append("rate in the data")
+                rates = [counted.get((p.left, p.right)) for p in pairs]
+                cells = [[*row, "-" if r is None else f"{r:.3g}"] for row, r in zip(cells, rates, strict=True)]
+            show_table(cells, header, title=f"label pairs that {title} each other")
             print()
     shown = heat.first(_MAP_LABELS)
     more = len(heat.rows) - len(shown.rows)

@@ -29,11 +29,16 @@ __all__ = ["FeatureWeight", "LabelPair", "Tagger"]
 
 
 class LabelPair(NamedTuple):
-    """Two neighbouring labels and their co-occurrence rate: above 1, they are neighbours more often than by chance."""
+    """Two neighbouring labels with the weight of the pair in a model.
+
+    ``rate`` is the co-occurrence rate: how many times more often than by chance the second label follows the first. It
+    is None in models whose weights are fitted, because words explain a part of it there.
+    """
 
     left: str
     right: str
-    rate: float
+    weight: float
+    rate: float | None = None
 
 
 class FeatureWeight(NamedTuple):
@@ -251,26 +256,36 @@ class Tagger:
     def rates(self, n: int = 10) -> tuple[list[LabelPair], list[LabelPair]]:
         """The ``n`` label pairs that attract each other most, and the ``n`` that avoid each other most.
 
-        The rate of a pair is the exponential of its edge score: above 1 the labels attract each other. The boundaries
-        of a sentence are written ``<s>`` and ``</s>``. Only pairs whose edge score is stored are listed.
+        Weights are above 0 for labels that attract each other. Only models of the method ``"empirical"`` with a ladder
+        have co-occurrence rates; their weights are the logarithms of the rates times a constant. The boundaries of a
+        sentence are written ``<s>`` and ``</s>``. Only pairs whose weight is stored are listed.
         """
         edges = self.model.edges
-        names = self.labels
+        names, scale = self.labels, self._rate_scale()
         origin = np.repeat(np.arange(len(edges.row)), np.diff(edges.offsets))
         boundary = len(edges.row) - 1
         inner = np.flatnonzero((origin != boundary) | (edges.to != boundary))
 
         def pairs(chosen: NDArray[np.int64]) -> list[LabelPair]:
+            weights = edges.scores[inner[chosen]].astype(np.float64)
             with np.errstate(over="ignore"):
-                rates = np.exp(edges.scores[inner[chosen]])
-            found = zip(origin[inner[chosen]].tolist(), edges.to[inner[chosen]].tolist(), rates.tolist(), strict=True)
+                rates = [None] * len(weights) if scale is None else np.exp(weights / scale).tolist()
+            ends = zip(origin[inner[chosen]].tolist(), edges.to[inner[chosen]].tolist(), strict=True)
             return [
-                LabelPair(names[a] if a < boundary else "<s>", names[b] if b < boundary else "</s>", rate)
-                for a, b, rate in found
+                LabelPair(names[a] if a < boundary else "<s>", names[b] if b < boundary else "</s>", weight, rate)
+                for (a, b), weight, rate in zip(ends, weights.tolist(), rates, strict=True)
             ]
 
         highest, lowest = _extremes(edges.scores[inner], n)
         return pairs(highest), pairs(lowest)
+
+    def _rate_scale(self) -> float | None:
+        """What the logarithms of counted rates were multiplied by to give the edge scores; None if they were fitted."""
+        settings = self.record.get("settings")
+        if self.method != "empirical" or self.record.get("ladder") == "pooled" or not isinstance(settings, dict):
+            return None
+        scale = settings.get("edge")
+        return float(scale) if isinstance(scale, int | float) and 0 < scale < np.inf else None
 
     def strongest(self, n: int = 10) -> tuple[list[FeatureWeight], list[FeatureWeight]]:
         """The ``n`` features with the highest weights for a label, and the ``n`` with the lowest.
