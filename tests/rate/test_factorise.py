@@ -187,6 +187,16 @@ def test_no_rate_of_an_opened_loop_has_more_than_a_node_and_its_two_neighbours(n
     assert max(len(rate.variables()) for rate in rates) == 3
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_graphs_whose_loops_are_cliques_need_no_sum(seed: int) -> None:
+    graph = Graph.of(random_graph("chordal", 6, seed))
+    found = factorise(graph, "conditioning")
+    assert not any(isinstance(factor, Sum) for factor in found.factors)
+    for rate in rates_within(found.expression):
+        assert graph.is_clique(rate.variables())
+    assert found.derivation.check_random(seed).holds
+
+
 def test_no_loop_no_sum() -> None:
     assert factorise("A-B B-C", "conditioning").expression == factorise("A-B B-C").expression
 

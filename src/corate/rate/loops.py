@@ -1,7 +1,8 @@
 """Break loops with the conditioning operation (theorem 1), so that the factorisation stays exact.
 
-Leaves are removed as in a tree. Then a node x in a loop is partitioned off; the first CIT reduces its factor to x and
-its neighbours. The rate of the rest would need a new edge between the neighbours, so it is conditioned on x:
+Leaves, and nodes whose neighbours form a clique, are removed as in a tree. Then a node x in a loop is partitioned off;
+the first CIT reduces its factor to x and its neighbours. The rate of the rest would need a new edge between the
+neighbours, so it is conditioned on x:
 
     CR(V, x) = CR(x; N(x))  sum_x [ CR(V | x)  prod over v in V of CR(v; x)  P(x) ]
 
@@ -29,7 +30,7 @@ def opened(graph: Graph, given: Sequence[str]) -> Derivation:
     conditions = list(given)
     steps: list[Step] = list(begun.steps)
     while True:
-        off, nodes = peel(graph, nodes, conditions)
+        off, nodes = peel(graph, nodes, conditions, cliques=True)
         steps += off
         if len(nodes) < 3:
             return Derivation(begun.start, graph, tuple(steps))

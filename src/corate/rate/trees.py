@@ -42,16 +42,22 @@ def interior(graph: Graph, given: Sequence[str]) -> Derivation:
     return Derivation(found.start, graph, (*found.steps, *map(definition, rates)))
 
 
-def peel(graph: Graph, nodes: Sequence[str], given: Sequence[str]) -> tuple[list[Step], list[str]]:
+def peel(
+    graph: Graph, nodes: Sequence[str], given: Sequence[str], *, cliques: bool = False
+) -> tuple[list[Step], list[str]]:
     """Steps that remove leaves from CR(Sem nodes | given) while there are any, and the remaining nodes.
 
-    Nodes without neighbours are removed too. One node of a forest remains; otherwise the nodes on or between loops.
+    Nodes without neighbours are removed too. One node of a forest remains; otherwise the nodes on or between loops. With
+    ``cliques``, nodes whose neighbours form a clique are removed as well: this needs no new edge between them.
     """
     left = {node: Block([Term(node)]) for node in nodes}
     degree = {node: sum(other in left for other in graph.neighbours[node]) for node in nodes}
     condition, steps = Seq(*given), []
     while len(left) > 1:
         leaf = next((node for node in reversed(left) if degree[node] <= 1), None)
+        if leaf is None and cliques:
+            near = ((node, graph.neighbours[node] & left.keys()) for node in reversed(left))
+            leaf = next((node for node, others in near if graph.is_clique(others)), None)
         if leaf is None:
             break
         whole = Rate(left.values(), condition)
