@@ -47,8 +47,8 @@ def peel(
 ) -> tuple[list[Step], list[str]]:
     """Steps that remove leaves from CR(Sem nodes | given) while there are any, and the remaining nodes.
 
-    Nodes without neighbours are removed too. One node of a forest remains; otherwise the nodes on or between loops. With
-    ``cliques``, nodes whose neighbours form a clique are removed as well: this needs no new edge between them.
+    Nodes without neighbours are removed too. One node of a forest remains; otherwise the nodes on or between loops.
+    With ``cliques``, nodes whose neighbours form a clique are removed as well: this needs no new edge between them.
     """
     left = {node: Block([Term(node)]) for node in nodes}
     degree = {node: sum(other in left for other in graph.neighbours[node]) for node in nodes}
