@@ -23,13 +23,15 @@ void bind_pairs(nb::module_& m) {
         .def_prop_ro("n_edges", &Pairs::n_edges)
         .def(
             "objective",
-            [](const Pairs& pairs, const In<double>& weights, double precision) {
+            [](const Pairs& pairs, const In<double>& weights, double precision, size_t threads) {
                 if (weights.shape(0) != pairs.size()) throw nb::value_error("weights and slots disagree in number");
                 std::vector<double> gradient(pairs.size());
-                const double value = unlocked([&] { return pairs.objective(weights.data(), precision, gradient.data()); });
+                const double value =
+                    unlocked([&] { return pairs.objective(weights.data(), precision, gradient.data(), threads); });
                 return nb::make_tuple(value, to_numpy(std::move(gradient)));
             },
-            nb::arg("weights"), nb::arg("precision"), "The negative log-likelihood plus its Gaussian prior, and the gradient.")
+            nb::arg("weights"), nb::arg("precision"), nb::arg("threads"),
+            "The negative log-likelihood plus its Gaussian prior, and the gradient.")
         .def(
             "pass_over",
             [](const Pairs& pairs, const InOut<float>& state, const In<int64_t>& order, const In<float>& decay, float rate,

@@ -113,7 +113,7 @@ def test_the_value_is_that_of_every_pair_counted_and_the_gradient_its_slope(prob
     pairs, names = problem.native(), problem.names()
     assert (pairs.size, pairs.n_edges) == (len(names), len(problem.cut()))
     weights = np.random.default_rng(1).normal(size=pairs.size)
-    value, gradient = pairs.objective(weights, precision)
+    value, gradient = pairs.objective(weights, precision, 1)
     assert value == pytest.approx(
         reference.objective(problem.cut(), dict(zip(names, weights, strict=True)), precision, problem.n_labels)
     )
@@ -123,8 +123,20 @@ def test_the_value_is_that_of_every_pair_counted_and_the_gradient_its_slope(prob
         for sign in (-1, 1):
             moved = weights.copy()
             moved[i] += sign * width
-            ends.append(pairs.objective(moved, precision)[0])
+            ends.append(pairs.objective(moved, precision, 1)[0])
         assert gradient[i] == pytest.approx((ends[1] - ends[0]) / (2 * width), rel=1e-5, abs=1e-6)
+
+
+@given(problems)
+@settings(deadline=None, max_examples=20)
+def test_value_and_gradient_do_not_depend_on_the_number_of_threads(problem: Problem) -> None:
+    pairs = problem.native()
+    weights = np.random.default_rng(1).normal(size=pairs.size)
+    value, gradient = pairs.objective(weights, 0.5, 1)
+    for threads in (2, 3, 8):
+        again, same = pairs.objective(weights, 0.5, threads)
+        assert again == value
+        assert np.array_equal(same, gradient)
 
 
 def test_a_sentence_of_n_words_has_an_edge_more_and_an_empty_one_none() -> None:
@@ -140,7 +152,7 @@ def test_a_word_alone_is_scored_by_its_two_boundaries() -> None:
     before = np.log(np.exp([1.0 + table[2, 0], 0.75 + table[2, 1]]))
     after = np.log(np.exp([0.5 + table[0, 2], -0.25 + table[1, 2]]))
     expected = sum(np.logaddexp(*scores) - scores[1] for scores in (before, after))
-    assert pairs.objective(table.ravel(), 0.0)[0] == pytest.approx(expected)
+    assert pairs.objective(table.ravel(), 0.0, 1)[0] == pytest.approx(expected)
 
 
 def start(size: int) -> NDArray[np.float32]:
@@ -196,15 +208,15 @@ def test_passes_lower_the_objective_and_a_rate_of_zero_changes_nothing() -> None
     order = np.arange(pairs.n_edges, dtype=np.int64)
     decay = np.zeros(11, np.float32)
     state = np.tile(np.array([0.0, 1e-4], np.float32), pairs.size)
-    first = pairs.objective(np.zeros(pairs.size), 0.0)[0]
+    first = pairs.objective(np.zeros(pairs.size), 0.0, 1)[0]
     assert pairs.pass_over(state, order, decay, 0.0, 16, 1) == pytest.approx(first, rel=1e-5)
     assert not state[::2].any()
     state[1::2] = 1e-4
     for _ in range(5):
         pairs.pass_over(state, order, decay, 0.1, 16, 1)
-    best = lbfgs(lambda w: pairs.objective(w, 0.0), np.zeros(pairs.size), iterations=300, tolerance=1e-10)
-    lowest = pairs.objective(best, 0.0)[0]
-    assert lowest < pairs.objective(state[::2].astype(np.float64), 0.0)[0] < lowest + 0.5 * (first - lowest)
+    best = lbfgs(lambda w: pairs.objective(w, 0.0, 1), np.zeros(pairs.size), iterations=300, tolerance=1e-10)
+    lowest = pairs.objective(best, 0.0, 1)[0]
+    assert lowest < pairs.objective(state[::2].astype(np.float64), 0.0, 1)[0] < lowest + 0.5 * (first - lowest)
 
 
 def test_what_does_not_fit_together_is_refused() -> None:
@@ -213,7 +225,7 @@ def test_what_does_not_fit_together_is_refused() -> None:
     decay, _ = some_decay(problem)
     one = np.zeros(1, np.int64)
     with pytest.raises(ValueError, match="disagree"):
-        pairs.objective(np.zeros(pairs.size + 1), 0.0)
+        pairs.objective(np.zeros(pairs.size + 1), 0.0, 1)
     for state, shrink in ((start(pairs.size)[1:], decay), (start(pairs.size), decay[1:])):
         with pytest.raises(ValueError, match="disagree"):
             pairs.pass_over(state, one, shrink, 0.1, 1, 1)

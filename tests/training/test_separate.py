@@ -27,6 +27,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "no base": {"base": "none"},
     "joint": {"coupling": "joint"},
     "L-BFGS": {"optimizer": "lbfgs"},
+    "joint, L-BFGS": {"coupling": "joint", "optimizer": "lbfgs"},
 }
 every_way = pytest.mark.parametrize("way", list(WAYS.values()), ids=list(WAYS))
 
@@ -215,6 +216,27 @@ def test_a_run_that_was_left_alone_says_so() -> None:
 def test_lbfgs_keeps_what_was_reached_too(coupling: str) -> None:
     user = Stop("fitting the nodes", 0.05)
     tagger = separate(optimizer="lbfgs", coupling=coupling, progress=user)
+    assert user.pressed
+    assert tagger.record["interrupted"] is True
+    assert accuracy(tagger, TRAINING) > 0.75
+
+
+def test_lbfgs_fits_nodes_and_pairs_of_joint_coupling_to_the_optimum() -> None:
+    """The gradient of each of the two objectives vanishes; stochastic steps end at another point."""
+    norms: dict[str, list[float]] = {}
+
+    def note(event: corate.ProgressEvent) -> None:
+        if event.gradient_norm is not None:
+            norms.setdefault(event.stage, []).append(event.gradient_norm)
+
+    separate(coupling="joint", optimizer="lbfgs", iterations=500, progress=note)
+    assert list(norms) == ["fitting the nodes", "fitting the pairs"]
+    assert all(found[-1] < 0.01 * found[0] for found in norms.values())
+
+
+def test_ctrl_c_while_lbfgs_fits_the_pairs_keeps_the_nodes() -> None:
+    user = Stop("fitting the pairs", 0.02)
+    tagger = separate(optimizer="lbfgs", coupling="joint", progress=user)
     assert user.pressed
     assert tagger.record["interrupted"] is True
     assert accuracy(tagger, TRAINING) > 0.75

@@ -2,8 +2,9 @@
 
 - ned: CoNLL-2002 Dutch, one-word sentences dropped; word, pos, label. A -DOCSTART- line belongs to the sentence that
   follows it, as in the files.
-- brown: sentences that end with the word ``.``, start with an upper-case letter and have no -hl or -tl tag; shuffled
-  with seed 13; the first 1,000 are held out, the next 5,000 make the three small splits; word, label.
+- brown: sentences that end with the word ``.``, start with an upper-case letter and have no -hl or -tl tag; word, label.
+  Shuffled with seed 13 (brown), the first 1,000 are held out. In file order (brown-file), the 1,000 before the last
+  1,000 are held out. The first 5,000 of the others make the three small splits.
 - conll2000: unchanged; word, pos, label.
 - sblgnt: the Greek New Testament, one sentence per verse, shuffled with seed 13, the last 800 for testing; word, label.
 
@@ -47,6 +48,7 @@ BROWN_SPLITS = ("1000-4000", "2500-2500", "4000-1000", "17k-16k", "32k-1000")
 COLUMNS = {
     "ned": "word,pos,label",
     "brown": "word,label",
+    "brown-file": "word,label",
     "conll2000": "word,pos,label",
     "sblgnt": "word,label",
 }
@@ -55,17 +57,23 @@ SENTENCES = {
     "ned.train": 13_221,
     "ned.testa": 2_306,
     "ned.testb": 4_211,
-    "brown.held-out": 1_000,
-    "brown-1000-4000.train": 1_000,
-    "brown-1000-4000.test": 4_000,
-    "brown-2500-2500.train": 2_500,
-    "brown-2500-2500.test": 2_500,
-    "brown-4000-1000.train": 4_000,
-    "brown-4000-1000.test": 1_000,
-    "brown-17k-16k.train": 17_268,
-    "brown-17k-16k.test": 16_268,
-    "brown-32k-1000.train": 32_536,
-    "brown-32k-1000.test": 1_000,
+    **{
+        f"{corpus}{part}": n
+        for corpus in ("brown", "brown-file")
+        for part, n in (
+            (".held-out", 1_000),
+            ("-1000-4000.train", 1_000),
+            ("-1000-4000.test", 4_000),
+            ("-2500-2500.train", 2_500),
+            ("-2500-2500.test", 2_500),
+            ("-4000-1000.train", 4_000),
+            ("-4000-1000.test", 1_000),
+            ("-17k-16k.train", 17_268),
+            ("-17k-16k.test", 16_268),
+            ("-32k-1000.train", 32_536),
+            ("-32k-1000.test", 1_000),
+        )
+    },
     "conll2000.train": 8_936,
     "conll2000.test": 2_012,
     "sblgnt.train": 7_127,
@@ -223,13 +231,28 @@ def is_plain(sentence: Sentence) -> bool:
     return starts and ends and not any("-hl" in tag or "-tl" in tag for _, tag in sentence)
 
 
-def brown(places: Sequence[Path]) -> Splits:
-    """The held-out set and the five splits."""
+def kept_sentences(places: Sequence[Path]) -> list[Sentence]:
+    """The 34,536 sentences of Brown that the experiments use, in file order."""
     kept = [sentence for sentence in brown_sentences(places) if is_plain(sentence)]
     require("brown sentences kept", len(kept), 34_536)
     require("brown tags kept", len(labels(kept)), 252)
+    return kept
+
+
+def brown(places: Sequence[Path]) -> Splits:
+    """The held-out set and the five splits of shuffled sentences."""
+    kept = kept_sentences(places)
     random.Random(13).shuffle(kept)
-    held_out, rest = kept[:1000], kept[1000:]
+    return _brown_splits("brown", kept[:1000], kept[1000:])
+
+
+def brown_file(places: Sequence[Path]) -> Splits:
+    """The held-out set and the five splits in file order, very likely those of the paper."""
+    kept = kept_sentences(places)
+    return _brown_splits("brown-file", kept[-2000:-1000], kept[:-2000] + kept[-1000:])
+
+
+def _brown_splits(name: str, held_out: list[Sentence], rest: list[Sentence]) -> Splits:
     small = rest[:5000]
     parts = {
         "1000-4000": (small[:1000], small[1000:]),
@@ -238,9 +261,9 @@ def brown(places: Sequence[Path]) -> Splits:
         "17k-16k": (rest[:17268], rest[17268:]),
         "32k-1000": (rest[:-1000], rest[-1000:]),
     }
-    splits = {"brown.held-out": held_out}
+    splits = {f"{name}.held-out": held_out}
     for split in BROWN_SPLITS:
-        splits[f"brown-{split}.train"], splits[f"brown-{split}.test"] = parts[split]
+        splits[f"{name}-{split}.train"], splits[f"{name}-{split}.test"] = parts[split]
     return splits
 
 
@@ -277,6 +300,7 @@ def sblgnt(places: Sequence[Path]) -> Splits:
 CORPORA: dict[str, Callable[[Sequence[Path]], Splits]] = {
     "ned": ned,
     "brown": brown,
+    "brown-file": brown_file,
     "conll2000": conll2000,
     "sblgnt": sblgnt,
 }

@@ -204,6 +204,7 @@ class Separate(FittedMethod):
         "given-nodes", ("given-nodes", "joint"), "Fit the pairs given the nodes, or separately as in the paper."
     )
     optimizer: str = _choice("adagrad", ("adagrad", "lbfgs"), "Stochastic steps or L-BFGS.")
+    iterations: int = _integer(100, 0, _MANY, "The most iterations of L-BFGS.")
     sigma2: float | None = _number(None, 1e-9, _LARGE, "Variance of the Gaussian prior of node weights.", usual=1.0)
     edge_sigma2: float | None = _number(
         None, 1e-9, _LARGE, "Variance of the Gaussian prior of edge weights.", usual=1.0

@@ -19,10 +19,12 @@ from corate.counting.counts import PairCounts, Table, Tokens
 from corate.counting.pooling import Candidates, fit_edges
 from corate.errors import FeatureError
 from corate.label_scores import SparseRows
+from corate.optimize.passes import make_iterations
 from corate.optimize.stochastic import AdaGrad
 from corate.progress import ProgressEvent
 from corate.training.defaults import SeparateParameters
 from corate.training.edge_features import edge_slots
+from corate.training.options import Separate
 from corate.training.problem import Problem
 from corate.training.start import RunContext
 from corate.types import F32
@@ -34,6 +36,7 @@ __all__ = ["PairFactors"]
 class PairFactors:
     """Fits the weights of label pairs and edge features. ``uses`` marks the templates of edge features."""
 
+    method: Separate
     n_labels: int
     bases: NDArray[np.int64]
     uses: NDArray[np.bool_]
@@ -106,14 +109,31 @@ class PairFactors:
             None if observed is None else observed[:2],
             problem.tokens.weights,
         )
-        visits = np.maximum(_native.occurrences(problem.features[1], len(slots)), 1)
-        shrink = 1.0 / (self.p.sigma2 * visits)
-        shrink[-1] = 0.0
-        of_edges: Any = [] if observed is None else 1.0 / (self.p.edge_sigma2 * observed[2])
-        decay = np.concatenate([[0.0], of_edges, shrink]).astype(np.float32)
-        edges = np.arange(model.n_edges, dtype=np.int64)
-        run = AdaGrad.of(model, decay, edges, rate=self.p.rate, threads=self.context.threads, seed=self.context.seed)
-        self._make_passes(run, self.p.passes)
-        table, u, a, b = np.split(run.weights, np.cumsum([size, model.size - size - 2 * len(nodes), len(nodes)]))
+        if self.method.optimizer == "lbfgs":
+            weights = self._fit_exactly(model)
+        else:
+            visits = np.maximum(_native.occurrences(problem.features[1], len(slots)), 1)
+            shrink = 1.0 / (self.p.sigma2 * visits)
+            shrink[-1] = 0.0
+            of_edges: Any = [] if observed is None else 1.0 / (self.p.edge_sigma2 * observed[2])
+            decay = np.concatenate([[0.0], of_edges, shrink]).astype(np.float32)
+            edges = np.arange(model.n_edges, dtype=np.int64)
+            run = AdaGrad.of(
+                model, decay, edges, rate=self.p.rate, threads=self.context.threads, seed=self.context.seed
+            )
+            self._make_passes(run, self.p.passes)
+            weights = run.weights
+        table, u, a, b = np.split(weights, np.cumsum([size, model.size - size - 2 * len(nodes), len(nodes)]))
         extra = SparseRows() if observed is None else SparseRows(*observed[0], u)
         return a + b - nodes, table.reshape(self.n_labels + 1, -1), extra
+
+    def _fit_exactly(self, model: _native.Pairs) -> F32:
+        """All weights at the optimum, with one Gaussian prior of variance sigma2, as the paper states the objective."""
+        return make_iterations(
+            lambda weights: model.objective(weights, 1.0 / self.p.sigma2, self.context.threads),
+            np.zeros(model.size),
+            "fitting the pairs",
+            self.context.progress,
+            iterations=self.method.iterations,
+            keep=False,
+        ).weights

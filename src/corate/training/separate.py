@@ -9,7 +9,7 @@ counts; g are features with few values. The pairs are fitted on cross-fitted nod
 half of the corpus scores the other half.
 
 With ``joint`` coupling both models are those of the paper: the pair model is softmax(A f_i + B f_i+1 + T), independent
-of the nodes, and the node score is A f + B f - W f.
+of the nodes, and the node score is A f + B f - W f. L-BFGS then fits both to their optimum.
 """
 
 from __future__ import annotations
@@ -190,6 +190,7 @@ class SeparateTraining:
             np.zeros(problem.nodes.size),
             stage,
             self.context.progress,
+            iterations=self.method.iterations,
             keep=main,
         )
         self.stopped |= fitted.stopped
@@ -320,7 +321,7 @@ class SeparateTraining:
 
     def _pairs(self, p: SeparateParameters) -> PairFactors:
         bases, edges = self.counts.vocabulary.bases, self.start.edge_templates
-        return PairFactors(self.n_labels, bases, edges, p, self.context)
+        return PairFactors(self.method, self.n_labels, bases, edges, p, self.context)
 
     def _tune_pairs(
         self, learn: tuple[Tokens, Candidates, F32], held_out: tuple[Tokens, Candidates, F32]
