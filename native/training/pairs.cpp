@@ -149,8 +149,11 @@ double Pairs::each_batch(size_t count, At at, size_t batch, const W* weights, si
 double Pairs::objective(const double* weights, double precision, double* gradient, size_t threads) const {
     constexpr size_t kBatch = 256;
     std::fill(gradient, gradient + size(), 0.0);
+    std::vector<size_t> open;  // an edge with one possible pair has neither loss nor gradient
+    for (size_t e = 0; e < edges_.size(); ++e)
+        if (width(edges_[e].left) * width(edges_[e].right) > 1) open.push_back(e);
     const auto add = [&](size_t at, size_t, double r) { gradient[at] += r; };
-    const double loss = each_batch<1>(edges_.size(), [](size_t i) { return i; }, kBatch, weights, threads, add);
+    const double loss = each_batch<1>(open.size(), [&](size_t i) { return open[i]; }, kBatch, weights, threads, add);
     double norm = 0.0;
     for (size_t i = 0; i < size(); ++i) {
         norm += weights[i] * weights[i];

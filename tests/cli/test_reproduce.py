@@ -8,7 +8,7 @@ import re
 import pytest
 
 from corate.cli.exits import MISSING
-from corate.reproduction import corpora, experiments, label_bias
+from corate.reproduction import corpora, experiments, label_bias, running
 from small_cells import splits
 
 FIELDS = [
@@ -44,13 +44,13 @@ def small(monkeypatch, tmp_path):
 def brown(monkeypatch):
     """A tiny corpus in place of Brown; the others are missing."""
     tiny = splits()
-    made = {"brown.held-out": tiny["tiny.test"]}
-    for split in corpora.BROWN_SPLITS:
-        made |= {f"brown-{split}.train": tiny["tiny.train"], f"brown-{split}.test": tiny["tiny.test"]}
 
     def build(corpus, places):
-        if corpus != "brown":
+        if not corpus.startswith("brown"):
             raise corpora.CorporaMissingError(corpus, places)
+        made = {f"{corpus}.held-out": tiny["tiny.test"]}
+        for split in corpora.BROWN_SPLITS:
+            made |= {f"{corpus}-{split}.train": tiny["tiny.train"], f"{corpus}-{split}.test": tiny["tiny.test"]}
         return made
 
     monkeypatch.setattr(corpora, "build", build)
@@ -75,10 +75,13 @@ def test_the_label_bias_needs_no_data(corate, tmp_path):
 
 def test_json_is_an_array_of_cells_with_the_papers_figures(corate):
     found = cells(corate("reproduce", "label-bias", "--json", "--methods", "empirical,memm"))
-    assert [(one["split"], one["method"]) for one in found] == [
+    rounds = [one for one in found if one["experiment"] == "label-bias"]
+    assert [(one["split"], one["method"]) for one in rounds] == [
         (f"round {i}", method) for i in (0, 1) for method in ("empirical", "memm")
     ]
-    for one in found:
+    others = {one["split"] for one in found if one not in rounds}
+    assert others == {f"round {i}, c2 = {c2}" for i in (0, 1) for c2 in ("1", "0.1", "0.01", "0.001")}
+    for one in rounds:
         assert list(one)[: len(FIELDS) - 2] == FIELDS[:-2]
         assert set(FIELDS) <= set(one)
         assert 0 <= one["accuracy"] <= 1
@@ -159,9 +162,30 @@ def test_the_report_shows_earlier_runs_of_the_same_folder(corate, tmp_path):
     assert "## Part-of-speech tagging" in report
 
 
+@pytest.mark.usefixtures("brown")
+def test_both_orders_of_brown_stand_side_by_side_each_with_its_own_prior(corate, tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "_SHORT", ("priors", "pos"))  # one process for all cells
+    found = cells(corate("reproduce", "pos", "--json", "--methods", "sp2", "--split", "both"))
+    measured = [one for one in found if one["experiment"] == "pos"]
+    shuffled = [f"{split} shuffled" for split in corpora.BROWN_SPLITS]
+    assert [one["split"] for one in measured] == [*corpora.BROWN_SPLITS, *shuffled]
+    assert [one["split"] for one in measured if one["paper_accuracy"] is None] == shuffled
+    for corpus, splits_of in (("brown-file", corpora.BROWN_SPLITS), ("brown", shuffled)):
+        tried = {one["options"]["sigma2"]: one["accuracy"] for one in found if one["split"].startswith(f"{corpus}, c2")}
+        assert list(tried) == [0.5, 5.0, 50.0, 500.0]
+        used = {one["options"]["sigma2"] for one in measured if one["split"] in splits_of}
+        assert [tried[sigma2] for sigma2 in used] == [max(tried.values())]
+    in_file_order = cells(corate("reproduce", "pos", "--json", "--methods", "sp2"))
+    assert in_file_order == [one for one in found if "shuffled" not in one["split"] and "brown," not in one["split"]]
+    report = (tmp_path / "reproduction" / "report.md").read_text("utf-8")
+    for heading in ("Which sentences did the paper split?", "Shuffled sentences"):
+        assert f"### {heading}" in report
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
+        ("label-bias", "--split", "sideways"),
         ("everything",),
         ("label-bias", "--methods", "magic"),
         ("label-bias", "--budget", "0"),

@@ -100,8 +100,8 @@ def test_an_estimate_goes_on_at_the_pace_so_far(times, limit, total, each):
     assert estimate(times, limit) == (total, each)
 
 
-def test_a_hopeless_training_is_stopped_after_a_third_of_its_budget():
-    watch = running._Watch(30.0)
+def test_a_hopeless_training_is_stopped_after_a_sixth_of_its_budget():
+    watch = running._Watch(90.0)
     watch.see({"event": "training"})
     for k in (1, 2):
         watch.see({"event": "iteration", "done": k, "of": 100, "seconds": 5.0 * k})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import zipfile
 from pathlib import Path
 
@@ -28,6 +29,11 @@ def brown() -> corpora.Splits:
 
 
 @pytest.fixture(scope="module")
+def brown_file() -> corpora.Splits:
+    return built("brown-file")
+
+
+@pytest.fixture(scope="module")
 def ned() -> corpora.Splits:
     return built("ned")
 
@@ -37,7 +43,7 @@ def counted(splits: corpora.Splits) -> dict[str, int]:
 
 
 def expected(corpus: str) -> dict[str, int]:
-    return {name: n for name, n in corpora.SENTENCES.items() if name.startswith(corpus)}
+    return {name: n for name, n in corpora.SENTENCES.items() if re.match(rf"{corpus}(\.|-\d)", name)}
 
 
 def test_counts_of_brown_are_the_protocols(brown: corpora.Splits) -> None:
@@ -76,9 +82,30 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         corpora.build("sblgnt", [])
 
 
+def test_splits_in_file_order_have_the_shares_of_oov_words_that_the_paper_implies(brown_file: corpora.Splits) -> None:
+    assert counted(brown_file) == expected("brown-file")
+    shares = []
+    for split in corpora.BROWN_SPLITS:
+        known = {word for sentence in brown_file[f"brown-file-{split}.train"] for word, _ in sentence}
+        words = [word for sentence in brown_file[f"brown-file-{split}.test"] for word, _ in sentence]
+        shares.append(round(100 * sum(word not in known for word in words) / len(words), 1))
+    assert shares == [21.2, 14.8, 12.0, 6.3, 4.7]
+
+
+def test_both_orders_have_the_same_sentences(brown: corpora.Splits, brown_file: corpora.Splits) -> None:
+    parts = ("-32k-1000.train", "-32k-1000.test", ".held-out")
+    first, second = (
+        [sentence for part in parts for sentence in splits[f"{name}{part}"]]
+        for name, splits in (("brown", brown), ("brown-file", brown_file))
+    )
+    assert sorted(first) == sorted(second)
+
+
+@pytest.mark.parametrize("corpus", ["brown", "brown-file"])
 @pytest.mark.parametrize("split", corpora.BROWN_SPLITS)
-def test_training_test_and_held_out_share_no_sentence(brown: corpora.Splits, split: str) -> None:
-    parts = [brown[f"brown-{split}.train"], brown[f"brown-{split}.test"], brown["brown.held-out"]]
+def test_training_test_and_held_out_share_no_sentence(request: pytest.FixtureRequest, corpus: str, split: str) -> None:
+    splits = request.getfixturevalue(corpus.replace("-", "_"))
+    parts = [splits[f"{corpus}-{split}.train"], splits[f"{corpus}-{split}.test"], splits[f"{corpus}.held-out"]]
     train, test, held_out = ({id(sentence) for sentence in part} for part in parts)
     assert not train & test
     assert not train & held_out

@@ -20,6 +20,10 @@ __all__ = ["EXAMPLES", "reproduce"]
 
 #: A copy of the library's names: importing them would slow down the start.
 _EXPERIMENTS = ("label-bias", "pos", "ner", "chunking", "large-labels", "all")
+_ORDERS = ("file", "shuffled", "both")
+
+#: Experiments of many short cells, which get no line each.
+_SHORT = ("label-bias", "memm-priors", "mu")
 
 EXAMPLES = """\
 Examples:
@@ -28,7 +32,8 @@ Examples:
   corate reproduce label-bias                        needs no data
   corate reproduce all --quick --data ~/nltk_data    a few minutes
   corate reproduce all --data ~/nltk_data --peers    everything; can be stopped and resumed
-  corate reproduce pos --methods empirical,separate --json > cells.json
+  corate reproduce pos --methods empirical,sp2,separate --json > cells.json
+  corate reproduce pos --split shuffled              not the paper's splits, but those of our benchmarks
 
 \b
 To get the corpora, with NLTK's downloader and with pip:
@@ -56,6 +61,10 @@ def reproduce(
     methods: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Only these methods, such as empirical,separate.")
     ] = None,
+    split: Annotated[
+        str,
+        options.one_of(_ORDERS, "How Brown is split: in file order, very likely as in the paper; shuffled; or both."),
+    ] = "file",
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the cells and the report.")
     ] = "reproduction",
@@ -85,6 +94,7 @@ def reproduce(
             methods=chosen,
             peers=peers,
             quick=quick,
+            order=split,
             budget=budget,
             seed=seed,
             threads=threads,
@@ -109,7 +119,7 @@ def _show_progress(news: News, bar: ProgressBar, quiet: bool) -> None:
     """Update the progress bar on a terminal; otherwise print a line for each newly measured cell."""
     left = time_left(news.left)
     bar(f"{news.cell.name}: {news.stage}" if news.stage else news.cell.name, news.share)
-    if quiet or sys.stderr.isatty() or news.outcome is None or news.kept or news.cell.experiment == "label-bias":
+    if quiet or sys.stderr.isatty() or news.outcome is None or news.kept or news.cell.experiment in _SHORT:
         return
     score = _score(vars(news.outcome))
     print(f"[{news.done}/{news.of}{', ' + left if left else ''}] {news.cell.name}: {score}", file=sys.stderr)

@@ -33,6 +33,7 @@ class Cell:
     seed: int = 0
     threads: int = 1
     most_seconds: float = float("inf")  # a budget for this cell, if smaller than the general one
+    prior: str = ""  # the corpus on whose held-out sentences the prior is chosen; empty: the options have the prior
 
     @property
     def name(self) -> str:

@@ -2,9 +2,9 @@
 
 - ned: CoNLL-2002 Dutch, one-word sentences dropped; word, pos, label. A -DOCSTART- line belongs to the sentence that
   follows it, as in the files.
-- brown: sentences that end with the word ``.``, start with an upper-case letter and have no -hl or -tl tag; word, label.
-  Shuffled with seed 13 (brown), the first 1,000 are held out. In file order (brown-file), the 1,000 before the last
-  1,000 are held out. The first 5,000 of the others make the three small splits.
+- brown: sentences that end with the word ``.``, start with an upper-case letter and have no -hl or -tl tag; word,
+  label. Shuffled with seed 13 (brown), the first 1,000 are held out. In file order (brown-file), the 1,000 before the
+  last 1,000 are held out. The first 5,000 of the others make the three small splits.
 - conll2000: unchanged; word, pos, label.
 - sblgnt: the Greek New Testament, one sentence per verse, shuffled with seed 13, the last 800 for testing; word, label.
 

@@ -2,19 +2,24 @@
 
 With the paper's features (word and spelling) every method uses the same information:
 
-- ``empirical`` uses the paper's own ladder; mu_oov, interpreted as a weight, is tuned on the held-out sentences.
-- ``separate`` starts its nodes from that ladder (``base="paper"``), fits the pairs given the nodes, and is tuned on the
-  held-out sentences. It differs from the paper's SP2, which is ``base="none", coupling="joint"``.
-- ``standard`` and ``piecewise`` have c2 = 0.1, chosen on the held-out sentences of the smallest split; ``memm`` has
-  c2 = 0.01, because a strong prior keeps its local probabilities below 1 and so hides label bias. L-BFGS makes at
-  most 500 iterations.
+- ``empirical`` (SP1) uses the paper's own ladder; mu_oov, interpreted as an exponent, and the weight of the edges are
+  tuned on the held-out sentences.
+- ``sp2`` is SP2 as the paper states it: a node model and a pair model, fitted independently of each other to their
+  optimum by L-BFGS with a Gaussian prior.
+- ``separate`` is our variant of SP2: its nodes start from the paper's ladder, and its pairs are fitted given the nodes.
+- ``standard``, ``piecewise`` and ``memm`` make at most 500 iterations of L-BFGS.
 - ``polish`` is not in the paper: it trains a conditional random field with stochastic passes from the paper's ladder.
 - ``default`` is ``corate.train`` without options: ``polish`` with its default features.
+
+The priors of ``sp2``, ``standard``, ``piecewise`` and ``memm`` are chosen from the same values by their accuracy on the
+held-out sentences of the corpus, after training on its first sentences (the experiment ``priors``). Where there are no
+held-out sentences, ``PRIORS`` has the value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from corate.reproduction import label_bias
@@ -23,29 +28,64 @@ from corate.reproduction.corpora import BROWN_SPLITS, COLUMNS, Sentence, Splits
 from corate.reproduction.peers import PEERS
 
 __all__ = [
+    "ABLATIONS",
     "EXPERIMENTS",
     "GROWTH",
     "METHODS",
+    "MU",
+    "PRIOR_VALUES",
     "ROUNDS",
+    "SPLIT_ORDERS",
+    "chosen_prior",
     "corpora_of",
     "cost",
     "generated",
     "grown",
     "plan",
+    "samples",
     "training_options",
 ]
 
 #: The paper's methods in the order of its columns, then ours.
-METHODS = ("empirical", "separate", "standard", "piecewise", "memm", "polish", "default")
+METHODS = ("empirical", "sp2", "separate", "standard", "piecewise", "memm", "polish", "default")
 EXPERIMENTS = ("label-bias", "pos", "ner", "chunking", "large-labels")
+#: In which order the sentences of Brown are split, and the corpus of each order.
+SPLIT_ORDERS = {"file": ("brown-file",), "shuffled": ("brown",), "both": ("brown-file", "brown")}
 ROUNDS = 10
 #: The most iterations of L-BFGS. After only 100, piecewise training is useless on the Dutch entities.
 ITERATIONS = 500
 #: The budget, in seconds, of cells that show how time grows with the number of labels.
 GROWTH_SECONDS = 30.0
 
-_C2 = {"standard": 0.1, "piecewise": 0.1, "memm": 0.01}
-_CORPORA = {"pos": ("brown",), "ner": ("ned",), "chunking": ("conll2000",), "large-labels": ("sblgnt",)}
+#: The values of c2 to choose from, and the value where there are no held-out sentences. For sp2, sigma2 = 1 / (2 c2).
+PRIOR_VALUES = (1.0, 0.1, 0.01, 0.001)
+PRIORS = {"sp2": 0.1, "standard": 0.1, "piecewise": 0.1, "memm": 0.01}
+#: The sentences that priors are chosen with: the first ones of a training file, and the held-out sentences.
+_PRIOR_SAMPLES = {
+    "brown-file": ("brown-file-1000-4000.train", 300, "brown-file.held-out"),
+    "brown": ("brown-1000-4000.train", 300, "brown.held-out"),
+    "ned": ("ned.train", 2000, "ned.testa"),
+}
+#: Values of mu_oov as a weight, with the weight of the edges held at 1.
+MU = (0.25, 0.5, 1.0, 2.0, 4.0)
+_EMPIRICAL = {"method": "empirical", "ladder": "paper"}
+_SEPARATE = {"method": "separate", "features": "paper", "base": "paper"}
+#: Our choices, switched off (-) one at a time, or what we could have added (+): options of each row of the ablation.
+ABLATIONS: dict[str, dict[str, Any]] = {
+    "empirical: - tuned edge weight": {**_EMPIRICAL, "edge": 1.0},
+    "empirical: - tuned mu": {**_EMPIRICAL, "oov": 1.0},
+    "empirical: - anything tuned": {**_EMPIRICAL, "edge": 1.0, "oov": 1.0},
+    "empirical: - smoothed rates": {**_EMPIRICAL, "edge_k": 1e-6},
+    "empirical: - label rates where a word pair tells more": {"method": "word-pairs", "label_rates": True},
+    "empirical: - all label rates (rates given the words)": {"method": "word-pairs", "label_rates": False},
+    "empirical: + smoothed words": {**_EMPIRICAL, "word_k": 0.5},
+    "empirical: + our ladder (endings, neighbours)": {"method": "empirical", "ladder": "default"},
+    "separate: - tuned coupling": {**_SEPARATE, "coupling_weight": 1.0},
+    "separate: - base": {**_SEPARATE, "base": "none"},
+    "separate: - support (every label possible)": {**_SEPARATE, "base": "none", "all_labels": True},
+}
+_ABLATION_SPLITS = ("1000-4000", "32k-1000")
+_CORPORA = {"ner": ("ned",), "chunking": ("conll2000",), "large-labels": ("sblgnt",)}
 
 #: Label sets of different sizes, made from the labels of Brown, to show how time grows with the number of labels.
 GROWTH: dict[str, Callable[[str, str], str]] = {
@@ -57,13 +97,13 @@ GROWTH: dict[str, Callable[[str, str], str]] = {
 }
 
 
-def corpora_of(experiment: str) -> tuple[str, ...]:
+def corpora_of(experiment: str, order: str = "file") -> tuple[str, ...]:
     """The corpora an experiment needs.
 
-    >>> corpora_of("ner"), corpora_of("label-bias")
-    (('ned',), ())
+    >>> corpora_of("ner"), corpora_of("label-bias"), corpora_of("pos", "both")
+    (('ned',), (), ('brown-file', 'brown'))
     """
-    return _CORPORA.get(experiment, ())
+    return SPLIT_ORDERS[order] if experiment == "pos" else _CORPORA.get(experiment, ())
 
 
 def plan(
@@ -72,19 +112,23 @@ def plan(
     methods: Sequence[str] = METHODS,
     peers: Sequence[str] = (),
     quick: bool = False,
+    order: str = "file",
     seed: int = 0,
     threads: int = 1,
 ) -> list[Cell]:
     """The cells of some experiments, in the order they are measured.
 
     >>> [cell.method for cell in plan(["ner"], quick=True)]
-    ['empirical', 'separate']
+    ['empirical', 'sp2', 'separate']
     """
     found: list[Cell] = []
     for experiment in experiments:
         always: dict[str, Any] = {"seed": seed, "threads": threads}
-        kept = [m for m in methods if not quick or experiment in ("label-bias", "pos") or m in METHODS[:2]]
-        found += _PLANS[experiment](kept, peers, quick, always)
+        kept = [m for m in methods if not quick or experiment in ("label-bias", "pos") or m in METHODS[:3]]
+        if experiment == "pos":
+            found += _pos(SPLIT_ORDERS[order], kept, peers, quick, always)
+        else:
+            found += _PLANS[experiment](kept, peers, quick, always)
     return found
 
 
@@ -98,39 +142,106 @@ def _label_bias(methods: Sequence[str], peers: Sequence[str], quick: bool, alway
                 options = training_options(method, ["word[0]"], "paper")
                 cells.append(Cell("label-bias", f"round {number}", method, *files, options=options, **seeded))
         cells += [_peer("label-bias", f"round {number}", peer, files, "", ["word[0]"], seeded) for peer in peers]
+        if "memm" in methods:
+            cells += [
+                Cell(
+                    "memm-priors",
+                    f"round {number}, c2 = {value:g}",
+                    "memm",
+                    *files,
+                    options=training_options("memm", ["word[0]"], "paper", value),
+                    **seeded,
+                )
+                for value in PRIOR_VALUES
+            ]
     return cells
 
 
-def _pos(methods: Sequence[str], peers: Sequence[str], quick: bool, always: dict[str, Any]) -> list[Cell]:
+def _pos(
+    corpora: Sequence[str], methods: Sequence[str], peers: Sequence[str], quick: bool, always: dict[str, Any]
+) -> list[Cell]:
     cells = []
-    for split in BROWN_SPLITS[:1] if quick else BROWN_SPLITS:
-        files = (f"brown-{split}.train", f"brown-{split}.test")
-        cells += _paper_cells("pos", split, files, "brown.held-out", COLUMNS["brown"], methods, peers, always)
-    return cells if quick else cells + _growth(methods, peers, always)
+    for corpus in corpora:
+        if not quick:
+            cells += _priors(corpus, COLUMNS[corpus], methods, always)
+        for split in BROWN_SPLITS[:1] if quick else BROWN_SPLITS:
+            files = (f"{corpus}-{split}.train", f"{corpus}-{split}.test")
+            # The paper has no MEMM here. One split shows it.
+            kept = [method for method in methods if method != "memm" or split == BROWN_SPLITS[0]]
+            name = split if corpus == "brown-file" else f"{split} shuffled"
+            cells += _paper_cells("pos", name, files, corpus, kept, peers, quick, always)
+    if quick:
+        return cells
+    if "brown-file" in corpora:
+        cells += _ablation(methods, always)
+    return cells + _growth(corpora[0], methods, peers, always)
 
 
 def _ner(methods: Sequence[str], peers: Sequence[str], quick: bool, always: dict[str, Any]) -> list[Cell]:
-    files = ("ned.train", "ned.testb")
-    return _paper_cells("ner", "ned", files, "ned.testa", COLUMNS["ned"], methods, peers, always)
+    priors = [] if quick else _priors("ned", COLUMNS["ned"], methods, always)
+    cells = priors + _paper_cells("ner", "ned", ("ned.train", "ned.testb"), "ned", methods, peers, quick, always)
+    return cells if quick else cells + _mu("ned", ("ned.train", "ned.testb"), "ned", methods, always)
+
+
+def _priors(corpus: str, columns: str, methods: Sequence[str], always: dict[str, Any]) -> list[Cell]:
+    """Every method with a prior, trained with each value and tested on the held-out sentences."""
+    files = (f"{corpus}.prior", _PRIOR_SAMPLES[corpus][2])
+    return [
+        Cell(
+            "priors",
+            f"{corpus}, c2 = {value:g}",
+            method,
+            *files,
+            columns=columns,
+            options=training_options(method, "paper", "paper", value),
+            **always,
+        )
+        for method in methods
+        if method in PRIORS
+        for value in PRIOR_VALUES
+    ]
 
 
 def _paper_cells(
     experiment: str,
     split: str,
     files: tuple[str, str],
-    held_out: str,
-    columns: str,
+    corpus: str,
     methods: Sequence[str],
     peers: Sequence[str],
+    quick: bool,
     always: dict[str, Any],
 ) -> list[Cell]:
     """All methods with the paper's features, and ``default`` with its own."""
-    cells = []
+    cells, columns, held_out = [], COLUMNS[corpus], _PRIOR_SAMPLES[corpus][2]
     for method in methods:
         options = training_options(method, "paper", "paper")
-        tuned = held_out if method in ("empirical", "separate", "polish", "default") else ""
-        cells.append(Cell(experiment, split, method, *files, tuned, columns, options, **always))
+        tuned, prior = ("", "" if quick else corpus) if method in PRIORS else (held_out, "")
+        cells.append(Cell(experiment, split, method, *files, tuned, columns, options, prior=prior, **always))
     return cells + [_peer(experiment, split, peer, files, columns, "paper", always) for peer in peers]
+
+
+def _ablation(methods: Sequence[str], always: dict[str, Any]) -> list[Cell]:
+    """Our choices, switched off one at a time, and values of mu, on splits of Brown in file order."""
+    cells = []
+    for split in _ABLATION_SPLITS:
+        files = (f"brown-file-{split}.train", f"brown-file-{split}.test")
+        cells += [
+            Cell("ablation", split, name, *files, "brown-file.held-out", COLUMNS["brown-file"], options, **always)
+            for name, options in ABLATIONS.items()
+            if name.partition(":")[0] in methods
+        ]
+        cells += _mu(split, files, "brown-file", methods, always)
+    return cells
+
+
+def _mu(split: str, files: tuple[str, str], corpus: str, methods: Sequence[str], always: dict[str, Any]) -> list[Cell]:
+    values = MU if "empirical" in methods else ()
+    held_out, columns = _PRIOR_SAMPLES[corpus][2], COLUMNS[corpus]
+    return [
+        Cell("mu", split, f"mu = {mu:g}", *files, held_out, columns, _EMPIRICAL | {"edge": 1.0, "oov": mu}, **always)
+        for mu in values
+    ]
 
 
 def _own(
@@ -150,11 +261,11 @@ def _own(
     return cells
 
 
-def _growth(methods: Sequence[str], peers: Sequence[str], always: dict[str, Any]) -> list[Cell]:
-    """Label sets of different sizes on the smallest split."""
+def _growth(corpus: str, methods: Sequence[str], peers: Sequence[str], always: dict[str, Any]) -> list[Cell]:
+    """Label sets of different sizes on the smallest split of a corpus."""
     cells = []
     for i, name in enumerate(GROWTH):
-        files = (f"growth-{i}.train", f"growth-{i}.test")
+        files = (f"{corpus}-growth-{i}.train", f"{corpus}-growth-{i}.test")
         cells += [
             Cell(
                 "label-growth",
@@ -178,23 +289,54 @@ def _growth(methods: Sequence[str], peers: Sequence[str], always: dict[str, Any]
 
 _PLANS = {
     "label-bias": _label_bias,
-    "pos": _pos,
     "ner": _ner,
     "chunking": _own("chunking", "conll2000", "chunking", "pooled"),
     "large-labels": _own("large-labels", "sblgnt", "pos", "default"),
 }
 
 
-def training_options(method: str, features: str | list[str], ladder: str) -> dict[str, Any]:
-    """The arguments of ``corate.train``, except the data."""
+def training_options(method: str, features: str | list[str], ladder: str, c2: float | None = None) -> dict[str, Any]:
+    """The arguments of ``corate.train``, except the data.
+
+    >>> training_options("sp2", "paper", "paper", 0.1)["sigma2"]
+    5.0
+    """
     if method == "default":
         return {}
     if method == "empirical":
         return {"method": method, "ladder": ladder, **({"features": features} if ladder == "pooled" else {})}
-    options: dict[str, Any] = {"method": method, "features": features}
+    options: dict[str, Any] = {"method": "separate" if method == "sp2" else method, "features": features}
     if method in ("separate", "polish"):
         return options | ({"base": "paper"} if ladder == "paper" else {})
-    return options | {"c2": _C2[method], "iterations": ITERATIONS}
+    options |= with_prior(method, PRIORS[method] if c2 is None else c2) | {"iterations": ITERATIONS}
+    return options | ({"base": "none", "coupling": "joint", "optimizer": "lbfgs"} if method == "sp2" else {})
+
+
+def with_prior(method: str, c2: float) -> dict[str, float]:
+    """The option of a method for the prior c2: objective - c2 times the sum of squared weights.
+
+    >>> with_prior("standard", 0.1), with_prior("sp2", 0.1)
+    ({'c2': 0.1}, {'sigma2': 5.0})
+    """
+    return {"sigma2": 1 / (2 * c2)} if method == "sp2" else {"c2": c2}
+
+
+def chosen_prior(cell: Cell, records: Iterable[Mapping[str, Any]]) -> Cell:
+    """The cell with the prior that was best on held-out sentences, among the records of its corpus and method.
+
+    If no training of the experiment ``priors`` has ended, the cell keeps the prior it has.
+    """
+    found = [
+        (one["accuracy"], -PRIOR_VALUES.index(c2), c2)
+        for one in records
+        for c2 in PRIOR_VALUES
+        if one["experiment"] == "priors"
+        and one["method"] == cell.method
+        and one["split"] == f"{cell.prior}, c2 = {c2:g}"
+        and one["accuracy"] is not None
+    ]
+    options = {**cell.options, **(with_prior(cell.method, max(found)[2]) if found else {})}
+    return replace(cell, options=options, prior="")
 
 
 def _peer(
@@ -222,14 +364,21 @@ def generated(cells: Iterable[Cell]) -> Splits:
     return splits
 
 
-def grown(brown: Splits) -> Splits:
-    """The smallest split of Brown with label sets of different sizes."""
-    splits: Splits = {}
-    for i, rule in enumerate(GROWTH.values()):
-        for part in ("train", "test"):
-            sentences = brown[f"brown-1000-4000.{part}"][:1000]
-            splits[f"growth-{i}.{part}"] = [_relabelled(sentence, rule) for sentence in sentences]
-    return splits
+def samples(splits: Splits) -> Splits:
+    """The training sentences of the experiment ``priors``."""
+    wanted = {name: sample for name, sample in _PRIOR_SAMPLES.items() if sample[0] in splits}
+    return {f"{name}.prior": splits[train][:size] for name, (train, size, _) in wanted.items()}
+
+
+def grown(splits: Splits) -> Splits:
+    """The smallest splits of Brown with label sets of different sizes."""
+    found: Splits = {}
+    for corpus in SPLIT_ORDERS["both"]:
+        for i, rule in enumerate(GROWTH.values()):
+            for part in ("train", "test"):
+                sentences = splits.get(f"{corpus}-1000-4000.{part}", [])[:1000]
+                found[f"{corpus}-growth-{i}.{part}"] = [_relabelled(sentence, rule) for sentence in sentences]
+    return found
 
 
 def _relabelled(sentence: Sentence, rule: Callable[[str, str], str]) -> Sentence:
@@ -238,10 +387,12 @@ def _relabelled(sentence: Sentence, rule: Callable[[str, str], str]) -> Sentence
 
 def cost(cell: Cell, tokens: int, labels: int, budget: float) -> float:
     """A rough estimate of the seconds that a cell takes, to show the time left."""
-    if cell.method in ("empirical", "separate", "polish", "default"):
+    most = min(budget, cell.most_seconds)
+    if cell.method == "sp2":
+        return min(most, 0.5 + tokens * 3e-4)
+    if cell.method not in ("standard", "piecewise", "memm") and not cell.library:
         return 0.6 + tokens * (3e-6 if cell.method == "empirical" else 3e-5)
     pairs = tokens * (labels + 10) ** 2
-    slow = {"standard": 1.5e-8, "piecewise": 1.9e-8, "memm": 2.0e-8}.get(cell.method, 8e-8)
-    most = min(budget, cell.most_seconds)
+    slow = {"standard": 1.5e-7, "piecewise": 1.9e-7, "memm": 2.0e-7}.get(cell.method, 8e-8)
     expected = 0.5 + pairs * slow + tokens * 1e-4
-    return most / 3 if expected > 3 * most else min(expected, most) + 1.0
+    return most / 6 if expected > 3 * most else min(expected, most) + 1.0

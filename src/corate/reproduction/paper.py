@@ -1,19 +1,19 @@
 """The figures in the paper, by experiment and split, in percent and seconds.
 
-Columns: SP1 is ``empirical``, SP2 ``separate``, CRF++ ``standard``, PW ``piecewise``, MEMMs ``memm``. The
-label-bias table has only accuracies; the others have no MEMM.
+Columns: SP1 is ``empirical``, SP2 is ``sp2`` and our variant of it ``separate``, CRF++ ``standard``, PW ``piecewise``,
+MEMMs ``memm``. The label-bias table has only accuracies; the others have no MEMM.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["COLUMNS", "TABLES", "TITLES", "Figures", "figures"]
+__all__ = ["COLUMNS", "TABLES", "TITLES", "Figures", "figures", "implied_oov_rate"]
 
 #: The paper's names of the methods.
 COLUMNS = {
     "empirical": "SP1",
-    "separate": "SP2",
+    "sp2": "SP2",
     "standard": "CRF++",
     "piecewise": "PW",
     "memm": "MEMMs",
@@ -34,7 +34,7 @@ _Row = tuple[float, float, float, float]
 
 
 def _table(oov: _Row, known: _Row, every: _Row, seconds: _Row) -> dict[str, Figures]:
-    columns = ("empirical", "separate", "standard", "piecewise")
+    columns = ("empirical", "sp2", "standard", "piecewise")
     return {name: Figures(every[i], oov[i], known[i], seconds[i]) for i, name in enumerate(columns)}
 
 
@@ -53,7 +53,7 @@ TITLES = {
 TABLES: dict[tuple[str, str], dict[str, Figures]] = {
     ("label-bias", ""): {
         "empirical": Figures(95.8),
-        "separate": Figures(95.9),
+        "sp2": Figures(95.9),
         "standard": Figures(95.9),
         "piecewise": Figures(96.0),
         "memm": Figures(66.6),
@@ -106,4 +106,36 @@ def figures(experiment: str, split: str, method: str) -> Figures | None:
     66.6
     """
     key = (experiment, "" if experiment == "label-bias" else split)
-    return TABLES.get(key, {}).get(method)
+    return TABLES.get(key, {}).get("sp2" if method == "separate" else method)
+
+
+def implied_oov_rate(found: Figures) -> tuple[float, float, float]:
+    """The share of OOV words that three accuracies imply, in percent, and the interval that their rounding allows.
+
+    From all = (1 - rate) known + rate OOV follows rate = (known - all) / (known - OOV).
+
+    >>> [round(rate, 1) for rate in implied_oov_rate(figures("pos", "1000-4000", "empirical"))]
+    [21.0, 20.8, 21.3]
+    """
+    known, every, oov = found.accuracy_known, found.accuracy, found.accuracy_oov
+    assert known is not None
+    assert oov is not None
+    a, b, c = (_half_unit(value) for value in (known, every, oov))
+    return (
+        _oov_rate(known, every, oov),
+        _oov_rate(known - a, every + b, oov - c),
+        _oov_rate(known + a, every - b, oov + c),
+    )
+
+
+def _oov_rate(known: float, every: float, oov: float) -> float:
+    return 100 * (known - every) / (known - oov)
+
+
+def _half_unit(value: float) -> float:
+    """Half a unit of the last printed decimal.
+
+    >>> _half_unit(94.18), _half_unit(90.0)
+    (0.005, 0.05)
+    """
+    return float(0.5 / 10 ** len(repr(value).partition(".")[2]))

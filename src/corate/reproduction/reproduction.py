@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from corate.io.atomic import write_text
 from corate.reproduction import corpora, peers
 from corate.reproduction.cells import Cell, Store
 from corate.reproduction.corpora import CorporaMissingError, Splits
-from corate.reproduction.experiments import EXPERIMENTS, METHODS, corpora_of, generated, grown, plan
+from corate.reproduction.experiments import EXPERIMENTS, METHODS, corpora_of, generated, grown, plan, samples
 from corate.reproduction.running import Data, News, run
 
 __all__ = ["Reproduction", "reproduce"]
@@ -39,24 +39,28 @@ def reproduce(
     methods: Sequence[str] = METHODS,
     peers: bool = False,
     quick: bool = False,
+    order: str = "file",
     budget: float = 300.0,
     seed: int = 0,
     threads: int = 1,
     fresh: bool = False,
     told: Callable[[News], None] = lambda news: None,
 ) -> Reproduction:
-    """Run the experiments whose corpora are found; the report in ``output`` shows all cells stored in that folder."""
+    """Run the experiments whose corpora are found; the report in ``output`` shows all cells stored in that folder.
+
+    ``order`` says how the sentences of Brown are split: ``"file"``, ``"shuffled"`` or ``"both"``.
+    """
     from corate import __version__
     from corate.reproduction.report import figures, page
 
     if quick and tuple(experiments) == EXPERIMENTS:
         experiments = EXPERIMENTS[:3]
-    splits, missing = _splits(experiments, data)
-    here = [name for name in experiments if not any(m.corpus in corpora_of(name) for m in missing)]
+    splits, missing = _splits(experiments, order, data)
+    here = [name for name in experiments if not missing.keys() & set(corpora_of(name, order))]
     others = _peers() if peers else ()
-    cells = plan(here, methods=methods, peers=others, quick=quick, seed=seed, threads=threads)
+    cells = plan(here, methods=methods, peers=others, quick=quick, order=order, seed=seed, threads=threads)
     store = Store(output / "cells")
-    found = Reproduction(output / "report.html", output / "report.md", missing=missing)
+    found = Reproduction(output / "report.html", output / "report.md", missing=_distinct(missing.values()))
 
     def note(news: News) -> None:
         if news.failure:
@@ -77,7 +81,7 @@ def reproduce(
 
 def _in_order(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Sort records in the order of a full run."""
-    full = plan(EXPERIMENTS, peers=list(peers.PEERS))
+    full = plan(EXPERIMENTS, peers=list(peers.PEERS), order="both")
     places = {(cell.experiment, cell.split, cell.method): i for i, cell in enumerate(full)}
     return sorted(records, key=lambda one: places.get((one["experiment"], one["split"], one["method"]), len(places)))
 
@@ -90,23 +94,28 @@ def _peers() -> list[str]:
 
 
 def _splits(
-    experiments: Sequence[str], data: str | os.PathLike[str] | None
-) -> tuple[Splits, list[CorporaMissingError]]:
-    """The splits of all corpora that are found, and errors for the missing corpora."""
+    experiments: Sequence[str], order: str, data: str | os.PathLike[str] | None
+) -> tuple[Splits, dict[str, CorporaMissingError]]:
+    """The splits of all corpora that are found, and an error for each missing corpus."""
     places = corpora.folders(data)
     splits: Splits = {}
-    missing = []
-    for corpus in dict.fromkeys(name for experiment in experiments for name in corpora_of(experiment)):
+    missing = {}
+    for corpus in dict.fromkeys(name for experiment in experiments for name in corpora_of(experiment, order)):
         try:
             splits |= corpora.build(corpus, places)
         except CorporaMissingError as error:
-            missing.append(error)
+            missing[corpus] = error
     return splits, missing
+
+
+def _distinct(errors: Iterable[CorporaMissingError]) -> list[CorporaMissingError]:
+    """One error for each source: both orders of Brown are read from the same files."""
+    return list({error.corpus: error for error in errors}.values())
 
 
 def _needed(cells: Sequence[Cell], splits: Splits) -> Splits:
     """The splits that some cells need, including generated ones."""
-    have = splits | generated(cells)
+    have = splits | generated(cells) | samples(splits)
     if any(cell.experiment == "label-growth" for cell in cells):
         have |= grown(splits)
     return {name: have[name] for cell in cells for name in cell.files}

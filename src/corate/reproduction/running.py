@@ -20,14 +20,17 @@ from typing import Any
 from corate.errors import CorateError
 from corate.reproduction.cells import Cell, Outcome, Store, fingerprint, record
 from corate.reproduction.corpora import Sentence, Splits, labels, write
-from corate.reproduction.experiments import cost
+from corate.reproduction.experiments import chosen_prior, cost
 from corate.reproduction.peers import version
 from corate.reproduction.worker import MARK
 
 __all__ = ["CellError", "Data", "News", "Worker", "estimate", "run"]
 
-#: Training stops after a third of its budget if it would need more than three times the budget.
-_HOPELESS = 3
+#: Training stops after a sixth of its budget if it would need more than three times the budget.
+_HOPELESS_SHARE = 6
+_HOPELESS_TIMES = 3
+#: Experiments whose trainings are short: they share a process.
+_SHORT = ("label-bias", "memm-priors", "mu")
 
 
 class CellError(CorateError):
@@ -216,12 +219,12 @@ class _Watch:
         return self.started is not None and bool(self.times) and self.times[-1][1] >= self.budget
 
     def hopeless(self) -> bool:
-        """Whether a third of the budget is spent and training would need more than three times the budget."""
+        """Whether a sixth of the budget is spent and training would need more than three times the budget."""
         if self.started is None or len(self.times) < 3:
             return False
-        spent = self.times[-1][1] >= self.budget / _HOPELESS
+        spent = self.times[-1][1] >= self.budget / _HOPELESS_SHARE
         total, _ = estimate(self.times, self.limit)
-        return spent and total > _HOPELESS * self.budget
+        return spent and total > _HOPELESS_TIMES * self.budget
 
     def estimate(self) -> Outcome:
         """The estimated outcome of a stopped training."""
@@ -256,9 +259,10 @@ def run(
     from corate import __version__
 
     clock = _Progress([cost(c, data.tokens[c.train], data.labels[c.train], budget) for c in cells])
-    found = []
+    found: list[dict[str, Any]] = []
     with Worker(data.folder) as worker:
-        for i, cell in enumerate(cells):
+        for i, planned in enumerate(cells):
+            cell = chosen_prior(planned, found) if planned.prior else planned
             print_ = fingerprint(cell, data.digests, version(cell.library) if cell.library else __version__)
             outcome = None if fresh else store.find(cell, print_, min(budget, cell.most_seconds))
             kept, failure = outcome is not None, ""
@@ -269,8 +273,8 @@ def run(
                     store.save(cell, print_, outcome)
                 except CellError as error:
                     failure = str(error)
-                if cell.experiment != "label-bias":
-                    worker.stop()  # a new process for each training, except the short ones of label-bias
+                if cell.experiment not in _SHORT:
+                    worker.stop()  # a new process for each training, except the short ones
             clock.end(i, kept)
             report(clock.news(cell, outcome=outcome, kept=kept, failure=failure))
             if outcome is not None:

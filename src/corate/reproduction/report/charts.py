@@ -12,6 +12,7 @@ __all__ = ["COLOURS", "Axis", "Series", "chart", "legend", "standalone", "style"
 #: Colours for a light and for a dark page.
 COLOURS = {
     "empirical": ("#0b62a4", "#5db3f0"),
+    "sp2": ("#2f9e9e", "#7fe0e0"),
     "separate": ("#00805f", "#38cfa4"),
     "standard": ("#7a3ea8", "#c39bea"),
     "piecewise": ("#b8437f", "#f29ac4"),
