@@ -56,6 +56,8 @@ ROUNDS = 10
 ITERATIONS = 500
 #: The budget, in seconds, of cells that show how time grows with the number of labels.
 GROWTH_SECONDS = 30.0
+#: The budget, in seconds, of a row of the ablation.
+ABLATION_SECONDS = 60.0
 
 #: The values of c2 to choose from, and the value where there are no held-out sentences. For sp2, sigma2 = 1 / (2 c2).
 PRIOR_VALUES = (1.0, 0.1, 0.01, 0.001)
@@ -227,7 +229,17 @@ def _ablation(methods: Sequence[str], always: dict[str, Any]) -> list[Cell]:
     for split in _ABLATION_SPLITS:
         files = (f"brown-file-{split}.train", f"brown-file-{split}.test")
         cells += [
-            Cell("ablation", split, name, *files, "brown-file.held-out", COLUMNS["brown-file"], options, **always)
+            Cell(
+                "ablation",
+                split,
+                name,
+                *files,
+                "brown-file.held-out",
+                COLUMNS["brown-file"],
+                options,
+                most_seconds=ABLATION_SECONDS,
+                **always,
+            )
             for name, options in ABLATIONS.items()
             if name.partition(":")[0] in methods
         ]
