@@ -26,9 +26,9 @@ from corate.reproduction.worker import MARK
 
 __all__ = ["CellError", "Data", "News", "Worker", "estimate", "run"]
 
-#: Training stops after a sixth of its budget if it would need more than three times the budget.
+#: Training stops after a sixth of its budget if it would need more than twice the budget.
 _HOPELESS_SHARE = 6
-_HOPELESS_TIMES = 3
+_HOPELESS_TIMES = 2
 #: Experiments whose trainings are short: they share a process.
 _SHORT = ("label-bias", "memm-priors", "mu")
 
@@ -219,7 +219,7 @@ class _Watch:
         return self.started is not None and bool(self.times) and self.times[-1][1] >= self.budget
 
     def hopeless(self) -> bool:
-        """Whether a sixth of the budget is spent and training would need more than three times the budget."""
+        """Whether a sixth of the budget is spent and training would need more than twice the budget."""
         if self.started is None or len(self.times) < 3:
             return False
         spent = self.times[-1][1] >= self.budget / _HOPELESS_SHARE

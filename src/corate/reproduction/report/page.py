@@ -398,7 +398,7 @@ def _measured(records: Sequence[Record], budget: float, seed: int) -> list[Block
         "**Time** is training time only. Our time runs from the corpus in memory to the tagger and includes feature "
         "extraction; peers get ready-made features. Tagging is not included.",
         "**Stopped.** Training stops at the end of the budget, or after a sixth of it if all iterations would need "
-        "more than three times the budget. The time is marked `~ est.`: the time of an iteration times the limit of "
+        "more than twice the budget. The time is marked `~ est.`: the time of an iteration times the limit of "
         "iterations, which is an upper bound. There is no accuracy.",
         "**Features** are the paper's word and spelling features (`paper`) unless a section says otherwise; `default` "
         "is `corate.train` without options, with its default features.",
