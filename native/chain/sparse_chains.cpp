@@ -42,14 +42,14 @@ CORATE_INLINE void transpose_four(const float* from, size_t apart, float* to, si
 #endif
 
 // Turns rows of labels into tiles of potentials. Each sentence is divided by its maximum, whose logarithm goes to `tops`.
-CORATE_FOR_EACH_PROCESSOR
-void potentials_of_rows(float* block, size_t labels, size_t stride, float* transposed, float* tops) {
+template <size_t Bytes>
+CORATE_INLINE void potentials_of_rows_by(float* block, size_t labels, size_t stride, float* transposed, float* tops) {
     for (size_t y = 0; y < labels; y += 4)
         for (size_t s = 0; s < kTile; s += 4) transpose_four(block + s * stride + y, stride, transposed + y * kTile + s, kTile);
-    Tile top = tile(transposed);
-    for (size_t y = 1; y < labels; ++y) keep_larger(top, tile(transposed + y * kTile));
-    tile(tops) = top;
-    for (size_t y = 0; y < labels; ++y) tile(block + y * kTile) = tile(transposed + y * kTile) - top;
+    auto top = Tile<Bytes>::load(transposed);
+    for (size_t y = 1; y < labels; ++y) top.keep_larger(Tile<Bytes>::load(transposed + y * kTile));
+    top.store(tops);
+    for (size_t y = 0; y < labels; ++y) (Tile<Bytes>::load(transposed + y * kTile) - top).store(block + y * kTile);
     for (size_t i = 0; i < labels * kTile; ++i) block[i] = fast_exp(block[i]);
 }
 
@@ -59,109 +59,126 @@ void rows_of_tiles(const float* tiles, size_t labels, size_t stride, float* bloc
         for (size_t s = 0; s < kTile; s += 4) transpose_four(tiles + y * kTile + s, kTile, block + s * stride + y, stride);
 }
 
-CORATE_INLINE void add_up(const float* tiles, size_t labels, Tile& sum) {
-    for (size_t y = 0; y < labels; ++y) sum += tile(tiles + y * kTile);
+template <size_t Bytes>
+CORATE_INLINE Tile<Bytes> sum_of(const float* tiles, size_t labels) {
+    Tile<Bytes> sum = {};
+    for (size_t y = 0; y < labels; ++y) sum += Tile<Bytes>::load(tiles + y * kTile);
+    return sum;
 }
 
-// out = the sum over k of the step to label y: see the top of sparse_chains.h.
-CORATE_INLINE void step_to(size_t y, const float* common, const int32_t* first, const int32_t* place, const float* more,
-                           const float* from, const Tile& sum, Tile& out) {
-    out = common[y] * sum;
-    for (int32_t i = first[y]; i < first[y + 1]; ++i) out += more[i] * tile(from + place[i]);
+// The sum over k of the step to label y: see the top of sparse_chains.h.
+template <size_t Bytes>
+CORATE_INLINE Tile<Bytes> step_to(size_t y, const float* common, const int32_t* first, const int32_t* place, const float* more,
+                                  const float* from, const Tile<Bytes>& sum) {
+    Tile<Bytes> out = common[y] * sum;
+    for (int32_t i = first[y]; i < first[y + 1]; ++i) out += more[i] * Tile<Bytes>::load(from + place[i]);
+    return out;
 }
 
 // to(y) = node(y) start(y); returns the sums over labels.
-CORATE_FOR_EACH_PROCESSOR
-void begin_forward(const float* start, const float* node, size_t labels, float* to, float* sums) {
-    Tile sum = {};
+template <size_t Bytes>
+CORATE_INLINE void begin_forward_by(const float* start, const float* node, size_t labels, float* to, float* sums) {
+    Tile<Bytes> sum = {};
     for (size_t y = 0; y < labels; ++y) {
-        tile(to + y * kTile) = start[y] * tile(node + y * kTile);
-        sum += tile(to + y * kTile);
+        const auto here = start[y] * Tile<Bytes>::load(node + y * kTile);
+        here.store(to + y * kTile);
+        sum += here;
     }
-    tile(sums) = sum;
+    sum.store(sums);
 }
 
 // to(y) = node(y) times a step from `from`; returns the sums over labels.
-CORATE_FOR_EACH_PROCESSOR
-void step_forward(const SparseSteps& steps, const float* from, const float* node, size_t labels, float* to, float* sums) {
-    Tile before = {}, sum = {}, here;
-    add_up(from, labels, before);
+template <size_t Bytes>
+CORATE_INLINE void step_forward_by(const SparseSteps& steps, const float* from, const float* node, size_t labels, float* to,
+                                   float* sums) {
+    const auto before = sum_of<Bytes>(from, labels);
+    Tile<Bytes> sum = {};
     const float *common = steps.common.data(), *more = steps.more.data();
     const int32_t *first = steps.first.data(), *place = steps.place.data();
     for (size_t y = 0; y < labels; ++y) {
-        step_to(y, common, first, place, more, from, before, here);
-        here = here * tile(node + y * kTile);
-        tile(to + y * kTile) = here;
+        const auto here = step_to<Bytes>(y, common, first, place, more, from, before) * Tile<Bytes>::load(node + y * kTile);
+        here.store(to + y * kTile);
         sum += here;
     }
-    tile(sums) = sum;
+    sum.store(sums);
 }
 
 // beta(y) = a step back from `next`, plus end(y) times `ending` for the sentences that end here.
-CORATE_FOR_EACH_PROCESSOR
-void step_backward(const SparseSteps& steps, const float* next, const float* end, const float* ending, size_t labels,
-                   float* beta) {
-    const Tile last = tile(ending);
-    Tile after = {}, here;
-    add_up(next, labels, after);
+template <size_t Bytes>
+CORATE_INLINE void step_backward_by(const SparseSteps& steps, const float* next, const float* end, const float* ending,
+                                    size_t labels, float* beta) {
+    const auto last = Tile<Bytes>::load(ending), after = sum_of<Bytes>(next, labels);
     const float *common = steps.common.data(), *more = steps.more.data();
     const int32_t *first = steps.first.data(), *place = steps.place.data();
     for (size_t y = 0; y < labels; ++y) {
-        step_to(y, common, first, place, more, next, after, here);
+        auto here = step_to<Bytes>(y, common, first, place, more, next, after);
         here += end[y] * last;
-        tile(beta + y * kTile) = here;
+        here.store(beta + y * kTile);
     }
 }
 
 // tiles(y) *= factors
-CORATE_FOR_EACH_PROCESSOR
-void scale_tiles(float* tiles, size_t labels, const float* factors) {
-    const Tile f = tile(factors);
-    for (size_t y = 0; y < labels; ++y) tile(tiles + y * kTile) = tile(tiles + y * kTile) * f;
+template <size_t Bytes>
+CORATE_INLINE void scale_tiles_by(float* tiles, size_t labels, const float* factors) {
+    const auto f = Tile<Bytes>::load(factors);
+    for (size_t y = 0; y < labels; ++y) (Tile<Bytes>::load(tiles + y * kTile) * f).store(tiles + y * kTile);
 }
 
 // Combines forward and backward: beta becomes alpha beta, and `after` becomes node beta scale. Returns the largest betas.
-CORATE_FOR_EACH_PROCESSOR
-void combine_tiles(float* beta, const float* alpha, const float* node, const float* scale, size_t labels, float* after,
-                   float* largest) {
-    const Tile factors = tile(scale);
-    Tile most = {};
+template <size_t Bytes>
+CORATE_INLINE void combine_tiles_by(float* beta, const float* alpha, const float* node, const float* scale, size_t labels,
+                                    float* after, float* largest) {
+    const auto factors = Tile<Bytes>::load(scale);
+    Tile<Bytes> most = {};
     for (size_t at = 0; at < labels * kTile; at += kTile) {
-        const Tile b = tile(beta + at);
-        keep_larger(most, b);
-        tile(after + at) = tile(node + at) * b * factors;
-        tile(beta + at) = tile(alpha + at) * b;
+        const auto b = Tile<Bytes>::load(beta + at);
+        most.keep_larger(b);
+        (Tile<Bytes>::load(node + at) * b * factors).store(after + at);
+        (Tile<Bytes>::load(alpha + at) * b).store(beta + at);
     }
-    tile(largest) = most;
-}
-
-CORATE_INLINE float total_of(const Tile& x) {
-    float sum = 0.0f;
-    const float* each = reinterpret_cast<const float*>(&x);
-    for (size_t i = 0; i < kTile; ++i) sum += each[i];
-    return sum;
+    most.store(largest);
 }
 
 // sums(i) = the sum over positions j and over sentences of x_j(y) z_j(to(i)), where y is the first label of pair i.
-CORATE_FOR_EACH_PROCESSOR
-void pair_sums(const float* x, const float* z, size_t positions, size_t labels, const int32_t* first, const int32_t* to,
-               float* sums) {
+template <size_t Bytes>
+CORATE_INLINE void pair_sums_by(const float* x, const float* z, size_t positions, size_t labels, const int32_t* first,
+                                const int32_t* to, float* sums) {
     const size_t apart = labels * kTile;
     for (size_t y = 0; y < labels; ++y)
         for (int32_t i = first[y]; i < first[y + 1]; i += 4) {
-            Tile four[4] = {};
+            Tile<Bytes> four[4] = {};
             const float* from = x + y * kTile;
             const float *a = z + to[i], *b = z + to[i + 1], *c = z + to[i + 2], *d = z + to[i + 3];
             for (size_t j = 0; j < positions; ++j) {
-                const Tile left = tile(from + j * apart);
-                four[0] += left * tile(a + j * apart);
-                four[1] += left * tile(b + j * apart);
-                four[2] += left * tile(c + j * apart);
-                four[3] += left * tile(d + j * apart);
+                const auto left = Tile<Bytes>::load(from + j * apart);
+                four[0] += left * Tile<Bytes>::load(a + j * apart);
+                four[1] += left * Tile<Bytes>::load(b + j * apart);
+                four[2] += left * Tile<Bytes>::load(c + j * apart);
+                four[3] += left * Tile<Bytes>::load(d + j * apart);
             }
-            for (size_t k = 0; k < 4; ++k) sums[static_cast<size_t>(i) + k] = total_of(four[k]);
+            for (size_t k = 0; k < 4; ++k) sums[static_cast<size_t>(i) + k] = four[k].sum();
         }
 }
+
+CORATE_BY_WIDTH(potentials_of_rows, (float* block, size_t labels, size_t stride, float* transposed, float* tops),
+                (block, labels, stride, transposed, tops))
+CORATE_BY_WIDTH(begin_forward, (const float* start, const float* node, size_t labels, float* to, float* sums),
+                (start, node, labels, to, sums))
+CORATE_BY_WIDTH(step_forward,
+                (const SparseSteps& steps, const float* from, const float* node, size_t labels, float* to, float* sums),
+                (steps, from, node, labels, to, sums))
+CORATE_BY_WIDTH(step_backward,
+                (const SparseSteps& steps, const float* next, const float* end, const float* ending, size_t labels, float* beta),
+                (steps, next, end, ending, labels, beta))
+CORATE_BY_WIDTH(scale_tiles, (float* tiles, size_t labels, const float* factors), (tiles, labels, factors))
+CORATE_BY_WIDTH(combine_tiles,
+                (float* beta, const float* alpha, const float* node, const float* scale, size_t labels, float* after,
+                 float* largest),
+                (beta, alpha, node, scale, labels, after, largest))
+CORATE_BY_WIDTH(pair_sums,
+                (const float* x, const float* z, size_t positions, size_t labels, const int32_t* first, const int32_t* to,
+                 float* sums),
+                (x, z, positions, labels, first, to, sums))
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Short vectors at any address, which compilers map to the vectors of the processor, and aligned memory for them.
+// Sixteen floats, or eight doubles, in vectors of the width that a processor has, and aligned memory for them.
 #pragma once
 #include <cstddef>
 #include <new>
@@ -8,49 +8,63 @@
 
 constexpr size_t kTile = 16;
 
+// 64 bytes of numbers, in vectors of `Bytes` bytes. Vectors that are wider than those of the processor would be kept in memory,
+// which is many times slower: CORATE_BY_WIDTH in vectors.h chooses the width.
+template <typename Real, size_t Bytes>
+struct TileOf {
 #if defined(__GNUC__)
-// Sixteen floats, or eight doubles.
-typedef float Tile __attribute__((vector_size(64), aligned(4)));
-typedef double Eight __attribute__((vector_size(64), aligned(8)));
+    typedef Real Part __attribute__((vector_size(Bytes), aligned(sizeof(Real))));
 #else
-template <typename Real, size_t N>
-struct Lanes {
-    Real x[N];
-    Lanes& operator+=(const Lanes& other) {
-        for (size_t i = 0; i < N; ++i) x[i] += other.x[i];
+    using Part = Real;
+#endif
+    static constexpr size_t kParts = 64 / sizeof(Part), kLanes = sizeof(Part) / sizeof(Real);
+    Part part[kParts];
+
+    // Loads and stores each part by itself: compilers copy the whole through memory.
+    static CORATE_INLINE TileOf load(const Real* from) {
+        TileOf out;
+        for (size_t i = 0; i < kParts; ++i) out.part[i] = *reinterpret_cast<const Part*>(from + i * kLanes);
+        return out;
+    }
+    CORATE_INLINE void store(Real* to) const {
+        for (size_t i = 0; i < kParts; ++i) *reinterpret_cast<Part*>(to + i * kLanes) = part[i];
+    }
+    CORATE_INLINE TileOf& operator+=(const TileOf& other) {
+        for (size_t i = 0; i < kParts; ++i) part[i] += other.part[i];
         return *this;
     }
-    friend Lanes operator*(Real a, const Lanes& b) {
-        Lanes out;
-        for (size_t i = 0; i < N; ++i) out.x[i] = a * b.x[i];
+    friend CORATE_INLINE TileOf operator*(Real a, const TileOf& b) {
+        TileOf out;
+        for (size_t i = 0; i < kParts; ++i) out.part[i] = a * b.part[i];
         return out;
     }
-    friend Lanes operator-(const Lanes& a, const Lanes& b) {
-        Lanes out;
-        for (size_t i = 0; i < N; ++i) out.x[i] = a.x[i] - b.x[i];
+    friend CORATE_INLINE TileOf operator*(const TileOf& a, const TileOf& b) {
+        TileOf out;
+        for (size_t i = 0; i < kParts; ++i) out.part[i] = a.part[i] * b.part[i];
         return out;
     }
-    friend Lanes operator*(const Lanes& a, const Lanes& b) {
-        Lanes out;
-        for (size_t i = 0; i < N; ++i) out.x[i] = a.x[i] * b.x[i];
+    friend CORATE_INLINE TileOf operator-(const TileOf& a, const TileOf& b) {
+        TileOf out;
+        for (size_t i = 0; i < kParts; ++i) out.part[i] = a.part[i] - b.part[i];
         return out;
+    }
+    // Replaces each number by the larger of the two.
+    CORATE_INLINE void keep_larger(const TileOf& other) {
+        for (size_t i = 0; i < kParts; ++i) part[i] = other.part[i] > part[i] ? other.part[i] : part[i];
+    }
+    CORATE_INLINE Real sum() const {
+        Real each[kParts * kLanes];
+        store(each);
+        Real total = 0;
+        for (const Real x : each) total += x;
+        return total;
     }
 };
-using Tile = Lanes<float, kTile>;
-using Eight = Lanes<double, 8>;
-#endif
 
-CORATE_INLINE Tile& tile(float* at) { return *reinterpret_cast<Tile*>(at); }
-CORATE_INLINE const Tile& tile(const float* at) { return *reinterpret_cast<const Tile*>(at); }
-
-// most = the element-wise maximum.
-CORATE_INLINE void keep_larger(Tile& most, const Tile& x) {
-#if defined(__GNUC__)
-    most = x > most ? x : most;
-#else
-    for (size_t i = 0; i < kTile; ++i) most.x[i] = x.x[i] > most.x[i] ? x.x[i] : most.x[i];
-#endif
-}
+template <size_t Bytes>
+using Tile = TileOf<float, Bytes>;
+template <size_t Bytes>
+using Eight = TileOf<double, Bytes>;
 
 // Allocates whole cache lines: a tile that crosses a cache line takes twice as long.
 template <typename T>

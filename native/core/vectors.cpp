@@ -7,56 +7,124 @@
 
 namespace {
 
-// out(r, l .. l + 32) = sum_k in(r, k) matrix(k, l .. l + 32) for R rows.
-template <size_t R>
+// How many tiles of a row are summed at once: as many as the registers hold for four rows.
+template <size_t Bytes>
+constexpr size_t kAcross = Bytes == 64 ? 2 : 1;
+
+// out(r, l ..) = sum_k in(r, k) matrix(k, l ..) for R rows.
+template <size_t Bytes, size_t R>
 CORATE_INLINE void block_product(const float* const* in, float* const* out, size_t k_count, const float* matrix, size_t stride,
                                  size_t l) {
-    Tile low[R] = {}, high[R] = {};
-    for (size_t k = 0; k < k_count; ++k) {
-        const Tile& a = tile(matrix + k * stride + l);
-        const Tile& b = tile(matrix + k * stride + l + kTile);
-        for (size_t r = 0; r < R; ++r) {
-            low[r] += in[r][k] * a;
-            high[r] += in[r][k] * b;
+    constexpr size_t across = kAcross<Bytes>;
+    Tile<Bytes> sums[R][across] = {};
+    for (size_t k = 0; k < k_count; ++k)
+        for (size_t t = 0; t < across; ++t) {
+            const auto a = Tile<Bytes>::load(matrix + k * stride + l + t * kTile);
+            for (size_t r = 0; r < R; ++r) sums[r][t] += in[r][k] * a;
         }
+    for (size_t r = 0; r < R; ++r)
+        for (size_t t = 0; t < across; ++t) sums[r][t].store(out[r] + l + t * kTile);
+}
+
+template <size_t Bytes>
+CORATE_INLINE void rows_times_matrix_by(const float* const* in, float* const* out, size_t rows, size_t k_count,
+                                        const float* matrix, size_t stride) {
+    for (size_t l = 0; l < stride; l += kAcross<Bytes> * kTile) {
+        size_t r = 0;
+        for (; r + 4 <= rows; r += 4) block_product<Bytes, 4>(in + r, out + r, k_count, matrix, stride, l);
+        for (; r < rows; ++r) block_product<Bytes, 1>(in + r, out + r, k_count, matrix, stride, l);
     }
-    for (size_t r = 0; r < R; ++r) {
-        tile(out[r] + l) = low[r];
-        tile(out[r] + l + kTile) = high[r];
+}
+
+template <size_t Bytes>
+CORATE_INLINE void add_products_by(const float* x, const float* y, size_t rows, size_t k_count, size_t stride, float* sums) {
+    constexpr size_t across = kAcross<Bytes>;
+    for (size_t k = 0; k < k_count; k += 4)
+        for (size_t l = 0; l < stride; l += across * kTile) {
+            Tile<Bytes> block[4][across] = {};
+            for (size_t i = 0; i < rows; ++i)
+                for (size_t t = 0; t < across; ++t) {
+                    const auto a = Tile<Bytes>::load(y + i * stride + l + t * kTile);
+                    for (size_t r = 0; r < 4; ++r) block[r][t] += x[i * stride + k + r] * a;
+                }
+            for (size_t r = 0; r < 4; ++r)
+                for (size_t t = 0; t < across; ++t) {
+                    float* at = sums + (k + r) * stride + l + t * kTile;
+                    auto sum = Tile<Bytes>::load(at);
+                    sum += block[r][t];
+                    sum.store(at);
+                }
+        }
+}
+
+template <size_t Bytes>
+CORATE_INLINE void add_rows_by(float* out, const float* table, const int32_t* ids, const float* values, size_t count,
+                               size_t stride) {
+    for (size_t l = 0; l < stride; l += 2 * kTile) {
+        auto low = Tile<Bytes>::load(out + l), high = Tile<Bytes>::load(out + l + kTile);
+        for (size_t i = 0; i < count; ++i) {
+            const float* row = table + static_cast<size_t>(ids[i]) * stride + l;
+            low += values[i] * Tile<Bytes>::load(row);
+            high += values[i] * Tile<Bytes>::load(row + kTile);
+        }
+        low.store(out + l);
+        high.store(out + l + kTile);
     }
+}
+
+template <size_t Bytes>
+CORATE_INLINE void sum_rows_by(float* out, const float* const* rows, const int32_t* ids, const float* values, size_t count,
+                               size_t stride) {
+    for (size_t l = 0; l < stride; l += 2 * kTile) {
+        Tile<Bytes> low = {}, high = {};
+        if (values == nullptr)
+            for (size_t i = 0; i < count; ++i) {
+                low += Tile<Bytes>::load(rows[ids[i]] + l);
+                high += Tile<Bytes>::load(rows[ids[i]] + l + kTile);
+            }
+        else
+            for (size_t i = 0; i < count; ++i) {
+                low += values[i] * Tile<Bytes>::load(rows[ids[i]] + l);
+                high += values[i] * Tile<Bytes>::load(rows[ids[i]] + l + kTile);
+            }
+        low.store(out + l);
+        high.store(out + l + kTile);
+    }
+}
+
+template <size_t Bytes>
+CORATE_INLINE void add_outer_products_by(double* sums, const double* rows, size_t count, size_t n) {
+    constexpr size_t high = Bytes == 64 ? 8 : 4;  // a block of this many rows and eight columns stays in registers
+    for (size_t i = 0; i < n; i += high)
+        for (size_t j = i / 8 * 8; j < n; j += 8) {
+            Eight<Bytes> block[high] = {};
+            for (size_t r = 0; r < count; ++r) {
+                const double* left = rows + r * n + i;
+                const auto right = Eight<Bytes>::load(rows + r * n + j);
+                for (size_t k = 0; k < high; ++k) block[k] += left[k] * right;
+            }
+            for (size_t k = 0; k < high; ++k) {
+                double* at = sums + (i + k) * n + j;
+                auto sum = Eight<Bytes>::load(at);
+                sum += block[k];
+                sum.store(at);
+            }
+        }
 }
 
 }  // namespace
 
-CORATE_FOR_EACH_PROCESSOR
-void rows_times_matrix(const float* const* in, float* const* out, size_t rows, size_t k_count, const float* matrix,
-                       size_t stride) {
-    for (size_t l = 0; l < stride; l += 2 * kTile) {
-        size_t r = 0;
-        for (; r + 4 <= rows; r += 4) block_product<4>(in + r, out + r, k_count, matrix, stride, l);
-        for (; r < rows; ++r) block_product<1>(in + r, out + r, k_count, matrix, stride, l);
-    }
-}
-
-CORATE_FOR_EACH_PROCESSOR
-void add_products(const float* x, const float* y, size_t rows, size_t k_count, size_t stride, float* sums) {
-    for (size_t k = 0; k < k_count; k += 4)
-        for (size_t l = 0; l < stride; l += 2 * kTile) {
-            Tile low[4] = {}, high[4] = {};
-            for (size_t i = 0; i < rows; ++i) {
-                const Tile& a = tile(y + i * stride + l);
-                const Tile& b = tile(y + i * stride + l + kTile);
-                for (size_t r = 0; r < 4; ++r) {
-                    low[r] += x[i * stride + k + r] * a;
-                    high[r] += x[i * stride + k + r] * b;
-                }
-            }
-            for (size_t r = 0; r < 4; ++r) {
-                tile(sums + (k + r) * stride + l) += low[r];
-                tile(sums + (k + r) * stride + l + kTile) += high[r];
-            }
-        }
-}
+CORATE_BY_WIDTH(rows_times_matrix,
+                (const float* const* in, float* const* out, size_t rows, size_t k_count, const float* matrix, size_t stride),
+                (in, out, rows, k_count, matrix, stride))
+CORATE_BY_WIDTH(add_products, (const float* x, const float* y, size_t rows, size_t k_count, size_t stride, float* sums),
+                (x, y, rows, k_count, stride, sums))
+CORATE_BY_WIDTH(add_rows, (float* out, const float* table, const int32_t* ids, const float* values, size_t count, size_t stride),
+                (out, table, ids, values, count, stride))
+CORATE_BY_WIDTH(sum_rows,
+                (float* out, const float* const* rows, const int32_t* ids, const float* values, size_t count, size_t stride),
+                (out, rows, ids, values, count, stride))
+CORATE_BY_WIDTH(add_outer_products, (double* sums, const double* rows, size_t count, size_t n), (sums, rows, count, n))
 
 CORATE_FOR_EACH_PROCESSOR
 double exponentiate_rows(float* values, size_t rows, size_t width, size_t stride) {
@@ -108,39 +176,6 @@ float combine_rows(float* node, float* beta, const float* alpha, float scale, si
 }
 
 CORATE_FOR_EACH_PROCESSOR
-void add_rows(float* out, const float* table, const int32_t* ids, const float* values, size_t count, size_t stride) {
-    for (size_t l = 0; l < stride; l += 2 * kTile) {
-        Tile low = tile(out + l), high = tile(out + l + kTile);
-        for (size_t i = 0; i < count; ++i) {
-            const float* row = table + static_cast<size_t>(ids[i]) * stride + l;
-            low += values[i] * tile(row);
-            high += values[i] * tile(row + kTile);
-        }
-        tile(out + l) = low;
-        tile(out + l + kTile) = high;
-    }
-}
-
-CORATE_FOR_EACH_PROCESSOR
-void sum_rows(float* out, const float* const* rows, const int32_t* ids, const float* values, size_t count, size_t stride) {
-    for (size_t l = 0; l < stride; l += 2 * kTile) {
-        Tile low = {}, high = {};
-        if (values == nullptr)
-            for (size_t i = 0; i < count; ++i) {
-                low += tile(rows[ids[i]] + l);
-                high += tile(rows[ids[i]] + l + kTile);
-            }
-        else
-            for (size_t i = 0; i < count; ++i) {
-                low += values[i] * tile(rows[ids[i]] + l);
-                high += values[i] * tile(rows[ids[i]] + l + kTile);
-            }
-        tile(out + l) = low;
-        tile(out + l + kTile) = high;
-    }
-}
-
-CORATE_FOR_EACH_PROCESSOR
 double dot(const double* a, const float* b, size_t n) {
     double sums[8] = {};
     size_t i = 0;
@@ -168,18 +203,4 @@ double dot(const double* a, const double* b, size_t n) {
 CORATE_FOR_EACH_PROCESSOR
 void add_scaled(double* sum, double factor, const float* a, size_t n) {
     for (size_t i = 0; i < n; ++i) sum[i] += factor * static_cast<double>(a[i]);
-}
-
-CORATE_FOR_EACH_PROCESSOR
-void add_outer_products(double* sums, const double* rows, size_t count, size_t n) {
-    for (size_t i = 0; i < n; i += 8)
-        for (size_t j = i; j < n; j += 8) {  // a square of eight by eight stays in registers
-            Eight square[8] = {};
-            for (size_t r = 0; r < count; ++r) {
-                const double* left = rows + r * n + i;
-                const Eight& right = *reinterpret_cast<const Eight*>(rows + r * n + j);
-                for (size_t k = 0; k < 8; ++k) square[k] += left[k] * right;
-            }
-            for (size_t k = 0; k < 8; ++k) *reinterpret_cast<Eight*>(sums + (i + k) * n + j) += square[k];
-        }
 }

@@ -7,9 +7,19 @@
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
 #define CORATE_FOR_EACH_PROCESSOR __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #define CORATE_INLINE inline __attribute__((always_inline))
+// Defines NAME as the template NAME_by, with the bytes of the processor's vectors as its argument.
+#define CORATE_BY_WIDTH(NAME, PARAMETERS, ARGUMENTS)                                                   \
+    namespace {                                                                                        \
+    __attribute__((target("arch=x86-64-v4"))) void NAME##_here PARAMETERS { NAME##_by<64> ARGUMENTS; } \
+    __attribute__((target("arch=x86-64-v3"))) void NAME##_here PARAMETERS { NAME##_by<32> ARGUMENTS; } \
+    __attribute__((target("default"))) void NAME##_here PARAMETERS { NAME##_by<16> ARGUMENTS; }        \
+    }                                                                                                  \
+    void NAME PARAMETERS { NAME##_here ARGUMENTS; }
 #else
 #define CORATE_FOR_EACH_PROCESSOR
 #define CORATE_INLINE inline
+#define CORATE_BY_WIDTH(NAME, PARAMETERS, ARGUMENTS) \
+    void NAME PARAMETERS { NAME##_by<16> ARGUMENTS; }
 #endif
 
 // e^x with a relative error of about 2e-7, for x up to 88; 0 below -87. Compilers can vectorise loops over it.
