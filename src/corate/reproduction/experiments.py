@@ -64,8 +64,8 @@ PRIOR_VALUES = (1.0, 0.1, 0.01, 0.001)
 PRIORS = {"sp2": 0.1, "standard": 0.1, "piecewise": 0.1, "memm": 0.01}
 #: The sentences that priors are chosen with: the first ones of a training file, and the held-out sentences.
 _PRIOR_SAMPLES = {
-    "brown-file": ("brown-file-1000-4000.train", 200, "brown-file.held-out"),
-    "brown": ("brown-1000-4000.train", 200, "brown.held-out"),
+    "brown-file": ("brown-file-1000-4000.train", 1000, "brown-file.held-out"),
+    "brown": ("brown-1000-4000.train", 1000, "brown.held-out"),
     "ned": ("ned.train", 2000, "ned.testa"),
 }
 #: Values of mu_oov as a weight, with the weight of the edges held at 1.

@@ -153,7 +153,7 @@ def priors(tables: Tables) -> list[Block]:
         Heading("Priors", 2),
         Paragraph(
             "Every method with a Gaussian prior chooses it from the same values, by accuracy on the held-out sentences "
-            "after training on the first 200 sentences of Brown or 2,000 of the Dutch data. The prior subtracts c2 "
+            "after training on the first 1,000 sentences of Brown or 2,000 of the Dutch data. The prior subtracts c2 "
             "times the sum of squared weights; for sp2, sigma2 = 1 / (2 c2). `separate` and `polish` use their "
             "defaults and choose nothing."
         ),
