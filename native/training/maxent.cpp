@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/parallel.h"
+#include "core/sum_in_parts.h"
 #include "training/adagrad.h"
 
 namespace {
@@ -99,39 +100,13 @@ double Nodes::context_gradient(size_t c, const double* weights, double* p, doubl
 }
 
 double Nodes::objective(const double* weights, double precision, double* gradient, size_t threads) const {
-    constexpr size_t kParts = 16;
-    threads = useful_threads(threads, kParts);
-    std::vector<double> losses(kParts, 0.0);
-    std::vector<std::vector<double>> sums(threads > 1 ? kParts : 1);
-    std::fill(gradient, gradient + size(), 0.0);
-    auto part = [&](size_t k, double* into) {
+    const double loss = sum_in_parts(n_contexts_, size(), threads, gradient, [&](size_t begin, size_t end, double* sums) {
         std::vector<double> p(widest_);
-        for (size_t c = n_contexts_ * k / kParts; c < n_contexts_ * (k + 1) / kParts; ++c)
-            losses[k] += context_gradient(c, weights, p.data(), into);
-    };
-    if (threads <= 1) {
-        // Sums in one accumulator for each part, so the order of the sums is the same as with several threads.
-        std::vector<double> into(size());
-        for (size_t k = 0; k < kParts; ++k) {
-            std::fill(into.begin(), into.end(), 0.0);
-            part(k, into.data());
-            for (size_t s = 0; s < size(); ++s) gradient[s] += into[s];
-        }
-    } else {
-        for (size_t start = 0; start < kParts; start += threads) {
-            const size_t group = std::min(threads, kParts - start);
-            in_parallel(group, [&](size_t i) {
-                sums[start + i].assign(size(), 0.0);
-                part(start + i, sums[start + i].data());
-            });
-            for (size_t i = 0; i < group; ++i) {
-                for (size_t s = 0; s < size(); ++s) gradient[s] += sums[start + i][s];
-                sums[start + i] = {};
-            }
-        }
-    }
-    double loss = 0.0, norm = 0.0;
-    for (const double value : losses) loss += value;
+        double part = 0.0;
+        for (size_t c = begin; c < end; ++c) part += context_gradient(c, weights, p.data(), sums);
+        return part;
+    });
+    double norm = 0.0;
     for (size_t s = 0; s < size(); ++s) {
         norm += weights[s] * weights[s];
         gradient[s] += precision * weights[s];

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/parallel.h"
+#include "core/sum_in_parts.h"
 #include "training/adagrad.h"
 
 Pairs::Pairs(PairData data)
@@ -126,34 +127,17 @@ void Pairs::each_weight(size_t e, Work<W>& work, size_t part, size_t parts, Use 
     side(edge.right, n, layout_.node(layout_.nodes / 2), [](size_t, size_t l) { return l; });
 }
 
-template <size_t Stride, typename W, typename At, typename Use>
-double Pairs::each_batch(size_t count, At at, size_t batch, const W* weights, size_t threads, Use use) const {
-    batch = std::min(batch, count);
-    std::vector<Work<W>> works(batch);
-    std::vector<double> losses(batch);
-    double loss = 0.0;
-    Team team(useful_threads(threads, batch));
-    for (size_t start = 0; start < count; start += batch) {
-        const size_t size = std::min(batch, count - start);
-        team.run([&](size_t part, size_t parts) {
-            for (size_t i = part; i < size; i += parts) losses[i] = residual<Stride>(at(start + i), weights, works[i]);
-        });
-        for (size_t i = 0; i < size; ++i) loss += losses[i];
-        team.run([&](size_t part, size_t parts) {
-            for (size_t i = 0; i < size; ++i) each_weight(at(start + i), works[i], part, parts, use);
-        });
-    }
-    return loss;
-}
-
 double Pairs::objective(const double* weights, double precision, double* gradient, size_t threads) const {
-    constexpr size_t kBatch = 256;
-    std::fill(gradient, gradient + size(), 0.0);
-    std::vector<size_t> open;  // an edge with one possible pair has neither loss nor gradient
-    for (size_t e = 0; e < edges_.size(); ++e)
-        if (width(edges_[e].left) * width(edges_[e].right) > 1) open.push_back(e);
-    const auto add = [&](size_t at, size_t, double r) { gradient[at] += r; };
-    const double loss = each_batch<1>(open.size(), [&](size_t i) { return open[i]; }, kBatch, weights, threads, add);
+    const double loss = sum_in_parts(edges_.size(), size(), threads, gradient, [&](size_t begin, size_t end, double* sums) {
+        Work<double> work;
+        double part = 0.0;
+        for (size_t e = begin; e < end; ++e) {
+            if (width(edges_[e].left) * width(edges_[e].right) == 1) continue;  // one possible pair: no loss and no gradient
+            part += residual<1>(e, weights, work);
+            each_weight(e, work, 0, 1, [&](size_t at, size_t, double r) { sums[at] += r; });
+        }
+        return part;
+    });
     double norm = 0.0;
     for (size_t i = 0; i < size(); ++i) {
         norm += weights[i] * weights[i];
@@ -169,9 +153,24 @@ double Pairs::pass(std::span<float> state, std::span<const int64_t> order, std::
     for (size_t i = 0; i < order.size(); ++i)
         if (order[i] < 0 || static_cast<size_t>(order[i]) >= edges_.size()) throw std::invalid_argument("no such edge");
     float* w = state.data();
-    const auto step = [&](size_t at, size_t shrink, float r) {
-        float* pair = w + 2 * at;
-        adagrad_step(pair, r + decay[shrink] * pair[0], rate);
-    };
-    return each_batch<2>(order.size(), [&](size_t i) { return static_cast<size_t>(order[i]); }, batch, w, threads, step);
+    std::vector<Work<float>> works(std::min(batch, order.size()));
+    std::vector<double> losses(std::min(batch, order.size()));
+    double loss = 0.0;
+    Team team(useful_threads(threads, std::min(batch, order.size())));
+    for (size_t start = 0; start < order.size(); start += batch) {
+        const size_t count = std::min(batch, order.size() - start);
+        team.run([&](size_t part, size_t parts) {
+            for (size_t i = part; i < count; i += parts)
+                losses[i] = residual<2>(static_cast<size_t>(order[start + i]), w, works[i]);
+        });
+        for (size_t i = 0; i < count; ++i) loss += losses[i];
+        team.run([&](size_t part, size_t parts) {
+            for (size_t i = 0; i < count; ++i)
+                each_weight(static_cast<size_t>(order[start + i]), works[i], part, parts, [&](size_t at, size_t shrink, float r) {
+                    float* pair = w + 2 * at;
+                    adagrad_step(pair, r + decay[shrink] * pair[0], rate);
+                });
+        });
+    }
+    return loss;
 }

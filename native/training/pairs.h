@@ -37,7 +37,7 @@ class Pairs {
     size_t size() const { return layout_.size(); }
     size_t n_edges() const { return edges_.size(); }
 
-    // -L and its gradient. Each weight sums its edges in order, so the result does not depend on the number of threads.
+    // -L and its gradient. The result does not depend on the number of threads.
     double objective(const double* weights, double precision, double* gradient, size_t threads) const;
 
     // One pass of AdaGrad over edges in the given order, as in maxent.h. `decay` holds the prior's share in one visit of each
@@ -76,10 +76,6 @@ class Pairs {
     // Calls use(weight, index of its decay, gradient) for each weight of an edge that belongs to this part.
     template <typename W, typename Use>
     void each_weight(size_t e, Work<W>& work, size_t part, size_t parts, Use use) const;
-    // Computes the residuals of a batch of the edges at(0), ..., at(count - 1), then calls use for each weight of the batch.
-    // Returns the sum of the losses.
-    template <size_t Stride, typename W, typename At, typename Use>
-    double each_batch(size_t count, At at, size_t batch, const W* weights, size_t threads, Use use) const;
     void check() const;
 
     PairData data_;
