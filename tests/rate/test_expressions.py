@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from corate.rate import CR, ONE, ExpressionError, Group, P, Sem, Seq, Sum, Term, parse, product
 from corate.rate.expressions import Expression, Probability, Rate
 from corate.rate.terms import Block
+from corate.rate.writing import mathml
 
 NAMES = ("A", "B", "X1", "X2", "Y'", "rain", "next_label")
 terms = st.builds(
@@ -135,9 +136,47 @@ def test_what_a_value_depends_on() -> None:
 
 
 @pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        (P("A") * Sum("A", P("A, B")), "P(A) sum_A' [P(A', B)]"),
+        (Sum("A", P("A, B")) * P("B"), "P(B) sum_A [P(A, B)]"),
+        (P("A=0") * Sum("A", P("A, B")), "P(A=0) sum_A [P(A, B)]"),
+        (P("A") * Sum("A", P("A") * Sum("A", P("A, B"))), "P(A) sum_A' [P(A') sum_A'' [P(A'', B)]]"),
+        (P("A") / Sum("A", P("A, A'")), "P(A) / sum_A'' [P(A'', A')]"),
+        (Sum("A'", P("A, A'")), "sum_{A'} [P(A, A')]"),
+        (P("A'") * Sum("A'", P("A, A'")), "P(A') sum_{A'} [P(A, A')]"),
+        (P(Term("AB")) * Sum("AB", P(Term("AB"), "C")), "P({AB}) sum_{AB}' [P({AB}', C)]"),
+        (P("A") * Sum("B", Sum("A", P("A, B"))), "P(A) sum_B [sum_A' [P(A', B)]]"),
+        (P("A") * Group("phi", ["B"], Sum("A", P("A, B"))), "phi(B)[sum_A' [P(A', B)]] P(A)"),
+    ],
+)
+def test_a_summed_variable_is_written_with_primes_if_its_name_also_stands_outside(
+    expression: Expression, text: str
+) -> None:
+    assert str(expression) == text
+    assert parse(text) == expression
+
+
+def test_the_name_of_a_summed_variable_has_no_meaning() -> None:
+    assert parse("sum_A' [P(A', B)]") == parse("sum_A'' [P(A'', B)]") == Sum("A", P("A, B"))
+    written = P("A") * Sum("A", P("A, B"))
+    assert written.latex() == r"P(A)\,\sum_{A'}\left[P(A', B)\right]"
+    assert "<mi>A&#x27;</mi></munder>" in mathml(written)
+
+
+def test_variables_are_replaced_unless_they_are_summed_over() -> None:
+    expression = CR("A; B | C=0") * Sum("A", P("A, B"))
+    assert expression.substituted({"A": Term("D"), "C": Term("E")}) == CR("D; B | C=0") * Sum("A", P("A, B"))
+    with pytest.raises(ExpressionError, match="B cannot be replaced by A"):
+        expression.substituted({"B": Term("A")})
+
+
+@pytest.mark.parametrize(
     ("text", "told"),
     [
         ("CR(A; B", "not closed"),
+        ("sum_A' [P(A, A')]", "write the factors with A outside of the sum over A'"),
+        ("sum_A' [sum_A'' [P(A') P(A'')]]", "A' cannot be replaced by A"),
         ("P(A))", "extra closing bracket"),
         ("(P(A)", "not closed"),
         ("P(A; B)", "by commas"),

@@ -166,9 +166,17 @@ def test_loops_are_broken_by_conditioning_and_the_product_stays_exact(graph: Any
 
 def test_a_loop_is_broken_as_the_paper_says() -> None:
     found = factorise("A-B B-C C-D D-A", "conditioning")
-    assert found.expression == parse(
-        "CR(A; BD) P(A) P(B) P(C) P(D) sum_A [CR(B; C | A) CR(C; D | A) CR(B; A) CR(C; A) CR(D; A) P(A)]"
+    assert str(found.expression) == (
+        "CR(A; BD) P(A) P(B) P(C) P(D) sum_A' [CR(B; C | A') CR(C; D | A') CR(B; A') CR(C; A') CR(D; A') P(A')]"
     )
+    assert parse(str(found.expression)) == found.expression
+
+
+def test_the_copy_of_a_node_has_another_name_than_all_nodes() -> None:
+    found = factorise("A-B B-A' A'-D D-A", "conditioning")
+    assert "sum_A'' [CR(B; A' | A'')" in str(found)
+    assert parse(str(found.expression)) == found.expression
+    assert found.derivation.check_random(0).holds
 
 
 def rates_within(expression: Expression) -> list[Rate]:

@@ -100,6 +100,14 @@ class Expression:
         >>> print(CR("A; B").fixed({"B": 0}))
         CR(A; B=0)
         """
+        return self.substituted({name: Term(name, value) for name, value in at.items()})
+
+    def substituted(self, terms: Mapping[str, Term]) -> Expression:
+        """The same with free variables replaced by other terms.
+
+        >>> print(CR("A; B").substituted({"B": Term("C")}))
+        CR(A; C)
+        """
         raise NotImplementedError
 
     def __mul__(self, other: Expression) -> Expression:
@@ -152,9 +160,9 @@ class Probability(Expression):
         yield from self.block
         yield from self.given
 
-    def fixed(self, at: Mapping[str, Value]) -> Expression:
-        """The same with free variables fixed to values."""
-        return Probability(_fixed(self.block, at), _fixed(self.given, at))
+    def substituted(self, terms: Mapping[str, Term]) -> Expression:
+        """The same with free variables replaced by other terms."""
+        return Probability(_substituted(self.block, terms), _substituted(self.given, terms))
 
 
 class Rate(Expression):
@@ -184,9 +192,9 @@ class Rate(Expression):
             yield from part
         yield from self.given
 
-    def fixed(self, at: Mapping[str, Value]) -> Expression:
-        """The same with free variables fixed to values."""
-        return Rate((_fixed(b, at) for b in self.blocks), _fixed(self.given, at))
+    def substituted(self, terms: Mapping[str, Term]) -> Expression:
+        """The same with free variables replaced by other terms."""
+        return Rate((_substituted(b, terms) for b in self.blocks), _substituted(self.given, terms))
 
 
 class Product(Expression):
@@ -215,17 +223,22 @@ class Product(Expression):
         """The names that some factor depends on."""
         return dict.fromkeys(name for factor in self._powers for name in factor.free())
 
-    def fixed(self, at: Mapping[str, Value]) -> Expression:
-        """The same with free variables fixed to values."""
-        return product(*((factor.fixed(at), k) for factor, k in self._powers.items()))
+    def substituted(self, terms: Mapping[str, Term]) -> Expression:
+        """The same with free variables replaced by other terms."""
+        return product(*((factor.substituted(terms), k) for factor, k in self._powers.items()))
 
 
 class Sum(Expression):
     """The sum (for densities the integral) over all values of one variable.
 
+    The variable of the sum is another one than a variable of the same name outside of it. It is written with a prime
+    where both occur.
+
     >>> e = Sum("Y", CR("X; Y") * P("Y"))
     >>> print(e, list(e.free()))
     sum_Y [CR(X; Y) P(Y)] ['X']
+    >>> print(P("Y") * e)
+    P(Y) sum_Y' [CR(X; Y') P(Y')]
     """
 
     __slots__ = ("body", "over")
@@ -248,9 +261,14 @@ class Sum(Expression):
         """The names the body depends on, except the one summed over."""
         return {name: None for name in self.body.free() if name != self.over}
 
-    def fixed(self, at: Mapping[str, Value]) -> Expression:
-        """The same with free variables fixed to values, except the one summed over."""
-        return Sum(self.over, self.body.fixed({name: value for name, value in at.items() if name != self.over}))
+    def substituted(self, terms: Mapping[str, Term]) -> Expression:
+        """The same with free variables replaced by other terms; the one summed over is not free."""
+        free = self.free()
+        inside = {name: new for name, new in terms.items() if name in free}
+        for name, new in inside.items():
+            if new.name == self.over and name != new.name:
+                raise ExpressionError(f"{name} cannot be replaced by {new} in {self}, which sums over {self.over}")
+        return Sum(self.over, self.body.substituted(inside))
 
 
 class Group(Expression):
@@ -281,9 +299,9 @@ class Group(Expression):
         """The names the body depends on."""
         return self.body.free()
 
-    def fixed(self, at: Mapping[str, Value]) -> Expression:
-        """The body with free variables fixed to values."""
-        return Group(self.symbol, self.scope, self.body.fixed(at))
+    def substituted(self, terms: Mapping[str, Term]) -> Expression:
+        """The body with free variables replaced by other terms."""
+        return Group(self.symbol, self.scope, self.body.substituted(terms))
 
 
 #: The empty product.
@@ -359,8 +377,8 @@ def rate_or_one(blocks: Iterable[Block], given: Block) -> Expression:
     return Rate(found, given) if len(found) > 1 else ONE
 
 
-def _fixed(terms: Block, at: Mapping[str, Value]) -> Block:
-    return Block(Term(t.name, at[t.name]) if t.value is None and t.name in at else t for t in terms)
+def _substituted(block: Block, terms: Mapping[str, Term]) -> Block:
+    return Block(terms.get(t.name, t) if t.value is None else t for t in block)
 
 
 def _check_terms(left: Iterable[Term], given: Block) -> None:

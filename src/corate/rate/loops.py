@@ -4,9 +4,10 @@ Leaves, and nodes whose neighbours form a clique, are removed as in a tree. Then
 the first CIT reduces its factor to x and its neighbours. The rate of the rest would need a new edge between the
 neighbours, so it is conditioned on x:
 
-    CR(V, x) = CR(x; N(x))  sum_x [ CR(V | x)  prod over v in V of CR(v; x)  P(x) ]
+    CR(V, x) = CR(x; N(x))  sum_x' [ CR(V | x')  prod over v in V of CR(v; x')  P(x') ]
 
-and CR(V | x) has one node less in loops. The paper sketches this in one sentence as future work.
+where x' runs over the values of x; CR(V | x') has one node less in loops. The paper sketches this in one sentence as
+future work.
 """
 
 from __future__ import annotations

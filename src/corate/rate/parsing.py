@@ -6,6 +6,9 @@
 A word of capital letters, each optionally with digits or primes, is several variables: ``X1X2`` is X1 and X2, ``AB`` is
 A and B. Any other word is one variable (``rain``, ``next_label``), and so is a word listed in ``names``. Braces hold a
 name with any other characters, ``{AB}`` or ``{next label}``, and double quotes a value, ``X="0"``.
+
+``sum_A' [...]`` is a sum over the values of A, which is called A' in the brackets, so that it can stand beside the A
+outside. A variable that itself is named A' is summed over with ``sum_{A'} [...]``.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from corate.rate.terms import Block, Term, Value
 __all__ = ["parse"]
 
 NAME = re.compile(r"[^\W\d]\w*'*")
-_BRACED = r"\{[^{}]+\}"
+_BRACED = r"\{[^{}]+\}'*"
 WRITTEN_NAME = re.compile(rf"(?:{NAME.pattern}|{_BRACED})")
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _SINGLE = re.compile(r"[A-Z]\d*'*")
@@ -110,13 +113,23 @@ class _Reader:
             raise self.fail("a factor such as P(A) or CR(A; B) is missing")
         self.at = found.end()
         if found[1]:
-            return Sum(bare_name(found[2]), self.bracketed())
+            return self.sum(found[2])
         inner_text = self.arguments()
         if found[2] == "P":
             return probability(*parse_probability(inner_text, self.names))
         if found[2] == "CR":
             return Rate(*parse_rate(inner_text, self.names))
         return Group(found[2], (t.name for t in _terms(inner_text, self.names)), self.bracketed())
+
+    def sum(self, written: str) -> Expression:
+        """A sum over a variable, or over a copy of it that is written with primes."""
+        over, name = bare_name(written.rstrip("'")), bare_name(written)
+        body = self.bracketed()
+        if name == over:
+            return Sum(over, body)
+        if over in body.free():
+            raise self.fail(f"{name} is a copy of {over}; write the factors with {over} outside of the sum over {name}")
+        return Sum(over, body.substituted({name: Term(over)}))
 
     def bracketed(self) -> Expression:
         if not self.takes("["):
@@ -178,8 +191,12 @@ def parse_term(text: str) -> Term:
 
 
 def bare_name(written: str) -> str:
-    """A name without the braces that it may be written in."""
-    return written[1:-1] if written.startswith("{") else written
+    """A name without the braces that it may be written in.
+
+    >>> bare_name("A'"), bare_name("{next label}"), bare_name("{next label}'")
+    ("A'", 'next label', "next label'")
+    """
+    return written[1:].replace("}", "") if written.startswith("{") else written
 
 
 def is_one_name(name: str) -> bool:

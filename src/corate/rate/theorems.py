@@ -76,8 +76,13 @@ def singleton(expression: str | Expression) -> Step:
 def conditioning(expression: str | Expression, variable: str) -> Step:
     """Theorem 1: a rate is the sum of the rates given another variable.
 
-    >>> print(conditioning("CR(A; B)", "Y").after)
+    The variable of the sum is written Y' if there is a Y outside of the sum.
+
+    >>> step = conditioning("CR(A; B)", "Y")
+    >>> print(step.after)
     sum_Y [CR(A; B | Y) CR(A; Y) CR(B; Y) P(Y)]
+    >>> print(step.after * Probability(Block([Term("Y")])))
+    P(Y) sum_Y' [CR(A; B | Y') CR(A; Y') CR(B; Y') P(Y')]
     """
     rate = _rate(expression)
     y = term(variable)

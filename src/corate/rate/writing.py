@@ -1,7 +1,8 @@
 """Expressions as text, LaTeX and MathML.
 
 Factors keep their order, but potentials come first, then rates, probabilities and sums; negative powers go into the
-denominator. ``short`` writes only the name of a potential, for use where its definition is shown elsewhere.
+denominator. ``short`` writes only the name of a potential, for use where its definition is shown elsewhere. ``outer``
+are the names that have a meaning outside of the expression; a sum over such a name is written with a primed one.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from html import escape
+from typing import TypeAlias
 
 from corate.rate.expressions import Expression, Group, Probability, Rate, Sum
 from corate.rate.parsing import is_one_name, is_plain_value
 from corate.rate.terms import Block, Term
 
 __all__ = ["block_text", "latex", "mathml", "text"]
+
+Names: TypeAlias = frozenset[str]
 
 _SINGLE = re.compile(r"[A-Z]\d*'*")
 _PARTS = re.compile(r"([^\W\d_]+)_?(\w*?)('*)")
@@ -29,36 +33,51 @@ def _ranked(expression: Expression) -> tuple[list[tuple[Expression, int]], list[
     return [(f, k) for f, k in factors if k > 0], [(f, -k) for f, k in factors if k < 0]
 
 
+def _bound(total: Sum, outer: Names) -> tuple[str, Expression, Names]:
+    """The name that the variable of a sum is written with, the body with that name, and the names outside of the body.
+
+    A name that ends with a prime itself is kept: A'' would be read as a copy of A, not of A'.
+    """
+    name = total.over
+    if name in outer and not name.endswith("'"):
+        while name in outer | total.body.variables().keys():
+            name += "'"
+    return name, total.body.substituted({total.over: Term(name)}), outer | {name}
+
+
 # -- text -------------------------------------------------------------------------------------------------------------
 
 
-def text(expression: Expression, *, short: bool = False) -> str:
+def text(expression: Expression, *, short: bool = False, outer: Names = frozenset()) -> str:
     """One line of plain text; :func:`corate.rate.parse` reads it back unless ``short``."""
     above, below = _ranked(expression)
+    outer = outer | expression.free().keys()
     if len(above) == 1 and above[0][1] == 1 and not below:
-        return _factor_text(above[0][0], short)
-    over = _powers_text(above, short) or "1"
-    under = _powers_text(below, short)
+        return _factor_text(above[0][0], short, outer)
+    over = _powers_text(above, short, outer) or "1"
+    under = _powers_text(below, short, outer)
     if not under:
         return over
     return f"{over} / {under if len(below) == 1 else f'({under})'}"
 
 
-def _powers_text(factors: Sequence[tuple[Expression, int]], short: bool) -> str:
-    return " ".join(_factor_text(f, short) + (f"^{k}" if k > 1 else "") for f, k in factors)
+def _powers_text(factors: Sequence[tuple[Expression, int]], short: bool, outer: Names) -> str:
+    return " ".join(_factor_text(f, short, outer) + (f"^{k}" if k > 1 else "") for f, k in factors)
 
 
-def _factor_text(factor: Expression, short: bool) -> str:
+def _factor_text(factor: Expression, short: bool, outer: Names) -> str:
     if isinstance(factor, Probability):
         return f"P({', '.join(map(str, factor.block))}{_given_text(factor.given)})"
     if isinstance(factor, Rate):
         return f"CR({'; '.join(map(block_text, factor.blocks))}{_given_text(factor.given)})"
     if isinstance(factor, Sum):
-        return f"sum_{name_text(factor.over)} [{text(factor.body, short=short)}]"
+        name, body, names = _bound(factor, outer)
+        own = name == factor.over and name.endswith("'")
+        return f"sum_{f'{{{name}}}' if own else name_text(name)} [{text(body, short=short, outer=names)}]"
     if isinstance(factor, Group):
         name = f"{factor.symbol}({', '.join(map(name_text, factor.scope))})"
-        return name if short else f"{name}[{text(factor.body)}]"
-    return f"({text(factor, short=short)})"
+        return name if short else f"{name}[{text(factor.body, outer=outer)}]"
+    return f"({text(factor, short=short, outer=outer)})"
 
 
 def _given_text(given: Block) -> str:
@@ -68,10 +87,13 @@ def _given_text(given: Block) -> str:
 def name_text(name: str) -> str:
     """The name of a variable, in braces if it would not be read as one name.
 
-    >>> name_text("rain"), name_text("AB"), name_text("next label")
-    ('rain', '{AB}', '{next label}')
+    >>> name_text("rain"), name_text("AB"), name_text("next label"), name_text("next label'")
+    ('rain', '{AB}', '{next label}', "{next label}'")
     """
-    return name if is_one_name(name) else f"{{{name}}}"
+    if is_one_name(name):
+        return name
+    stem = name.rstrip("'") or name
+    return f"{{{stem}}}{name[len(stem) :]}"
 
 
 def term_text(term: Term) -> str:
@@ -100,30 +122,32 @@ def block_text(block: Block) -> str:
 # -- LaTeX ------------------------------------------------------------------------------------------------------------
 
 
-def latex(expression: Expression, *, short: bool = False) -> str:
+def latex(expression: Expression, *, short: bool = False, outer: Names = frozenset()) -> str:
     """For math mode."""
     above, below = _ranked(expression)
-    over = _powers_latex(above, short) or "1"
-    return over if not below else rf"\frac{{{over}}}{{{_powers_latex(below, short)}}}"
+    outer = outer | expression.free().keys()
+    over = _powers_latex(above, short, outer) or "1"
+    return over if not below else rf"\frac{{{over}}}{{{_powers_latex(below, short, outer)}}}"
 
 
-def _powers_latex(factors: Sequence[tuple[Expression, int]], short: bool) -> str:
-    return r"\,".join(_factor_latex(f, short) + (f"^{{{k}}}" if k > 1 else "") for f, k in factors)
+def _powers_latex(factors: Sequence[tuple[Expression, int]], short: bool, outer: Names) -> str:
+    return r"\,".join(_factor_latex(f, short, outer) + (f"^{{{k}}}" if k > 1 else "") for f, k in factors)
 
 
-def _factor_latex(factor: Expression, short: bool) -> str:
+def _factor_latex(factor: Expression, short: bool, outer: Names) -> str:
     if isinstance(factor, Probability):
         return f"P({', '.join(map(_term_latex, factor.block))}{_given_latex(factor.given)})"
     if isinstance(factor, Rate):
         blocks = "; ".join(r"\,".join(map(_term_latex, block)) for block in factor.blocks) or r"X_{\emptyset}"
         return rf"\mathrm{{CR}}({blocks}{_given_latex(factor.given)})"
     if isinstance(factor, Sum):
-        return rf"\sum_{{{name_latex(factor.over)}}}\left[{latex(factor.body, short=short)}\right]"
+        name, body, names = _bound(factor, outer)
+        return rf"\sum_{{{name_latex(name)}}}\left[{latex(body, short=short, outer=names)}\right]"
     if isinstance(factor, Group):
         scope = ",".join(map(name_latex, factor.scope)) or r"\emptyset"
         name = rf"\{factor.symbol}" if factor.symbol in _GREEK else name_latex(factor.symbol)
-        return rf"{name}_{{{scope}}}" if short else rf"{name}_{{{scope}}}\left[{latex(factor.body)}\right]"
-    return rf"\left({latex(factor, short=short)}\right)"
+        return rf"{name}_{{{scope}}}" if short else rf"{name}_{{{scope}}}\left[{latex(factor.body, outer=outer)}\right]"
+    return rf"\left({latex(factor, short=short, outer=outer)}\right)"
 
 
 def _given_latex(given: Block) -> str:
@@ -166,26 +190,27 @@ def _escaped(value: str) -> str:
 # -- MathML -----------------------------------------------------------------------------------------------------------
 
 
-def mathml(expression: Expression, *, short: bool = False) -> str:
+def mathml(expression: Expression, *, short: bool = False, outer: Names = frozenset()) -> str:
     """The content of a ``math`` element."""
     above, below = _ranked(expression)
-    over = _powers_mathml(above, short) or "<mn>1</mn>"
-    return over if not below else f"<mfrac>{_row(over)}{_row(_powers_mathml(below, short))}</mfrac>"
+    outer = outer | expression.free().keys()
+    over = _powers_mathml(above, short, outer) or "<mn>1</mn>"
+    return over if not below else f"<mfrac>{_row(over)}{_row(_powers_mathml(below, short, outer))}</mfrac>"
 
 
 def _row(inside: str) -> str:
     return f"<mrow>{inside}</mrow>"
 
 
-def _powers_mathml(factors: Sequence[tuple[Expression, int]], short: bool) -> str:
+def _powers_mathml(factors: Sequence[tuple[Expression, int]], short: bool, outer: Names) -> str:
     written = []
     for factor, k in factors:
-        one = _row(_factor_mathml(factor, short))
+        one = _row(_factor_mathml(factor, short, outer))
         written.append(one if k == 1 else f"<msup>{one}<mn>{k}</mn></msup>")
     return '<mspace width="0.25em"/>'.join(written)
 
 
-def _factor_mathml(factor: Expression, short: bool) -> str:
+def _factor_mathml(factor: Expression, short: bool, outer: Names) -> str:
     if isinstance(factor, Probability):
         inside = _listed(factor.block, ",", _term_mathml)
         return f"<mi>P</mi><mo>(</mo>{inside}{_given_mathml(factor.given)}<mo>)</mo>"
@@ -193,13 +218,14 @@ def _factor_mathml(factor: Expression, short: bool) -> str:
         inside = _listed(factor.blocks, ";", lambda block: _row("".join(map(_term_mathml, block)))) or "<mo>∅</mo>"
         return f"<mi>CR</mi><mo>(</mo>{inside}{_given_mathml(factor.given)}<mo>)</mo>"
     if isinstance(factor, Sum):
-        body = mathml(factor.body, short=short)
-        return f"<munder><mo>∑</mo>{_name_mathml(factor.over)}</munder><mo>[</mo>{_row(body)}<mo>]</mo>"
+        name, body, names = _bound(factor, outer)
+        written = _row(mathml(body, short=short, outer=names))
+        return f"<munder><mo>∑</mo>{_name_mathml(name)}</munder><mo>[</mo>{written}<mo>]</mo>"
     if isinstance(factor, Group):
         scope = _listed(factor.scope, ",", _name_mathml) or "<mo>∅</mo>"
         name = f"<msub><mi>{escape(_GREEK.get(factor.symbol, factor.symbol))}</mi>{_row(scope)}</msub>"
-        return name if short else f"{name}<mo>[</mo>{_row(mathml(factor.body))}<mo>]</mo>"
-    return f"<mo>(</mo>{_row(mathml(factor, short=short))}<mo>)</mo>"
+        return name if short else f"{name}<mo>[</mo>{_row(mathml(factor.body, outer=outer))}<mo>]</mo>"
+    return f"<mo>(</mo>{_row(mathml(factor, short=short, outer=outer))}<mo>)</mo>"
 
 
 def _listed(items: Sequence[object], separator: str, write: Callable[..., str]) -> str:
