@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import networkx as nx
@@ -10,12 +11,17 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from corate.rate import (
+    CR,
     FORMS,
+    Derivation,
     ExpressionError,
     Graph,
     Group,
     Sum,
+    Table,
+    UndefinedRateError,
     factorise,
+    independent_merge,
     parse,
     product,
     random_gaussian,
@@ -143,6 +149,52 @@ def test_any_global_configuration_will_do() -> None:
 def test_the_mrf_form_refuses_large_graphs() -> None:
     with pytest.raises(ExpressionError, match=f"2,048 rates; at most {MOST_NODES} nodes are allowed"):
         factorise(nx.path_graph(MOST_NODES + 1), "mrf")
+
+
+def chain_with_impossible_pair() -> Table:
+    """A chain A-B-C in which B=1 and C=0 exclude each other."""
+    b_given_a, c_given_b = np.array([[0.7, 0.3], [0.2, 0.8]]), np.array([[0.5, 0.5], [0.0, 1.0]])
+    return Table(np.array([0.4, 0.6])[:, None, None] * b_given_a[:, :, None] * c_given_b, "ABC")
+
+
+def test_the_mrf_form_needs_a_positive_probability_of_its_configuration_with_other_values() -> None:
+    table = chain_with_impossible_pair()
+    zero = re.escape("P(A=0, B=1, C=0) is zero; choose another configuration")
+    found = factorise("A-B B-C", "mrf")
+    for undefined in (
+        lambda: found.derivation.check(table),
+        lambda: table.log_table(found.expression),
+        lambda: table.difference(found.expression, "P(A, B, C)"),
+        lambda: table.value(found.expression, {"A": 1, "B": 1, "C": 1}),
+    ):
+        with pytest.raises(UndefinedRateError, match=zero):
+            undefined()
+
+
+def test_another_configuration_of_positive_probability_will_do() -> None:
+    table = chain_with_impossible_pair()
+    found = factorise("A-B B-C", "mrf", configuration={"C": 1})
+    assert table.difference(found.expression, "P(A, B, C)") < TOLERANCE
+    check = found.derivation.check(table)
+    assert (check.holds, check.skipped) == (True, 2)
+    for form in ("chain", "junction-tree", "conditioning"):
+        assert factorise("A-B B-C", form).derivation.check(table).holds
+
+
+def test_independences_without_positivity_need_not_give_potentials() -> None:
+    """Moussouris: a loop of four with eight equally probable values has its independences, but no potentials."""
+    weights = np.zeros((2, 2, 2, 2))
+    for values in ("0000", "1000", "1100", "1110", "1111", "0111", "0011", "0001"):
+        weights[tuple(map(int, values))] = 1
+    table, loop = Table(weights, "ABCD"), "A-B B-C C-D D-A"
+    for a, b, given in (("A", "C", "BD"), ("B", "D", "AC")):
+        assert Derivation.begin(CR(a, b, given=given), loop).apply(independent_merge, None, a, b).check(table).holds
+    for form in ("junction-tree", "conditioning"):
+        assert factorise(loop, form).derivation.check(table).holds
+    for values in np.ndindex(2, 2, 2, 2):
+        configuration = dict(zip("ABCD", values, strict=True))
+        with pytest.raises(UndefinedRateError, match="choose another configuration"):
+            table.log_table(factorise(loop, "mrf", configuration=configuration).expression)
 
 
 # -- loops ----------------------------------------------------------------------------------------------------------

@@ -169,8 +169,8 @@ class Derivation:
     def check(self, distribution: Distribution, *, tolerance: float = TOLERANCE) -> Check:
         """Evaluate both sides of every step on a distribution, over all values of the variables that are possible.
 
-        Values whose probability is zero are skipped and counted. On a sample no independence holds exactly; use
-        :meth:`test` there.
+        Values whose probability is zero are skipped and counted. Raises UndefinedRateError if a step divides by zero at
+        another value, as the ``mrf`` form may. On a sample no independence holds exactly; use :meth:`test` there.
 
         >>> from corate.rate import Table, factorise
         >>> chain = factorise("A-B B-C").derivation

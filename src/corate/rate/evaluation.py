@@ -60,8 +60,12 @@ class Distribution(ABC):
         """The largest difference of two potentials over the same variables, over all values or at sampled points."""
 
     def lenient(self, potential: Any) -> Any:
-        """The potential with 0 / 0 taken as 0, if it can have zeros."""
+        """The potential with sums that leave out 0 / 0, if it can have zeros."""
         return potential
+
+    def undefined_at(self, potential: Any, joint: Any) -> dict[str, Value] | None:
+        """Values where a potential is undefined although ``joint`` is positive, or None."""
+        return None
 
     def compare(self, left: Any, right: Any, joint: Any) -> tuple[float, int]:
         """The largest difference of two potentials where ``joint`` is positive, and how many values are skipped."""
@@ -110,7 +114,7 @@ class Distribution(ABC):
 class Evaluation:
     """Evaluates expressions on one distribution, each factor once; ``names`` are the variables of the potentials.
 
-    If it is ``lenient``, 0 / 0 is 0.
+    If it is ``lenient``, sums leave out values where their body is 0 / 0.
     """
 
     def __init__(self, distribution: Distribution, names: Collection[str], *, lenient: bool = False) -> None:
@@ -126,8 +130,14 @@ class Evaluation:
         return self.distribution.distance(self.log(left), self.log(right))
 
     def compare(self, left: Expression, right: Expression) -> tuple[float, int]:
-        """The largest difference where all variables together have a positive probability, and the values skipped."""
+        """The largest difference where all variables together have a positive probability, and the values skipped.
+
+        Raises UndefinedRateError if a side is undefined there.
+        """
         joint = self._marginal(frozenset(map(Term, self.names)))
+        for side in (left, right):
+            if (cell := self.distribution.undefined_at(self.log(side), joint)) is not None:
+                raise self.distribution.undefined(side.fixed(cell))
         return self.distribution.compare(self.log(left), self.log(right), joint)
 
     def log(self, expression: Expression) -> Any:

@@ -5,6 +5,10 @@
 for every scope sc, a subset of the nodes. The product over all scopes is CR(Sem G), by the two binomial identities of
 the paper's section "CR-F and MRF". A scope that is not a clique cancels by the unconnected nodes theorem; the others
 are grouped into maximal cliques. There are 2^n scopes, so this is for small graphs.
+
+Every rate in which a variable is fixed is in the denominator of some scope. So the steps need a positive probability of
+the global configuration combined with any values of other variables. The potentials that are left divide by fewer
+rates, those with the free variables of a part of a clique, and need only these to be positive.
 """
 
 from __future__ import annotations
@@ -29,7 +33,11 @@ Scope = tuple[str, ...]
 
 
 def field(graph: Graph, given: Sequence[str], configuration: Mapping[str, Value] | None = None) -> Derivation:
-    """The derivation of the potentials of maximal cliques; variables not in ``configuration`` are fixed to 0."""
+    """The derivation of the potentials of maximal cliques; variables not in ``configuration`` are fixed to 0.
+
+    They are undefined on a distribution where the configuration has the probability zero, alone or combined with some
+    values of other variables.
+    """
     nodes = [node for node in graph.nodes if node not in given]
     if len(nodes) > MOST_NODES:
         raise ExpressionError(

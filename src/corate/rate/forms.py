@@ -63,7 +63,8 @@ def factorise(
     - ``chain``: rates of neighbours times single probabilities; ``tree`` is the same
     - ``joint-over-interior``: joint probabilities of neighbours over single probabilities
     - ``junction-tree``: P(C) / P(S) over cliques and separators; other graphs are triangulated first
-    - ``mrf``: potentials of maximal cliques, with the values of a global ``configuration`` (default: 0)
+    - ``mrf``: potentials of maximal cliques, with the values of a global ``configuration`` (default: 0), which must
+      have a positive probability combined with any values of other variables
     - ``conditioning``: loops are broken by conditioning; no edge is added
     - ``auto``: chain, tree or junction tree, the first that fits
 

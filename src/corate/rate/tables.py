@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from corate.errors import DataError
 from corate.rate.errors import ExpressionError, UndefinedRateError
 from corate.rate.evaluation import Distribution, Evaluation, read
-from corate.rate.expressions import Expression, Group, Probability, Rate, Sum
-from corate.rate.terms import Term, Value
+from corate.rate.expressions import Expression, Group, Probability, Rate, Sum, probability
+from corate.rate.terms import Block, Term, Value
 from corate.types import F64
 
 __all__ = ["MOST_CELLS", "Discrete", "LogTable", "Table"]
@@ -32,16 +32,13 @@ class LogTable:
     array: F64
     names: tuple[str, ...]
     sizes: tuple[int, ...]
-    #: Whether 0 / 0 is 0, as in a sum over values of probability zero; else it is undefined.
+    #: Whether a sum leaves out values where it is 0 / 0, which have the probability zero; else it is undefined.
     lenient: bool = False
 
     def __add__(self, other: LogTable) -> LogTable:
         check_cells(math.prod(np.broadcast_shapes(self.array.shape, other.array.shape)), self.names)
         with np.errstate(invalid="ignore"):
-            found = self.array + other.array
-        if self.lenient:
-            found = np.where(np.isnan(found), -np.inf, found)
-        return replace(self, array=found)
+            return replace(self, array=self.array + other.array)
 
     def __mul__(self, exponent: int) -> LogTable:
         return replace(self, array=self.array * exponent)
@@ -49,7 +46,8 @@ class LogTable:
     def summed(self, name: str) -> LogTable:
         """The logarithm of the sum over a variable, even if the values do not depend on it."""
         axis = self.names.index(name)
-        found = log_sum(self.array, (axis,))
+        array = np.where(np.isnan(self.array), -np.inf, self.array) if self.lenient else self.array
+        found = log_sum(array, (axis,))
         if self.array.shape[axis] == 1:
             found = found + math.log(self.sizes[axis])
         return replace(self, array=found)
@@ -97,21 +95,24 @@ class Discrete(Distribution):
         return float(np.where(a == b, 0.0, differences).max())
 
     def lenient(self, potential: LogTable) -> LogTable:
-        """The table with 0 / 0 taken as 0."""
+        """The table with sums that leave out 0 / 0."""
         return replace(potential, lenient=True)
 
-    def compare(self, left: LogTable, right: LogTable, joint: LogTable) -> tuple[float, int]:
-        """The largest difference of two tables over the values that are possible, and how many are skipped.
+    def undefined_at(self, potential: LogTable, joint: LogTable) -> dict[str, Value] | None:
+        """The first values with a positive probability where a table is undefined."""
+        where = np.argwhere(~(potential.array < np.inf) & _possible(joint, potential.array.shape))
+        if not len(where):
+            return None
+        axes = zip(joint.names, where[0].tolist(), potential.array.shape, strict=True)
+        return {name: self.states[name][i] for name, i, size in axes if size > 1}
 
-        A value is skipped if its probability is zero, or if a side divides by zero there.
-        """
+    def compare(self, left: LogTable, right: LogTable, joint: LogTable) -> tuple[float, int]:
+        """The largest difference of two tables over the values that are possible, and how many are not."""
         a, b = np.broadcast_arrays(left.array, right.array)
-        flat = tuple(axis for axis, size in enumerate(a.shape) if size == 1)
-        possible = np.broadcast_to(joint.array > -np.inf, joint.sizes).any(axis=flat, keepdims=True)
-        used = possible & (a < np.inf) & (b < np.inf)
+        possible = _possible(joint, a.shape)
         with np.errstate(invalid="ignore"):
-            differences = np.abs(a - b)[used & (a != b)]
-        return float(differences.max(initial=0.0)), int(used.size - used.sum())
+            differences = np.abs(a - b)[possible & (a != b)]
+        return float(differences.max(initial=0.0)), int(possible.size - possible.sum())
 
     def difference(self, left: str | Expression, right: str | Expression) -> float:
         """The largest difference of the logarithms of two expressions over all values of their variables."""
@@ -161,9 +162,9 @@ class Discrete(Distribution):
             if len(where):
                 free = below.free()
                 cell = {n: self.states[n][i] for n, i in zip(names, where[0].tolist(), strict=True) if n in free}
-                zero = below.fixed(cell)
+                remedy = "choose another configuration" if _has_potentials(expression) else "omit that state"
                 return UndefinedRateError(
-                    f"{factor} is undefined: {zero} is zero; omit that state, or add a constant to every count "
+                    f"{factor} is undefined: {below.fixed(cell)} is zero; {remedy}, or add a constant to every count "
                     "(Counts.table)"
                 )
         return super().undefined(expression)
@@ -239,6 +240,16 @@ def check_cells(cells: int, names: Sequence[str]) -> None:
         )
 
 
+def _possible(joint: LogTable, shape: Sequence[int]) -> NDArray[np.bool_]:
+    """Where a joint probability is positive, for any values of the variables whose axis in ``shape`` has length 1."""
+    flat = tuple(axis for axis, size in enumerate(shape) if size == 1)
+    return np.asarray(np.broadcast_to(joint.array > -np.inf, joint.sizes).any(axis=flat, keepdims=True))
+
+
+def _has_potentials(expression: Expression) -> bool:
+    return any(isinstance(factor, Group) for factor in expression.powers())
+
+
 def _denominators(expression: Expression) -> list[tuple[Expression, Expression]]:
     """The probabilities an expression divides by, each with the factor it is part of."""
     found: list[tuple[Expression, Expression]] = []
@@ -251,5 +262,12 @@ def _denominators(expression: Expression) -> list[tuple[Expression, Expression]]
             if isinstance(factor, Rate):
                 found += [(factor, Probability(block, factor.given)) for block in factor.blocks]
         if exponent < 0 and factor.powers() == {factor: 1}:
-            found.append((expression, factor))
+            found.append((expression, _joint(factor)))
     return found
+
+
+def _joint(factor: Expression) -> Expression:
+    """The joint probability that is zero where a rate is zero; another factor is returned as it is."""
+    if not isinstance(factor, Rate):
+        return factor
+    return probability(Block(t for block in factor.blocks for t in block), factor.given)
