@@ -106,8 +106,8 @@ class Distribution(ABC):
             if name not in self.variables:
                 raise ExpressionError(f"no variable {name!r} in the distribution; it has {', '.join(self.variables)}")
 
-    def undefined(self, expression: Expression) -> UndefinedRateError:
-        """The error for an undefined expression; subclasses add which probability is zero."""
+    def undefined(self, expression: Expression, at: Mapping[str, Value] | None = None) -> UndefinedRateError:
+        """The error for an expression that is undefined at some values; subclasses add which probability is zero."""
         return UndefinedRateError(f"{expression} is undefined: a probability in a denominator is zero")
 
 
@@ -137,7 +137,7 @@ class Evaluation:
         joint = self._marginal(frozenset(map(Term, self.names)))
         for side in (left, right):
             if (cell := self.distribution.undefined_at(self.log(side), joint)) is not None:
-                raise self.distribution.undefined(side.fixed(cell))
+                raise self.distribution.undefined(side, cell)
         return self.distribution.compare(self.log(left), self.log(right), joint)
 
     def log(self, expression: Expression) -> Any:

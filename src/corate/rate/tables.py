@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,9 @@ from corate.rate.evaluation import Distribution, Evaluation, read
 from corate.rate.expressions import Expression, Group, Probability, Rate, Sum, probability
 from corate.rate.terms import Block, Term, Value
 from corate.types import F64
+
+if TYPE_CHECKING:
+    from corate.rate.counted import Counts
 
 __all__ = ["MOST_CELLS", "Discrete", "LogTable", "Table"]
 
@@ -147,15 +150,40 @@ class Discrete(Distribution):
         array = np.broadcast_to(found.array, shape)
         return free, array.reshape([size for size, name in zip(shape, found.names, strict=True) if name in free])
 
+    def total(self, expression: str | Expression, at: Mapping[str, Value] | None = None) -> float:
+        """The sum of an expression over all values of its free variables, except those with a value in ``at``.
+
+        The total of a factorisation is 1 on a distribution that obeys its graph, and may differ from 1 on a sample.
+        Values where the expression is 0 / 0 are left out, as their probability is zero. That does not follow if the
+        expression has fixed variables, such as those of a random field: then 0 / 0 raises UndefinedRateError.
+
+        >>> d = Table([[45, 5], [20, 30]], ["sky", "ground"])
+        >>> round(d.total("P(sky, ground)"), 12), round(d.total("P(sky) P(ground | sky)", {"sky": 1}), 12)
+        (1.0, 0.5)
+        """
+        whole = read(expression, self.variables)
+        self.require([*whole.variables(), *(at or ())])
+        here = whole.fixed(at or {})
+        all_free = all(term.value is None for term in whole.terms())
+        evaluation = Evaluation(self, list(here.variables()), lenient=all_free)
+        summed = here
+        for name in here.free():
+            summed = Sum(name, summed)
+        found = float(evaluation.log(summed).array.item())
+        if not found < np.inf:
+            raise self.undefined(here)
+        return math.exp(found)
+
     def _defined(self, expression: Expression) -> LogTable:
         found: LogTable = Evaluation(self, list(expression.variables())).log(expression)
         if not np.all(found.array < np.inf):
             raise self.undefined(expression)
         return found
 
-    def undefined(self, expression: Expression) -> UndefinedRateError:
-        """The error for an undefined expression, with the probability that is zero."""
-        for factor, below in _denominators(expression):
+    def undefined(self, expression: Expression, at: Mapping[str, Value] | None = None) -> UndefinedRateError:
+        """The error for an expression that is undefined at some values, with the probability that is zero."""
+        for factor, divisor in _denominators(expression):
+            below = divisor.fixed(at or {})
             names = tuple(n for n in self.variables if n in below.variables())
             table = Evaluation(self, names).log(below)
             where = np.argwhere(table.array == -np.inf)
@@ -211,6 +239,22 @@ class Table(Discrete):
     def __repr__(self) -> str:
         return f"Table({', '.join(f'{name}: {len(states)} states' for name, states in self.states.items())})"
 
+    def sample(self, n: int, seed: int = 0) -> Counts:
+        """Draw ``n`` observations; the counts have all states of the table, seen or not.
+
+        >>> Table([[45, 5], [20, 30]], ["sky", "ground"]).sample(200)
+        Counts(200 observations of sky, ground)
+        """
+        from corate.rate.counted import Counts
+
+        if n < 1:
+            raise DataError(f"n must be at least 1, not {n}")
+        probabilities = np.exp(self._logs)
+        drawn = np.random.default_rng(seed).multinomial(n, (probabilities / probabilities.sum()).ravel())
+        seen = np.flatnonzero(drawn)
+        rows = np.stack(np.unravel_index(seen, self._logs.shape), axis=1)
+        return Counts(rows, self.variables, self.states, drawn[seen])
+
     def _log_probabilities(self, free: tuple[str, ...], fixed: Mapping[str, int]) -> F64:
         index = tuple(fixed.get(name, slice(None)) for name in self.variables)
         left = [name for name in self.variables if name not in fixed]
@@ -225,8 +269,8 @@ def log_sum(array: F64, axes: tuple[int, ...], *, keep: bool = True) -> F64:
     if not axes:
         return array
     top = array.max(axis=axes, keepdims=True)
-    shift = np.where(np.isneginf(top), 0.0, top)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    shift = np.where(np.isinf(top), 0.0, top)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         found = np.log(np.exp(array - shift).sum(axis=axes, keepdims=True)) + shift
     return np.asarray(found if keep else found.squeeze(axis=axes), dtype=np.float64)
 
