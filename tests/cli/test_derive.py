@@ -1,9 +1,11 @@
-"""``corate derive``: derivations as text, LaTeX and pages, checked if wanted."""
+"""``corate derive``: derivations as text, LaTeX, pages and JSON, checked if wanted."""
+
+import json
 
 import pytest
 
 from corate.cli.derive import _FORMS
-from corate.rate import FORMS, factorise
+from corate.rate import FORMS, factorise, parse, product
 
 
 def test_the_derivation_is_printed(corate):
@@ -27,8 +29,41 @@ def test_latex_and_pages(corate):
     assert corate("derive", "A-B B-C", "--form", "mrf", "--latex").text == derivation.latex() + "\n"
     assert corate("derive", "A-B B-C", "--form", "mrf", "--html").text == derivation.html() + "\n"
     assert "\n% all 3 steps hold" in corate("derive", "A-B B-C", "--latex", "--check").text
-    both = corate("derive", "A-B", "--latex", "--html")
-    assert both.code == 2
+    for two in (["--latex", "--html"], ["--latex", "--json"], ["--html", "--json"]):
+        assert corate("derive", "A-B", *two).code == 2
+
+
+@pytest.mark.parametrize("form", FORMS[1:])
+def test_json_has_steps_factors_and_the_check(corate, form):
+    result = corate("derive", "A-B B-C", "--form", form, "--given", "X", "--check", "--json")
+    assert (result.code, result.err) == (0, "")
+    told, found = json.loads(result.text), factorise("A-B B-C", form, given=["X"])
+    assert (told["form"], told["given"], told["added_edges"]) == (form, ["X"], [])
+    assert parse(told["start"]) == found.derivation.start
+    lines = [(expression, step.theorem, step.using) for expression, step in found.derivation.lines() if step]
+    assert [(parse(step["result"]), step["theorem"], step["using"]) for step in told["steps"]] == lines
+    assert product(*map(parse, told["factors"])) == found.expression
+    assert told["check"]["holds"] is True
+    assert told["check"]["largest_difference"] < 1e-9
+    assert told["check"]["failed_steps"] == []
+
+
+def test_json_tells_the_edges_of_a_triangulation_and_goes_to_a_file(corate, tmp_path):
+    result = corate("derive", "A-B B-C C-D D-A", "--json", "-o", tmp_path / "out.json")
+    assert (result.code, result.out) == (0, b"")
+    told = json.loads((tmp_path / "out.json").read_text())
+    assert (told["added_edges"], told["check"]) == ([["A", "C"]], None)
+
+
+def test_the_configuration_of_a_random_field_can_be_chosen(corate):
+    chosen = {"sky": "sun", "AB": 1}
+    text = corate("derive", "sky-{AB} {AB}-C", "--form", "mrf", "--configuration", "sky=sun, AB=1", "--check").text
+    derivation = factorise("sky-{AB} {AB}-C", "mrf", configuration=chosen).derivation
+    assert text.startswith(f"{derivation}\n")
+    assert "CR(sky=sun; {AB}=1; C=0)" in text
+    assert "steps hold" in text.splitlines()[-1]
+    told = json.loads(corate("derive", "A-B", "--form", "mrf", "--configuration", "A=1", "--json").text)
+    assert told["configuration"] == {"A": 1}
 
 
 def test_variables_may_be_given(corate):
@@ -56,6 +91,12 @@ def test_output_goes_to_a_file(corate, tmp_path):
         (["A-B B-C C-A", "--form", "chain"], "has a loop"),
         (["-".join(f"X{i}" for i in range(20)), "--form", "mrf"], "at most 10"),
         (["A-B", "--given", "{"], "'{' is not a variable"),
+        (["A-B", "--configuration", "A=1"], "a configuration is for the form mrf"),
+        (["A-B", "--form", "tree", "--configuration", "A=1"], "a configuration is for the form mrf"),
+        (["A-B", "--form", "mrf", "--configuration", "C=1"], "no node 'C'"),
+        (["A-B", "--form", "mrf", "--given", "B", "--configuration", "B=1"], "no node 'B'"),
+        (["A-B", "--form", "mrf", "--configuration", "A"], "give A one value, such as A=0"),
+        (["A-B", "--form", "mrf", "--configuration", "A=0,A=1"], "give A one value"),
     ],
 )
 def test_graphs_that_cannot_be_derived_end_with_one_line(corate, arguments, told):

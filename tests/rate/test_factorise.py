@@ -144,6 +144,8 @@ def test_any_global_configuration_will_do() -> None:
     assert table.difference("P(A, B, C, D)", found.expression) < TOLERANCE
     with pytest.raises(ExpressionError, match="no node 'E'"):
         factorise("A-B", "mrf", configuration={"E": 1})
+    with pytest.raises(ExpressionError, match="a configuration is for the form mrf; the form is chain"):
+        factorise("A-B", "chain", configuration={"A": 1})
 
 
 def test_the_mrf_form_refuses_large_graphs() -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from corate.cli import shared_options as options
 from corate.cli.exits import UNUSABLE, complain
+from corate.cli.terminal import json_text
 from corate.io.streams import open_output
+
+if TYPE_CHECKING:
+    from corate.rate import Check, Factorisation
+    from corate.rate.terms import Value
 
 __all__ = ["EXAMPLES", "derive"]
 
@@ -23,6 +28,8 @@ Examples:
   corate derive "Y1-Y2-Y3" --given X --latex
   corate derive "A-B B-C C-D D-A" --form junction-tree --check
   corate derive "A-B B-C" --form mrf --html > mrf.html
+  corate derive "sky-ground" --form mrf --configuration sky=sun,ground=dry
+  corate derive "A-B B-C" --check --json | jq .factors
 """
 
 
@@ -40,12 +47,20 @@ def derive(
     given: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Variables to condition on in all terms, such as X or A,B.")
     ] = None,
+    configuration: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VALUES",
+            help="For the form mrf: the global configuration, such as A=1,B=x. Other variables are fixed to 0.",
+        ),
+    ] = None,
     latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
     html: Annotated[bool, typer.Option("--html", help="Print an HTML page.")] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Also check every step numerically on random distributions of the graph.")
     ] = False,
     seed: options.Seed = 0,
+    json: options.Json = False,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write. Default: standard output.")
     ] = None,
@@ -56,19 +71,15 @@ def derive(
     graph; --check also checks them numerically.
     """
     from corate import rate
+    from corate.rate.parsing import parse_values
 
-    if latex and html:
-        raise typer.BadParameter("use either --latex or --html, not both")
+    if latex + html + json > 1:
+        raise typer.BadParameter("use only one of --latex, --html and --json")
     names = [] if given is None else given.replace(",", " ").split()
-    found = rate.factorise(graph, form, given=names)
-    derivation = found.derivation
-    shown = derivation.latex() if latex else derivation.html() if html else str(derivation)
-    notes = [f"triangulated with {', '.join('-'.join(edge) for edge in found.added)}"] if found.added else []
-    checked = derivation.check_random(seed) if check else None
-    if checked is not None:
-        notes.append(str(checked))
-    before, after = ("<!-- ", " -->") if html else ("% ", "") if latex else ("", "")
-    text = "\n".join([shown, *(f"{before}{line}{after}" for note in notes for line in note.split("\n"))])
+    values = None if configuration is None else parse_values(configuration, rate.Graph.of(graph).nodes)
+    found = rate.factorise(graph, form, given=names, configuration=values)
+    checked = found.derivation.check_random(seed) if check else None
+    text = json_text(_facts(found, names, values, checked)) if json else _text(found, checked, latex=latex, html=html)
     with open_output(output) as stream:
         stream.write(f"{text}\n".encode())
     if checked is not None and not checked:
@@ -76,3 +87,37 @@ def derive(
             f"{len(checked.failed)} of {len(checked.steps)} steps are wrong; this is a bug in corate, please report it"
         )
         raise typer.Exit(UNUSABLE)
+
+
+def _text(found: Factorisation, checked: Check | None, *, latex: bool, html: bool) -> str:
+    """The derivation, with notes that are comments in LaTeX and HTML."""
+    derivation = found.derivation
+    shown = derivation.latex() if latex else derivation.html() if html else str(derivation)
+    notes = [f"triangulated with {', '.join('-'.join(edge) for edge in found.added)}"] if found.added else []
+    if checked is not None:
+        notes.append(str(checked))
+    before, after = ("<!-- ", " -->") if html else ("% ", "") if latex else ("", "")
+    return "\n".join([shown, *(f"{before}{line}{after}" for note in notes for line in note.split("\n"))])
+
+
+def _facts(
+    found: Factorisation, given: list[str], configuration: dict[str, Value] | None, checked: Check | None
+) -> dict[str, Any]:
+    """The derivation for JSON; expressions are texts that ``corate.rate.parse`` reads."""
+    lines = [(str(whole), step) for whole, step in found.derivation.lines()]
+    check = None
+    if checked is not None:
+        failed = [checked.steps.index(step) for step in checked.failed]
+        check = {"holds": checked.holds, "largest_difference": checked.largest, "failed_steps": failed}
+    return {
+        "form": found.form,
+        "given": given,
+        "configuration": configuration,
+        "start": str(found.derivation.start),
+        "steps": [
+            {"theorem": step.theorem, "using": step.using, "result": whole} for whole, step in lines if step is not None
+        ],
+        "factors": [str(factor) for factor in found.factors],
+        "added_edges": found.added,
+        "check": check,
+    }

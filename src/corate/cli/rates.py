@@ -1,4 +1,4 @@
-"""``corate rates``: co-occurrence rates of neighbouring labels, in a model or in labelled text."""
+"""``corate rates``: co-occurrence rates of neighbouring labels in a model or a text, or of the columns of a table."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from corate.cli import shared_options as options
+from corate.cli.column_rates import show_column_rates
 from corate.cli.shared_options import Reading, with_reading_options
 from corate.cli.terminal import escaped, is_terminal, print_json, show_table
 from corate.io.encodings import is_model
-from corate.io.streams import open_output
+from corate.io.streams import bare_suffix, open_output
 
 if TYPE_CHECKING:
     from corate.corpus import Corpus
@@ -29,6 +30,8 @@ Examples:
   corate rates train.tsv --smooth 0                  no smoothing, as in the definition
   corate rates model.corate --data train.tsv         weights of a model beside the rates of a text
   corate rates model.corate --svg rates.svg --json > rates.json
+  corate rates weather.csv --between sky,ground      values of two columns of a table
+  corate rates weather.parquet --between sky,ground --given season
 """
 
 _MAP_LABELS = 24
@@ -38,26 +41,52 @@ _PICTURE_LABELS = 120
 @with_reading_options
 def rates(
     reading: Reading,
-    source: Annotated[str, typer.Argument(metavar="MODEL|FILE", help="A model file, or text; - is standard input.")],
+    source: Annotated[
+        str, typer.Argument(metavar="MODEL|FILE", help="A model file, labelled text, or a table; - is standard input.")
+    ],
     pairs: Annotated[int, typer.Option("--pairs", "-n", min=0, help="Number of pairs of each kind to list.")] = 10,
     data: Annotated[
         str | None, typer.Option(metavar="FILE", help="For a model: labelled text whose rates are shown beside it.")
     ] = None,
     smooth: Annotated[
         float,
-        typer.Option(min=0.0, help="For text: number added to the observed and the expected count of a pair."),
+        typer.Option(min=0.0, help="For text and tables: number added to the observed and the expected count."),
     ] = 0.5,
     svg: Annotated[str | None, typer.Option(metavar="FILE", help="Also write the heat map as a picture.")] = None,
+    between: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="For a table, a CSV file with a header row or a Parquet file: show the rates of the values of these "
+            "columns, such as sky,ground.",
+        ),
+    ] = None,
+    given: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="With --between: columns that the rates are conditioned on.")
+    ] = None,
     json: options.Json = False,
 ) -> None:
-    """Show which neighbouring labels attract or avoid each other.
+    """Show which neighbouring labels attract or avoid each other, or which values of the columns of a table.
 
     The co-occurrence rate of two labels is how many times more often the second follows the first than by chance.
     Labels with a rate above 1 attract each other, and labels with a rate below 1 avoid each other; 1 means
     independence. A model whose weights are fitted has no rates. Its weights are shown instead; they are above 0 for
     labels that attract each other beyond what the words predict. --data FILE shows the rates of a text beside them. <s>
     and </s> are the start and the end of a sentence.
+
+    With --between, the rates are those of the values in the same row of a table, with the number of such rows, the
+    number expected by chance, and a test of whether the columns are independent.
     """
+    if between is not None:
+        _check_for_table(data, svg)
+        show_column_rates(source, reading, between, given, n=pairs, smooth=smooth, json=json)
+        return
+    if given is not None:
+        raise typer.BadParameter("this goes with --between", param_hint="--given")
+    if bare_suffix(source) in (".csv", ".parquet") and reading.format is options.Format.auto:
+        raise typer.BadParameter(
+            f"{source} seems to be a table; name its columns with --between, or say --format columns for labelled text"
+        )
     counted: dict[tuple[str, str], float] = {}
     if _is_model(source):
         corpus = None if data is None else reading.read(data)
@@ -76,6 +105,12 @@ def rates(
         print_json({"source": source, **{name: _as_dicts(pairs, counted) for name, pairs in listed.items()}})
     else:
         _show(attractive, repulsive, heat, counted)
+
+
+def _check_for_table(data: str | None, svg: str | None) -> None:
+    for option, value in (("--data", data), ("--svg", svg)):
+        if value is not None:
+            raise typer.BadParameter("this is for labels, not for the columns of a table", param_hint=option)
 
 
 def _as_dicts(pairs: list[LabelPair], counted: dict[tuple[str, str], float]) -> list[dict[str, Any]]:

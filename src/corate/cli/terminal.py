@@ -22,6 +22,7 @@ __all__ = [
     "count",
     "escaped",
     "is_terminal",
+    "json_text",
     "percent",
     "print_json",
     "show_table",
@@ -60,9 +61,13 @@ def escaped(text: str, escape: str = "") -> str:
 
 def print_json(values: Mapping[str, Any]) -> None:
     """Print one JSON object, with null for NaN and infinity; in ASCII unless standard output is UTF-8."""
-    ascii_only = (sys.stdout.encoding or "utf-8").lower() not in ("utf-8", "utf8")
-    text = json.dumps(_plain(values), indent=2, ensure_ascii=ascii_only, allow_nan=False)
+    text = json_text(values, ascii_only=(sys.stdout.encoding or "utf-8").lower() not in ("utf-8", "utf8"))
     print(escaped(text, r"\u{:04x}") if is_terminal() else text)
+
+
+def json_text(values: Mapping[str, Any], *, ascii_only: bool = False) -> str:
+    """One JSON object, with null for NaN and infinity."""
+    return json.dumps(_plain(values), indent=2, ensure_ascii=ascii_only, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:

@@ -8,7 +8,7 @@ from corate.corpus import Corpus
 from corate.errors import DataError
 from corate.formats import columns as column_files
 from corate.formats import detection, items, jsonl, lines
-from corate.formats.reading import Options, SkippedWarning
+from corate.formats.reading import Options, SkippedWarning, check_separator
 from corate.formats.writing import labels_to_write
 from corate.io.streams import Source, Target, bare_suffix, load, name_of, save
 
@@ -65,7 +65,7 @@ def read(
     if docstart not in ("keep", "drop"):
         raise DataError(f"docstart must be 'keep' or 'drop', not {docstart!r}")
     if separator:
-        _check_separator(separator)
+        check_separator(separator)
     options = Options(_names(columns), separator, comment, docstart == "drop", skip_bad, labelled, tuple(layout))
     name = name_of(source)
     data = load(source, encoding)
@@ -104,7 +104,7 @@ def write(
     >>> file.getvalue()
     'Ann/NAME sleeps/VERB\\n'
     """
-    _check_separator(separator)
+    check_separator(separator)
     column = labels_to_write(corpus, labels)
     if format == "columns":
         text = column_files.write(corpus, column, separator)
@@ -119,11 +119,6 @@ def write(
     else:
         raise DataError(f"unknown format {format!r}; choose one of {', '.join(_READERS)}")
     save(text, target, encoding)
-
-
-def _check_separator(separator: str) -> None:
-    if len(separator) != 1 or not separator.isascii() or separator in "\r\n\0":
-        raise DataError(f"the separator must be one ASCII character, such as a tab, not {separator!r}")
 
 
 def _names(columns: str | Sequence[str] | None) -> tuple[str, ...] | None:

@@ -16,6 +16,7 @@ __all__ = [
     "Options",
     "Parsed",
     "SkippedWarning",
+    "check_separator",
     "comment_hint",
     "corpus_of",
     "fields_of",
@@ -54,6 +55,12 @@ class Options:
     skip_bad: bool = False
     labelled: bool = True
     layout: tuple[str, ...] = ()
+
+
+def check_separator(separator: str) -> None:
+    """Raise DataError if a text cannot separate columns."""
+    if len(separator) != 1 or not separator.isascii() or separator in "\r\n\0":
+        raise DataError(f"the separator must be one ASCII character, such as a tab, not {separator!r}")
 
 
 def fields_of(line: str) -> list[str]:

@@ -42,6 +42,7 @@ from corate.rate.theorems import (
     singleton,
     unconnected,
 )
+from corate.rate.value_rates import ValueRate
 
 __all__ = [
     "CR",
@@ -71,6 +72,7 @@ __all__ = [
     "Table",
     "Term",
     "UndefinedRateError",
+    "ValueRate",
     "cit1",
     "cit2",
     "cit3",

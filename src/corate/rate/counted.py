@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from corate.errors import DataError
 from corate.rate.independence import Independence, IndependenceTest, chi_squared_tail, g_squared
 from corate.rate.tables import Discrete, Table, check_cells
+from corate.rate.value_rates import ValueRate, extreme_rates
 from corate.types import F64
 
 if TYPE_CHECKING:
@@ -155,10 +156,41 @@ class Counts(Discrete):
         if not add >= 0:
             raise DataError(f"add must not be negative, not {add}")
         check_cells(math.prod(len(self.states[name]) for name in names), names)
-        counts = np.exp(self._log_probabilities(names, {})) * self._weights.sum()
-        return Table(counts + add, names, states={name: self.states[name] for name in names})
+        return Table(self._sums(names, {}) + add, names, states={name: self.states[name] for name in names})
+
+    def rates(
+        self, between: Iterable[str], given: Iterable[str] = (), n: int = 10, *, smooth: float = 0.5
+    ) -> tuple[list[ValueRate], list[ValueRate]]:
+        """The ``n`` combinations of values that attract each other most, and the ``n`` that avoid each other most.
+
+        The rate is the number of rows with these values over the number expected if the variables were independent,
+        with ``smooth`` added to both numbers. With ``given``, the expected number is for independence given the values
+        of these variables, and combinations differ in these values, too.
+
+        >>> d = Counts.of_frame({"sky": ["sun", "sun", "rain", "rain"], "ground": ["dry", "dry", "wet", "dry"]})
+        >>> attractive, repulsive = d.rates(["sky", "ground"], smooth=0)
+        >>> attractive[0]
+        ValueRate(values=('rain', 'wet'), given=(), observed=1.0, expected=0.5, rate=2.0)
+        >>> repulsive[0].values, repulsive[0].rate
+        (('sun', 'wet'), 0.0)
+        """
+        variables, conditions = tuple(between), tuple(given)
+        names = (*variables, *conditions)
+        self.require(names)
+        if len(variables) < 2 or len(set(names)) < len(names):
+            raise DataError("rates are between at least two variables; name no variable twice")
+        if not smooth >= 0:
+            raise DataError(f"smooth must not be negative, not {smooth}")
+        check_cells(math.prod(len(self.states[name]) for name in names), names)
+        states = [self.states[name] for name in names]
+        return extreme_rates(self._sums(names, {}), states, len(variables), n, smooth)
 
     def _log_probabilities(self, free: tuple[str, ...], fixed: Mapping[str, int]) -> F64:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self._sums(free, fixed)) - np.log(self._weights.sum()), dtype=np.float64)
+
+    def _sums(self, free: tuple[str, ...], fixed: Mapping[str, int]) -> F64:
+        """The number of rows with some fixed states, over the states of the free variables, an axis for each."""
         rows, weights = self._rows, self._weights
         for name, state in fixed.items():
             kept = rows[:, self.variables.index(name)] == state
@@ -168,8 +200,7 @@ class Counts(Discrete):
         for name, size in zip(free, shape, strict=True):
             code = code * size + rows[:, self.variables.index(name)]
         sums = np.bincount(code, weights=weights, minlength=int(np.prod(shape, dtype=np.int64)))
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(sums) - np.log(self._weights.sum()), dtype=np.float64).reshape(shape)
+        return np.asarray(sums, dtype=np.float64).reshape(shape)
 
 
 def _column_names(frame: Any) -> list[Any]:

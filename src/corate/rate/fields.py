@@ -44,8 +44,8 @@ def field(graph: Graph, given: Sequence[str], configuration: Mapping[str, Value]
             f"the MRF form of {len(nodes)} nodes needs {2 ** len(nodes):,} rates; at most {MOST_NODES} nodes "
             "are allowed. Use the junction-tree form, which has no such limit"
         )
-    fixed = dict.fromkeys(nodes, 0) | dict(configuration or {})
-    graph.require(fixed)
+    fixed: dict[str, Value] = dict.fromkeys(nodes, 0) | dict(configuration or {})
+    graph.without(given).require(fixed)
     begun = start(graph, given)
     if len(nodes) == 1:
         return begun

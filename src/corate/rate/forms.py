@@ -75,6 +75,8 @@ def factorise(
     """
     if form not in FORMS:
         raise ExpressionError(f"unknown form {form!r}; there are {', '.join(FORMS)}")
+    if configuration is not None and form != "mrf":
+        raise ExpressionError(f"a configuration is for the form mrf; the form is {form}")
     conditions = [term(name).name for name in ([given] if isinstance(given, str) else given)]
     read = Graph.of(graph, given=conditions)
     inner = read.without(conditions)

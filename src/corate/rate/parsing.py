@@ -176,6 +176,20 @@ def parse_block(text: str) -> Block:
     return Block(_terms(text, ()))
 
 
+def parse_values(text: str, names: Collection[str] = ()) -> dict[str, Value]:
+    """Variables with their values; ``names`` are words to be read as one variable, such as AB.
+
+    >>> parse_values("A=1, rain=yes")
+    {'A': 1, 'rain': 'yes'}
+    """
+    found: dict[str, Value] = {}
+    for term in _terms(text, names):
+        if term.value is None or term.name in found:
+            raise ExpressionError(f"{text!r}: give {term.name} one value, such as {term.name}=0")
+        found[term.name] = term.value
+    return found
+
+
 def parse_term(text: str) -> Term:
     """One variable with any name, or ``X=0``.
 

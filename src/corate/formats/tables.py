@@ -1,0 +1,138 @@
+"""Tables with named columns: CSV files with a header row, and Parquet files.
+
+They are not labelled text, so they are not read into a corpus: :class:`corate.rate.Counts` counts their rows.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from corate.errors import DataError
+from corate.formats.reading import SkippedWarning, check_separator
+from corate.io.streams import Source, load, name_of
+
+__all__ = ["read_table"]
+
+#: The separators of CSV files that are recognised in the header row; if there are none, it is one column.
+_SEPARATORS = ",;\t"
+
+Row = tuple[int, list[Any]]
+
+
+def read_table(
+    source: Source,
+    columns: Sequence[str],
+    *,
+    encoding: str = "utf-8",
+    separator: str | None = None,
+    skip_bad: bool = False,
+) -> dict[str, list[Any]]:
+    """Some columns of a table, as a dict of lists.
+
+    The values of a CSV file are texts; its ``separator`` is a comma, a semicolon or a tab by default, whichever the
+    header row has most of. A row with an empty cell in one of the columns is an error; ``skip_bad`` leaves it out.
+
+    >>> read_table(b"day,sky,ground\\n1,sun,dry\\n2,rain,wet\\n", ["sky", "ground"])
+    {'sky': ['sun', 'rain'], 'ground': ['dry', 'wet']}
+    """
+    name = name_of(source)
+    if separator:
+        check_separator(separator)
+    if separator == '"':
+        raise DataError("the separator of a table cannot be a quotation mark; it encloses values")
+    if _is_parquet(source):
+        rows, place = _parquet_rows(os.fspath(source), columns), "row"  # type: ignore[arg-type]
+    else:
+        rows, place = _csv_rows(load(source, encoding).decode(), name, columns, separator, skip_bad), "line"
+    return _complete(rows, name, place, columns, skip_bad)
+
+
+def _complete(
+    rows: Iterable[Row], name: str, place: str, columns: Sequence[str], skip_bad: bool
+) -> dict[str, list[Any]]:
+    """The values of all rows, column by column; rows with a missing value are an error or left out."""
+    found: dict[str, list[Any]] = {column: [] for column in columns}
+    skipped: list[int] = []
+    for number, values in rows:
+        missing = next((c for c, v in zip(columns, values, strict=True) if v is None or v == "" or v != v), None)
+        if missing is None:
+            for column, value in zip(columns, values, strict=True):
+                found[column].append(value)
+        elif skip_bad:
+            skipped.append(number)
+        else:
+            raise DataError(
+                f"{name}, {place} {number}: column {missing!r} has no value; fill it in, or leave such rows out with "
+                "skip_bad=True"
+            )
+    if skipped:
+        warnings.warn(SkippedWarning(name, len(skipped), skipped[0]), stacklevel=3)
+    if not found[columns[0]]:
+        raise DataError(f"{name}: there are no rows to count{' without a missing value' if skipped else ''}")
+    return found
+
+
+def _csv_rows(text: str, name: str, columns: Sequence[str], separator: str | None, skip_bad: bool) -> Iterator[Row]:
+    """The line number and the chosen values of each row. A row of another width has no values if ``skip_bad``."""
+    between = separator or _separator(text)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=between, skipinitialspace=between != " ")
+    try:
+        header = next((fields for fields in lines if fields), None)
+        if header is None:
+            raise DataError(f"{name} is empty; a table needs a header row with the names of its columns")
+        at = _places(columns, header, name)
+        for fields in lines:
+            if len(fields) == len(header):
+                yield lines.line_num, [fields[i] for i in at]
+            elif fields and skip_bad:
+                yield lines.line_num, [None] * len(at)
+            elif fields:
+                raise DataError(
+                    f"{name}, line {lines.line_num}: the row has {len(fields)} field{'s' * (len(fields) > 1)}, and the "
+                    f"header row has {len(header)}; correct the row, or leave such rows out with skip_bad=True"
+                )
+    except csv.Error as error:
+        raise DataError(f"{name}, line {lines.line_num}: {error}") from None
+
+
+def _separator(text: str) -> str:
+    header = next((line for line in text.splitlines() if line.strip()), "")
+    return max(_SEPARATORS, key=header.count)
+
+
+def _places(columns: Sequence[str], header: Sequence[str], name: str) -> list[int]:
+    for column in columns:
+        if column not in header:
+            raise DataError(f"{name} has no column {column!r}; it has {', '.join(map(repr, header))}")
+        if header.count(column) > 1:
+            raise DataError(f"{name} has {header.count(column)} columns named {column!r}; rename all but one")
+    return [header.index(column) for column in columns]
+
+
+def _is_parquet(source: Source) -> bool:
+    if not isinstance(source, str | os.PathLike) or not os.path.isfile(source):
+        return False
+    with open(source, "rb") as file:
+        return file.read(4) == b"PAR1"
+
+
+def _parquet_rows(path: str, columns: Sequence[str]) -> Iterator[Row]:
+    """The number (from 1) and the chosen values of each row."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise DataError(f"{path} is a Parquet file; install support with: pip install corate[parquet]") from None
+    try:
+        file = parquet.ParquetFile(path)
+        _places(columns, file.schema_arrow.names, path)
+        table = file.read(columns=list(columns))
+        lists = [table.column(column).to_pylist() for column in columns]
+    except pyarrow.ArrowException as error:
+        raise DataError(f"{path} cannot be read as a Parquet file: {error}") from None
+    yield from ((number, list(values)) for number, values in enumerate(zip(*lists, strict=True), start=1))
