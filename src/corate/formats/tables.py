@@ -56,25 +56,23 @@ def _complete(
     rows: Iterable[Row], name: str, place: str, columns: Sequence[str], skip_bad: bool
 ) -> dict[str, list[Any]]:
     """The values of all rows, column by column; rows with a missing value are an error or left out."""
-    found: dict[str, list[Any]] = {column: [] for column in columns}
+    kept: list[list[Any]] = []
     skipped: list[int] = []
     for number, values in rows:
-        missing = next((c for c, v in zip(columns, values, strict=True) if v is None or v == "" or v != v), None)
-        if missing is None:
-            for column, value in zip(columns, values, strict=True):
-                found[column].append(value)
-        elif skip_bad:
+        if missing := [i for i, value in enumerate(values) if value is None or value == "" or value != value]:
+            if not skip_bad:
+                raise DataError(
+                    f"{name}, {place} {number}: column {columns[missing[0]]!r} has no value; fill it in, or leave such "
+                    "rows out with skip_bad=True"
+                )
             skipped.append(number)
         else:
-            raise DataError(
-                f"{name}, {place} {number}: column {missing!r} has no value; fill it in, or leave such rows out with "
-                "skip_bad=True"
-            )
+            kept.append(values)
     if skipped:
         warnings.warn(SkippedWarning(name, len(skipped), skipped[0]), stacklevel=3)
-    if not found[columns[0]]:
+    if not kept:
         raise DataError(f"{name}: there are no rows to count{' without a missing value' if skipped else ''}")
-    return found
+    return dict(zip(columns, map(list, zip(*kept, strict=True)), strict=True))
 
 
 def _csv_rows(text: str, name: str, columns: Sequence[str], separator: str | None, skip_bad: bool) -> Iterator[Row]:

@@ -78,10 +78,11 @@ def g_squared(
 
 def _codes(rows: NDArray[np.int64], columns: Sequence[int]) -> NDArray[np.int64]:
     """One number for each different row of some columns; 0 for all if there are no columns."""
-    if not columns:
-        return np.zeros(len(rows), np.int64)
-    _, codes = np.unique(rows[:, list(columns)], axis=0, return_inverse=True)
-    return codes.reshape(-1).astype(np.int64)
+    codes = np.zeros(len(rows), np.int64)
+    for column in columns:
+        sizes = int(rows[:, column].max(initial=0)) + 1
+        codes = np.unique(codes * sizes + rows[:, column], return_inverse=True)[1].astype(np.int64)
+    return codes
 
 
 def _values_with(joint: NDArray[np.int64], z: NDArray[np.int64], n: int) -> NDArray[np.int64]:
