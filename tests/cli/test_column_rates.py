@@ -91,7 +91,7 @@ def test_tables_are_printed(corate, table):
     lines = corate("rates", table, "--between", "sky,ground").text.splitlines()
     assert lines[0] == "values that attract each other"
     assert lines[1].split() == ["sky", "ground", "observed", "expected", "rate"]
-    assert lines[2].split()[:4] == ["sun", "dry", "4", "2.5"]
+    assert lines[2].split()[:4] == ["sun", "dry", "4", "2.50"]
     assert "values that avoid each other" in lines
     assert lines[-1] == str(Counts.of_frame(ROWS).test("sky", "ground"))
 

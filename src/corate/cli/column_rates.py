@@ -90,7 +90,7 @@ def _show(listed: dict[str, list[ValueRate]], tests: Sequence[IndependenceTest],
     for title, kind in (("attract", "attractive"), ("avoid", "repulsive")):
         if listed[kind]:
             cells = [
-                [*map(str, (*r.values, *r.given)), count(r.observed), f"{r.expected:,.1f}", f"{r.rate:.3g}"]
+                [*map(str, (*r.values, *r.given)), count(r.observed), f"{r.expected:,.2f}", f"{r.rate:.3g}"]
                 for r in listed[kind]
             ]
             show_table(cells, [*names, "observed", "expected", "rate"], title=f"values that {title} each other")
