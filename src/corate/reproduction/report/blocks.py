@@ -121,7 +121,7 @@ def _table_html(table: Table) -> str:
         first, *rest = row
         cells = [f"<th scope=row>{_cell(first)}</th>", *(f"<td>{_cell(cell)}</td>" for cell in rest)]
         body.append(f"<tr>{''.join(cells)}</tr>")
-    caption = f"<caption>{_inline(table.caption)}</caption>" if table.caption else ""
+    caption = f"<caption><span>{_inline(table.caption)}</span></caption>" if table.caption else ""
     return (
         f"<div class=wide tabindex=0><table>{caption}<thead><tr>{head}</tr></thead>"
         f"<tbody>{''.join(body)}</tbody></table></div>"

@@ -54,6 +54,7 @@ h3{margin:2rem 0 .5rem}p,ul{max-width:46rem}a{color:var(--link)}nav ul{columns:2
 pre{background:var(--band);padding:.75rem 1rem;overflow-x:auto;border-radius:6px;line-height:1.5}
 .wide{overflow-x:auto;margin:1rem 0}table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.93rem}
 caption{text-align:left;font-weight:600;padding:.3rem 0}
+caption span{position:sticky;left:0;display:inline-block;max-width:min(46rem,calc(100vw - 2rem))}
 th,td{padding:.4rem .55rem;border-bottom:1px solid var(--line);text-align:right;vertical-align:top;white-space:nowrap}
 thead th{background:var(--band);vertical-align:bottom}th:first-child{text-align:left;font-weight:600}
 tbody th{position:sticky;left:0;background:var(--ground)}
