@@ -5,8 +5,10 @@ Counting needs names, not numbers, so numeric attributes are first binned by the
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from corate.corpus import Attributes, Corpus, StringTable
 from corate.errors import FeatureError
 from corate.ragged import offsets_of
 
-__all__ = ["Bins", "FeatureFunction", "groups_of", "with_features"]
+__all__ = ["Bins", "FeatureFunction", "check_picklable", "groups_of", "with_features"]
 
 #: Takes a sentence (a list of words, or of tuples if there are several columns) and a position. Returns the features of
 #: that token: a list of names, or a mapping as in python-crfsuite.
@@ -51,6 +53,26 @@ def with_features(corpus: Corpus, function: FeatureFunction) -> Corpus:
     return replace(
         corpus, attributes=attributes if corpus.attributes is None else _joined(corpus.attributes, attributes)
     )
+
+
+def check_picklable(function: FeatureFunction | None) -> None:
+    """Raise FeatureError if pickle cannot find a function by its name, as a lambda or a function in a function.
+
+    >>> check_picklable(lambda words, i: [words[i]])
+    Traceback (most recent call last):
+    corate.errors.FeatureError: a tagger is pickled with the name of its feature function, and '<lambda>' of the ...
+    """
+    if not isinstance(function, FunctionType):
+        return
+    found: Any = sys.modules.get(function.__module__)
+    for name in function.__qualname__.split("."):
+        found = getattr(found, name, None)
+    if found is not function:
+        raise FeatureError(
+            f"a tagger is pickled with the name of its feature function, and {function.__qualname__!r} of the module "
+            f"{function.__module__!r} cannot be imported by name; define the function with def at the top level of a "
+            "module, or save the tagger and load it with features="
+        )
 
 
 def _joined(a: Attributes, b: Attributes) -> Attributes:

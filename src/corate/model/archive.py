@@ -26,7 +26,7 @@ from corate.model.chain import ChainModel
 from corate.model.tagger import Tagger
 from corate.ragged import offsets_of
 
-__all__ = ["load", "save"]
+__all__ = ["from_bytes", "load", "save", "to_bytes"]
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -45,6 +45,22 @@ _TENSOR = re.compile(
 
 def save(tagger: Tagger, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False) -> int:
     """Write a tagger to a file, completely or not at all; returns the size in bytes."""
+    return container.write(path, *_content(tagger, counts, half))
+
+
+def to_bytes(tagger: Tagger) -> bytes:
+    """The bytes of a tagger's model file."""
+    return b"".join(container.encode(*_content(tagger, counts=True, half=False)))
+
+
+def from_bytes(data: bytes, features: FeatureFunction | None = None) -> Tagger:
+    """A tagger from the bytes of its model file, checked as by `load`."""
+    shown = "the bytes of the model"
+    return _checked(*container.decode(np.frombuffer(data, np.uint8), shown), features, shown)
+
+
+def _content(tagger: Tagger, counts: bool, half: bool) -> tuple[Tensors, dict[str, Any]]:
+    """The tensors and the header of a tagger's model file."""
     tensors: Tensors = {}
     header: dict[str, Any] = {
         "order": tagger.model.order,
@@ -59,7 +75,7 @@ def save(tagger: Tagger, path: str | os.PathLike[str], *, counts: bool = True, h
     _put_model(tensors, header, tagger.model, half)
     if counts and tagger.counts is not None:
         _put_counts(tensors, header, tagger.counts)
-    return container.write(path, tensors, header)
+    return tensors, header
 
 
 def load(path: str | os.PathLike[str], *, features: FeatureFunction | None = None, mmap: bool = False) -> Tagger:
@@ -79,16 +95,19 @@ def load(path: str | os.PathLike[str], *, features: FeatureFunction | None = Non
     >>> tagger.tag(["the", "cat"])
     ['DET', 'NOUN']
     """
-    tensors, header = container.read(path, mmap=mmap)
+    return _checked(*container.read(path, mmap=mmap), features, os.fspath(path))
+
+
+def _checked(tensors: Tensors, header: dict[str, Any], features: FeatureFunction | None, shown: str) -> Tagger:
+    """The tagger of these tensors; raises ModelError, which names the file, if there is none."""
     try:
         _refuse_unknown(tensors, header)
         return _tagger(tensors, header, features)
     except ModelError as error:
-        raise ModelError(f"{os.fspath(path)}: {error}") from None
+        raise ModelError(f"{shown}: {error}") from None
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, FeatureError) as error:
         raise ModelError(
-            f"{os.fspath(path)}: the file contains no model that corate can use ({type(error).__name__}: {error}); "
-            "train it again"
+            f"{shown}: the file contains no model that corate can use ({type(error).__name__}: {error}); train it again"
         ) from None
 
 

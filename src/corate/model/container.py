@@ -29,7 +29,7 @@ from corate.corpus import StringTable
 from corate.errors import ModelError
 from corate.io.atomic import replacing
 
-__all__ = ["FORMAT_VERSION", "narrow", "pack_table", "read", "unpack_table", "write"]
+__all__ = ["FORMAT_VERSION", "decode", "encode", "narrow", "pack_table", "read", "unpack_table", "write"]
 
 #: The version that is written, and the newest that can be read.
 FORMAT_VERSION = 1
@@ -83,23 +83,28 @@ def write(path: str | os.PathLike[str], tensors: Mapping[str, Array], header: Ma
     >>> size % 4, tensors["weights"].tolist(), header
     (0, [0.0, 1.0, 2.0], {'method': 'empirical'})
     """
-    flat = {name: _little_endian(name, tensor) for name, tensor in tensors.items()}
-    # Wide items first, so that every tensor is aligned with no gaps between them; then by name.
-    names = sorted(flat, key=lambda name: (-flat[name].dtype.itemsize, name))
-    beginning = _encode_header(flat, names, header)
-    blocks: list[bytes | memoryview] = [flat[name].reshape(-1).view(np.uint8).data for name in names]
-    digest = _digest([beginning, *blocks])
-    beginning = beginning.replace(_NO_HASH.encode(), digest.encode(), 1)
+    blocks = encode(tensors, header)
     try:
         with replacing(path) as file:
-            for block in (beginning, *blocks):
+            for block in blocks:
                 file.write(block)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise ModelError(
             f"{os.fspath(path)}: the model cannot be written ({why}); the previous file, if any, is unchanged"
         ) from error
-    return len(beginning) + sum(map(len, blocks))
+    return sum(map(len, blocks))
+
+
+def encode(tensors: Mapping[str, Array], header: Mapping[str, Any]) -> list[bytes | memoryview]:
+    """The bytes of a model file, in pieces. Raises ModelError as `write` does."""
+    flat = {name: _little_endian(name, tensor) for name, tensor in tensors.items()}
+    # Wide items first, so that every tensor is aligned with no gaps between them; then by name.
+    names = sorted(flat, key=lambda name: (-flat[name].dtype.itemsize, name))
+    beginning = _encode_header(flat, names, header)
+    blocks: list[bytes | memoryview] = [flat[name].reshape(-1).view(np.uint8).data for name in names]
+    digest = _digest([beginning, *blocks])
+    return [beginning.replace(_NO_HASH.encode(), digest.encode(), 1), *blocks]
 
 
 def read(
@@ -117,7 +122,11 @@ def read(
     Raises ModelError for a missing file, a directory, a damaged file, a file that is not a model, or a newer format.
     """
     shown = os.fspath(path)
-    content = _content(shown, mmap)
+    return decode(_content(shown, mmap), shown, verify=verify)
+
+
+def decode(content: Bytes, shown: str, *, verify: bool = True) -> tuple[dict[str, Array], dict[str, Any]]:
+    """The tensors and the header of a model file from its bytes, checked as by `read`. ``shown`` is for messages."""
     version, hash_at, start = _check_beginning(shown, content)
     if verify and _digest_of(content, hash_at) != content[hash_at : hash_at + len(_NO_HASH)].tobytes().decode():
         raise ModelError(

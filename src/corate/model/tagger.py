@@ -17,7 +17,7 @@ from corate.arguments import check_threads
 from corate.corpus import Column, Corpus, StringTable, Token, listed
 from corate.counting.counts import Counts
 from corate.errors import DataError, FeatureError, ModelError
-from corate.features.ready_made import Bins, FeatureFunction, with_features
+from corate.features.ready_made import Bins, FeatureFunction, check_picklable, with_features
 from corate.features.vocabulary import Vocabulary, column_arrays
 from corate.formats.columns import first_row, unwritable_label, width_of
 from corate.formats.reading import comment_hint
@@ -51,7 +51,7 @@ class FeatureWeight(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Tagger:
-    """Labels sentences.
+    """Labels sentences. Any number of threads may use one tagger, and taggers can be pickled and copied.
 
     >>> import corate
     >>> sentences = [[("the", "DET"), ("dog", "NOUN"), ("barks", "VERB")], [("a", "DET"), ("cat", "NOUN")]]
@@ -352,6 +352,22 @@ class Tagger:
         from corate.model.archive import save
 
         return save(self if rare < 2 else self.pruned(rare), path, counts=counts, half=half)
+
+    # A pickle holds the bytes of the model file, which are checked when they are read, and the function by reference.
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from corate.model.archive import from_bytes, to_bytes
+
+        check_picklable(self.function)
+        return from_bytes, (to_bytes(self), self.function)
+
+    def __copy__(self) -> Tagger:
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tagger:
+        from corate.model.archive import from_bytes, to_bytes
+
+        return from_bytes(to_bytes(self), self.function)
 
     # -- inputs --------------------------------------------------------------------------------------------------
 
