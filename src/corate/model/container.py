@@ -19,7 +19,7 @@ import mmap
 import os
 import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -29,7 +29,18 @@ from corate.corpus import StringTable
 from corate.errors import ModelError
 from corate.io.atomic import replacing
 
-__all__ = ["FORMAT_VERSION", "decode", "encode", "narrow", "pack_table", "read", "unpack_table", "write"]
+__all__ = [
+    "FORMAT_VERSION",
+    "content_of",
+    "decode",
+    "encode",
+    "narrow",
+    "pack_table",
+    "read",
+    "unpack_table",
+    "write",
+    "write_blocks",
+]
 
 #: The version that is written, and the newest that can be read.
 FORMAT_VERSION = 1
@@ -83,7 +94,11 @@ def write(path: str | os.PathLike[str], tensors: Mapping[str, Array], header: Ma
     >>> size % 4, tensors["weights"].tolist(), header
     (0, [0.0, 1.0, 2.0], {'method': 'empirical'})
     """
-    blocks = encode(tensors, header)
+    return write_blocks(path, encode(tensors, header))
+
+
+def write_blocks(path: str | os.PathLike[str], blocks: Sequence[bytes | memoryview]) -> int:
+    """Write the blocks of a model file, all or nothing, and return its size in bytes. Raises ModelError."""
     try:
         with replacing(path) as file:
             for block in blocks:
@@ -122,7 +137,7 @@ def read(
     Raises ModelError for a missing file, a directory, a damaged file, a file that is not a model, or a newer format.
     """
     shown = os.fspath(path)
-    return decode(_content(shown, mmap), shown, verify=verify)
+    return decode(content_of(shown, mmap), shown, verify=verify)
 
 
 def decode(content: Bytes, shown: str, *, verify: bool = True) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -268,8 +283,11 @@ def _digest(blocks: Iterable[bytes | memoryview]) -> str:
 # -- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _content(path: str, mapped: bool) -> Bytes:
-    """The bytes of the file. It is not mapped on Windows, which cannot replace a mapped file."""
+def content_of(path: str, mapped: bool) -> Bytes:
+    """The bytes of a file, read-only. It is not mapped on Windows, which cannot replace a mapped file.
+
+    Raises ModelError if there is no such file, or if it cannot be read.
+    """
     try:
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):  # opening a pipe would block
