@@ -22,7 +22,10 @@ from corate.ragged import take_rows
 from corate.spans import convert
 from corate.types import Offsets
 
-__all__ = ["Attributes", "Column", "Corpus", "StringTable"]
+__all__ = ["JOINER", "Attributes", "Column", "Corpus", "StringTable"]
+
+#: What joins the key and the value of a mapping in the name of a feature, unless another is given.
+JOINER = "="
 
 _LARGEST = float(np.finfo(np.float32).max)  # largest value of a numeric feature
 
@@ -122,13 +125,15 @@ class Attributes:
     ids: IntArray
     names: StringTable
     values: NDArray[np.float32] | None = None
+    #: What joins the keys and values of mappings in the names; None if no name comes from a mapping.
+    joiner: str | None = None
 
     @classmethod
-    def of(cls, tokens: Iterable[Iterable[str] | Mapping[str, Any]]) -> Attributes:
+    def of(cls, tokens: Iterable[Iterable[str] | Mapping[str, Any]], joiner: str = JOINER) -> Attributes:
         """Build from the attributes of each token: a list of names, or a mapping as in python-crfsuite.
 
         In a mapping, a string value is part of the name (``{"w": "the"}`` is ``w=the``), True means the name alone,
-        False and None mean no feature, and a number is the feature's value.
+        False and None mean no feature, and a number is the feature's value. ``joiner`` is between a key and its string.
 
         >>> a = Attributes.of([["bias", "w=to"], {"w": "be", "upper": False, "length": 2.0}])
         >>> a.names.to_list(), a.offsets.tolist(), a.values.tolist()
@@ -137,14 +142,16 @@ class Attributes:
         names: list[str] = []
         values: list[float] = []
         offsets = [0]
+        joined = False
         for index, token in enumerate(tokens):
             if isinstance(token, Mapping):
                 for key, value in token.items():
                     if value is None or value is False:
                         continue
                     if isinstance(value, str):
-                        names.append(f"{key}={value}")
+                        names.append(f"{key}{joiner}{value}")
                         values.append(1.0)
+                        joined = True
                     else:
                         names.append(str(key))
                         values.append(_finite(value, str(key), index))
@@ -160,7 +167,8 @@ class Attributes:
         table, ids = StringTable.intern(names)
         numbers = np.asarray(values, dtype=np.float32)
         plain = bool(np.all(numbers == 1.0))
-        return cls(np.asarray(offsets, dtype=np.int64), ids, table, None if plain else numbers)
+        values_or_none = None if plain else numbers
+        return cls(np.asarray(offsets, dtype=np.int64), ids, table, values_or_none, joiner if joined else None)
 
     def take(self, tokens: NDArray[np.int64]) -> Attributes:
         """The attributes of the given tokens. They share the names."""
@@ -270,8 +278,13 @@ class Corpus:
         cls,
         sentences: Iterable[Iterable[Iterable[str] | Mapping[str, Any]]],
         labels: Iterable[Iterable[str]] | None = None,
+        *,
+        joiner: str = JOINER,
     ) -> Corpus:
         """Build from ready-made features, in the form that python-crfsuite and sklearn-crfsuite use.
+
+        ``joiner`` joins the keys and the strings of mappings: ``{"w": "a"}`` is the feature ``w=a``. For a CRFsuite
+        model, whose features were joined by python-crfsuite, it is ``":"``.
 
         >>> Corpus.from_features([[{"w": "a"}, {"w": "b"}]], [["X", "Y"]])
         Corpus(1 sentences, 2 tokens, 2 attributes, 2 labels)
@@ -282,7 +295,7 @@ class Corpus:
             tokens.extend(listed(sentence, f"sentence {s}", "tokens"))
             offsets.append(len(tokens))
         label = None if labels is None else _label_column(labels, offsets)
-        return cls((), np.asarray(offsets, dtype=np.int64), label, Attributes.of(tokens))
+        return cls((), np.asarray(offsets, dtype=np.int64), label, Attributes.of(tokens, joiner))
 
     # -- looking -------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.corpus import Attributes, Corpus, StringTable
+from corate.corpus import JOINER, Attributes, Corpus, StringTable
 from corate.errors import DataError
 from corate.features.vocabulary import Vocabulary
 from corate.ragged import offsets_of, take_rows
@@ -128,7 +128,7 @@ class Counts:
         features, strings = vocabulary.fit(corpus, threads)
         ready = corpus.attributes
         if ready is not None:
-            vocabulary = replace(vocabulary, attributes=ready.names)
+            vocabulary = replace(vocabulary, attributes=ready.names, joiner=ready.joiner or JOINER)
         words = None if word is None or word not in strings else strings[word]
         tokens = Tokens(features, words, ids, corpus.offsets, ready)
         table = count_features(tokens, vocabulary, len(labels), threads)

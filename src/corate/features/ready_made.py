@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corate.corpus import Attributes, Corpus, StringTable
+from corate.corpus import JOINER, Attributes, Corpus, StringTable
 from corate.errors import FeatureError
 from corate.ragged import offsets_of
 
-__all__ = ["Bins", "FeatureFunction", "check_picklable", "groups_of", "with_features"]
+__all__ = ["Bins", "FeatureFunction", "check_joiner", "check_picklable", "groups_of", "with_features"]
 
 #: Takes a sentence (a list of words, or of tuples if there are several columns) and a position. Returns the features of
 #: that token: a list of names, or a mapping as in python-crfsuite.
@@ -26,12 +26,28 @@ FeatureFunction = Callable[[Sequence[Any], int], "Iterable[str] | Mapping[str, A
 
 #: Number of bins of a numeric attribute.
 BINS = 8
-#: With at most this many names without "=", each is a separate expert; otherwise they share one.
+#: With at most this many names without a joiner, each is a separate expert; otherwise they share one.
 MOST_FLAGS = 64
 
 
-def with_features(corpus: Corpus, function: FeatureFunction) -> Corpus:
+def check_joiner(attributes: Attributes | None, joiner: str) -> None:
+    """Raise FeatureError if the names of attributes were joined in another way than those of a model.
+
+    >>> check_joiner(Attributes.of([{"w": "the"}]), ":")
+    Traceback (most recent call last):
+    corate.errors.FeatureError: the features are named like 'key=value', but ... like 'key:value'; make the corpus ...
+    """
+    if attributes is not None and attributes.joiner not in (None, joiner):
+        raise FeatureError(
+            f"the features are named like 'key{attributes.joiner}value', but those of the model like "
+            f"'key{joiner}value'; make the corpus with Corpus.from_features(..., joiner={joiner!r})"
+        )
+
+
+def with_features(corpus: Corpus, function: FeatureFunction, joiner: str = JOINER) -> Corpus:
     """The corpus with the attributes that a function returns for each token, added to its own attributes.
+
+    ``joiner`` joins the keys and the strings of mappings.
 
     >>> corpus = Corpus.from_sentences([["to", "be"]])
     >>> corpus = with_features(corpus, lambda words, i: {"next": i + 1 < len(words)})
@@ -49,7 +65,7 @@ def with_features(corpus: Corpus, function: FeatureFunction) -> Corpus:
                     f"the feature function failed at sentence {s}, token {i} ({sentence[i]!r}): "
                     f"{type(error).__name__}: {error}"
                 ) from error
-    attributes = Attributes.of(found)
+    attributes = Attributes.of(found, joiner)
     return replace(
         corpus, attributes=attributes if corpus.attributes is None else _joined(corpus.attributes, attributes)
     )
@@ -89,7 +105,7 @@ def _joined(a: Attributes, b: Attributes) -> Attributes:
         values = np.ones(len(out), np.float32)
         values[mine] = 1.0 if a.values is None else a.values
         values[theirs] = 1.0 if b.values is None else b.values
-    return Attributes(offsets, out, names, values)
+    return Attributes(offsets, out, names, values, b.joiner or a.joiner)
 
 
 @dataclass(frozen=True)
@@ -133,7 +149,7 @@ class Bins:
             ids[here] = len(names) + len(added) + bins
             added += [f"{name}=bin {b}" for b in range(len(self.edges[name]) + 1)]
         table, places = StringTable.intern([*names, *added])  # a bin and an attribute may have the same name
-        return _without_unused(Attributes(attributes.offsets, places[ids], table))
+        return _without_unused(Attributes(attributes.offsets, places[ids], table, joiner=attributes.joiner))
 
 
 def _without_unused(attributes: Attributes) -> Attributes:
@@ -145,14 +161,14 @@ def _without_unused(attributes: Attributes) -> Attributes:
     return replace(attributes, ids=(np.cumsum(used) - 1).astype(np.int32)[attributes.ids], names=table)
 
 
-def groups_of(names: StringTable) -> tuple[NDArray[np.int32], list[str]]:
-    """The expert of each attribute: the text before its "=", which is treated like a template.
+def groups_of(names: StringTable, joiner: str = JOINER) -> tuple[NDArray[np.int32], list[str]]:
+    """The expert of each attribute: the text before its "=", or another joiner, which is treated like a template.
 
     >>> groups_of(StringTable.intern(["w=to", "w=be", "bias"])[0])
     (array([0, 0, 1], dtype=int32), ['w', 'bias'])
     """
     texts = names.to_list()
-    flags = sum("=" not in name for name in texts)
-    heads = [name.split("=", 1)[0] if "=" in name or flags <= MOST_FLAGS else "(others)" for name in texts]
+    flags = sum(joiner not in name for name in texts)
+    heads = [name.split(joiner, 1)[0] if joiner in name or flags <= MOST_FLAGS else "(others)" for name in texts]
     table, ids = StringTable.intern(heads)
     return ids, table.to_list()

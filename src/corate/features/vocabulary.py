@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.corpus import Corpus, StringTable
+from corate.corpus import JOINER, Corpus, StringTable
 from corate.features.templates import Atom, Template
 from corate.features.word_functions import WordFunction
 from corate.ragged import offsets_of
@@ -43,6 +43,7 @@ class Vocabulary:
     columns: tuple[str, ...]
     map: _native.FeatureMap = field(repr=False)
     attributes: StringTable | None = None
+    joiner: str = JOINER  # of the keys and values of mappings, in the names of the attributes
 
     @property
     def n_attributes(self) -> int:
@@ -100,7 +101,7 @@ class Vocabulary:
         strings = [self.map.strings(c) for c in range(len(self.columns))]
         values = [self.map.values(f) for f in range(len(self.functions()))]
         fresh.map.restore(strings, values, keys)
-        return replace(fresh, attributes=self.attributes), np.concatenate(kept).astype(np.int64)
+        return replace(fresh, attributes=self.attributes, joiner=self.joiner), np.concatenate(kept).astype(np.int64)
 
     # -- numbers and names ---------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from corate.features.ready_made import Bins, FeatureFunction
 from corate.features.templates import lexicons_of, parse
 from corate.features.vocabulary import Vocabulary
 from corate.label_scores import EdgeScores, SparseRows
-from corate.model import container
+from corate.model import container, crfsuite
 from corate.model.chain import ChainModel
 from corate.model.tagger import Tagger
 from corate.ragged import offsets_of
@@ -33,7 +33,10 @@ Tensors = dict[str, NDArray[Any]]
 #: Entries of a record that are not stored, so that the same training gives the same file.
 _NOT_STORED = ("seconds",)
 #: The members that a header may have, the members of its member ``model``, and the names of tensors.
-_HEADER = {"order", "columns", "templates", "rungs", "needs_function", "bins", "record", "lexicons", "model", "counts"}
+_HEADER = {
+    "order", "columns", "templates", "rungs", "needs_function", "bins", "record", "lexicons", "model", "counts",
+    "joiner",
+}  # fmt: skip
 _MODEL = {"rungs", "rung_bases", "word_column", "all_labels", "floor", "edge_weight", "locally_normalised"}
 _TENSOR = re.compile(
     r"(labels|attributes|(strings|values)\.\d+|lexicon\.\d+\.(keys|classes))\.(data|offsets)|lexicon\.\d+\.values"
@@ -41,6 +44,8 @@ _TENSOR = re.compile(
     r"|(edges|rows|weights|edge_weights|triples)\.(lengths|labels|scores)"
     r"|counts\.(lengths|labels|counts)|pairs\.(origin|to|counts)"
 )
+#: What joined keys and values in the names of attributes when the header had no member ``joiner``.
+_FIRST_JOINER = "="
 
 
 def save(tagger: Tagger, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False) -> int:
@@ -81,6 +86,8 @@ def _content(tagger: Tagger, counts: bool, half: bool) -> tuple[Tensors, dict[st
 def load(path: str | os.PathLike[str], *, features: FeatureFunction | None = None, mmap: bool = False) -> Tagger:
     """Read a tagger. ``features`` is the feature function that it was trained with, if any.
 
+    The file may also be a CRFsuite model; it is recognised by its first bytes.
+
     The file is read into memory. ``mmap=True`` maps it instead, so that processes that load the same model share its
     memory. Then the file must not change while the tagger is in use: a program that overwrites it in place changes the
     labels, or ends this process with a bus error (SIGBUS). ``Tagger.save`` never overwrites in place.
@@ -95,6 +102,8 @@ def load(path: str | os.PathLike[str], *, features: FeatureFunction | None = Non
     >>> tagger.tag(["the", "cat"])
     ['DET', 'NOUN']
     """
+    if crfsuite.recognised(path):
+        return crfsuite.load(path, features)
     return _checked(*container.read(path, mmap=mmap), features, os.fspath(path))
 
 
@@ -192,6 +201,8 @@ def _put_vocabulary(tensors: Tensors, header: dict[str, Any], vocabulary: Vocabu
         _put_keys(tensors, f"keys.{i}", keys)
     if vocabulary.attributes is not None:
         _put_strings(tensors, "attributes", vocabulary.attributes)
+        if vocabulary.joiner != _FIRST_JOINER:
+            header["joiner"] = vocabulary.joiner
     lexicons = lexicons_of(vocabulary.templates, vocabulary.rungs)
     header["lexicons"] = list(lexicons)
     for i, lexicon in enumerate(lexicons.values()):
@@ -226,9 +237,10 @@ def _get_vocabulary(tensors: Tensors, header: dict[str, Any]) -> Vocabulary:
     )
     if "attributes.data" not in tensors:
         return vocabulary
-    return Vocabulary(
-        vocabulary.templates, vocabulary.rungs, vocabulary.columns, vocabulary.map, _get_distinct(tensors, "attributes")
-    )
+    joiner = header.get("joiner", _FIRST_JOINER)
+    if not isinstance(joiner, str):
+        raise ModelError(f"the model joins keys and values with {joiner!r}, which is no text; train it again")
+    return replace(vocabulary, attributes=_get_distinct(tensors, "attributes"), joiner=joiner)
 
 
 # -- model -----------------------------------------------------------------------------------------------------------

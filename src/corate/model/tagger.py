@@ -16,8 +16,8 @@ from corate import _native
 from corate.arguments import check_threads
 from corate.corpus import Column, Corpus, StringTable, Token, listed
 from corate.counting.counts import Counts
-from corate.errors import DataError, FeatureError, ModelError
-from corate.features.ready_made import Bins, FeatureFunction, check_picklable, with_features
+from corate.errors import ConfigError, DataError, FeatureError, ModelError
+from corate.features.ready_made import Bins, FeatureFunction, check_joiner, check_picklable, with_features
 from corate.features.vocabulary import Vocabulary, column_arrays
 from corate.formats.columns import first_row, unwritable_label, width_of
 from corate.formats.reading import comment_hint
@@ -115,9 +115,9 @@ class Tagger:
 
     def __repr__(self) -> str:
         words = f"{len(self.words)} words, " if len(self.words) else ""
-        return (
-            f"Tagger({self.method}, {len(self.labels)} labels, {words}trained on {self.record['sentences']} sentences)"
-        )
+        sentences = self.record["sentences"]  # 0 if the file did not say
+        trained = f"trained on {sentences} sentences" if sentences else f"{self.record['features']} features"
+        return f"Tagger({self.method}, {len(self.labels)} labels, {words}{trained})"
 
     # -- tagging -------------------------------------------------------------------------------------------------
 
@@ -343,15 +343,40 @@ class Tagger:
         counts = replace(self.counts, vocabulary=vocabulary, table=self.counts.table.take(rows))
         return replace(self, vocabulary=vocabulary, model=model, counts=counts)
 
-    def save(self, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False, rare: int = 0) -> int:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        counts: bool = True,
+        half: bool = False,
+        rare: int = 0,
+        format: str | None = None,
+        bias: str | None = None,
+    ) -> int:
         """Write the model file and return its size in bytes.
 
         Without ``counts`` the file is smaller, and the model cannot be updated. ``half`` stores scores in 16 bits.
         Conjunctions seen less than ``rare`` times are left out.
+
+        ``format`` is ``"corate"`` or ``"crfsuite"``. By default it is ``"crfsuite"`` for a path that ends in
+        ``.crfsuite``, else ``"corate"``. A CRFsuite file can hold models of the first order on ready-made features,
+        with weights of features and of label pairs only; ModelError says what else a model has. The weights that a
+        model gives to labels by themselves become weights of the feature ``bias``, which every token must then have.
         """
+        if format not in (None, "corate", "crfsuite"):
+            raise ConfigError(f"format must be 'corate' or 'crfsuite', not {format!r}", option="format")
+        tagger = self if rare < 2 else self.pruned(rare)
+        if format == "crfsuite" or (format is None and os.fspath(path).lower().endswith(".crfsuite")):
+            from corate.model import crfsuite
+
+            if half:
+                raise ConfigError("a CRFsuite file stores weights in 64 bits; omit half=True", option="half")
+            return crfsuite.save(tagger, path, bias)
         from corate.model.archive import save
 
-        return save(self if rare < 2 else self.pruned(rare), path, counts=counts, half=half)
+        if bias is not None:
+            raise ConfigError("bias= is for CRFsuite files; a corate file stores the weights of labels", option="bias")
+        return save(tagger, path, counts=counts, half=half)
 
     # A pickle holds the bytes of the model file, which are checked when they are read, and the function by reference.
 
@@ -383,7 +408,7 @@ class Tagger:
             for s, sentence in enumerate(listed(sentences, "the sentences", "lists of tokens"))
         ]
         if not self.vocabulary.columns and self.function is None:
-            return Corpus.from_features(lists)
+            return Corpus.from_features(lists, joiner=self.vocabulary.joiner)
         return Corpus.from_sentences(lists, columns=self._names(lists))
 
     def _names(self, sentences: list[list[Token]]) -> tuple[str, ...]:
@@ -416,9 +441,10 @@ class Tagger:
         if self.vocabulary.attributes is None:
             return column_arrays(corpus, self.vocabulary.columns), None
         if self.function is not None:
-            corpus = with_features(corpus, self.function)
+            corpus = with_features(corpus, self.function, self.vocabulary.joiner)
         if corpus.attributes is None:
             raise FeatureError("the model was trained on ready-made features; give them, or load it with features=")
+        check_joiner(corpus.attributes, self.vocabulary.joiner)
         attributes = corpus.attributes if self.bins is None else self.bins.apply(corpus.attributes)
         known = self.vocabulary.attributes.find(attributes.names)
         ready = (attributes.offsets, known[attributes.ids], attributes.values)

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.arguments import check_seed, check_threads
-from corate.corpus import Corpus
+from corate.corpus import JOINER, Corpus
 from corate.counting.counts import Counts, label_ids
 from corate.errors import FeatureError, ModelError
 from corate.features import FeatureSource, resolve
-from corate.features.ready_made import Bins, FeatureFunction, with_features
+from corate.features.ready_made import Bins, FeatureFunction, check_joiner, with_features
 from corate.features.related_words import learn_lexicons
 from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
@@ -229,10 +229,13 @@ def _prepare(
     if origin is not None:
         function, bins = origin.function, origin.bins
     binned = empirical or bins is not None
-    ready, bins = _ready(corpus, function, bins, binned=binned)
+    joiner = None if origin is None else origin.vocabulary.joiner
+    ready, bins = _ready(corpus, function, bins, binned=binned, joiner=joiner)
     if not binned:
         refuse_too_large_values(ready)
-    held_out_ready = None if held_out is None else _ready(held_out, function, bins, binned=binned)[0]
+    if joiner is None and ready.attributes is not None:
+        joiner = ready.attributes.joiner
+    held_out_ready = None if held_out is None else _ready(held_out, function, bins, binned=binned, joiner=joiner)[0]
     used = _node_templates(templates) if empirical else [t for t in templates if t.atoms]
     return _Prepared(ready, held_out_ready, used, bins, function)
 
@@ -339,11 +342,21 @@ def _layout(corpus: Corpus) -> list[str]:
 
 
 def _ready(
-    corpus: Corpus, function: FeatureFunction | None, bins: Bins | None = None, *, binned: bool = True
+    corpus: Corpus,
+    function: FeatureFunction | None,
+    bins: Bins | None = None,
+    *,
+    binned: bool = True,
+    joiner: str | None = None,
 ) -> tuple[Corpus, Bins | None]:
-    """The corpus with the function's features; if ``binned``, numeric features are binned."""
+    """The corpus with the function's features; if ``binned``, numeric features are binned.
+
+    Features must be joined with ``joiner``, unless it is None. Raises FeatureError.
+    """
     if function is not None:
-        corpus = with_features(corpus, function)
+        corpus = with_features(corpus, function, joiner or JOINER)
+    if joiner is not None:
+        check_joiner(corpus.attributes, joiner)
     if corpus.attributes is None or not binned:
         return corpus, None
     bins = bins or Bins.of(corpus.attributes)
@@ -368,7 +381,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
         raise ModelError(
             "this model was saved without its counts, so it cannot be updated; train it again and keep the counts"
         )
-    ready, _ = _ready(corpus, tagger.function, tagger.bins)
+    ready, _ = _ready(corpus, tagger.function, tagger.bins, joiner=tagger.vocabulary.joiner)
     old = tagger.vocabulary
     if ready.attributes is None and old.attributes is not None:
         raise FeatureError("the model was trained on ready-made features; give them, or load it with features=")

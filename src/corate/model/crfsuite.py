@@ -1,0 +1,143 @@
+"""Taggers from and to CRFsuite's model files. `corate.model.crfsuite_file` has their layout.
+
+CRFsuite's weights have 64 bits, those of a tagger 32: they are rounded on reading.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import replace
+from typing import NoReturn
+
+import numpy as np
+
+from corate.corpus import StringTable
+from corate.errors import ModelError
+from corate.features.ready_made import FeatureFunction
+from corate.features.vocabulary import Vocabulary
+from corate.label_scores import EdgeScores, SparseRows
+from corate.model import container, crfsuite_file
+from corate.model.chain import ChainModel
+from corate.model.crfsuite_file import MAGIC, CrfsuiteModel, Weights
+from corate.model.tagger import Tagger
+from corate.ragged import offsets_of
+from corate.types import F32, F64
+
+__all__ = ["JOINER", "load", "model_of", "recognised", "save", "tagger_of"]
+
+#: What python-crfsuite joins keys and values with.
+JOINER = ":"
+
+
+def recognised(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as a CRFsuite model does."""
+    if not os.path.isfile(path):  # opening a pipe would block
+        return False
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+def load(path: str | os.PathLike[str], function: FeatureFunction | None = None) -> Tagger:
+    """Read the tagger of a CRFsuite file. Raises ModelError, with the path, if it cannot be used."""
+    content = container.content_of(os.fspath(path), False)
+    try:
+        return tagger_of(crfsuite_file.decode(content), function)
+    except ModelError as error:
+        raise ModelError(f"{os.fspath(path)}: {error}") from None
+
+
+def save(tagger: Tagger, path: str | os.PathLike[str], bias: str | None = None) -> int:
+    """Write a tagger to a CRFsuite file, completely or not at all; returns its size. See `Tagger.save`."""
+    blocks = crfsuite_file.encode(model_of(tagger, bias))
+    names = tagger.vocabulary.attributes
+    if tagger.vocabulary.joiner != JOINER and names is not None:
+        joiner = tagger.vocabulary.joiner
+        example = next((name for name in names.to_list() if joiner in name), None)
+        if example is not None:
+            warnings.warn(
+                f"features are written with the names that they have, as {example!r}; python-crfsuite joins the keys "
+                f"and values of mappings with {JOINER!r}, so give it lists of names, or train again with "
+                f"Corpus.from_features(..., joiner={JOINER!r})",
+                stacklevel=3,
+            )
+    return container.write_blocks(path, [block.data for block in blocks])
+
+
+def tagger_of(model: CrfsuiteModel, function: FeatureFunction | None = None) -> Tagger:
+    """A tagger with the weights of a CRFsuite model. With a feature function, it reads words."""
+    size, n = len(model.labels) + 1, len(model.attributes)
+    states, transitions = model.states, model.transitions
+    zeros = np.zeros(size, np.float32)
+    edges = EdgeScores(
+        transitions.offsets(size), transitions.labels.astype(np.int32), _rounded(transitions.weights), zeros, zeros
+    )
+    weights = SparseRows(states.offsets(n), states.labels.astype(np.int32), _rounded(states.weights))
+    vocabulary = replace(Vocabulary.of([]), attributes=model.attributes, joiner=JOINER)
+    record = {"method": "crfsuite", "sentences": 0, "tokens": 0, "labels": size - 1, "features": n}
+    chain = ChainModel(model.labels, edges, weights, np.zeros(size - 1, np.float32), all_labels=True)
+    return Tagger(vocabulary, chain, record, ("word",) if function else (), function=function)
+
+
+def _rounded(weights: F64) -> F32:
+    if np.any(np.abs(weights) > np.finfo(np.float32).max):
+        raise ModelError("the CRFsuite model has weights beyond 3.4e38, which corate cannot hold; train it again")
+    return weights.astype(np.float32)
+
+
+def model_of(tagger: Tagger, bias: str | None = None) -> CrfsuiteModel:
+    """The CRFsuite model that scores as a tagger does. Raises ModelError, with the reason, if there is none."""
+    _check_features(tagger)
+    _check_scores(tagger.model)
+    names = tagger.vocabulary.attributes
+    assert names is not None
+    chain, rows = tagger.model, tagger.model.weights
+    if chain.bias.any():
+        if bias is None:
+            _refuse("it has weights for labels by themselves; name a feature that every token has with bias=")
+        names, places = StringTable.intern([*names.to_list(), bias])
+        extra = np.zeros(len(names), np.int64)
+        extra[places[-1]] = len(chain.bias)
+        labels = np.arange(len(chain.bias), dtype=np.int32)
+        rows = rows.padded(len(names)).plus(SparseRows(offsets_of(extra), labels, chain.bias))
+    rows = rows.compacted()
+    lengths = np.diff(rows.offsets)
+    used = np.flatnonzero(lengths)
+    states = Weights(np.repeat(np.arange(len(used)), lengths[used]), rows.labels.astype(np.int64), _wide(rows.scores))
+    edges = SparseRows(chain.edges.offsets, chain.edges.to, chain.edges.scores).compacted()
+    sources = np.repeat(np.arange(len(edges)), np.diff(edges.offsets))
+    if np.any(sources == len(chain.labels)) or np.any(edges.labels == len(chain.labels)):
+        _refuse("it has weights for the start and the end of a sentence; train it with boundaries=False")
+    transitions = Weights(sources, edges.labels.astype(np.int64), _wide(edges.scores))
+    return CrfsuiteModel(chain.labels, names.take(used), states, transitions)
+
+
+def _wide(scores: F32) -> F64:
+    return scores.astype(np.float64)
+
+
+def _check_features(tagger: Tagger) -> None:
+    if tagger.vocabulary.attributes is None or tagger.vocabulary.columns:
+        _refuse("its features come from templates; train it on ready-made features, with Corpus.from_features")
+    if tagger.bins is not None and tagger.bins.edges:
+        _refuse("it bins numbers; train it with the method 'standard'")
+
+
+def _check_scores(model: ChainModel) -> None:
+    if model.order != 1:
+        _refuse("it has weights of three labels in a row; train it with order=1")
+    if model.locally_normalised:
+        _refuse("its scores are normalised at every position (memm); train it with the method 'standard'")
+    if len(model.rows):
+        _refuse("it has base scores of words; train it with the method 'standard'")
+    if len(model.edge_weights.labels):
+        _refuse("its weights of label pairs depend on features; train it with the method 'standard'")
+    if model.edges.row.any() and model.edges.col.any():
+        _refuse("it scores label pairs that were never seen; train it with the method 'standard'")
+
+
+def _refuse(why: str) -> NoReturn:
+    raise ModelError(f"a CRFsuite file cannot hold this model: {why}, or save it as .corate")
