@@ -23,6 +23,7 @@ COMMANDS = {
     "compare": "compare",
     "update": "update",
     "info": "info",
+    "convert": "convert",
     "rates": "rates",
     "derive": "derive",
     "demo": "demo",

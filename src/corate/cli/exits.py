@@ -40,7 +40,7 @@ without corpora were run); 129 ended by SIGHUP; 130 interrupted with Ctrl-C; 143
 
 
 #: Arguments of the library that are also options of the command line.
-_ARGUMENTS = "columns|comment|encoding|features|format|held_out|init|many_labels|separator|skip_bad|threads"
+_ARGUMENTS = "bias|columns|comment|encoding|features|format|held_out|init|many_labels|separator|skip_bad|threads"
 _ARGUMENT = re.compile(rf"\b({_ARGUMENTS})=(?:(True\b)|('[^']*'))?")
 
 
@@ -57,7 +57,8 @@ def as_options(message: str) -> str:
         value = (match[3] or "").removeprefix("'").removesuffix("'")
         return f"--{match[1].replace('_', '-')}" + (f" {shlex.quote(value)}" if value else "")
 
-    return _ARGUMENT.sub(as_option, message).replace("use the format 'jsonl'", "use --to jsonl")
+    message = message.replace("use the format 'jsonl'", "use --to jsonl").replace("boundaries=False", "--no-boundaries")
+    return _ARGUMENT.sub(as_option, message)
 
 
 def complain(message: str) -> None:

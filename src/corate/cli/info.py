@@ -71,6 +71,7 @@ def _facts(tagger: Tagger, path: str) -> dict[str, Any]:
 def _show(facts: dict[str, Any]) -> None:
     labels = facts["labels"]
     more = f" and {len(labels) - _LABELS_SHOWN} more" if len(labels) > _LABELS_SHOWN else ""
+    unknown = () if facts["record"]["sentences"] else ("sentences", "tokens")  # a CRFsuite file does not say
     rows = [
         ["model", f"{facts['model']}, {size(facts['bytes'])}"],
         ["method", facts["method"]],
@@ -79,7 +80,7 @@ def _show(facts: dict[str, Any]) -> None:
         ["words", count(facts["words"])],
         ["labels", f"{count(len(labels))}: {' '.join(labels[:_LABELS_SHOWN])}{more}"],
         ["templates", "\n".join(facts["templates"])],
-        *([key, told(value)] for key, value in facts["record"].items() if key not in facts),
+        *([key, told(value)] for key, value in facts["record"].items() if key not in facts and key not in unknown),
     ]
     show_table(rows)
     for title, sign in (("for", 1), ("against", -1)):

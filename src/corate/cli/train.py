@@ -132,7 +132,13 @@ def train(
         if other is not None and _same(other, output):
             raise typer.BadParameter(f"{output} is the {name} file itself", param_hint="--output")
     import corate
+    from corate.model.crfsuite import has_suffix
 
+    if has_suffix(output):  # some models cannot be saved so, which is known after training only
+        raise typer.BadParameter(
+            f"train writes models of corate; use another suffix, then corate convert MODEL {output}",
+            param_hint="--output",
+        )
     if quiet:
         silence_warnings()
     start = time.perf_counter()

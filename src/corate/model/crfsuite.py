@@ -24,10 +24,19 @@ from corate.model.tagger import Tagger
 from corate.ragged import offsets_of
 from corate.types import F32, F64
 
-__all__ = ["JOINER", "load", "model_of", "recognised", "save", "tagger_of"]
+__all__ = ["JOINER", "has_suffix", "load", "model_of", "recognised", "save", "tagger_of"]
 
 #: What python-crfsuite joins keys and values with.
 JOINER = ":"
+
+
+def has_suffix(path: str | os.PathLike[str]) -> bool:
+    """Whether a model is saved as a CRFsuite file because of its path.
+
+    >>> has_suffix("address.crfsuite"), has_suffix("address.corate")
+    (True, False)
+    """
+    return os.fspath(path).lower().endswith(".crfsuite")
 
 
 def recognised(path: str | os.PathLike[str]) -> bool:
@@ -109,8 +118,6 @@ def model_of(tagger: Tagger, bias: str | None = None) -> CrfsuiteModel:
     states = Weights(np.repeat(np.arange(len(used)), lengths[used]), rows.labels.astype(np.int64), _wide(rows.scores))
     edges = SparseRows(chain.edges.offsets, chain.edges.to, chain.edges.scores).compacted()
     sources = np.repeat(np.arange(len(edges)), np.diff(edges.offsets))
-    if np.any(sources == len(chain.labels)) or np.any(edges.labels == len(chain.labels)):
-        _refuse("it has weights for the start and the end of a sentence; train it with boundaries=False")
     transitions = Weights(sources, edges.labels.astype(np.int64), _wide(edges.scores))
     return CrfsuiteModel(chain.labels, names.take(used), states, transitions)
 
@@ -137,6 +144,10 @@ def _check_scores(model: ChainModel) -> None:
         _refuse("its weights of label pairs depend on features; train it with the method 'standard'")
     if model.edges.row.any() and model.edges.col.any():
         _refuse("it scores label pairs that were never seen; train it with the method 'standard'")
+
+    edges, boundary = model.edges, len(model.labels)
+    if edges.scores[edges.offsets[boundary] :].any() or edges.scores[edges.to == boundary].any():
+        _refuse("it has weights for the start and the end of a sentence; train it with boundaries=False")
 
 
 def _refuse(why: str) -> NoReturn:

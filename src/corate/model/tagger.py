@@ -366,17 +366,15 @@ class Tagger:
         if format not in (None, "corate", "crfsuite"):
             raise ConfigError(f"format must be 'corate' or 'crfsuite', not {format!r}", option="format")
         tagger = self if rare < 2 else self.pruned(rare)
-        if format == "crfsuite" or (format is None and os.fspath(path).lower().endswith(".crfsuite")):
-            from corate.model import crfsuite
+        from corate.model import archive, crfsuite
 
+        if format == "crfsuite" or (format is None and crfsuite.has_suffix(path)):
             if half:
                 raise ConfigError("a CRFsuite file stores weights in 64 bits; omit half=True", option="half")
             return crfsuite.save(tagger, path, bias)
-        from corate.model.archive import save
-
         if bias is not None:
             raise ConfigError("bias= is for CRFsuite files; a corate file stores the weights of labels", option="bias")
-        return save(tagger, path, counts=counts, half=half)
+        return archive.save(tagger, path, counts=counts, half=half)
 
     # A pickle holds the bytes of the model file, which are checked when they are read, and the function by reference.
 
