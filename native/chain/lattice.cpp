@@ -58,6 +58,17 @@ void full_step(const Edges& edges, const float* alpha, const float* node, float*
     for (size_t l = 0; l < K; ++l) next[l] += node[l];
 }
 
+// Sums over a long sentence are large and lose digits, so the largest is subtracted from all every so many positions.
+constexpr size_t LEVELLED_EVERY = 16;
+
+// Subtracts the largest alpha from all, and returns it.
+double level(std::vector<float>& alpha) {
+    const float top = *std::max_element(alpha.begin(), alpha.end());
+    if (!std::isfinite(top)) return 0.0;
+    for (float& value : alpha) value -= top;
+    return top;
+}
+
 }  // namespace
 
 float Viterbi::decode(const SentenceLattice& s, const Edges& edges, int32_t* best) {
@@ -72,6 +83,7 @@ float Viterbi::decode(const SentenceLattice& s, const Edges& edges, int32_t* bes
     alpha_.resize(m);
     s.edge_block(0, edges, block_);
     for (size_t k = 0; k < m; ++k) alpha_[k] = block_[k] + s.scores[base + k];
+    double subtracted = 0.0;
     for (size_t j = 1; j < s.n; ++j) {
         const int32_t* from = s.labels + s.offsets[j - 1];
         const int32_t* to = s.labels + s.offsets[j];
@@ -90,6 +102,7 @@ float Viterbi::decode(const SentenceLattice& s, const Edges& edges, int32_t* bes
             step<false>(edges, from, alpha_.data(), m, to, node, width, next_.data(), back);
         alpha_.swap(next_);
         m = width;
+        if (j % LEVELLED_EVERY == 0) subtracted += level(alpha_);
     }
     const int32_t* last = s.labels + s.offsets[s.n - 1];
     float top = -INFINITY;
@@ -105,7 +118,7 @@ float Viterbi::decode(const SentenceLattice& s, const Edges& edges, int32_t* bes
         best[j] = s.labels[s.offsets[j] + arg];
         if (j > 0) arg = back_[static_cast<size_t>(s.offsets[j] - base) + arg];
     }
-    return top;
+    return static_cast<float>(subtracted + top);
 }
 
 // alpha_j(k, l) = node_j(l) + edge_j(k, l) + max_h alpha_j-1(h, k) + triple_j(h, k, l); ties go to the first h.
