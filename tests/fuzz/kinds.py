@@ -19,6 +19,7 @@ class Kind:
 
 KINDS = {
     "models": Kind("fuzz.models:Cases", 11, 30, 150),
+    "crfsuite": Kind("fuzz.crfsuite:Cases", 5, 30, 150),
     "inputs": Kind("fuzz.inputs:Cases", 20, 30, 200),
     "templates": Kind("fuzz.templates:Cases", 4, 30, 150),
     "tagging": Kind("fuzz.tagging:Cases", 8, 30, 60),

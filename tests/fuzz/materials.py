@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from corate import Tagger
@@ -76,6 +76,20 @@ def make(folder: Path) -> None:
     for name, tagger in taggers.items():
         if tagger is not None:
             tagger.save(folder / "models" / f"{name}.corate", half=name == "sparse")
+    _make_crfsuite(folder / "crfsuite", features, [[y for _, y in s] for s in sentences])
+
+
+def _make_crfsuite(folder: Path, features: list[list[dict[str, Any]]], labels: list[list[str]]) -> None:
+    """Write CRFsuite models: with all weights, with few weights and with names that are odd."""
+    import corate
+    from corate import Corpus
+
+    folder.mkdir()
+    odd = [[{**item, w: 1.0} for item, w in zip(s, WORDS[i:], strict=False)] for i, s in enumerate(features)]
+    for name, sentences, c1 in (("all", features, 0.0), ("few", features, 1.0), ("odd", odd, 0.0)):
+        corpus = Corpus.from_features(sentences, labels[: len(sentences)], joiner=":")
+        tagger = corate.train(corpus, "standard", boundaries=False, c1=c1, iterations=5)
+        tagger.save(folder / f"{name}.crfsuite", bias="bias")
 
 
 def _odd_labels(sentences: Labelled) -> Tagger | None:
