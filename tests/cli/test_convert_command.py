@@ -49,6 +49,10 @@ def test_other_commands_take_a_crfsuite_model_as_it_is(corate, crfsuite_model, t
     assert (tagged.code, tagged.err) == (0, "")
     evaluated = corate("eval", crfsuite_model, "-", "-f", "items", "--json", stdin=ITEMS.encode())
     assert json.loads(evaluated.text)["accuracy"] == 1
+    rates = corate("rates", crfsuite_model, "--json")
+    assert {pair["left"] for pair in json.loads(rates.text)["attractive"]} <= {"X", "Y"}
+    wrong = corate("eval", crfsuite_model, crfsuite_model)
+    assert f"{crfsuite_model} is a CRFsuite model, not text" in wrong.err
     info = corate("info", crfsuite_model)
     assert "w=b" in info.text
     assert "sentences" not in info.text  # the file does not say how many

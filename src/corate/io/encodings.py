@@ -11,7 +11,7 @@ from corate.errors import DataError
 
 __all__ = ["check_encoding", "encoded", "is_model", "utf8"]
 
-_MODEL = re.compile(rb'.{8}\{"__metadata__":\{"format":"corate"', re.DOTALL)
+_MODEL = re.compile(rb'.{8}\{"__metadata__":\{"format":"corate"|lCRF.{4}FOMC', re.DOTALL)
 
 
 def check_encoding(encoding: str) -> str:
@@ -34,7 +34,7 @@ def check_encoding(encoding: str) -> str:
 
 
 def is_model(first: bytes) -> bool:
-    """Whether these are the first bytes of a Corate model."""
+    """Whether these are the first bytes of a model, of Corate or of CRFsuite."""
     return _MODEL.match(first) is not None
 
 
@@ -52,7 +52,10 @@ def utf8(blocks: Iterable[bytes], encoding: str, name: str) -> Iterator[bytes]:
     first = True
     for block in chain(blocks, [None]):  # None: the end
         if first and block and is_model(block):
-            raise DataError(f"{name} is a Corate model, not text; pass it as the model, or train it further with init=")
+            program = "CRFsuite" if block.startswith(b"lCRF") else "Corate"
+            raise DataError(
+                f"{name} is a {program} model, not text; pass it as the model, or train it further with init="
+            )
         text = _to_utf8(decoder, block, is_utf8, position)
         if text or block:
             yield text.removeprefix(codecs.BOM_UTF8) if first else text
