@@ -27,6 +27,7 @@ ORDER = [
     {"optimize"},
     {"training"},
     {"comparison"},
+    {"sklearn"},
     {"rate"},
     {"demo", "reproduction"},
     {"cli"},

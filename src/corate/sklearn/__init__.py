@@ -1,0 +1,14 @@
+"""A scikit-learn estimator that labels sequences. It needs scikit-learn 1.3 or newer (the extra ``sklearn``)."""
+
+from __future__ import annotations
+
+try:
+    import sklearn  # noqa: F401
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "corate.sklearn needs scikit-learn; install it with: pip install 'corate[sklearn]'", name=error.name
+    ) from error
+
+from corate.sklearn.estimator import LabelLists, SequenceTagger
+
+__all__ = ["LabelLists", "SequenceTagger"]
