@@ -17,6 +17,8 @@ ORDER = [
     {"types", "errors"},
     {"arguments", "progress", "ragged", "spans"},
     {"io"},
+    {"strings"},
+    {"attributes"},
     {"corpus"},
     {"formats"},
     {"features"},
@@ -35,7 +37,7 @@ ORDER = [
 #: `Tagger.update` is a thin call of training.
 ALLOWED = {("model.tagger", "training.api")}
 #: The algebra stands on its own but for arrays, errors, and a corpus to count.
-ALGEBRA = {"types", "errors", "corpus", "label_scores", "counting"}
+ALGEBRA = {"types", "errors", "strings", "attributes", "corpus", "label_scores", "counting"}
 
 
 def imports(path: Path, *, lazy: bool) -> set[str]:

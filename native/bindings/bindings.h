@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 void bind_strings(nanobind::module_& m);
+void bind_attributes(nanobind::module_& m);
 void bind_reader(nanobind::module_& m);
 void bind_word_functions(nanobind::module_& m);
 void bind_feature_map(nanobind::module_& m);

@@ -1,4 +1,4 @@
-// Binds decoding/engine.h, decoding/batch.h and decoding/text_tagger.h.
+// Binds decoding/engine.h, decoding/batch.h, decoding/sentence_tagger.h and decoding/text_tagger.h.
 #include "decoding/engine.h"
 
 #include <nanobind/stl/string.h>
@@ -7,13 +7,24 @@
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
 #include "bindings/columns.h"
+#include "bindings/feature_objects.h"
 #include "bindings/text.h"
 #include "decoding/batch.h"
+#include "decoding/sentence_tagger.h"
 #include "decoding/text_tagger.h"
 
 namespace {
 
 using AttributeArrays = std::optional<std::tuple<In<int64_t>, In<int32_t>, std::optional<In<float>>>>;  // offsets, ids, values
+
+// An engine with what tagging of single sentences needs.
+struct BoundEngine : Engine {
+    BoundEngine(const FeatureMap& map, const Edges& edges, EngineData data, const AttributeNames* names)
+        : Engine(map, edges, std::move(data)), names(names), sentences(*this) {}
+
+    const AttributeNames* names;  // of ready-made features, or null
+    SentenceTagger sentences;
+};
 
 template <typename T>
 std::vector<T> copy_of(const In<T>& array) {
@@ -40,26 +51,60 @@ Batch batch_of(const Engine& engine, const std::vector<ColumnArrays>& columns, c
     return batch;
 }
 
-nb::list tag_words(const Engine& engine, nb::sequence words, nb::list names) {
-    if (engine.map().n_columns() != 1 || names.size() != engine.n_labels())
-        throw nb::value_error("columns or labels do not match the model");
-    Session session(engine);
-    std::vector<int32_t> ids;
-    for (nb::handle word : words) {
-        const std::string_view token = utf8_of(word);
-        if (token.data() == nullptr) throw nb::type_error("a token is not a string, or cannot be encoded as UTF-8");
-        ids.push_back(session.lexicon().id(0, token));
+// Work memory that goes back when the scope ends.
+class Borrowed {
+   public:
+    explicit Borrowed(SentenceTagger& from) : from_(from), work_(from.borrow()) {}
+    ~Borrowed() { from_.give_back(std::move(work_)); }
+    Borrowed(const Borrowed&) = delete;
+    Borrowed& operator=(const Borrowed&) = delete;
+    SentenceWork* operator->() { return work_.get(); }
+    SentenceWork& operator*() { return *work_; }
+
+   private:
+    SentenceTagger& from_;
+    std::unique_ptr<SentenceWork> work_;
+};
+
+// Copies the words of a sentence; false if one is not a string, or cannot be encoded as UTF-8.
+bool read_words(nb::list words, SentenceWork& work) {
+    work.clear_words();
+    for (Py_ssize_t i = 0; i < PyList_Size(words.ptr()); ++i) {
+        PyObject* word = PyList_GetItem(words.ptr(), i);
+        if (!PyUnicode_CheckExact(word)) return false;
+        const std::string_view text = utf8_of(word);
+        if (text.data() == nullptr) return false;
+        work.add_word(text);
     }
-    std::vector<int32_t> best(ids.size());
-    const int32_t* columns[1] = {ids.data()};
-    session.build(columns, static_cast<int64_t>(ids.size()), false, nullptr, 0);
-    session.decode(static_cast<int64_t>(ids.size()), best.data());
-    nb::list out;
-    for (const int32_t y : best) out.append(names[static_cast<size_t>(y)]);
+    return true;
+}
+
+// The labels of one sentence. Objects are copied first; then the interpreter lock is released.
+nb::object tag_sentence(BoundEngine& engine, std::optional<nb::list> words, nb::object features, nb::list labels) {
+    if (words.has_value() != (engine.map().n_columns() == 1) || engine.map().n_columns() > 1 ||
+        labels.size() != engine.n_labels())
+        throw nb::value_error("columns or labels do not match the model");
+    if (!features.is_none() && engine.names == nullptr) throw nb::value_error("the model has no ready-made features");
+    if (features.is_none() && !words) throw nb::value_error("there are neither words nor features");
+    Borrowed work(engine.sentences);
+    if (words && !read_words(*words, *work)) return nb::none();
+    const NamedFeatures* sentence = nullptr;
+    if (!features.is_none() && !nb::try_cast(features, sentence, false)) {
+        work->features.clear();
+        FeatureReader(work->features).read(features);
+        sentence = &work->features;
+    }
+    const std::vector<int32_t>* found = nullptr;
+    unlocked([&] { found = &work->tag(words.has_value(), engine.names, sentence); });
+    const std::vector<int32_t>& best = *found;
+    nb::object out = nb::steal(PyList_New(static_cast<Py_ssize_t>(best.size())));
+    if (!out.is_valid()) throw nb::python_error();
+    for (size_t i = 0; i < best.size(); ++i)  // the list takes over a reference
+        PyList_SetItem(out.ptr(), static_cast<Py_ssize_t>(i), nb::object(labels[static_cast<size_t>(best[i])]).release().ptr());
     return out;
 }
 
-nb::tuple tag_text(const Engine& engine, nb::bytes data, const std::vector<std::string>& labels,
+nb::tuple tag_text(const BoundEngine& engine, nb::bytes data, const std::vector<std::string>& labels,
                    const std::vector<size_t>& positions, const std::string& separator, const std::string& comment, size_t threads,
                    int64_t first_line) {
     if (positions.size() != engine.map().n_columns() || labels.size() != engine.n_labels() || separator.size() > 1)
@@ -74,27 +119,31 @@ nb::tuple tag_text(const Engine& engine, nb::bytes data, const std::vector<std::
 }  // namespace
 
 void bind_engine(nb::module_& m) {
-    nb::class_<Engine>(m, "Engine", "A chain model prepared for tagging.")
+    nb::class_<BoundEngine>(m, "Engine", "A chain model prepared for tagging.")
         .def(
             "__init__",
-            [](Engine* self, const FeatureMap& map, const Edges& edges, const In<float>& bias, size_t word_column,
+            [](BoundEngine* self, const FeatureMap& map, const Edges& edges, const In<float>& bias, size_t word_column,
                const LabelScoreArrays& rows, std::vector<int32_t> rung_functions, std::vector<int64_t> rung_bases,
                const LabelScoreArrays& linear, const LabelScoreArrays& edge_weights, int64_t first_feature, bool all_labels,
-               float floor) {
+               float floor, const AttributeNames* names) {
+                if (names != nullptr && static_cast<int64_t>(names->size()) != first_feature)
+                    throw nb::value_error("names and features disagree");
                 const auto K = static_cast<size_t>(edges.n_labels);
                 const LabelPairs pairs = edges.pairs();
-                new (self) Engine(map, edges,
-                                  {copy_of(bias), word_column, rows_of(rows, K, "ladder rows are damaged"),
-                                   std::move(rung_functions), std::move(rung_bases), rows_of(linear, K, "weights are damaged"),
-                                   rows_of(edge_weights, pairs.small() ? pairs.size() : 0, "edge weights are damaged"),
-                                   first_feature, all_labels, floor});
+                new (self)
+                    BoundEngine(map, edges,
+                                {copy_of(bias), word_column, rows_of(rows, K, "ladder rows are damaged"),
+                                 std::move(rung_functions), std::move(rung_bases), rows_of(linear, K, "weights are damaged"),
+                                 rows_of(edge_weights, pairs.small() ? pairs.size() : 0, "edge weights are damaged"),
+                                 first_feature, all_labels, floor},
+                                names);
             },
             nb::arg("map"), nb::arg("edges"), nb::arg("bias"), nb::arg("word_column"), nb::arg("rows"), nb::arg("rung_functions"),
             nb::arg("rung_bases"), nb::arg("linear"), nb::arg("edge_weights"), nb::arg("first_feature"), nb::arg("all_labels"),
-            nb::arg("floor"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+            nb::arg("floor"), nb::arg("names").none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 14>())
         .def(
             "tag_columns",
-            [](const Engine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,
+            [](const BoundEngine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,
                const AttributeArrays& ready, size_t threads) {
                 const Batch batch = batch_of(engine, columns, sentences, ready);
                 return to_numpy(unlocked([&] { return tag(engine, batch, threads); }));
@@ -103,7 +152,7 @@ void bind_engine(nb::module_& m) {
             "The best label id of each token of a corpus.")
         .def(
             "lattice",
-            [](const Engine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,
+            [](const BoundEngine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,
                const AttributeArrays& ready) {
                 const Batch batch = batch_of(engine, columns, sentences, ready);
                 BatchLattice found = unlocked([&] { return lattice(engine, batch); });
@@ -112,8 +161,9 @@ void bind_engine(nb::module_& m) {
             },
             nb::arg("columns"), nb::arg("sentences"), nb::arg("ready").none(),
             "Candidate labels and node scores of each token, and its edge features: (offsets, labels, scores, offsets, ids).")
-        .def("tag_words", &tag_words, nb::arg("words"), nb::arg("names"),
-             "The labels of one sentence, for a model that reads one column. `names` are the labels by id.")
+        .def("tag_sentence", &tag_sentence, nb::arg("words").none(), nb::arg("features").none(), nb::arg("labels"),
+             "The labels of one sentence, for a model that reads one column of words, ready-made features, or both. `labels` are "
+             "the labels by id. None if a word is not a string that can be encoded as UTF-8.")
         .def("tag_text", &tag_text, nb::arg("data"), nb::arg("labels"), nb::arg("positions"), nb::arg("separator"),
              nb::arg("comment"), nb::arg("threads"), nb::arg("first_line"),
              "The column text with a label appended to each token's line, and the number of tokens.");

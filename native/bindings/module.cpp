@@ -7,6 +7,7 @@ NB_MODULE(_native, m) {
     nanobind::set_leak_warnings(false);  // Python may keep some objects until it exits
     m.doc() = "Native kernels of corate. This module is private; use the corate package.";
     bind_strings(m);
+    bind_attributes(m);
     bind_reader(m);
     bind_word_functions(m);
     bind_feature_map(m);

@@ -12,6 +12,7 @@ class Session {
     explicit Session(const Engine& engine);
 
     Lexicon& lexicon() { return lexicon_; }
+    const Lexicon& lexicon() const { return lexicon_; }
 
     // Builds the lattice of a sentence. `ready` holds ready-made features with the ids of the weights (-1: unknown), or is
     // null; `token` is the index of the sentence's first token in it. If keep_scores is false, positions with one candidate get

@@ -96,6 +96,18 @@ Lexicon::Lexicon(const FeatureMap& map)
     for (size_t f = 0; f < known_.size(); ++f) known_[f] = map.strings(map.function(f).column).size();
 }
 
+size_t Lexicon::n_extra() const {
+    size_t n = 0;
+    for (const Interner& strings : extra_) n += strings.size();
+    return n;
+}
+
+bool Lexicon::outdated() const {
+    for (size_t f = 0; f < known_.size(); ++f)
+        if (known_[f] != map_.strings(map_.function(f).column).size()) return true;
+    return false;
+}
+
 int32_t Lexicon::extra_id(size_t column, std::string_view s, uint64_t hash) {
     const size_t before = extra_[column].size();
     const int32_t id = extra_[column].intern(s, hash);

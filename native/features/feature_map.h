@@ -105,6 +105,10 @@ class Lexicon {
         return extra_values_[f][id - known];
     }
     const FeatureMap& map() const { return map_; }
+    // The number of strings that are not in the map.
+    size_t n_extra() const;
+    // Whether the map has grown since this object was made, which must then not be used.
+    bool outdated() const;
 
     // The feature of template t at position i of a sentence of n tokens, whose string ids are columns[c][0..n), or -1.
     int32_t feature(size_t t, const int32_t* const* columns, int64_t i, int64_t n) const {

@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from corate.attributes import ItemSequence
     from corate.corpus import Corpus
     from corate.evaluation.report import Report, evaluate
     from corate.formats import read, write
@@ -32,6 +33,7 @@ __all__ = [
     "DataError",
     "Empirical",
     "FeatureError",
+    "ItemSequence",
     "ModelError",
     "Perceptron",
     "Piecewise",
@@ -52,6 +54,7 @@ __version__ = "0.1.0"
 #: Where names are imported from when they are first used: the command line can then hear Ctrl-C before NumPy is here.
 _MODULES = {
     "Corpus": "corpus",
+    "ItemSequence": "attributes",
     "Report": "evaluation.report",
     "evaluate": "evaluation.report",
     "ProgressEvent": "progress",

@@ -9,27 +9,20 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import _native
 from corate.arguments import check_seed
-from corate.errors import DataError, FeatureError
+from corate.attributes import Attributes, FeatureSentence, ItemSequence
+from corate.errors import DataError
 from corate.ragged import take_rows
 from corate.spans import convert
-from corate.types import Offsets
+from corate.strings import StringTable
+from corate.types import Ids, Offsets
 
-__all__ = ["JOINER", "Attributes", "Column", "Corpus", "StringTable"]
-
-#: What joins the key and the value of a mapping in the name of a feature, unless another is given.
-JOINER = "="
-
-_LARGEST = float(np.finfo(np.float32).max)  # largest value of a numeric feature
-
-IntArray = NDArray[np.int32]
+__all__ = ["Attributes", "Column", "Corpus", "StringTable"]
 
 #: A token in Python: a word, a tuple of columns, or a mapping from column name to value.
 Token = str | Sequence[str] | Mapping[str, str]
@@ -38,64 +31,11 @@ Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, eq=False)
-class StringTable:
-    """Distinct strings as one blob of UTF-8 bytes with ``(m + 1,)`` offsets.
-
-    >>> table, ids = StringTable.intern(["to", "be", "or", "not", "to", "be"])
-    >>> table.to_list(), ids.tolist()
-    (['to', 'be', 'or', 'not'], [0, 1, 2, 3, 0, 1])
-    """
-
-    data: NDArray[np.uint8]
-    offsets: Offsets
-
-    @classmethod
-    def intern(cls, strings: Iterable[str]) -> tuple[StringTable, IntArray]:
-        """Number the distinct strings in order of first appearance; returns the table and the ids."""
-        ids, data, offsets = _native.intern_strings(list(strings))
-        return cls(data, offsets), ids
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def __getitem__(self, index: int) -> str:
-        return self.to_list()[index]
-
-    def to_list(self) -> list[str]:
-        """All strings. They are decoded once and cached."""
-        return self._decoded
-
-    @cached_property
-    def _decoded(self) -> list[str]:
-        blob = self.data.tobytes()
-        ends = self.offsets.tolist()
-        return [blob[a:b].decode() for a, b in itertools.pairwise(ends)]
-
-    def head(self, n: int) -> StringTable:
-        """The first ``n`` strings, or all if there are fewer."""
-        offsets = self.offsets[: n + 1]
-        return StringTable(self.data[: offsets[-1]], offsets)
-
-    def take(self, ids: NDArray[np.integer[Any]]) -> StringTable:
-        """Some of the strings, in the given order.
-
-        >>> StringTable.intern(["to", "be", "or"])[0].take(np.array([2, 0])).to_list()
-        ['or', 'to']
-        """
-        offsets, places = take_rows(self.offsets, ids)
-        return StringTable(self.data[places], offsets)
-
-    def find(self, other: StringTable) -> IntArray:
-        """The ids in this table of another table's strings, -1 for a string that this table does not contain."""
-        return _native.match_strings(self.data, self.offsets, other.data, other.offsets)
-
-
-@dataclass(frozen=True, eq=False)
 class Column:
     """One column of a corpus: a name, ``(n,)`` int32 ids and their strings."""
 
     name: str
-    ids: IntArray
+    ids: Ids
     strings: StringTable
 
     @classmethod
@@ -115,87 +55,6 @@ class Column:
     def take(self, tokens: NDArray[np.int64]) -> Column:
         """The column for the given tokens. It shares the strings."""
         return replace(self, ids=self.ids[tokens])
-
-
-@dataclass(frozen=True, eq=False)
-class Attributes:
-    """Ready-made features: token ``t`` has the ids ``ids[offsets[t]:offsets[t + 1]]``, optionally with values."""
-
-    offsets: Offsets
-    ids: IntArray
-    names: StringTable
-    values: NDArray[np.float32] | None = None
-    #: What joins the keys and values of mappings in the names; None if no name comes from a mapping.
-    joiner: str | None = None
-
-    @classmethod
-    def of(cls, tokens: Iterable[Iterable[str] | Mapping[str, Any]], joiner: str = JOINER) -> Attributes:
-        """Build from the attributes of each token: a list of names, or a mapping as in python-crfsuite.
-
-        In a mapping, a string value is part of the name (``{"w": "the"}`` is ``w=the``), True means the name alone,
-        False and None mean no feature, and a number is the feature's value. ``joiner`` is between a key and its string.
-
-        >>> a = Attributes.of([["bias", "w=to"], {"w": "be", "upper": False, "length": 2.0}])
-        >>> a.names.to_list(), a.offsets.tolist(), a.values.tolist()
-        (['bias', 'w=to', 'w=be', 'length'], [0, 2, 4], [1.0, 1.0, 1.0, 2.0])
-        """
-        names: list[str] = []
-        values: list[float] = []
-        offsets = [0]
-        joined = False
-        for index, token in enumerate(tokens):
-            if isinstance(token, Mapping):
-                for key, value in token.items():
-                    if value is None or value is False:
-                        continue
-                    if isinstance(value, str):
-                        names.append(f"{key}{joiner}{value}")
-                        values.append(1.0)
-                        joined = True
-                    else:
-                        names.append(str(key))
-                        values.append(_finite(value, str(key), index))
-            elif isinstance(token, str):
-                raise FeatureError(
-                    f"token {index}: the features of a token must be a list of names or a mapping, not the string "
-                    f"{token!r}; write [{token!r}]"
-                )
-            else:
-                names.extend(_names(token, index))
-                values.extend([1.0] * (len(names) - len(values)))
-            offsets.append(len(names))
-        table, ids = StringTable.intern(names)
-        numbers = np.asarray(values, dtype=np.float32)
-        plain = bool(np.all(numbers == 1.0))
-        values_or_none = None if plain else numbers
-        return cls(np.asarray(offsets, dtype=np.int64), ids, table, values_or_none, joiner if joined else None)
-
-    def take(self, tokens: NDArray[np.int64]) -> Attributes:
-        """The attributes of the given tokens. They share the names."""
-        offsets, picks = take_rows(self.offsets, tokens)
-        values = None if self.values is None else self.values[picks]
-        return replace(self, offsets=offsets, ids=self.ids[picks], values=values)
-
-
-def _names(token: Any, index: int) -> list[str]:
-    names = list(token) if isinstance(token, Iterable) else None
-    if names is None or not all(isinstance(name, str) for name in names):
-        raise FeatureError(
-            f"token {index}: the features of a token must be a list of names or a mapping, not {token!r}"
-        )
-    return names
-
-
-def _finite(value: Any, name: str, index: int) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise FeatureError(
-            f"token {index}: feature {name!r} has the value {value!r}; use a string, a bool or a number"
-        ) from None
-    if not abs(number) <= _LARGEST:
-        raise FeatureError(f"token {index}: feature {name!r} is {number}; omit the feature if its value is unknown")
-    return number
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,26 +135,22 @@ class Corpus:
     @classmethod
     def from_features(
         cls,
-        sentences: Iterable[Iterable[Iterable[str] | Mapping[str, Any]]],
+        sentences: Iterable[FeatureSentence],
         labels: Iterable[Iterable[str]] | None = None,
         *,
         joiner: str = JOINER,
     ) -> Corpus:
         """Build from ready-made features, in the form that python-crfsuite and sklearn-crfsuite use.
 
-        ``joiner`` joins the keys and the strings of mappings: ``{"w": "a"}`` is the feature ``w=a``. For a CRFsuite
-        model, whose features were joined by python-crfsuite, it is ``":"``.
+        A sentence is a list of tokens, an :class:`ItemSequence`, or an array of numbers with a row for each token. A
+        token is a dict of features, a list of names, or an array of numbers: see :class:`Attributes`.
 
         >>> Corpus.from_features([[{"w": "a"}, {"w": "b"}]], [["X", "Y"]])
         Corpus(1 sentences, 2 tokens, 2 attributes, 2 labels)
         """
-        tokens: list[Iterable[str] | Mapping[str, Any]] = []
-        offsets = [0]
-        for s, sentence in enumerate(listed(sentences, "the sentences", "lists of tokens")):
-            tokens.extend(listed(sentence, f"sentence {s}", "tokens"))
-            offsets.append(len(tokens))
-        label = None if labels is None else _label_column(labels, offsets)
-        return cls((), np.asarray(offsets, dtype=np.int64), label, Attributes.of(tokens, joiner))
+        offsets, attributes = Attributes.of_sentences(feature_lists(sentences))
+        label = None if labels is None else _label_column(labels, offsets.tolist())
+        return cls((), offsets, label, attributes)
 
     # -- looking -------------------------------------------------------------------------------------------------
 
@@ -436,6 +291,14 @@ def listed(values: Iterable[Item], what: str, of: str) -> Iterable[Item]:
             f"[list(zip(g['word'], g['label'])) for _, g in frame.groupby('sentence', sort=False)]"
         )
     return values
+
+
+def feature_lists(sentences: Iterable[FeatureSentence]) -> list[Any]:
+    """The sentences for the native code. Raises DataError if one is no list of tokens."""
+    return [
+        sentence.features if isinstance(sentence, ItemSequence) else listed(sentence, f"sentence {s}", "tokens")
+        for s, sentence in enumerate(listed(sentences, "the sentences", "lists of tokens"))
+    ]
 
 
 def _row_of(token: Token, names: list[str] | None, sentence: int) -> tuple[Sequence[str], list[str] | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ConfigError", "CorateError", "DataError", "FeatureError", "ModelError"]
+__all__ = ["ConfigError", "CorateError", "DataError", "FeatureError", "FeatureTypeError", "ModelError"]
 
 
 class CorateError(Exception):
@@ -26,6 +26,10 @@ class ConfigError(DataError):
 
 class FeatureError(CorateError, ValueError):
     """A template or a feature value cannot be used as given."""
+
+
+class FeatureTypeError(FeatureError, TypeError):
+    """A ready-made feature has a name or a value of the wrong type, such as None or a tuple."""
 
 
 class ModelError(CorateError, ValueError):

@@ -87,7 +87,7 @@ def _make_crfsuite(folder: Path, features: list[list[dict[str, Any]]], labels: l
     folder.mkdir()
     odd = [[{**item, w: 1.0} for item, w in zip(s, WORDS[i:], strict=False)] for i, s in enumerate(features)]
     for name, sentences, c1 in (("all", features, 0.0), ("few", features, 1.0), ("odd", odd, 0.0)):
-        corpus = Corpus.from_features(sentences, labels[: len(sentences)], joiner=":")
+        corpus = Corpus.from_features(sentences, labels[: len(sentences)])
         tagger = corate.train(corpus, "standard", boundaries=False, c1=c1, iterations=5)
         tagger.save(folder / f"{name}.crfsuite", bias="bias")
 

@@ -151,35 +151,25 @@ def test_features_are_named_as_python_crfsuite_names_them(tmp_path: Path) -> Non
     oracle, (x, y) = by_crfsuite(tmp_path / "m"), sentences(30, 4)
     tagger = corate.load(tmp_path / "m")
     expected = [oracle.tag(items) for items in x]
-    assert tagger.tag_all(Corpus.from_features(x, joiner=":")) == expected
+    assert tagger.tag_all(Corpus.from_features(x)) == expected
     names = [[[f"w:{d['w']}", f"before:{d['before']}", "bias"] for d in items] for items in x]
     assert tagger.tag_all(Corpus.from_features(names)) == [oracle.tag(items) for items in names]
     right = [a == b for s, t in zip(y, expected, strict=True) for a, b in zip(s, t, strict=True)]
-    assert corate.evaluate(tagger, Corpus.from_features(x, y, joiner=":")).accuracy == pytest.approx(np.mean(right))
-    with pytest.raises(FeatureError, match=r"'key=value', but .* 'key:value'; .* joiner=':'"):
-        tagger.tag_all(Corpus.from_features(x))
+    assert corate.evaluate(tagger, Corpus.from_features(x, y)).accuracy == pytest.approx(np.mean(right))
 
 
 def test_the_joiner_of_a_model_is_kept_for_ever(tmp_path: Path) -> None:
     x, y = sentences(20, 5)
-    other = corate.train(Corpus.from_features(x, y, joiner=":"), "standard", iterations=5)
+    other = corate.train(Corpus.from_features(x, y), "standard", iterations=5)
     other.save(tmp_path / "other.corate")
     assert corate.load(tmp_path / "other.corate").vocabulary.joiner == ":"
     assert corate.load(tmp_path / "other.corate").tag_all(x) == other.tag_all(x)
     old = corate.load(GOLDEN / "v1-standard-ready-made.corate")
     assert old.vocabulary.joiner == "="
-    with pytest.raises(FeatureError, match="joiner='='"):
-        old.tag_all(Corpus.from_features([[{"lower": "the"}]], joiner=":"))
-
-
-@pytest.mark.parametrize("method", ["empirical", "polish", "standard"])
-def test_what_joins_names_does_not_change_labels(method: str) -> None:
-    x, y = sentences(60, 6)
-    for items, label in itertools.product(x, ("size", "a\nb:é")):  # whose names hold a joiner, or get one as bins
-        for item in items:
-            item.pop(label, None)
-    taggers = [corate.train(Corpus.from_features(x, y, joiner=joiner), method) for joiner in ("=", ":")]
-    assert taggers[0].tag_all(x) == taggers[1].tag_all(x)
+    dicts = [[{"lower": "the"}, {"lower": "dog"}]]
+    names = [[["lower=the"], ["lower=dog"]]]
+    assert old.tag_all(dicts) == old.tag_all(names) == old.tag_all(Corpus.from_features(dicts))
+    assert old.lattice(dicts).scores.tolist() == old.lattice(Corpus.from_features(names)).scores.tolist()
 
 
 def test_a_feature_function_makes_a_tagger_of_words(tmp_path: Path) -> None:
@@ -197,16 +187,12 @@ def test_a_feature_function_makes_a_tagger_of_words(tmp_path: Path) -> None:
 def test_a_model_of_crfsuite_is_trained_further(tmp_path: Path) -> None:
     by_crfsuite(tmp_path / "m")
     x, y = sentences(60, 1)
-    corpus = Corpus.from_features(x, y, joiner=":")
+    corpus = Corpus.from_features(x, y)
     further = corate.train(corpus, "standard", init=tmp_path / "m", iterations=20)
     assert further.record["init"]["method"] == "crfsuite"
     assert further.vocabulary.joiner == ":"
     before, after = (corate.evaluate(t, corpus).accuracy for t in (corate.load(tmp_path / "m"), further))
     assert after >= before
-    with pytest.raises(FeatureError, match="joiner="):
-        corate.train(Corpus.from_features(x, y), "standard", init=tmp_path / "m")
-    with pytest.raises(FeatureError, match="joiner="):
-        corate.train(corpus, "standard", init=tmp_path / "m", held_out=Corpus.from_features(x, y))
     with pytest.raises(ModelError, match="no counts"):
         corate.load(tmp_path / "m").update(corpus)
 
@@ -228,7 +214,7 @@ def test_models_that_corate_trains_tag_alike_in_crfsuite(method: str, tmp_path: 
     """Tokens have the feature "bias" in training (then its weights are added to) or get it for CRFsuite."""
     x, y = sentences(60, 7)
     for name in ("bias", "added"):
-        corpus = Corpus.from_features(x, y, joiner=":")
+        corpus = Corpus.from_features(x, y)
         tagger = corate.train(corpus, method, boundaries=False)
         assert tagger.model.bias.any()
         tagger.save(tmp_path / "m", format="crfsuite", bias=name)
@@ -237,7 +223,7 @@ def test_models_that_corate_trains_tag_alike_in_crfsuite(method: str, tmp_path: 
         assert corate.load(tmp_path / "m").tag_all(with_bias) == tagger.tag_all(x)
 
 
-READY = Corpus.from_features(*sentences(30, 8), joiner=":")
+READY = Corpus.from_features(*sentences(30, 8))
 WORDS = Corpus.from_sentences([[("the", "D"), ("dog", "N")], [("a", "D"), ("cat", "N")]])
 
 REFUSED: dict[str, tuple[Corpus, str, dict[str, Any], str]] = {

@@ -83,11 +83,9 @@ def test_golden_files_are_trained_further(file: str) -> None:
     assert further.tag_all(more)[0] == ["DET", "NOUN", "VERB", "MARK"]
 
 
-def test_a_file_of_a_newer_format_is_refused_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_of_a_newer_format_is_refused_with_the_remedy(tmp_path: Path) -> None:
     tensors, header = container.read(FOLDER / "v1-polish.corate")
-    monkeypatch.setattr(container, "FORMAT_VERSION", container.FORMAT_VERSION + 1)
-    container.write(tmp_path / "newer.corate", tensors, header)
-    monkeypatch.undo()
+    container.write(tmp_path / "newer.corate", tensors, header, container.FORMAT_VERSION + 1)
     with pytest.raises(ModelError, match=r"newer\.corate.*format version.*upgrade corate"):
         corate.load(tmp_path / "newer.corate")
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from corate import _native
 from corate.corpus import JOINER, Attributes, Corpus, StringTable
 from corate.errors import DataError
+from corate.features.ready_made import merged_heads
 from corate.features.vocabulary import Vocabulary
 from corate.ragged import offsets_of, take_rows
 from corate.types import Ids
@@ -128,7 +129,7 @@ class Counts:
         features, strings = vocabulary.fit(corpus, threads)
         ready = corpus.attributes
         if ready is not None:
-            vocabulary = replace(vocabulary, attributes=ready.names, joiner=ready.joiner or JOINER)
+            vocabulary = replace(vocabulary, attributes=ready.names, heads=ready.heads)
         words = None if word is None or word not in strings else strings[word]
         tokens = Tokens(features, words, ids, corpus.offsets, ready)
         table = count_features(tokens, vocabulary, len(labels), threads)
@@ -161,7 +162,8 @@ class Counts:
         if self.vocabulary.attributes is not None and other.vocabulary.attributes is not None:
             mine_first = [*self.vocabulary.attributes.to_list(), *other.vocabulary.attributes.to_list()]
             names, places = StringTable.intern(mine_first)
-            vocabulary = replace(vocabulary, attributes=names)
+            heads = merged_heads(places, self.vocabulary.known_heads, other.vocabulary.known_heads)
+            vocabulary = replace(vocabulary, attributes=names, heads=heads)
             a, b = self.table.rows(0, self.vocabulary.n_attributes), other.table.rows(0, other.vocabulary.n_attributes)
             rows += [a.contexts(), places[len(a) :].astype(np.int64)[b.contexts()]]
             columns += [a.labels, renamed[b.labels]]

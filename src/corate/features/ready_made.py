@@ -6,69 +6,76 @@ Counting needs names, not numbers, so numeric attributes are first binned by the
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from corate.corpus import JOINER, Attributes, Corpus, StringTable
+from corate import _native
+from corate.attributes import JOINER, OLD_JOINER, TokenFeatures, as_before
+from corate.corpus import Attributes, Corpus, StringTable
 from corate.errors import FeatureError
+from corate.features.vocabulary import Vocabulary
 from corate.ragged import offsets_of
+from corate.types import Ids
 
-__all__ = ["Bins", "FeatureFunction", "check_joiner", "check_picklable", "groups_of", "with_features"]
+__all__ = [
+    "Bins",
+    "FeatureFunction",
+    "check_picklable",
+    "features_of",
+    "groups_of",
+    "merged_heads",
+    "native_names",
+    "with_features",
+]
 
 #: Takes a sentence (a list of words, or of tuples if there are several columns) and a position. Returns the features of
 #: that token: a list of names, or a mapping as in python-crfsuite.
-FeatureFunction = Callable[[Sequence[Any], int], "Iterable[str] | Mapping[str, Any]"]
+FeatureFunction = Callable[[Sequence[Any], int], TokenFeatures]
 
 #: Number of bins of a numeric attribute.
 BINS = 8
-#: With at most this many names without a joiner, each is a separate expert; otherwise they share one.
+#: With at most this many flags, which are names without a value, each is a separate expert; otherwise they share one.
 MOST_FLAGS = 64
-
-
-def check_joiner(attributes: Attributes | None, joiner: str) -> None:
-    """Raise FeatureError if the names of attributes were joined in another way than those of a model.
-
-    >>> check_joiner(Attributes.of([{"w": "the"}]), ":")
-    Traceback (most recent call last):
-    corate.errors.FeatureError: the features are named like 'key=value', but ... like 'key:value'; make the corpus ...
-    """
-    if attributes is not None and attributes.joiner not in (None, joiner):
-        raise FeatureError(
-            f"the features are named like 'key{attributes.joiner}value', but those of the model like "
-            f"'key{joiner}value'; make the corpus with Corpus.from_features(..., joiner={joiner!r})"
-        )
 
 
 def with_features(corpus: Corpus, function: FeatureFunction, joiner: str = JOINER) -> Corpus:
     """The corpus with the attributes that a function returns for each token, added to its own attributes.
 
-    ``joiner`` joins the keys and the strings of mappings.
+    With the joiner of corate 0.1, what the function returns is read as 0.1 read it, but joined as usual.
 
     >>> corpus = Corpus.from_sentences([["to", "be"]])
     >>> corpus = with_features(corpus, lambda words, i: {"next": i + 1 < len(words)})
     >>> corpus.attributes.names.to_list(), corpus.attributes.offsets.tolist()
     (['next'], [0, 1, 1])
     """
-    found: list[Iterable[str] | Mapping[str, Any]] = []
+    found: list[list[TokenFeatures]] = []
     for s in range(len(corpus)):
         sentence: Sequence[Any] = corpus.rows(s) if len(corpus.columns) > 1 else corpus.tokens(s)
-        for i in range(len(sentence)):
-            try:
-                found.append(function(sentence, i))
-            except Exception as error:
-                raise FeatureError(
-                    f"the feature function failed at sentence {s}, token {i} ({sentence[i]!r}): "
-                    f"{type(error).__name__}: {error}"
-                ) from error
-    attributes = Attributes.of(found, joiner)
+        found.append(features_of(sentence, function, s))
+    if joiner == OLD_JOINER:
+        found = as_before(found)
+    _, attributes = Attributes.of_sentences(found)
     return replace(
         corpus, attributes=attributes if corpus.attributes is None else _joined(corpus.attributes, attributes)
     )
+
+
+def features_of(sentence: Sequence[Any], function: FeatureFunction, number: int = 0) -> list[TokenFeatures]:
+    """The features that a function returns for each token of a sentence, which has this number in messages."""
+    found = []
+    for i in range(len(sentence)):
+        try:
+            found.append(function(sentence, i))
+        except Exception as error:
+            raise FeatureError(
+                f"the feature function failed at sentence {number}, token {i} ({sentence[i]!r}): "
+                f"{type(error).__name__}: {error}"
+            ) from error
+    return found
 
 
 def check_picklable(function: FeatureFunction | None) -> None:
@@ -105,7 +112,14 @@ def _joined(a: Attributes, b: Attributes) -> Attributes:
         values = np.ones(len(out), np.float32)
         values[mine] = 1.0 if a.values is None else a.values
         values[theirs] = 1.0 if b.values is None else b.values
-    return Attributes(offsets, out, names, values, b.joiner or a.joiner)
+    return Attributes(offsets, out, names, values, merged_heads(ids, a.known_heads, b.known_heads))
+
+
+def merged_heads(ids: Ids, *heads: Ids) -> Ids:
+    """The heads of names of several tables that were interned together with these ids. The first of a name counts."""
+    merged = np.full(int(ids.max(initial=-1)) + 1, -1, np.int32)
+    merged[ids[::-1]] = np.concatenate(heads)[::-1]
+    return merged
 
 
 @dataclass(frozen=True)
@@ -113,6 +127,7 @@ class Bins:
     """Bin edges of numeric attributes, by name: quantiles of the training values."""
 
     edges: dict[str, tuple[float, ...]]
+    joiner: str = JOINER  # between the name of an attribute and its bin
 
     @classmethod
     def of(cls, attributes: Attributes) -> Bins:
@@ -121,7 +136,7 @@ class Bins:
         >>> a = Attributes.of([{"length": float(n), "word": "a"} for n in (1, 2, 3, 4, 5, 6, 7, 80)])
         >>> bins = Bins.of(a)
         >>> bins.apply(a).names.to_list()[:4]
-        ['word=a', 'length=bin 0', 'length=bin 1', 'length=bin 2']
+        ['word:a', 'length:bin 0', 'length:bin 1', 'length:bin 2']
         """
         if attributes.values is None:
             return cls({})
@@ -141,15 +156,23 @@ class Bins:
         values = np.ones(len(attributes.ids), np.float32) if attributes.values is None else attributes.values
         ids = attributes.ids.copy()
         added: list[str] = []
+        heads: list[int] = []
         for i, name in enumerate(names):
             if name not in self.edges:
                 continue
             here = np.flatnonzero(attributes.ids == i)
             bins = np.searchsorted(self.edges[name], values[here], side="right")
             ids[here] = len(names) + len(added) + bins
-            added += [f"{name}=bin {b}" for b in range(len(self.edges[name]) + 1)]
+            added += self.names(name)
+            heads += [len(name.encode())] * (len(self.edges[name]) + 1)
         table, places = StringTable.intern([*names, *added])  # a bin and an attribute may have the same name
-        return _without_unused(Attributes(attributes.offsets, places[ids], table, joiner=attributes.joiner))
+        of_bins = np.array(heads if self.joiner == JOINER else [-1] * len(heads), np.int32)
+        merged = merged_heads(places, attributes.known_heads, of_bins)
+        return _without_unused(Attributes(attributes.offsets, places[ids], table, heads=merged))
+
+    def names(self, attribute: str) -> list[str]:
+        """The names of an attribute's bins."""
+        return [f"{attribute}{self.joiner}bin {b}" for b in range(len(self.edges[attribute]) + 1)]
 
 
 def _without_unused(attributes: Attributes) -> Attributes:
@@ -158,17 +181,36 @@ def _without_unused(attributes: Attributes) -> Attributes:
     used[attributes.ids] = True
     names = attributes.names.to_list()
     table, _ = StringTable.intern([names[i] for i in np.flatnonzero(used)])
-    return replace(attributes, ids=(np.cumsum(used) - 1).astype(np.int32)[attributes.ids], names=table)
+    heads = None if attributes.heads is None else attributes.heads[used]
+    return replace(attributes, ids=(np.cumsum(used) - 1).astype(np.int32)[attributes.ids], names=table, heads=heads)
 
 
-def groups_of(names: StringTable, joiner: str = JOINER) -> tuple[NDArray[np.int32], list[str]]:
-    """The expert of each attribute: the text before its "=", or another joiner, which is treated like a template.
+def groups_of(names: StringTable, heads: Ids | None = None) -> tuple[Ids, list[str]]:
+    """The expert of each attribute, which is treated like a template: the keys before a joined value.
 
-    >>> groups_of(StringTable.intern(["w=to", "w=be", "bias"])[0])
-    (array([0, 0, 1], dtype=int32), ['w', 'bias'])
+    Other names may have the form ``key=value``; those that have not are flags.
+
+    >>> attributes = Attributes.of([{"w": "to", "last": {"w": "be"}}, ["w=be", "bias"]])
+    >>> groups_of(attributes.names, attributes.heads)
+    (array([0, 1, 0, 2], dtype=int32), ['w', 'last:w', 'bias'])
     """
     texts = names.to_list()
-    flags = sum(joiner not in name for name in texts)
-    heads = [name.split(joiner, 1)[0] if joiner in name or flags <= MOST_FLAGS else "(others)" for name in texts]
-    table, ids = StringTable.intern(heads)
+    lengths = [-1] * len(texts) if heads is None else heads.tolist()
+    keys = [
+        text.encode()[:head].decode() if head >= 0 else text.split("=", 1)[0] if "=" in text else None
+        for text, head in zip(texts, lengths, strict=True)
+    ]
+    flags = texts if keys.count(None) <= MOST_FLAGS else ["(others)"] * len(texts)
+    table, ids = StringTable.intern(flag if key is None else key for key, flag in zip(keys, flags, strict=True))
     return ids, table.to_list()
+
+
+def native_names(vocabulary: Vocabulary, bins: Bins | None) -> _native.AttributeNames | None:
+    """The names of a vocabulary's ready-made features for the native code; None without ready-made features."""
+    names = vocabulary.attributes
+    if names is None:
+        return None
+    binned = None
+    if bins is not None:
+        binned = [(name, np.array(edges, np.float64), bins.names(name)) for name, edges in bins.edges.items()]
+    return _native.AttributeNames(names.data, names.offsets, vocabulary.joiner, binned)

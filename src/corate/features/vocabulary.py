@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.corpus import JOINER, Corpus, StringTable
+from corate.attributes import JOINER
+from corate.corpus import Corpus, StringTable
 from corate.features.templates import Atom, Template
 from corate.features.word_functions import WordFunction
 from corate.ragged import offsets_of
@@ -36,19 +37,29 @@ def column_arrays(corpus: Corpus, columns: Iterable[str]) -> list[tuple[Ids, NDA
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """Templates, other word functions (the rungs of a back-off ladder), and the numbered features."""
+    """Templates, other word functions (the rungs of a back-off ladder), and the numbered features.
+
+    ``attributes`` are the names of ready-made features. ``joiner`` stands between a key and its value in them: ``:`` as
+    in CRFsuite, ``=`` in models of corate 0.1. ``heads`` are the lengths of the keys, as in `corate.corpus.Attributes`.
+    """
 
     templates: tuple[Template, ...]
     rungs: tuple[Atom, ...]
     columns: tuple[str, ...]
     map: _native.FeatureMap = field(repr=False)
     attributes: StringTable | None = None
-    joiner: str = JOINER  # of the keys and values of mappings, in the names of the attributes
+    joiner: str = JOINER
+    heads: Ids | None = None
 
     @property
     def n_attributes(self) -> int:
         """Number of ready-made attributes."""
         return 0 if self.attributes is None else len(self.attributes)
+
+    @property
+    def known_heads(self) -> Ids:
+        """The heads of the ready-made attributes, -1 where there is none."""
+        return np.full(self.n_attributes, -1, np.int32) if self.heads is None else self.heads
 
     @classmethod
     def of(cls, templates: Sequence[Template], rungs: Sequence[Atom] = ()) -> Vocabulary:
@@ -101,7 +112,8 @@ class Vocabulary:
         strings = [self.map.strings(c) for c in range(len(self.columns))]
         values = [self.map.values(f) for f in range(len(self.functions()))]
         fresh.map.restore(strings, values, keys)
-        return replace(fresh, attributes=self.attributes, joiner=self.joiner), np.concatenate(kept).astype(np.int64)
+        named = replace(fresh, attributes=self.attributes, joiner=self.joiner, heads=self.heads)
+        return named, np.concatenate(kept).astype(np.int64)
 
     # -- numbers and names ---------------------------------------------------------------------------------------
 

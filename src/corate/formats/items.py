@@ -126,7 +126,7 @@ def write(corpus: Corpus, labels: Column | None) -> str:
     r"""The attributes of a corpus with its labels; sentences without tokens are omitted.
 
     >>> write(Corpus.from_features([[{"w": "a:b", "length": 3}, ["w=c"]]], [["X", "Y"]]), None)
-    '\tw=a\\:b\tlength:3.0\n\tw=c\n\n'
+    '\tw\\:a\\:b\tlength:3.0\n\tw=c\n\n'
     """
     attributes = corpus.attributes
     if attributes is None:

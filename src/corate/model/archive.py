@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from corate.attributes import JOINER, OLD_JOINER
 from corate.corpus import StringTable
 from corate.counting.counts import Counts, PairCounts, Table
 from corate.errors import FeatureError, ModelError
@@ -34,34 +35,39 @@ Tensors = dict[str, NDArray[Any]]
 _NOT_STORED = ("seconds",)
 #: The members that a header may have, the members of its member ``model``, and the names of tensors.
 _HEADER = {
-    "order", "columns", "templates", "rungs", "needs_function", "bins", "record", "lexicons", "model", "counts",
+    *("order", "columns", "templates", "rungs", "needs_function", "bins", "record", "lexicons", "model", "counts"),
     "joiner",
-}  # fmt: skip
+}
 _MODEL = {"rungs", "rung_bases", "word_column", "all_labels", "floor", "edge_weight", "locally_normalised"}
 _TENSOR = re.compile(
     r"(labels|attributes|(strings|values)\.\d+|lexicon\.\d+\.(keys|classes))\.(data|offsets)|lexicon\.\d+\.values"
     r"|(prefixes|keys)\.\d+\.(first|second)|edges\.(row|col)|bias"
     r"|(edges|rows|weights|edge_weights|triples)\.(lengths|labels|scores)"
-    r"|counts\.(lengths|labels|counts)|pairs\.(origin|to|counts)"
+    r"|counts\.(lengths|labels|counts)|pairs\.(origin|to|counts)|attributes\.heads"
 )
-#: What joined keys and values in the names of attributes when the header had no member ``joiner``.
-_FIRST_JOINER = "="
 
 
 def save(tagger: Tagger, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False) -> int:
     """Write a tagger to a file, completely or not at all; returns the size in bytes."""
-    return container.write(path, *_content(tagger, counts, half))
+    tensors, header = _content(tagger, counts, half)
+    return container.write(path, tensors, header, _version(header))
 
 
 def to_bytes(tagger: Tagger) -> bytes:
     """The bytes of a tagger's model file."""
-    return b"".join(container.encode(*_content(tagger, counts=True, half=False)))
+    tensors, header = _content(tagger, counts=True, half=False)
+    return b"".join(container.encode(tensors, header, _version(header)))
 
 
 def from_bytes(data: bytes, features: FeatureFunction | None = None) -> Tagger:
     """A tagger from the bytes of its model file, checked as by `load`."""
     shown = "the bytes of the model"
     return _checked(*container.decode(np.frombuffer(data, np.uint8), shown), features, shown)
+
+
+def _version(header: dict[str, Any]) -> int:
+    """The format version of a model: 2 if it has a joiner, which corate 0.1 would ignore and tag wrongly, else 1."""
+    return 2 if "joiner" in header else 1
 
 
 def _content(tagger: Tagger, counts: bool, half: bool) -> tuple[Tensors, dict[str, Any]]:
@@ -151,7 +157,7 @@ def _tagger(tensors: Tensors, header: dict[str, Any], function: FeatureFunction 
         _get_record(header),
         _get_texts(header, "columns"),
         counts,
-        _get_bins(header),
+        _get_bins(header, vocabulary.joiner),
         function if header["needs_function"] else None,
     )
     if len(model.rows) and tagger.record.get("word") != vocabulary.columns[model.word_column]:
@@ -177,13 +183,13 @@ def _get_texts(header: dict[str, Any], name: str) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _get_bins(header: dict[str, Any]) -> Bins | None:
+def _get_bins(header: dict[str, Any], joiner: str) -> Bins | None:
     if header["bins"] is None:
         return None
     bins = {name: np.array(edges, dtype=np.float64) for name, edges in header["bins"].items()}
     if not all(e.ndim == 1 and np.isfinite(e).all() and (np.diff(e) > 0).all() for e in bins.values()):
         raise ModelError("the model's bins of numeric features are not in ascending order; train it again")
-    return Bins({name: tuple(edges.tolist()) for name, edges in bins.items()})
+    return Bins({name: tuple(edges.tolist()) for name, edges in bins.items()}, joiner)
 
 
 # -- vocabulary ------------------------------------------------------------------------------------------------------
@@ -201,7 +207,7 @@ def _put_vocabulary(tensors: Tensors, header: dict[str, Any], vocabulary: Vocabu
         _put_keys(tensors, f"keys.{i}", keys)
     if vocabulary.attributes is not None:
         _put_strings(tensors, "attributes", vocabulary.attributes)
-        if vocabulary.joiner != _FIRST_JOINER:
+        if vocabulary.joiner != OLD_JOINER:
             header["joiner"] = vocabulary.joiner
     lexicons = lexicons_of(vocabulary.templates, vocabulary.rungs)
     header["lexicons"] = list(lexicons)
@@ -237,10 +243,19 @@ def _get_vocabulary(tensors: Tensors, header: dict[str, Any]) -> Vocabulary:
     )
     if "attributes.data" not in tensors:
         return vocabulary
-    joiner = header.get("joiner", _FIRST_JOINER)
-    if not isinstance(joiner, str):
-        raise ModelError(f"the model joins keys and values with {joiner!r}, which is no text; train it again")
-    return replace(vocabulary, attributes=_get_distinct(tensors, "attributes"), joiner=joiner)
+    joiner = header.get("joiner", OLD_JOINER)
+    if joiner not in (JOINER, OLD_JOINER):
+        raise ModelError(f"the model joins names with {joiner!r}, which this version does not support; upgrade corate")
+    names = _get_strings(tensors, "attributes")
+    heads = _get_heads(tensors, names) if "joiner" in header and "counts" in header else None
+    return replace(vocabulary, attributes=names, joiner=joiner, heads=heads)
+
+
+def _get_heads(tensors: Tensors, names: StringTable) -> NDArray[np.int32]:
+    heads: NDArray[np.int32] = _ids(tensors, "attributes.heads", np.int32) - np.int32(1)
+    if len(heads) != len(names) or (heads >= np.diff(names.offsets)).any():
+        raise ModelError("the model's names of ready-made features do not fit together; train it again")
+    return heads
 
 
 # -- model -----------------------------------------------------------------------------------------------------------
@@ -302,6 +317,8 @@ def _get_model(tensors: Tensors, header: dict[str, Any]) -> ChainModel:
 
 def _put_counts(tensors: Tensors, header: dict[str, Any], counts: Counts) -> None:
     header["counts"] = {"sentences": counts.sentences, "tokens": counts.tokens}
+    if "joiner" in header:  # an update needs the heads of names to know the experts
+        tensors["attributes.heads"] = container.narrow(counts.vocabulary.known_heads + 1)
     table = counts.table
     tensors["counts.lengths"] = container.narrow(np.diff(table.offsets))
     tensors["counts.labels"] = container.narrow(table.labels)

@@ -56,7 +56,7 @@ class ChainModel:
         """The number of previous labels that the score of a label depends on."""
         return 2 if len(self.edges.triples) else 1
 
-    def engine(self, vocabulary: Vocabulary) -> _native.Engine:
+    def engine(self, vocabulary: Vocabulary, names: _native.AttributeNames | None = None) -> _native.Engine:
         """The native tagging engine of the model; raises ModelError if its parts do not fit together."""
         finite = (
             self.bias,
@@ -95,6 +95,7 @@ class ChainModel:
                 vocabulary.n_attributes,
                 self.all_labels,
                 self.floor,
+                names,
             )
         except (ValueError, IndexError) as error:
             raise ModelError(f"the model's parts do not fit together: {error}; train it again") from None

@@ -42,8 +42,8 @@ __all__ = [
     "write_blocks",
 ]
 
-#: The version that is written, and the newest that can be read.
-FORMAT_VERSION = 1
+#: The newest version that can be read. A model is written in the oldest version that can hold it.
+FORMAT_VERSION = 2
 
 Array = NDArray[Any]
 Bytes = NDArray[np.uint8]
@@ -79,8 +79,10 @@ _MAGIC = (
 )
 
 
-def write(path: str | os.PathLike[str], tensors: Mapping[str, Array], header: Mapping[str, Any]) -> int:
-    """Write a model file and return its size in bytes.
+def write(
+    path: str | os.PathLike[str], tensors: Mapping[str, Array], header: Mapping[str, Any], version: int = 1
+) -> int:
+    """Write a model file and return its size in bytes. ``version`` is the oldest that can hold the content.
 
     After a failure (no space, an interrupt) an old model is unchanged: see `corate.io.atomic.replacing`.
 
@@ -94,7 +96,7 @@ def write(path: str | os.PathLike[str], tensors: Mapping[str, Array], header: Ma
     >>> size % 4, tensors["weights"].tolist(), header
     (0, [0.0, 1.0, 2.0], {'method': 'empirical'})
     """
-    return write_blocks(path, encode(tensors, header))
+    return write_blocks(path, encode(tensors, header, version))
 
 
 def write_blocks(path: str | os.PathLike[str], blocks: Sequence[bytes | memoryview]) -> int:
@@ -111,12 +113,12 @@ def write_blocks(path: str | os.PathLike[str], blocks: Sequence[bytes | memoryvi
     return sum(map(len, blocks))
 
 
-def encode(tensors: Mapping[str, Array], header: Mapping[str, Any]) -> list[bytes | memoryview]:
+def encode(tensors: Mapping[str, Array], header: Mapping[str, Any], version: int = 1) -> list[bytes | memoryview]:
     """The bytes of a model file, in pieces. Raises ModelError as `write` does."""
     flat = {name: _little_endian(name, tensor) for name, tensor in tensors.items()}
     # Wide items first, so that every tensor is aligned with no gaps between them; then by name.
     names = sorted(flat, key=lambda name: (-flat[name].dtype.itemsize, name))
-    beginning = _encode_header(flat, names, header)
+    beginning = _encode_header(flat, names, header, version)
     blocks: list[bytes | memoryview] = [flat[name].reshape(-1).view(np.uint8).data for name in names]
     digest = _digest([beginning, *blocks])
     return [beginning.replace(_NO_HASH.encode(), digest.encode(), 1), *blocks]
@@ -220,12 +222,14 @@ def _little_endian(name: str, tensor: Array) -> Array:
     return np.asarray(tensor, dtype=dtype, order="C")
 
 
-def _encode_header(tensors: Mapping[str, Array], names: Iterable[str], header: Mapping[str, Any]) -> bytes:
+def _encode_header(
+    tensors: Mapping[str, Array], names: Iterable[str], header: Mapping[str, Any], version: int
+) -> bytes:
     """The length and the padded JSON header of the file, with zeros in place of the hash."""
     entries: dict[str, Any] = {
         "__metadata__": {
             "format": "corate",
-            "format_version": str(FORMAT_VERSION),
+            "format_version": str(version),
             "sha256": _NO_HASH,
             "header": _header_json(header),
         }

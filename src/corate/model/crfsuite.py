@@ -12,6 +12,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from corate.attributes import JOINER
 from corate.corpus import StringTable
 from corate.errors import ModelError
 from corate.features.ready_made import FeatureFunction
@@ -24,11 +25,7 @@ from corate.model.tagger import Tagger
 from corate.ragged import offsets_of
 from corate.types import F32, F64
 
-__all__ = ["JOINER", "has_suffix", "load", "model_of", "recognised", "save", "tagger_of"]
-
-#: What python-crfsuite joins keys and values with.
-JOINER = ":"
-
+__all__ = ["has_suffix", "load", "model_of", "recognised", "save", "tagger_of"]
 
 def has_suffix(path: str | os.PathLike[str]) -> bool:
     """Whether a model is saved as a CRFsuite file because of its path.
@@ -69,8 +66,7 @@ def save(tagger: Tagger, path: str | os.PathLike[str], bias: str | None = None) 
         if example is not None:
             warnings.warn(
                 f"features are written with the names that they have, as {example!r}; python-crfsuite joins the keys "
-                f"and values of mappings with {JOINER!r}, so give it lists of names, or train again with "
-                f"Corpus.from_features(..., joiner={JOINER!r})",
+                f"and values of mappings with {JOINER!r}, so give it lists of names, or train the model again",
                 stacklevel=3,
             )
     return container.write_blocks(path, [block.data for block in blocks])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -14,15 +14,16 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.arguments import check_threads
-from corate.corpus import Column, Corpus, StringTable, Token, listed
+from corate.corpus import Column, Corpus, StringTable
 from corate.counting.counts import Counts
-from corate.errors import ConfigError, DataError, FeatureError, ModelError
-from corate.features.ready_made import Bins, FeatureFunction, check_joiner, check_picklable, with_features
-from corate.features.vocabulary import Vocabulary, column_arrays
+from corate.errors import ConfigError, DataError, ModelError
+from corate.features.ready_made import Bins, FeatureFunction, check_picklable
+from corate.features.vocabulary import Vocabulary
 from corate.formats.columns import first_row, unwritable_label, width_of
 from corate.formats.reading import comment_hint
 from corate.formats.writing import check_labels
 from corate.model.chain import ChainModel
+from corate.model.inputs import Inputs, Sentence
 from corate.model.lattice import Lattice
 
 __all__ = ["FeatureWeight", "LabelPair", "Tagger"]
@@ -75,7 +76,11 @@ class Tagger:
 
     @cached_property
     def _engine(self) -> _native.Engine:
-        return self.model.engine(self.vocabulary)
+        return self.model.engine(self.vocabulary, self._inputs.names)
+
+    @cached_property
+    def _inputs(self) -> Inputs:
+        return Inputs(self.vocabulary, self.columns, self.bins, self.function)
 
     @cached_property
     def labels(self) -> list[str]:
@@ -121,10 +126,11 @@ class Tagger:
 
     # -- tagging -------------------------------------------------------------------------------------------------
 
-    def tag(self, tokens: Sequence[Token]) -> list[str]:
+    def tag(self, tokens: Sentence) -> list[str]:
         """The labels of one sentence: a list of words, or of tuples or mappings if the model reads several columns.
 
-        For a model of ready-made features, give a list of features per token.
+        For a model of ready-made features, give the features of each token: a dict, a list of names or an array of
+        numbers. A sentence may also be an :class:`~corate.ItemSequence`.
 
         >>> import corate
         >>> rows = [("the", "DT", "O"), ("dog", "NN", "B")]
@@ -132,27 +138,24 @@ class Tagger:
         >>> tagger.tag([("the", "DT"), ("dog", "NN")])
         ['O', 'B']
         """
-        if not isinstance(tokens, list):
-            tokens = list(listed(tokens, "a sentence", "tokens"))
-        if self._reads_words and all(type(token) is str for token in tokens):
-            try:
-                return self._engine.tag_words(tokens, self.labels)  # type: ignore[arg-type]
-            except TypeError as error:
-                raise DataError(f"{error}; give every token as text") from None
+        given = self._inputs.sentence(tokens)
+        if given is not None:
+            labels = self._engine.tag_sentence(*given, self.labels)
+            if labels is not None:
+                return labels
         return self.tag_all([tokens])[0]
 
-    def tag_all(self, sentences: Corpus | Iterable[Iterable[Token]], *, threads: int = 1) -> list[list[str]]:
+    def tag_all(self, sentences: Corpus | Iterable[Sentence], *, threads: int = 1) -> list[list[str]]:
         """The labels of many sentences. The result does not depend on the number of threads."""
-        corpus = self._corpus(sentences)
-        column = self.tag_corpus(corpus, threads=threads)
-        flat = column.values()
-        ends = corpus.offsets.tolist()
-        return [flat[a:b] for a, b in pairwise(ends)]
+        columns, offsets, ready = self._inputs.batch(sentences)
+        ids = self._engine.tag_columns(columns, offsets, ready, check_threads(threads))
+        flat = Column("label", ids, self.model.labels).values()
+        return [flat[a:b] for a, b in pairwise(offsets.tolist())]
 
     def tag_corpus(self, corpus: Corpus, *, threads: int = 1) -> Column:
         """The labels of a corpus as a column of ids."""
-        columns, ready = self._inputs(corpus)
-        ids = self._engine.tag_columns(columns, corpus.offsets, ready, check_threads(threads))
+        columns, offsets, ready = self._inputs.batch(corpus)
+        ids = self._engine.tag_columns(columns, offsets, ready, check_threads(threads))
         return Column("label", ids, self.model.labels)
 
     def tag_text(
@@ -224,15 +227,14 @@ class Tagger:
             f"({', '.join(self.layout)}); name the columns with columns="
         )
 
-    def lattice(self, sentences: Corpus | Iterable[Iterable[Token]]) -> Lattice:
+    def lattice(self, sentences: Corpus | Iterable[Sentence]) -> Lattice:
         """Candidate labels and scores of each token."""
-        corpus = self._corpus(sentences)
-        columns, ready = self._inputs(corpus)
-        offsets, labels, scores, places, ids = self._engine.lattice(columns, corpus.offsets, ready)
+        columns, tokens, ready = self._inputs.batch(sentences)
+        offsets, labels, scores, places, ids = self._engine.lattice(columns, tokens, ready)
         extra = (places, ids, *self.model.edge_weights.arrays()) if len(self.model.edge_weights) else None
-        return Lattice(corpus.offsets, offsets, labels, scores, self.model.edges.native(), extra)
+        return Lattice(tokens, offsets, labels, scores, self.model.edges.native(), extra)
 
-    def score(self, tokens: Sequence[Token], labels: Sequence[str] | None = None) -> float:
+    def score(self, tokens: Sentence, labels: Sequence[str] | None = None) -> float:
         """log P(labels | tokens), by default of the best labels; minus infinity if the labels are impossible.
 
         >>> import corate
@@ -244,8 +246,8 @@ class Tagger:
         if labels is None:
             ids, _ = lattice.best()
         else:
-            if len(labels) != len(tokens):
-                raise DataError(f"{len(tokens)} tokens but {len(labels)} labels")
+            if len(labels) != lattice.sentences[1]:
+                raise DataError(f"{lattice.sentences[1]} tokens but {len(labels)} labels")
             known = {name: i for i, name in enumerate(self.labels)}
             ids = np.array([known.get(label, -1) for label in labels], dtype=np.int32)
         log_z, _ = lattice.marginals()
@@ -391,62 +393,6 @@ class Tagger:
         from corate.model.archive import from_bytes, to_bytes
 
         return from_bytes(to_bytes(self), self.function)
-
-    # -- inputs --------------------------------------------------------------------------------------------------
-
-    @cached_property
-    def _reads_words(self) -> bool:
-        return len(self.vocabulary.columns) == 1 and self.function is None and self.vocabulary.attributes is None
-
-    def _corpus(self, sentences: Corpus | Iterable[Iterable[Token]]) -> Corpus:
-        if isinstance(sentences, Corpus):
-            return sentences
-        lists = [
-            list(listed(sentence, f"sentence {s}", "tokens"))
-            for s, sentence in enumerate(listed(sentences, "the sentences", "lists of tokens"))
-        ]
-        if not self.vocabulary.columns and self.function is None:
-            return Corpus.from_features(lists, joiner=self.vocabulary.joiner)
-        return Corpus.from_sentences(lists, columns=self._names(lists))
-
-    def _names(self, sentences: list[list[Token]]) -> tuple[str, ...]:
-        """The names of the columns of tokens given as Python objects."""
-        first = next((token for sentence in sentences for token in sentence), None)
-        if first is None:
-            return self._needed
-        if isinstance(first, str):
-            if len(self._needed) > 1:
-                raise DataError(
-                    f"the model reads the columns {', '.join(self._needed)}; give each token as a tuple of them"
-                )
-            return self._needed
-        if isinstance(first, Mapping) or not isinstance(first, Sequence):
-            return self._needed
-        if len(first) == len(self.columns):
-            return self.columns
-        if len(first) == len(self._needed):
-            return self._needed
-        raise DataError(
-            f"a token has {len(first)} columns ({first!r}); the model was trained on {', '.join(self.columns)}"
-        )
-
-    @property
-    def _needed(self) -> tuple[str, ...]:
-        return self.columns if self.function is not None else self.vocabulary.columns
-
-    def _inputs(self, corpus: Corpus) -> tuple[list[Any], _native.Ready | None]:
-        """The input of the engine: the columns that it reads, and ready-made features as ids."""
-        if self.vocabulary.attributes is None:
-            return column_arrays(corpus, self.vocabulary.columns), None
-        if self.function is not None:
-            corpus = with_features(corpus, self.function, self.vocabulary.joiner)
-        if corpus.attributes is None:
-            raise FeatureError("the model was trained on ready-made features; give them, or load it with features=")
-        check_joiner(corpus.attributes, self.vocabulary.joiner)
-        attributes = corpus.attributes if self.bins is None else self.bins.apply(corpus.attributes)
-        known = self.vocabulary.attributes.find(attributes.names)
-        ready = (attributes.offsets, known[attributes.ids], attributes.values)
-        return column_arrays(corpus, self.vocabulary.columns), ready
 
 
 def _extremes(values: NDArray[np.float32], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

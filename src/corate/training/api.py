@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.arguments import check_seed, check_threads
-from corate.corpus import JOINER, Corpus
+from corate.attributes import JOINER
+from corate.corpus import Corpus
 from corate.counting.counts import Counts, label_ids
 from corate.errors import FeatureError, ModelError
 from corate.features import FeatureSource, resolve
-from corate.features.ready_made import Bins, FeatureFunction, check_joiner, with_features
+from corate.features.ready_made import Bins, FeatureFunction, with_features
 from corate.features.related_words import learn_lexicons
 from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
@@ -225,17 +226,14 @@ def _prepare(
         features = choose_preset(corpus)
     templates, function = resolve(features, [c.name for c in corpus.columns])
     templates = learn_lexicons(templates, corpus, *label_ids(corpus, getattr(method, "unknown", None)))
-    bins = None
+    bins, joiner = None, JOINER
     if origin is not None:
-        function, bins = origin.function, origin.bins
+        function, bins, joiner = origin.function, origin.bins, origin.vocabulary.joiner
     binned = empirical or bins is not None
-    joiner = None if origin is None else origin.vocabulary.joiner
-    ready, bins = _ready(corpus, function, bins, binned=binned, joiner=joiner)
+    ready, bins = _ready(corpus, function, joiner, bins, binned=binned)
     if not binned:
         refuse_too_large_values(ready)
-    if joiner is None and ready.attributes is not None:
-        joiner = ready.attributes.joiner
-    held_out_ready = None if held_out is None else _ready(held_out, function, bins, binned=binned, joiner=joiner)[0]
+    held_out_ready = None if held_out is None else _ready(held_out, function, joiner, bins, binned=binned)[0]
     used = _node_templates(templates) if empirical else [t for t in templates if t.atoms]
     return _Prepared(ready, held_out_ready, used, bins, function)
 
@@ -342,25 +340,18 @@ def _layout(corpus: Corpus) -> list[str]:
 
 
 def _ready(
-    corpus: Corpus,
-    function: FeatureFunction | None,
-    bins: Bins | None = None,
-    *,
-    binned: bool = True,
-    joiner: str | None = None,
+    corpus: Corpus, function: FeatureFunction | None, joiner: str, bins: Bins | None = None, *, binned: bool = True
 ) -> tuple[Corpus, Bins | None]:
-    """The corpus with the function's features; if ``binned``, numeric features are binned.
-
-    Features must be joined with ``joiner``, unless it is None. Raises FeatureError.
-    """
+    """The corpus with the function's features, joined by ``joiner``; if ``binned``, numeric features are binned."""
     if function is not None:
-        corpus = with_features(corpus, function, joiner or JOINER)
-    if joiner is not None:
-        check_joiner(corpus.attributes, joiner)
-    if corpus.attributes is None or not binned:
+        corpus = with_features(corpus, function, joiner)
+    if corpus.attributes is None:
         return corpus, None
-    bins = bins or Bins.of(corpus.attributes)
-    return replace(corpus, attributes=bins.apply(corpus.attributes)), bins
+    attributes = corpus.attributes.joined_by(joiner)
+    if binned:
+        bins = bins or Bins.of(attributes)
+        attributes = bins.apply(attributes)
+    return replace(corpus, attributes=attributes), bins if binned else None
 
 
 def update(tagger: Tagger, corpus: Corpus) -> Tagger:
@@ -381,7 +372,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
         raise ModelError(
             "this model was saved without its counts, so it cannot be updated; train it again and keep the counts"
         )
-    ready, _ = _ready(corpus, tagger.function, tagger.bins, joiner=tagger.vocabulary.joiner)
+    ready, _ = _ready(corpus, tagger.function, tagger.vocabulary.joiner, tagger.bins)
     old = tagger.vocabulary
     if ready.attributes is None and old.attributes is not None:
         raise FeatureError("the model was trained on ready-made features; give them, or load it with features=")

@@ -51,8 +51,8 @@ class StartFromModel(Start):
         if attributes is not None and old.attributes is not None:
             merged, places = StringTable.intern([*old.attributes.to_list(), *attributes.names.to_list()])
             renumbered = places[len(old.attributes) :][attributes.ids].astype(np.int32)
-            attributes = replace(attributes, ids=renumbered, names=merged)
-            self.vocabulary = replace(self.vocabulary, attributes=merged)
+            attributes = replace(attributes, ids=renumbered, names=merged, heads=None)
+            self.vocabulary = replace(self.vocabulary, attributes=merged, heads=None)
         words = strings.get(self.word) if self.word is not None else None
         self.tokens = Tokens(features, words, renamed[ids], corpus.offsets, attributes)
         self.pairs = PairCounts(*_native.count_pairs(self.tokens.labels, corpus.offsets, self.n_labels))

@@ -1,0 +1,220 @@
+// See feature_objects.h.
+#include "bindings/feature_objects.h"
+
+#include <limits>
+
+#include "bindings/arrays.h"
+
+namespace {
+
+// A type of a module, kept for ever.
+nb::handle type_of(const char* module, const char* name) { return nb::object(nb::module_::import_(module).attr(name)).release(); }
+
+bool is_array(nb::handle object) {
+    static const nb::handle array = type_of("numpy", "ndarray");
+    return nb::isinstance(object, array);
+}
+
+bool is_numpy_bool(nb::handle object) {
+    static const nb::handle type = type_of("numpy", "bool_");
+    return object.type().is(type);
+}
+
+bool is_mapping(nb::handle object) {
+    static const nb::handle mapping = type_of("collections.abc", "Mapping");
+    return nb::isinstance(object, mapping);
+}
+
+bool holds_numbers(nb::handle array) {
+    return std::string_view("fiub").find(nb::cast<char>(array.attr("dtype").attr("kind"))) != std::string_view::npos;
+}
+
+// The object as Python shows it, but not more than a few characters of it.
+std::string shown(nb::handle object) {
+    constexpr Py_ssize_t most = 60;
+    try {
+        const nb::str text = nb::repr(object);
+        if (PyUnicode_GetLength(text.ptr()) <= most) return text.c_str();
+        return std::string(nb::steal<nb::str>(PyUnicode_Substring(text.ptr(), 0, most)).c_str()) + "...";
+    } catch (nb::python_error&) {
+        return "an object of the type " + nb::cast<std::string>(object.type().attr("__name__"));
+    }
+}
+
+std::string shown(std::string_view text) { return shown(nb::str(text.data(), text.size())); }
+
+// Adds keys to a prefix for as long as it lives.
+class Nested {
+   public:
+    Nested(std::string& prefix, std::string_view key) : prefix_(prefix), size_(prefix.size()) {
+        prefix.append(key).push_back(kJoiner);
+    }
+    ~Nested() { prefix_.resize(size_); }
+    Nested(const Nested&) = delete;
+    Nested& operator=(const Nested&) = delete;
+
+   private:
+    std::string& prefix_;
+    size_t size_;
+};
+
+}  // namespace
+
+void FeatureReader::read(nb::handle sentence) {
+    token_ = 0;
+    const auto one = [&](nb::handle token) {
+        read_token(token);
+        out_.end_token();
+        ++token_;
+    };
+    if (PyList_Check(sentence.ptr())) {  // its length may change while a token is read
+        for (Py_ssize_t i = 0; i < PyList_Size(sentence.ptr()); ++i) one(nb::borrow(PyList_GetItem(sentence.ptr(), i)));
+        return;
+    }
+    if (PyUnicode_Check(sentence.ptr()) || PyBytes_Check(sentence.ptr()) || is_mapping(sentence) ||
+        !nb::hasattr(sentence, "__iter__"))
+        throw BadFeature("a sentence must be a list with the features of each token, not " + shown(sentence), true);
+    for (const nb::handle token : nb::iter(sentence)) one(token);
+}
+
+void FeatureReader::read_token(nb::handle token) {
+    if (PyDict_Check(token.ptr())) return read_mapping(token);
+    if (PyUnicode_Check(token.ptr()) || PyBytes_Check(token.ptr())) refuse_token(token);
+    if (is_array(token) && holds_numbers(token)) return read_array(token);
+    if (is_mapping(token)) return read_mapping(nb::handle(reinterpret_cast<PyObject*>(&PyDict_Type))(token));
+    if (!PyList_Check(token.ptr()) && !nb::hasattr(token, "__iter__")) refuse_token(token);
+    read_elements(token);
+}
+
+void FeatureReader::read_mapping(nb::handle mapping) {
+    PyObject *key, *value;
+    for (Py_ssize_t at = 0; PyDict_Next(mapping.ptr(), &at, &key, &value);) {
+        const std::string_view name = text(key, "the name of a feature");
+        if (PyUnicode_Check(value)) {
+            out_.add(prefix_, name, text(value, "the value of the feature", name));
+        } else if (value == Py_True) {
+            out_.add(prefix_, name, 1.0f);
+        } else if (value == Py_False) {
+            if (list_false_) out_.add(prefix_, name, kFalse);
+        } else if (PyFloat_CheckExact(value) || PyLong_CheckExact(value)) {
+            out_.add(prefix_, name, number(name, value));
+        } else {  // may call Python code, which may change the mapping
+            const nb::object kept_key = nb::borrow(key), kept_value = nb::borrow(value);
+            read_other(name, kept_value);
+        }
+    }
+}
+
+void FeatureReader::read_other(std::string_view key, nb::handle value) {
+    PyObject* object = value.ptr();
+    if (PyBytes_Check(object)) {
+        out_.add(prefix_, key, text(value, "the value of the feature", key));
+    } else if (PyDict_Check(object) || PyList_Check(object) || PyAnySet_Check(object)) {
+        if (PyFrozenSet_Check(object)) refuse_value(key, value);
+        read_nested(key, value);
+    } else if (is_numpy_bool(value)) {
+        const bool holds = PyObject_IsTrue(object) != 0;
+        if (holds || list_false_) out_.add(prefix_, key, holds ? 1.0f : kFalse);
+    } else if (is_array(value) && nb::cast<size_t>(value.attr("ndim")) > 0) {
+        if (nb::cast<size_t>(value.attr("ndim")) != 1 || !holds_numbers(value)) refuse_value(key, value);
+        const Nested nested(prefix_, key);
+        read_array(value);
+    } else {
+        out_.add(prefix_, key, number(key, value));
+    }
+}
+
+void FeatureReader::read_nested(std::string_view key, nb::handle value) {
+    if (++depth_ > kDeepest) refuse("features are nested more than " + std::to_string(kDeepest) + " deep", false);
+    const Nested nested(prefix_, key);
+    if (PyDict_Check(value.ptr()))
+        read_mapping(value);
+    else
+        read_elements(value);
+    --depth_;
+}
+
+void FeatureReader::read_elements(nb::handle elements) {
+    if (PyList_Check(elements.ptr())) {
+        for (Py_ssize_t i = 0; i < PyList_Size(elements.ptr()); ++i) read_element(PyList_GetItem(elements.ptr(), i));
+        return;
+    }
+    for (const nb::handle element : nb::iter(elements)) read_element(element);
+}
+
+void FeatureReader::read_element(nb::handle element) {
+    out_.add_element(prefix_, text(element, prefix_.empty() ? "the name of a feature" : "an element of the feature"));
+}
+
+void FeatureReader::read_array(nb::handle array) {
+    if (nb::cast<size_t>(array.attr("ndim")) != 1) refuse_token(array);
+    const auto copy = [&](const auto& numbers) {
+        if (numbers.shape(0) == 0) return;
+        float* out = out_.add_array(prefix_, numbers.shape(0));
+        for (size_t i = 0; i < numbers.shape(0); ++i) out[i] = finite(std::to_string(i), static_cast<double>(numbers(i)));
+    };
+    In<float> single;
+    if (nb::try_cast(array, single, false)) return copy(single);
+    copy(nb::cast<In<double>>(array));
+}
+
+float FeatureReader::number(std::string_view key, nb::handle value) const {
+    const double found = PyFloat_AsDouble(value.ptr());
+    if (found == -1.0 && PyErr_Occurred() != nullptr) {
+        const bool wrong_type = PyErr_ExceptionMatches(PyExc_TypeError);
+        if (!wrong_type && !PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_OverflowError))
+            throw nb::python_error();
+        PyErr_Clear();
+        if (wrong_type) refuse_value(key, value);
+        refuse("the feature " + shown(full_name(key)) + " has the value " + shown(value) + ", which is not a number in range",
+               false);
+    }
+    return finite(key, found);
+}
+
+float FeatureReader::finite(std::string_view key, double value) const {
+    if (!(std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max())))
+        refuse("the feature " + shown(full_name(key)) + " is " + std::to_string(value) +
+                   "; omit the feature if its value is unknown",
+               false);
+    return static_cast<float>(value) + 0.0f;  // -0 becomes 0: see kFalse
+}
+
+std::string_view FeatureReader::text(nb::handle object, const char* what, std::string_view key) const {
+    const auto subject = [&] { return what + (key.empty() && prefix_.empty() ? "" : " " + shown(full_name(key))); };
+    Py_ssize_t size = 0;
+    if (PyUnicode_Check(object.ptr())) {
+        if (const char* data = PyUnicode_AsUTF8AndSize(object.ptr(), &size)) return {data, static_cast<size_t>(size)};
+        PyErr_Clear();
+        refuse(subject() + " cannot be encoded as UTF-8: " + shown(object), false);
+    }
+    char* data = nullptr;
+    if (!PyBytes_Check(object.ptr())) refuse(subject() + " must be a string, not " + shown(object), true);
+    if (PyBytes_AsStringAndSize(object.ptr(), &data, &size) < 0) throw nb::python_error();
+    if (!nb::steal(PyUnicode_DecodeUTF8(data, size, nullptr)).is_valid()) {
+        PyErr_Clear();
+        refuse(subject() + " is given as bytes that are not UTF-8: " + shown(object), false);
+    }
+    return {data, static_cast<size_t>(size)};
+}
+
+std::string FeatureReader::full_name(std::string_view key) const {
+    return key.empty() && !prefix_.empty() ? prefix_.substr(0, prefix_.size() - 1) : prefix_ + std::string(key);
+}
+
+void FeatureReader::refuse(const std::string& message, bool wrong_type) const {
+    const std::string place = sentence_ < 0 ? "" : "sentence " + std::to_string(sentence_) + ", ";
+    throw BadFeature(place + "token " + std::to_string(token_) + ": " + message, wrong_type);
+}
+
+void FeatureReader::refuse_value(std::string_view key, nb::handle value) const {
+    refuse("the feature " + shown(full_name(key)) + " has the value " + shown(value) +
+               "; use a string, a number, a bool, an array of numbers, or a dict, list or set of features",
+           true);
+}
+
+void FeatureReader::refuse_token(nb::handle token) const {
+    std::string message = "the features of a token must be a dict, a list of names or an array of numbers, not " + shown(token);
+    if (PyUnicode_Check(token.ptr())) message += "; for one feature, write [" + shown(token) + "]";
+    refuse(message, true);
+}

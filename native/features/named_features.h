@@ -1,0 +1,96 @@
+// Ready-made features of a sentence as names and values, before names are turned into ids.
+//
+//     {"w": "the"}          w:the = 1          {"a": {"b": "c"}}     a:b:c = 1
+//     {"n": 2.5}            n = 2.5            {"a": ["x", "x"]}     a:x = 1, a:x = 1
+//     ["w:the"]             w:the = 1          {"v": array([3, 4])}  v:0 = 3, v:1 = 4
+//
+// All names stand one after the other in one buffer. An array is one entry with the prefix of its names.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+// The joiner of keys and values in names.
+constexpr char kJoiner = ':';
+// The value of a feature that is False: it is listed, but it is not a feature.
+constexpr float kFalse = -0.0f;
+inline bool is_false(float value) { return value == 0.0f && std::signbit(value); }
+
+struct NamedFeature {
+    size_t end;      // where the name, or the prefix of an array, ends in the buffer
+    float value;     // of a single feature
+    int32_t head;    // length of the keys before a joined value, -1 if no value is joined
+    uint32_t width;  // of an array, 0 for a single feature
+};
+
+class NamedFeatures {
+   public:
+    // -- building --
+    void clear() {
+        names_.clear();
+        features_.clear();
+        numbers_.clear();
+        tokens_.assign(1, 0);
+    }
+    void add(std::string_view prefix, std::string_view name, float value) {
+        append(prefix);
+        append(name);
+        features_.push_back({names_.size(), value, -1, 0});
+    }
+    void add(std::string_view prefix, std::string_view key, std::string_view value) {
+        const size_t start = names_.size();
+        append(prefix);
+        append(key);
+        const size_t head = names_.size() - start;
+        names_.push_back(kJoiner);
+        append(value);
+        features_.push_back({names_.size(), 1.0f, static_cast<int32_t>(head), 0});
+    }
+    // An element of a list: the prefix, if any, ends with the joiner.
+    void add_element(std::string_view prefix, std::string_view element) {
+        add(prefix, element, 1.0f);
+        features_.back().head = static_cast<int32_t>(prefix.size()) - 1;
+    }
+    // An array: the prefix, if any, ends with the joiner. The caller writes the numbers.
+    float* add_array(std::string_view prefix, size_t width) {
+        append(prefix);
+        features_.push_back({names_.size(), 0.0f, static_cast<int32_t>(prefix.size()) - 1, static_cast<uint32_t>(width)});
+        numbers_.resize(numbers_.size() + width);
+        return numbers_.data() + numbers_.size() - width;
+    }
+    void end_token() { tokens_.push_back(features_.size()); }
+
+    // -- reading --
+    size_t n_tokens() const { return tokens_.size() - 1; }
+    size_t n_bytes() const { return names_.size(); }
+    size_t n_numbers() const { return numbers_.size(); }
+    // Calls single(name, head, value), or array(prefix, head, numbers, width), for each feature, and end() after each token.
+    template <typename Single, typename ArrayOfNumbers, typename End>
+    void each(Single single, ArrayOfNumbers array, End end) const {
+        size_t at = 0, feature = 0;
+        const float* numbers = numbers_.data();
+        for (size_t t = 1; t < tokens_.size(); ++t) {
+            for (; feature < tokens_[t]; ++feature) {
+                const NamedFeature& f = features_[feature];
+                const std::string_view name(names_.data() + at, f.end - at);
+                at = f.end;
+                if (f.width == 0) {
+                    single(name, f.head, f.value);
+                } else {
+                    array(name, f.head, numbers, f.width);
+                    numbers += f.width;
+                }
+            }
+            end();
+        }
+    }
+
+   private:
+    void append(std::string_view text) { names_.insert(names_.end(), text.begin(), text.end()); }
+
+    std::vector<char> names_;
+    std::vector<NamedFeature> features_;
+    std::vector<float> numbers_;
+    std::vector<size_t> tokens_{0};
+};

@@ -1,0 +1,136 @@
+"""Ready-made features of tokens: names and values, as python-crfsuite makes them from Python objects.
+
+The objects are read by ``native/bindings/feature_objects.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.ragged import take_rows
+from corate.strings import StringTable
+from corate.types import F32, Ids, Offsets
+
+__all__ = ["JOINER", "OLD_JOINER", "Attributes", "FeatureSentence", "ItemSequence", "TokenFeatures", "as_before"]
+
+#: Stands between a key and its value in the name of a feature, as in CRFsuite.
+JOINER = ":"
+#: The same in models of corate 0.1.
+OLD_JOINER = "="
+
+#: The features of a token: a mapping, names, or an array of numbers.
+TokenFeatures = Mapping[str, Any] | Iterable[str] | NDArray[Any]
+
+
+class ItemSequence:
+    """A sentence of ready-made features that is read once, to be tagged or trained on several times.
+
+    It holds names and values, and belongs to no model. It is the class of the same name in python-crfsuite.
+
+    >>> sentence = ItemSequence([{"w": "to", "title": False}, {"w": "be", "near": ["or", "not"]}])
+    >>> sentence.items()
+    [{'w:to': 1.0, 'title': 0.0}, {'w:be': 1.0, 'near:or': 1.0, 'near:not': 1.0}]
+    >>> len(sentence)
+    2
+    """
+
+    __slots__ = ("features",)
+    features: _native.NamedFeatures
+
+    def __init__(self, sentence: FeatureSentence) -> None:
+        self.features = sentence.features if isinstance(sentence, ItemSequence) else _native.NamedFeatures(sentence)
+
+    def items(self) -> list[dict[str, float]]:
+        """The names and values of each token. A name that a token has twice is listed once."""
+        return self.features.items()
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def __repr__(self) -> str:
+        return f"<ItemSequence of size {len(self)}>"
+
+
+#: A sentence of ready-made features: the features of each token, or rows of an array of numbers.
+FeatureSentence = Iterable[TokenFeatures] | ItemSequence
+
+
+@dataclass(frozen=True, eq=False)
+class Attributes:
+    """Ready-made features: token ``t`` has the ids ``ids[offsets[t]:offsets[t + 1]]``, optionally with values.
+
+    ``heads`` are the lengths in bytes of the keys in names that a value was joined to, -1 for other names. None means
+    that no name has a joined value.
+    """
+
+    offsets: Offsets
+    ids: Ids
+    names: StringTable
+    values: F32 | None = None
+    heads: Ids | None = None
+
+    @classmethod
+    def of(cls, tokens: Iterable[TokenFeatures]) -> Attributes:
+        """Build from the features of each token: a mapping, a list or set of names, or an array of numbers.
+
+        In a mapping, a string value is part of the name (``{"w": "the"}`` is ``w:the``), a number is the feature's
+        value, and True is 1. False is 0, which is the same as no feature. Nested mappings and lists are joined to their
+        key: ``{"a": {"b": "c"}}`` is ``a:b:c``. The names of an array's numbers are 0, 1, ..., joined to its key.
+
+        >>> a = Attributes.of([["bias", "w:to"], {"w": "be", "upper": False, "length": 2.0}])
+        >>> a.names.to_list(), a.offsets.tolist(), a.values.tolist()
+        (['bias', 'w:to', 'w:be', 'length'], [0, 2, 4], [1.0, 1.0, 1.0, 2.0])
+        """
+        return cls.of_sentences([list(tokens)])[1]
+
+    @classmethod
+    def of_sentences(cls, sentences: list[Any]) -> tuple[Offsets, Attributes]:
+        """The offsets of sentences, and the attributes of their tokens.
+
+        Raises FeatureError, which names the sentence and the token, for features that cannot be used.
+        """
+        (sentence_offsets, offsets, ids, values), table, heads = _native.intern_features(sentences)
+        return sentence_offsets, cls(offsets, ids, StringTable(*table), values, heads if (heads >= 0).any() else None)
+
+    @property
+    def known_heads(self) -> Ids:
+        """The heads of the names, -1 where there is none."""
+        return np.full(len(self.names), -1, np.int32) if self.heads is None else self.heads
+
+    def take(self, tokens: NDArray[np.int64]) -> Attributes:
+        """The attributes of the given tokens. They share the names."""
+        offsets, picks = take_rows(self.offsets, tokens)
+        values = None if self.values is None else self.values[picks]
+        return replace(self, offsets=offsets, ids=self.ids[picks], values=values)
+
+    def joined_by(self, joiner: str) -> Attributes:
+        """The attributes with another joiner before joined values.
+
+        >>> Attributes.of([{"w": "a:b"}, ["x:y"]]).joined_by("=").names.to_list()
+        ['w=a:b', 'x:y']
+        """
+        if joiner == JOINER or self.heads is None:
+            return self
+        data = self.names.data.copy()
+        data[(self.names.offsets[:-1] + self.heads)[self.heads >= 0]] = ord(joiner)
+        names, places = StringTable.intern(StringTable(data, self.names.offsets).to_list())
+        return Attributes(self.offsets, places[self.ids], names, self.values)
+
+
+def as_before(sentences: Iterable[Any]) -> list[Any]:
+    """Sentences of ready-made features for a model of corate 0.1: None was no feature, and keys could be any objects.
+
+    >>> as_before([[{"w": "a", "x": None, 3: True}, ["b"]]])
+    [[{'w': 'a', '3': True}, ['b']]]
+    """
+
+    def token(given: Any) -> Any:
+        return {str(k): v for k, v in given.items() if v is not None} if isinstance(given, Mapping) else given
+
+    return [s if isinstance(s, _native.NamedFeatures) else [token(t) for t in s] for s in sentences]

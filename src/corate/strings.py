@@ -1,0 +1,71 @@
+"""A table of distinct strings, each with an id."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.ragged import take_rows
+from corate.types import Ids, Offsets
+
+__all__ = ["StringTable"]
+
+
+@dataclass(frozen=True, eq=False)
+class StringTable:
+    """Distinct strings as one blob of UTF-8 bytes with ``(m + 1,)`` offsets.
+
+    >>> table, ids = StringTable.intern(["to", "be", "or", "not", "to", "be"])
+    >>> table.to_list(), ids.tolist()
+    (['to', 'be', 'or', 'not'], [0, 1, 2, 3, 0, 1])
+    """
+
+    data: NDArray[np.uint8]
+    offsets: Offsets
+
+    @classmethod
+    def intern(cls, strings: Iterable[str]) -> tuple[StringTable, Ids]:
+        """Number the distinct strings in order of first appearance; returns the table and the ids."""
+        ids, data, offsets = _native.intern_strings(list(strings))
+        return cls(data, offsets), ids
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, index: int) -> str:
+        return self.to_list()[index]
+
+    def to_list(self) -> list[str]:
+        """All strings. They are decoded once and cached."""
+        return self._decoded
+
+    @cached_property
+    def _decoded(self) -> list[str]:
+        blob = self.data.tobytes()
+        ends = self.offsets.tolist()
+        return [blob[a:b].decode() for a, b in itertools.pairwise(ends)]
+
+    def head(self, n: int) -> StringTable:
+        """The first ``n`` strings, or all if there are fewer."""
+        offsets = self.offsets[: n + 1]
+        return StringTable(self.data[: offsets[-1]], offsets)
+
+    def take(self, ids: NDArray[np.integer[Any]]) -> StringTable:
+        """Some of the strings, in the given order.
+
+        >>> StringTable.intern(["to", "be", "or"])[0].take(np.array([2, 0])).to_list()
+        ['or', 'to']
+        """
+        offsets, places = take_rows(self.offsets, ids)
+        return StringTable(self.data[places], offsets)
+
+    def find(self, other: StringTable) -> Ids:
+        """The ids in this table of another table's strings, -1 for a string that this table does not contain."""
+        return _native.match_strings(self.data, self.offsets, other.data, other.offsets)
