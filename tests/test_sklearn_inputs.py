@@ -70,7 +70,7 @@ def test_templates_make_columns_of_mappings_and_lists() -> None:
 
 
 def letters(words: list[str], i: int) -> dict[str, Any]:
-    return {"first": words[i][0], "last": words[i][-1], "next": words[i + 1] if i + 1 < len(words) else None}
+    return {"first": words[i][0], "last": words[i][-1], "next": words[i + 1] if i + 1 < len(words) else ""}
 
 
 def test_a_feature_function() -> None:
@@ -144,7 +144,7 @@ def test_arrays_that_are_no_sentences_are_refused() -> None:
 def test_numbers_that_are_not_finite_are_refused_with_their_place(wrong: float) -> None:
     X = [array.copy() for array in ARRAYS]
     X[1][2, 4] = wrong
-    with pytest.raises(FeatureError, match="sentence 1, token 2: column 4"):
+    with pytest.raises(FeatureError, match="sentence 1, token 2: the feature '4' is "):
         SequenceTagger().fit(X, LABELS)
 
 

@@ -3,6 +3,9 @@
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
@@ -66,6 +69,53 @@ class Borrowed {
     std::unique_ptr<SentenceWork> work_;
 };
 
+// A part of tagging that needs the interpreter lock.
+//
+// Reading a sentence and decoding it take some microseconds each, and a thread that blocks on the lock wakes up much later
+// than that. So a thread that has decoded a sentence first waits actively for other threads: while one is in such a part, and
+// for the short time in which Python calls it again.
+class LockedPart {
+   public:
+    LockedPart() { enter(); }
+    ~LockedPart() { leave(); }
+    LockedPart(const LockedPart&) = delete;
+    LockedPart& operator=(const LockedPart&) = delete;
+
+    // Calls a function without the lock.
+    template <typename Work>
+    void unlocked(Work work) {
+        const nb::gil_scoped_release release;
+        --inside_;
+        const Enter again;
+        work();
+        wait();
+    }
+
+   private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::chrono::nanoseconds kLongest{50'000}, kAgain{3'000};
+    static inline std::atomic<int> inside_ = 0;
+    static inline std::atomic<Clock::rep> left_ = 0;        // when a thread last left
+    static inline std::atomic<std::thread::id> last_ = {};  // and which
+
+    struct Enter {
+        ~Enter() { enter(); }
+    };
+    static void enter() { ++inside_; }
+    static void leave() {
+        last_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+        left_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+        --inside_;
+    }
+    static void wait() {
+        if (last_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return;
+        const Clock::rep begin = Clock::now().time_since_epoch().count();
+        for (Clock::rep now = begin; now - begin < kLongest.count(); now = Clock::now().time_since_epoch().count())
+            if (inside_.load(std::memory_order_relaxed) == 0 && now - left_.load(std::memory_order_relaxed) > kAgain.count())
+                return;
+    }
+};
+
 // Copies the words of a sentence; false if one is not a string, or cannot be encoded as UTF-8.
 bool read_words(nb::list words, SentenceWork& work) {
     work.clear_words();
@@ -86,6 +136,7 @@ nb::object tag_sentence(BoundEngine& engine, std::optional<nb::list> words, nb::
         throw nb::value_error("columns or labels do not match the model");
     if (!features.is_none() && engine.names == nullptr) throw nb::value_error("the model has no ready-made features");
     if (features.is_none() && !words) throw nb::value_error("there are neither words nor features");
+    LockedPart locked;
     Borrowed work(engine.sentences);
     if (words && !read_words(*words, *work)) return nb::none();
     const NamedFeatures* sentence = nullptr;
@@ -95,7 +146,7 @@ nb::object tag_sentence(BoundEngine& engine, std::optional<nb::list> words, nb::
         sentence = &work->features;
     }
     const std::vector<int32_t>* found = nullptr;
-    unlocked([&] { found = &work->tag(words.has_value(), engine.names, sentence); });
+    locked.unlocked([&] { found = &work->tag(words.has_value(), engine.names, sentence); });
     const std::vector<int32_t>& best = *found;
     nb::object out = nb::steal(PyList_New(static_cast<Py_ssize_t>(best.size())));
     if (!out.is_valid()) throw nb::python_error();

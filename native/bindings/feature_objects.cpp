@@ -1,6 +1,7 @@
 // See feature_objects.h.
 #include "bindings/feature_objects.h"
 
+#include <cmath>
 #include <limits>
 
 #include "bindings/arrays.h"
@@ -42,6 +43,9 @@ std::string shown(nb::handle object) {
 }
 
 std::string shown(std::string_view text) { return shown(nb::str(text.data(), text.size())); }
+
+// Whether a number is finite and small enough to be stored as a float.
+bool is_float(double value) { return std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max()); }
 
 // Adds keys to a prefix for as long as it lives.
 class Nested {
@@ -151,7 +155,10 @@ void FeatureReader::read_array(nb::handle array) {
     const auto copy = [&](const auto& numbers) {
         if (numbers.shape(0) == 0) return;
         float* out = out_.add_array(prefix_, numbers.shape(0));
-        for (size_t i = 0; i < numbers.shape(0); ++i) out[i] = finite(std::to_string(i), static_cast<double>(numbers(i)));
+        for (size_t i = 0; i < numbers.shape(0); ++i) {
+            const auto value = static_cast<double>(numbers(i));
+            out[i] = is_float(value) ? static_cast<float>(value) + 0.0f : finite(std::to_string(i), value);
+        }
     };
     In<float> single;
     if (nb::try_cast(array, single, false)) return copy(single);
@@ -173,10 +180,11 @@ float FeatureReader::number(std::string_view key, nb::handle value) const {
 }
 
 float FeatureReader::finite(std::string_view key, double value) const {
-    if (!(std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max())))
-        refuse("the feature " + shown(full_name(key)) + " is " + std::to_string(value) +
-                   "; omit the feature if its value is unknown",
-               false);
+    if (!is_float(value)) {
+        const char* remedy =
+            std::isfinite(value) ? "; scale it, the largest number is 3.4e38" : "; omit the feature if its value is unknown";
+        refuse("the feature " + shown(full_name(key)) + " is " + shown(nb::float_(value)) + remedy, false);
+    }
     return static_cast<float>(value) + 0.0f;  // -0 becomes 0: see kFalse
 }
 

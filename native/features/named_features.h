@@ -6,6 +6,7 @@
 //
 // All names stand one after the other in one buffer. An array is one entry with the prefix of its names.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string_view>
@@ -28,24 +29,21 @@ class NamedFeatures {
    public:
     // -- building --
     void clear() {
-        names_.clear();
+        used_ = 0;
         features_.clear();
         numbers_.clear();
         tokens_.assign(1, 0);
     }
     void add(std::string_view prefix, std::string_view name, float value) {
-        append(prefix);
-        append(name);
-        features_.push_back({names_.size(), value, -1, 0});
+        put(put(room(prefix.size() + name.size()), prefix), name);
+        features_.push_back({used_, value, -1, 0});
     }
     void add(std::string_view prefix, std::string_view key, std::string_view value) {
-        const size_t start = names_.size();
-        append(prefix);
-        append(key);
-        const size_t head = names_.size() - start;
-        names_.push_back(kJoiner);
-        append(value);
-        features_.push_back({names_.size(), 1.0f, static_cast<int32_t>(head), 0});
+        const size_t head = prefix.size() + key.size();
+        char* joiner = put(put(room(head + 1 + value.size()), prefix), key);
+        *joiner = kJoiner;
+        put(joiner + 1, value);
+        features_.push_back({used_, 1.0f, static_cast<int32_t>(head), 0});
     }
     // An element of a list: the prefix, if any, ends with the joiner.
     void add_element(std::string_view prefix, std::string_view element) {
@@ -54,8 +52,8 @@ class NamedFeatures {
     }
     // An array: the prefix, if any, ends with the joiner. The caller writes the numbers.
     float* add_array(std::string_view prefix, size_t width) {
-        append(prefix);
-        features_.push_back({names_.size(), 0.0f, static_cast<int32_t>(prefix.size()) - 1, static_cast<uint32_t>(width)});
+        put(room(prefix.size()), prefix);
+        features_.push_back({used_, 0.0f, static_cast<int32_t>(prefix.size()) - 1, static_cast<uint32_t>(width)});
         numbers_.resize(numbers_.size() + width);
         return numbers_.data() + numbers_.size() - width;
     }
@@ -63,7 +61,7 @@ class NamedFeatures {
 
     // -- reading --
     size_t n_tokens() const { return tokens_.size() - 1; }
-    size_t n_bytes() const { return names_.size(); }
+    size_t n_bytes() const { return used_; }
     size_t n_numbers() const { return numbers_.size(); }
     // Calls single(name, head, value), or array(prefix, head, numbers, width), for each feature, and end() after each token.
     template <typename Single, typename ArrayOfNumbers, typename End>
@@ -87,9 +85,17 @@ class NamedFeatures {
     }
 
    private:
-    void append(std::string_view text) { names_.insert(names_.end(), text.begin(), text.end()); }
+    // Room for more bytes of names.
+    char* room(size_t bytes) {
+        const size_t start = used_;
+        used_ += bytes;
+        if (used_ > names_.size()) names_.resize(2 * used_);
+        return names_.data() + start;
+    }
+    static char* put(char* at, std::string_view text) { return std::copy(text.begin(), text.end(), at); }
 
-    std::vector<char> names_;
+    std::vector<char> names_;  // the first used_ bytes
+    size_t used_ = 0;
     std::vector<NamedFeature> features_;
     std::vector<float> numbers_;
     std::vector<size_t> tokens_{0};

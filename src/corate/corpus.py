@@ -137,8 +137,6 @@ class Corpus:
         cls,
         sentences: Iterable[FeatureSentence],
         labels: Iterable[Iterable[str]] | None = None,
-        *,
-        joiner: str = JOINER,
     ) -> Corpus:
         """Build from ready-made features, in the form that python-crfsuite and sklearn-crfsuite use.
 

@@ -4,7 +4,8 @@ A golden file is made once, with the program that first wrote such a model, and 
 stands ``expected.json``: the labels and log-probabilities that each gave when it was made. tests/test_golden.py checks
 that every later version loads the files, tags the same with them, and trains them further.
 
-The files of this folder were made by 0.1.0: ``v1.corate`` and ``v1-pooled.corate`` first, all others by this script.
+The files ``v1*`` were made by 0.1.0: ``v1.corate`` and ``v1-pooled.corate`` first, all others by this script. The files
+``v2-*`` are models of ready-made features whose names are joined with a colon, first made by 0.2.0.
 For a new version of the format, or a new kind of model, add a line to ``MODELS``, make the new files in an empty
 folder, and copy them here with their expectations.
 """
@@ -20,10 +21,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import corate
 from corate import Corpus, Tagger
 
-VERSION = "v1"
+VERSION = "v2"
 LABELLED = """
 the/DET cat/NOUN sees/VERB a/DET dog/NOUN ./.
 Ann/NAME saw/VERB the/DET old/ADJ saw/NOUN ./.
@@ -75,6 +78,17 @@ def with_numbers(words: list[str], i: int) -> dict[str, Any]:
     return {"lower": words[i].lower(), "length": float(len(words[i])), "place": i / len(words)}
 
 
+def nested(words: list[str], i: int) -> dict[str, Any]:
+    """Features in nested dicts, lists and arrays."""
+    own = {"lower": words[i].lower(), "ends": [words[i][-1:], words[i][-2:]]}
+    return {**own, "last": {"lower": words[i - 1].lower(), "title": words[i - 1].istitle()}, "vector": sizes(words[i])}
+
+
+def sizes(word: str) -> Any:
+    """A vector that says something of a word."""
+    return np.array([len(word), sum(map(str.isupper, word)), sum(map(str.isdigit, word))]) / 4
+
+
 def words_alone(labelled: list[list[tuple[str, str]]]) -> Corpus:
     """Words and labels."""
     return Corpus.from_sentences(labelled)
@@ -120,6 +134,8 @@ MODELS: dict[str, tuple[Callable[[Any], Corpus], str, dict[str, Any], dict[str, 
     "standard-lexicons": (words_alone, "standard", {"features": LEXICONS}, {}),
     "standard-ready-made": (ready_made(features), "standard", {}, {}),
     "standard-numbers": (ready_made(with_numbers), "standard", {}, {}),
+    "standard-nested": (ready_made(nested), "standard", {}, {}),
+    "empirical-nested": (ready_made(nested), "empirical", {}, {}),
     "standard-sparse": (words_alone, "standard", {"c1": 0.3, "transitions": "seen"}, {"half": True}),
     "standard-no-boundaries": (two_columns, "standard", {"features": ["word[0]", "pos[0]"], "boundaries": False}, {}),
     "piecewise": (words_alone, "piecewise", {}, {}),
@@ -133,7 +149,7 @@ def unlabelled(name: str) -> list[Any]:
     if name == "pooled" or (name in MODELS and MODELS[name][0] is two_columns):
         return [[(w, letters(w)) for w in s] for s in UNLABELLED]
     if name in MODELS and MODELS[name][0] is not words_alone:
-        function = with_numbers if "numbers" in name else features
+        function = with_numbers if "numbers" in name else nested if "nested" in name else features
         return [[function(s, i) for i in range(len(s))] for s in UNLABELLED]
     return list(UNLABELLED)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.corpus import JOINER, Attributes, Corpus, StringTable
+from corate.corpus import Attributes, Corpus, StringTable
 from corate.errors import DataError
 from corate.features.ready_made import merged_heads
 from corate.features.vocabulary import Vocabulary

@@ -27,6 +27,7 @@ from corate.types import F32, F64
 
 __all__ = ["has_suffix", "load", "model_of", "recognised", "save", "tagger_of"]
 
+
 def has_suffix(path: str | os.PathLike[str]) -> bool:
     """Whether a model is saved as a CRFsuite file because of its path.
 

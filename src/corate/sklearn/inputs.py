@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corate.corpus import Attributes, Corpus, StringTable, listed
-from corate.errors import DataError, FeatureError
+from corate.corpus import Corpus, listed
+from corate.errors import DataError
 
 __all__ = ["read_labels", "read_like", "read_sentences"]
 
@@ -34,7 +33,10 @@ def read_sentences(
     sentences = [_tokens(sentence, i) for i, sentence in enumerate(listed(X, "X", "sentences"))]
     filled = [sentence for sentence in sentences if len(sentence)]
     if filled and isinstance(filled[0], np.ndarray):
-        return _read_arrays(sentences, y), filled[0].shape[1]
+        width = filled[0].shape[1]
+        if any(not isinstance(array, np.ndarray) or array.shape[1] != width for array in filled):
+            raise DataError("all sentences must be arrays with the same number of columns, or none an array")
+        return Corpus.from_features(sentences, y), width
     if rows or columns is not None or (filled and isinstance(filled[0][0], str | tuple)):
         return Corpus.from_sentences(sentences, y, columns=columns), None
     return Corpus.from_features(sentences, y), None
@@ -74,23 +76,3 @@ def _tokens(sentence: Any, index: int) -> list[Any] | NDArray[Any]:
             "each token"
         )
     return matrix
-
-
-def _read_arrays(sentences: Sequence[Any], y: Iterable[Iterable[str]] | None) -> Corpus:
-    """A corpus of sentences of numeric features. Column ``i`` is the feature ``x<i>``."""
-    arrays = [sentence for sentence in sentences if len(sentence)]
-    if any(not isinstance(array, np.ndarray) or array.shape[1] != arrays[0].shape[1] for array in arrays):
-        raise DataError("all sentences must be arrays with the same number of columns, or none an array")
-    corpus = Corpus.from_features([[()] * len(sentence) for sentence in sentences], y)
-    with np.errstate(over="ignore"):
-        values = np.concatenate(arrays).astype(np.float32)
-    n, width = values.shape
-    if not np.isfinite(values).all():
-        token, column = (int(place[0]) for place in np.nonzero(~np.isfinite(values)))
-        s = int(np.searchsorted(corpus.offsets, token, side="right")) - 1
-        raise FeatureError(
-            f"sentence {s}, token {token - int(corpus.offsets[s])}: column {column} is no finite number, or is too "
-            "large; replace it, for example by 0"
-        )
-    names, ids = StringTable.intern([f"x{i}" for i in range(width)])
-    return replace(corpus, attributes=Attributes(np.arange(n + 1) * width, np.tile(ids, n), names, values.ravel()))
