@@ -18,6 +18,7 @@ SCRIPTS = (
     "train_speed",
     "tag_speed",
     "python_call",
+    "ready_made",
     "growth",
     "label_bias",
     "separate_accuracy",

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
+from corate.corpus import Attributes
 from corate.counting.counts import Counts, PairCounts, Table, Tokens
 from corate.features.ready_made import groups_of
 from corate.features.vocabulary import Vocabulary
@@ -21,7 +22,7 @@ from corate.label_scores import SparseRows
 from corate.ragged import offsets_of, take_rows
 from corate.types import F32, F64, Ids
 
-__all__ = ["Candidates", "Features", "Pool", "experts", "fit_edges", "fit_weights", "label_prior"]
+__all__ = ["Candidates", "Features", "Pool", "countable_features", "experts", "fit_edges", "fit_weights", "label_prior"]
 
 
 #: Weight of the label prior that smooths every expert, in tokens.
@@ -233,6 +234,14 @@ def label_prior(counts: Counts) -> NDArray[np.float64]:
     """P(y) of each label, smoothed by a tenth of a token."""
     totals = np.bincount(counts.pairs.to, weights=counts.pairs.counts, minlength=len(counts.labels) + 1)[:-1] + 0.1
     return np.asarray(totals / totals.sum())
+
+
+def countable_features(attributes: Attributes | None, features: int) -> NDArray[np.bool_]:
+    """Which of the ``features`` are names and not numbers: those whose value is always 1."""
+    countable = np.ones(features, bool)
+    if attributes is not None and attributes.values is not None:
+        countable[attributes.ids[attributes.values != 1.0]] = False
+    return countable
 
 
 def experts(vocabulary: Vocabulary) -> tuple[Ids, list[str]]:

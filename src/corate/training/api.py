@@ -41,6 +41,7 @@ from corate.training.options import (
     Separate,
 )
 from corate.training.resolve import check_init, resolve_method
+from corate.training.scaling import Scaling
 from corate.training.separate import SeparateTraining
 from corate.training.start import RunContext, Start
 from corate.training.start_from_counts import StartFromCounts
@@ -213,6 +214,7 @@ class _Prepared:
     templates: list[Template]
     bins: Bins | None
     function: FeatureFunction | None
+    scaling: Scaling | None = None
 
 
 def _prepare(
@@ -234,8 +236,17 @@ def _prepare(
     if not binned:
         refuse_too_large_values(ready)
     held_out_ready = None if held_out is None else _ready(held_out, function, joiner, bins, binned=binned)[0]
+    scaling = None
+    if isinstance(method, Polish) and origin is None and ready.attributes is not None:
+        scaling = Scaling.of(ready.attributes)
+        ready = _scaled(ready, scaling)
+        held_out_ready = None if held_out_ready is None else _scaled(held_out_ready, scaling)
     used = _node_templates(templates) if empirical else [t for t in templates if t.atoms]
-    return _Prepared(ready, held_out_ready, used, bins, function)
+    return _Prepared(ready, held_out_ready, used, bins, function, scaling)
+
+
+def _scaled(corpus: Corpus, scaling: Scaling) -> Corpus:
+    return replace(corpus, attributes=None if corpus.attributes is None else scaling.apply(corpus.attributes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,6 +280,8 @@ def _train_chain(
 ) -> _Trained:
     start = _start(method, data, origin, context)
     model, record = ChainTraining(method, start, context).train()
+    if data.scaling is not None:
+        model = data.scaling.undo(model)
     vocabulary, cutoff = start.vocabulary, record["settings"]["cutoff"]
     if cutoff > 1 and fresh:
         model = _without_rare(model, start.totals, cutoff)

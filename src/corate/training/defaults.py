@@ -14,6 +14,7 @@ import numpy as np
 
 from corate.corpus import Corpus
 from corate.counting.counts import label_ids
+from corate.counting.pooling import countable_features
 from corate.features.templates import Template
 from corate.spans import are_spans
 from corate.training.edge_features import edge_templates
@@ -24,6 +25,9 @@ __all__ = ["ChainParameters", "SeparateParameters", "choose_base", "choose_edge_
 
 #: With more labels than FULL_LATTICE_LABELS, edge features need this many tokens for each label.
 EDGE_TOKENS_PER_LABEL = 1500
+
+#: Without words, pooled scores are made of every label for every token, if there are not more than this (400 MB).
+MOST_POOLED_SCORES = 100_000_000
 
 #: The weight of the base scores by base, and the L2 weight and step size of polish.
 POLISH_TEMPERS = {"default": 0.55, "pooled": 0.8, "paper": 0.7, "none": 0.0}
@@ -45,15 +49,20 @@ def choose_preset(corpus: Corpus) -> str:
 
 
 def choose_base(method: Polish, corpus: Corpus, templates: Sequence[Template]) -> str:
-    """The base of polish: ``"pooled"`` if there are few labels and the features can be counted, else ``"default"``."""
+    """The base of polish: ``"pooled"`` if there are few labels or no words and the features can be counted.
+
+    Otherwise it is ``"default"``, or ``"none"`` without words: the default base is a ladder of words.
+    """
     if method.base is not None:
         return method.base
     names, ids = label_ids(corpus, method.unknown)
-    # Pooled scores are counted over all features, which must not be numeric, and all labels must be known.
-    countable = corpus.attributes is None or corpus.attributes.values is None
-    some = bool(templates) or corpus.attributes is not None
-    few = len(names) <= FULL_LATTICE_LABELS
-    return "pooled" if few and countable and some and (ids >= 0).all() else "default"
+    # Pooled scores are counted over features that are not numeric, and all labels must be known.
+    ready, known = corpus.attributes, bool((ids >= 0).all())
+    if corpus.word is None and ready is not None:
+        some = countable_features(ready, len(ready.names))[ready.ids].any()
+        return "pooled" if some and known and len(ids) * len(names) <= MOST_POOLED_SCORES else "none"
+    countable = (bool(templates) or ready is not None) and (ready is None or ready.values is None)
+    return "pooled" if len(names) <= FULL_LATTICE_LABELS and countable and known else "default"
 
 
 def choose_edge_templates(method: Polish, corpus: Corpus, templates: Sequence[Template]) -> list[Template]:

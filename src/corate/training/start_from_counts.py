@@ -16,7 +16,7 @@ from corate.counting.counted_corpus import CountedCorpus
 from corate.counting.counts import Tokens
 from corate.counting.ladder import DEFAULT, FLOOR, PAPER, LadderParameters, LadderTables
 from corate.counting.ladder_tuning import tune_ladder
-from corate.counting.pooling import Candidates, Features, Pool, experts, fit_weights, label_prior
+from corate.counting.pooling import Candidates, Features, Pool, countable_features, experts, fit_weights, label_prior
 from corate.counting.rates import edge_scores
 from corate.features.templates import Template
 from corate.label_scores import EdgeScores, SparseRows
@@ -77,7 +77,7 @@ class StartFromCounts(Start):
         self.counts, self.tokens, self.word = self.counted.counts, self.counted.tokens, self.counted.word
         self.labels, self.vocabulary, self.pairs = self.counts.labels, self.counts.vocabulary, self.counts.pairs
         self.few = self.n_labels <= FULL_LATTICE_LABELS and (self.preset is DEFAULT or self.word is None)
-        self.full = self.few or all_labels
+        self.full = self.few or all_labels or self.word is None  # without words, every label is a candidate
         self.slots = with_bias(self.counts.table, self.n_labels)
         self.totals = self.counts.table.totals()
         wanted = set(templates)
@@ -85,6 +85,7 @@ class StartFromCounts(Start):
         edges = np.array([t.edge for t in counted], dtype=bool)
         asked = np.array([t in wanted for t in counted], dtype=bool)
         self.node_templates, self.edge_templates = asked & ~edges, asked & edges
+        self.countable = countable_features(self.tokens.attributes, int(self.vocabulary.bases[-1]))
         self.pool = self._fit_pool() if base == "pooled" else None
 
     @cached_property
@@ -97,9 +98,13 @@ class StartFromCounts(Start):
         return replace(tuned, **support)  # type: ignore[arg-type]
 
     def _fit_pool(self) -> Pool:
-        """Fit the weights of the templates as in pooled empirical training. Edge templates get the weight 0."""
+        """Fit the weights of the experts as in pooled empirical training.
+
+        Edge templates and numeric features get the weight 0.
+        """
         sample = self.counted.sample(POOL_TOKENS)
         self.expert_of, names = experts(self.vocabulary)
+        self.expert_of = np.where(self.countable, self.expert_of, len(names)).astype(np.int32)
         pool = fit_weights(
             self.counts.table,
             label_prior(self.counts),
@@ -113,10 +118,13 @@ class StartFromCounts(Start):
         weights = pool.experts.copy()
         edges = np.flatnonzero(self.edge_templates) + len(names) - len(self.edge_templates)
         weights[edges[edges < len(weights)]] = 0.0  # the last templates may have no features yet, and so no experts
+        weights[len(names) :] = 0.0
         return replace(pool, experts=weights)
 
     def _node_features(self, tokens: Tokens, cutoff: int = 1) -> Features:
-        return Features.of(tokens, self.vocabulary.bases, ~self.edge_templates, kept=self.kept(cutoff))
+        kept = self.kept(cutoff)
+        kept = self.countable if kept is None else kept & self.countable
+        return Features.of(tokens, self.vocabulary.bases, ~self.edge_templates, kept=kept)
 
     def tables(self) -> LadderTables | None:
         """The tables for the base scores."""
