@@ -1,6 +1,7 @@
 // See sentence_tagger.h.
 #include "decoding/sentence_tagger.h"
 
+#include <algorithm>
 #include <new>
 #include <stdexcept>
 
@@ -46,16 +47,18 @@ bool SentenceWork::reusable() const {
 
 std::unique_ptr<SentenceWork> SentenceTagger::borrow() {
     const std::lock_guard lock(mutex_);
-    while (!idle_.empty()) {
-        std::unique_ptr<SentenceWork> work = std::move(idle_.back());
-        idle_.pop_back();
-        if (!work->outdated()) return work;
-    }
-    return std::make_unique<SentenceWork>(engine_);
+    std::erase_if(idle_, [](const auto& work) { return work->outdated(); });
+    if (idle_.empty()) return std::make_unique<SentenceWork>(engine_);
+    const auto own = [](const auto& work) { return work->last == std::this_thread::get_id(); };
+    if (const auto mine = std::find_if(idle_.begin(), idle_.end(), own); mine != idle_.end()) std::swap(*mine, idle_.back());
+    std::unique_ptr<SentenceWork> work = std::move(idle_.back());
+    idle_.pop_back();
+    return work;
 }
 
 void SentenceTagger::give_back(std::unique_ptr<SentenceWork> work) {
     if (!work->reusable()) return;
+    work->last = std::this_thread::get_id();
     const std::lock_guard lock(mutex_);
     try {
         idle_.push_back(std::move(work));

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "decoding/session.h"
@@ -15,6 +16,7 @@ class SentenceWork {
     explicit SentenceWork(const Engine& engine) : session_(engine) {}
 
     NamedFeatures features;  // to read features into
+    std::thread::id last;    // the thread that used it last, whose processor has it in its cache
 
     void clear_words();
     void add_word(std::string_view word);

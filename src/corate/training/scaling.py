@@ -12,6 +12,9 @@ from corate.types import F64
 
 __all__ = ["Scaling"]
 
+#: An attribute with a smaller spread is not scaled: its weights could overflow.
+LEAST_SPREAD = 1e-15
+
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
@@ -46,7 +49,7 @@ class Scaling:
             constant = squares <= 1e-12 * mean**2  # its mean is not taken away: it would have no value left
             squares[constant] += mean[constant] ** 2
             mean[constant] = 0.0
-            scaled = numeric & (squares > 0)
+            scaled = numeric & (squares > LEAST_SPREAD**2)
             spread[scaled] = np.sqrt(squares[scaled])
         return cls(attributes.names, mean, spread)
 
