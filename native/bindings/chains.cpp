@@ -55,10 +55,20 @@ void bind_chains(nb::module_& m) {
         .def(
             "perceptron",
             [](const Chains& chains, const InOut<float>& state, const In<int64_t>& order, double time, double step) {
-                return unlocked([&] { return chains.perceptron(writable(state), view(order), time, step); });
+                return to_numpy(unlocked([&] { return chains.perceptron(writable(state), view(order), time, step); }));
             },
             nb::arg("state"), nb::arg("order"), nb::arg("time"), nb::arg("step"),
-            "Run steps of the averaged perceptron in place. Returns the number of mislabelled tokens.")
+            "Run steps of the averaged perceptron in place. Returns the number of mislabelled tokens of each sentence.")
+        .def(
+            "passive_aggressive",
+            [](const Chains& chains, const InOut<float>& state, const In<int64_t>& order, double time, double step, int type,
+               double c, bool error_sensitive) {
+                const Aggressiveness rule{type, c, error_sensitive};
+                return to_numpy(
+                    unlocked([&] { return chains.passive_aggressive(writable(state), view(order), time, step, rule); }));
+            },
+            nb::arg("state"), nb::arg("order"), nb::arg("time"), nb::arg("step"), nb::arg("type"), nb::arg("c"),
+            nb::arg("error_sensitive"), "Run passive-aggressive steps in place. Returns the cost of each sentence.")
         .def(
             "best",
             [](const Chains& chains, const In<float>& weights, size_t threads) {

@@ -104,35 +104,70 @@ double Chains::pass(std::span<float> state, std::span<const int64_t> order, std:
     return loss;
 }
 
-double Chains::perceptron(std::span<float> state, std::span<const int64_t> order, double time, double step) const {
+template <typename Use>
+void Chains::each_residual(Work<float>& work, Use use) const {
+    const auto use_nonzero = [&](size_t at, float r) {
+        if (r != 0.0f) use(at, r);
+    };
+    each_node_weight(work, 0.0f, 0, 1, [&](size_t at, int32_t, float r) { use_nonzero(at, r); });
+    each_edge_weight(work, 0, 1, [&](size_t at, int32_t, float r) { use_nonzero(at, r); });
+    each_pair(work, 0, 1, [&](size_t at, float r) {
+        if (free_[at]) use_nonzero(at, r);
+    });
+}
+
+template <typename SizeOf>
+std::vector<float> Chains::correct_mistakes(std::span<float> state, std::span<const int64_t> order, double time, double step,
+                                            SizeOf size_of) const {
     check_pass(state, order, 1);
+    if (loss_ != Loss::perceptron) throw std::invalid_argument("steps for mistakes need the loss perceptron");
     float* w = state.data();
     Work<float> work;
     Team alone(1);
-    double wrong = 0.0;
+    std::vector<float> reported(order.size(), 0.0f);
     for (size_t i = 0; i < order.size(); ++i, time += step) {
         const auto t = static_cast<float>(time);
         residuals_of<2>(order.data() + i, 1, w, work, alone);
         const Chain<float>& chain = work.chains[0];
         size_t missed = 0;
         for (size_t j = 0; j < chain.n; ++j) missed += chain.best[j] != chain.gold[j];
-        wrong += static_cast<double>(missed);
         if (missed == 0) continue;
-        auto move = [&](size_t at, float r) {
-            w[2 * at] -= r;
-            w[2 * at + 1] -= t * r;
-        };
-        each_node_weight(work, 0.0f, 0, 1, [&](size_t at, int32_t, float r) {
-            if (r != 0.0f) move(at, r);
-        });
-        each_edge_weight(work, 0, 1, [&](size_t at, int32_t, float r) {
-            if (r != 0.0f) move(at, r);
-        });
-        each_pair(work, 0, 1, [&](size_t at, float r) {
-            if (r != 0.0f && free_[at]) move(at, r);
+        const std::pair<double, double> found = size_of(work, missed);
+        const auto size = static_cast<float>(found.first);
+        reported[i] = static_cast<float>(found.second);
+        if (size == 0.0f) continue;
+        each_residual(work, [&](size_t at, float r) {
+            w[2 * at] -= size * r;
+            w[2 * at + 1] -= t * size * r;
         });
     }
-    return wrong;
+    return reported;
+}
+
+std::vector<float> Chains::perceptron(std::span<float> state, std::span<const int64_t> order, double time, double step) const {
+    return correct_mistakes(state, order, time, step,
+                            [](const Work<float>&, size_t missed) { return std::pair{1.0, static_cast<double>(missed)}; });
+}
+
+std::vector<float> Chains::passive_aggressive(std::span<float> state, std::span<const int64_t> order, double time, double step,
+                                              const Aggressiveness& rule) const {
+    if (rule.type < 0 || rule.type > 2 || !(rule.c > 0.0)) throw std::invalid_argument("no such passive-aggressive steps");
+    std::vector<float> sums(size(), 0.0f);
+    std::vector<size_t> touched;
+    return correct_mistakes(state, order, time, step, [&](Work<float>& work, size_t missed) {
+        touched.clear();
+        each_residual(work, [&](size_t at, float r) {
+            sums[at] += r;
+            touched.push_back(at);
+        });
+        double norm = 0.0;
+        for (const size_t at : touched) {
+            norm += static_cast<double>(sums[at]) * static_cast<double>(sums[at]);
+            sums[at] = 0.0f;
+        }
+        const double cost = rule.cost(work.losses[0], missed);
+        return std::pair{norm > 0.0 ? rule.step(cost, norm) : 0.0, cost};  // without a norm there is nothing to change
+    });
 }
 
 std::vector<int32_t> Chains::best(const float* weights, size_t threads) const {

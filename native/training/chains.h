@@ -2,13 +2,34 @@
 //
 // `Chains` computes value and gradient for batch optimisers, and runs stochastic passes.
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <mutex>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "training/chain_batches.h"
+
+// The size tau of a passive-aggressive step (Crammer et al. 2006) for a sentence with m mislabelled tokens, where n is the squared
+// norm of the residual of the weights:
+//
+//     cost = score(best) - score(gold) + sqrt(m), or + 1 unless error_sensitive; 0 if m = 0
+//     tau = cost / n if type = 0,  min(c, cost / n) if type = 1,  cost / (n + 1 / (2 c)) if type = 2
+struct Aggressiveness {
+    int type;
+    double c;
+    bool error_sensitive;
+
+    double cost(double difference, size_t m) const {
+        return difference + (error_sensitive ? std::sqrt(static_cast<double>(m)) : 1.0);
+    }
+    double step(double cost, double norm) const {
+        if (type == 2) return cost / (norm + 0.5 / c);
+        return type == 1 ? std::min(c, cost / norm) : cost / norm;
+    }
+};
 
 class Chains : public ChainBatches {
    public:
@@ -23,14 +44,25 @@ class Chains : public ChainBatches {
                 size_t threads) const;
     // Steps of the averaged perceptron, sentence by sentence. `state` holds (W, C) of each weight. At time t, as a share of the
     // whole run, W -= residual and C -= t residual, so W - C / t is the average of all W so far. Returns the number of
-    // mistakes.
-    double perceptron(std::span<float> state, std::span<const int64_t> order, double time, double step) const;
+    // mislabelled tokens of each sentence.
+    std::vector<float> perceptron(std::span<float> state, std::span<const int64_t> order, double time, double step) const;
+    // Passive-aggressive steps with the same state: W -= tau residual, C -= t tau residual. Returns the cost of each sentence.
+    std::vector<float> passive_aggressive(std::span<float> state, std::span<const int64_t> order, double time, double step,
+                                          const Aggressiveness& rule) const;
     // The best label of each token.
     std::vector<int32_t> best(const float* weights, size_t threads) const;
 
    private:
     template <typename Real>
     double sum_gradient(const Real* weights, double* gradient, Team& team) const;
+    // Calls use(weight, residual) for each weight with a residual, of one sentence that is a chain. A weight may come repeatedly.
+    template <typename Use>
+    void each_residual(Work<float>& work, Use use) const;
+    // Steps for the sentences in order. `size_of` takes the work memory and the number of mislabelled tokens, if there are any, and
+    // returns the size of the step and what is reported of the sentence.
+    template <typename SizeOf>
+    std::vector<float> correct_mistakes(std::span<float> state, std::span<const int64_t> order, double time, double step,
+                                        SizeOf size_of) const;
     void check_pass(std::span<const float> state, std::span<const int64_t> order, size_t batch) const;
 
     // Work memory of evaluations, for one at a time: reused, as first writes to new memory are slow.

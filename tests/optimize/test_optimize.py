@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from corate.errors import DataError
-from corate.optimize.lbfgs import lbfgs
+from corate.optimize.lbfgs import Minimum, Step, lbfgs
 from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
 
 F64 = NDArray[np.float64]
@@ -29,11 +29,11 @@ def bowl(weights: F64) -> tuple[float, F64]:
 def test_lbfgs_finds_the_minimum_and_tells_how_it_goes() -> None:
     told: list[tuple[int, float, float]] = []
 
-    def progress(step: int, value: float, norm: float, weights: F64) -> bool:
-        told.append((step, value, norm))
+    def progress(step: Step) -> bool:
+        told.append((step.number, step.value, step.gradient_norm))
         return True
 
-    found = lbfgs(bowl, np.zeros(3), iterations=200, tolerance=1e-14, progress=progress)
+    found = lbfgs(bowl, np.zeros(3), iterations=200, tolerance=1e-14, progress=progress).weights
     np.testing.assert_allclose(found, CENTRE, atol=1e-4)
     steps, values, norms = zip(*told, strict=True)
     assert steps == tuple(range(1, len(told) + 1))
@@ -44,44 +44,42 @@ def test_lbfgs_finds_the_minimum_and_tells_how_it_goes() -> None:
 
 def test_lbfgs_makes_no_more_iterations_than_asked_for() -> None:
     steps: list[int] = []
-    lbfgs(bowl, np.zeros(3), iterations=2, progress=lambda step, value, norm, weights: not steps.append(step))
+    lbfgs(bowl, np.zeros(3), iterations=2, progress=lambda step: not steps.append(step.number))
     assert steps == [1, 2]
 
 
-def trace(stop: int, how: type[BaseException] | None) -> tuple[F64, list[F64], list[str]]:
-    """What is returned after a stop at an iteration, the weights where the objective was lowest before, and calls."""
+def trace(stop: int, how: type[BaseException] | None) -> tuple[Minimum, list[F64]]:
+    """What is returned after a stop at an iteration, and the weights where the objective was lowest before."""
     seen: list[F64] = []
     at = np.zeros(3)
-    calls: list[str] = []
 
     def objective(weights: F64) -> tuple[float, F64]:
         at[:] = weights
         return bowl(weights)
 
-    def progress(step: int, value: float, norm: float, weights: F64) -> bool:
+    def progress(step: Step) -> bool:
         seen.append(at.copy())
-        np.testing.assert_array_equal(weights, at)
-        if step == stop and how is not None:
+        np.testing.assert_array_equal(step.weights, at)
+        if step.number == stop and how is not None:
             raise how
-        return step < stop
+        return step.number < stop
 
-    found = lbfgs(objective, np.zeros(3), progress=progress, interrupted=lambda: calls.append("interrupted"))
-    return found, seen, calls
+    return lbfgs(objective, np.zeros(3), progress=progress), seen
 
 
 @pytest.mark.parametrize("stop", [1, 3])
 def test_lbfgs_stops_where_progress_says_so(stop: int) -> None:
-    found, seen, calls = trace(stop, None)
+    found, seen = trace(stop, None)
     assert len(seen) == stop
-    np.testing.assert_array_equal(found, seen[-1])
-    assert calls == []
+    np.testing.assert_array_equal(found.weights, seen[-1])
+    assert found.stopped == "progress"
 
 
 @pytest.mark.parametrize("stop", [1, 3])
 def test_lbfgs_keeps_what_it_has_reached_when_interrupted(stop: int) -> None:
-    found, seen, calls = trace(stop, KeyboardInterrupt)
-    np.testing.assert_array_equal(found, seen[-1])
-    assert calls == ["interrupted"]
+    found, seen = trace(stop, KeyboardInterrupt)
+    np.testing.assert_array_equal(found.weights, seen[-1])
+    assert found.stopped == "interrupted"
 
 
 def test_an_interrupt_between_iterations_keeps_the_last_one() -> None:
@@ -95,8 +93,8 @@ def test_an_interrupt_between_iterations_keeps_the_last_one() -> None:
             raise KeyboardInterrupt
         return bowl(weights)
 
-    found = lbfgs(objective, np.zeros(3), progress=lambda step, value, norm, weights: not reached.append(value))
-    assert bowl(found)[0] == reached[-1] < bowl(np.zeros(3))[0]
+    found = lbfgs(objective, np.zeros(3), progress=lambda step: not reached.append(step.value))
+    assert bowl(found.weights)[0] == reached[-1] < bowl(np.zeros(3))[0]
 
 
 def test_an_interrupt_before_anything_is_reached_is_raised() -> None:
@@ -104,7 +102,7 @@ def test_an_interrupt_before_anything_is_reached_is_raised() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        lbfgs(objective, np.zeros(3), interrupted=lambda: pytest.fail("nothing was reached"))
+        lbfgs(objective, np.zeros(3))
 
 
 # -- absolute weights -------------------------------------------------------------------------------------------------
@@ -121,7 +119,7 @@ def test_lbfgs_with_absolute_weights_shrinks_and_cuts_what_has_a_closed_form(
     b, a, start = (np.array(column) for column in zip(*terms, strict=True))
     expected = np.sign(b) * np.maximum(0.0, np.abs(b) - c1 / a)
     objective = lambda x: (float((a * (x - b) ** 2).sum() / 2), a * (x - b))  # noqa: E731
-    found = lbfgs(objective, start, c1=c1, iterations=500, tolerance=1e-14)
+    found = lbfgs(objective, start, c1=c1, iterations=500, tolerance=1e-14).weights
     np.testing.assert_allclose(found, expected, atol=1e-3)
     far = np.abs(np.abs(b) - c1 / a) > 1e-2
     assert (found[far & (expected == 0)] == 0).all()
@@ -152,7 +150,7 @@ def test_lbfgs_with_absolute_weights_finds_the_optimum_that_split_weights_have(c
         return value + c1 * float(pq.sum()), np.concatenate([gradient, -gradient]) + c1
 
     oracle = minimize(split, np.zeros(2 * n), jac=True, method="L-BFGS-B", bounds=[(0, None)] * (2 * n), tol=1e-14)
-    found = lbfgs(objective, np.full(n, start), c1=c1, iterations=1000, tolerance=1e-13)
+    found = lbfgs(objective, np.full(n, start), c1=c1, iterations=1000, tolerance=1e-13).weights
     expected = oracle.x[:n] - oracle.x[n:]
     assert objective(found)[0] + c1 * np.abs(found).sum() == pytest.approx(oracle.fun, rel=1e-6)
     np.testing.assert_allclose(found, expected, atol=5e-3)
@@ -161,7 +159,7 @@ def test_lbfgs_with_absolute_weights_finds_the_optimum_that_split_weights_have(c
 
 
 def test_lbfgs_with_absolute_weights_leaves_fewer_weights_the_dearer_they_are() -> None:
-    left = [int(np.count_nonzero(lbfgs(logistic(), np.zeros(12), c1=c1))) for c1 in (0.0, 1.0, 4.0, 100.0)]
+    left = [int(np.count_nonzero(lbfgs(logistic(), np.zeros(12), c1=c1).weights)) for c1 in (0.0, 1.0, 4.0, 100.0)]
     assert left == sorted(left, reverse=True)
     assert left[0] == 12
     assert left[-1] == 0
@@ -169,11 +167,13 @@ def test_lbfgs_with_absolute_weights_leaves_fewer_weights_the_dearer_they_are() 
 
 def test_lbfgs_with_absolute_weights_makes_no_more_iterations_than_asked_for_and_never_climbs() -> None:
     told: list[tuple[int, float]] = []
-    lbfgs(logistic(), np.ones(12), c1=1.0, iterations=7, progress=lambda step, v, n, w: not told.append((step, v)))
+    lbfgs(
+        logistic(), np.ones(12), c1=1.0, iterations=7, progress=lambda step: not told.append((step.number, step.value))
+    )
     assert [step for step, _ in told] == list(range(1, 8))
     values = [value for _, value in told]
     assert values == sorted(values, reverse=True)
-    np.testing.assert_array_equal(lbfgs(logistic(), np.ones(12), c1=1.0, iterations=0), np.ones(12))
+    np.testing.assert_array_equal(lbfgs(logistic(), np.ones(12), c1=1.0, iterations=0).weights, np.ones(12))
 
 
 @pytest.mark.parametrize("how", [None, KeyboardInterrupt])
@@ -181,18 +181,17 @@ def test_lbfgs_with_absolute_weights_stops_where_it_is_told_to_and_keeps_what_it
     how: type[BaseException] | None,
 ) -> None:
     seen: list[F64] = []
-    calls: list[str] = []
 
-    def progress(step: int, value: float, norm: float, weights: F64) -> bool:
-        seen.append(weights.copy())
-        if step == 3 and how is not None:
+    def progress(step: Step) -> bool:
+        seen.append(step.weights.copy())
+        if step.number == 3 and how is not None:
             raise how
-        return step < 3
+        return step.number < 3
 
-    found = lbfgs(logistic(), np.zeros(12), c1=0.5, progress=progress, interrupted=lambda: calls.append("interrupted"))
+    found = lbfgs(logistic(), np.zeros(12), c1=0.5, progress=progress)
     assert len(seen) == 3
-    np.testing.assert_array_equal(found, seen[-1])
-    assert calls == ([] if how is None else ["interrupted"])
+    np.testing.assert_array_equal(found.weights, seen[-1])
+    assert found.stopped == ("progress" if how is None else "interrupted")
 
 
 def test_an_interrupt_with_absolute_weights_before_anything_is_reached_is_raised() -> None:
@@ -200,7 +199,7 @@ def test_an_interrupt_with_absolute_weights_before_anything_is_reached_is_raised
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        lbfgs(objective, np.zeros(3), c1=1.0, interrupted=lambda: pytest.fail("nothing was reached"))
+        lbfgs(objective, np.zeros(3), c1=1.0)
 
 
 # -- the perceptron ---------------------------------------------------------------------------------------------------
@@ -213,28 +212,32 @@ class Votes:
         self.wants = np.random.default_rng(0).choice([-1.0, 1.0], size=(n, 2)).astype(np.float32)
         self.trail: list[NDArray] = []  # the weights after every sentence
 
-    def perceptron(self, state: NDArray, order: NDArray, time: float, step: float) -> float:
-        wrong = 0.0
+    def __call__(self, state: NDArray, order: NDArray, time: float, step: float) -> NDArray:
+        wrong = np.zeros(len(order), np.float32)
         for i, s in enumerate(order.tolist()):
             w, c = state[::2], state[1::2]
             moves = np.where(w * self.wants[s] <= 0, self.wants[s], 0)
             w += moves
             c += np.float32(time + i * step) * moves
-            wrong += float(np.count_nonzero(moves))
+            wrong[i] = np.count_nonzero(moves)
             self.trail.append(w.copy())
         return wrong
 
 
 @pytest.mark.parametrize("n", [1, 2, 37])
 @pytest.mark.parametrize("start", [0.0, 2.5])
-def test_averaged_weights_are_the_mean_after_every_sentence_but_those_of_the_first_pass(n: int, start: float) -> None:
+@pytest.mark.parametrize("skip", [True, False])
+def test_averaged_weights_are_the_mean_after_every_sentence_of_the_passes_not_skipped(
+    n: int, start: float, skip: bool
+) -> None:
     steps = Votes(n)
-    run = AveragedPerceptron.of(steps, np.arange(n, dtype=np.int64), np.full(2, start, np.float32), seed=3)
+    items, weights = np.arange(n, dtype=np.int64), np.full(2, start, np.float32)
+    run = AveragedPerceptron.of(steps, items, weights, seed=3, skip=skip)
     assert run.weights.tolist() == [start, start]
     for done in range(1, 4):
         run.pass_once()
         assert len(steps.trail) == done * n
-        counted = steps.trail if done == 1 else steps.trail[n:]
+        counted = steps.trail[n:] if skip and done > 1 else steps.trail
         np.testing.assert_allclose(run.weights, np.mean(counted, axis=0), atol=1e-4)
 
 

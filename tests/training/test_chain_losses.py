@@ -567,7 +567,8 @@ def test_passes_come_near_the_optimum(loss: str, triples: bool, full: bool) -> N
     for _ in range(10):
         chains.pass_over(state, order, decay_of(problem, 0.0), 0.1, 16, 1)
     start, reached = (chains.objective(w.astype(np.float64), 0.0, 1)[0] for w in (np.zeros(chains.size), state[::2]))
-    best = chains.objective(lbfgs(lambda w: chains.objective(w, 0.0, 1), np.zeros(chains.size)), 0.0, 1)[0]
+    found = lbfgs(lambda w: chains.objective(w, 0.0, 1), np.zeros(chains.size)).weights
+    best = chains.objective(found, 0.0, 1)[0]
     assert reached - best < 0.2 * (start - best)
 
 
@@ -634,7 +635,7 @@ def test_a_perceptron_without_mistakes_rests_and_with_them_steps_to_the_gold_pat
     first = next((s for s in range(len(problem.sentences)) if problem.sentences[s]), None)
     if first is None:
         return
-    wrong = chains.perceptron(state, np.array([first]), 0.5, 0.1)
+    (wrong,) = chains.perceptron(state, np.array([first]), 0.5, 0.1)
     at = sum(len(s) for s in problem.sentences[:first])
     n = len(problem.sentences[first])
     assert wrong == sum(a != b for a, b in zip(found[at : at + n], gold[at : at + n], strict=True))

@@ -142,7 +142,9 @@ def test_the_optimum_with_open_support_is_that_of_scikit_learn(sigma2: float) ->
 
     problem = random_problem(5, contexts=60, features=5, labels=3, open_support=True)
     nodes = problem.native()
-    found = lbfgs(lambda w: nodes.objective(w, 1 / sigma2, 2), np.zeros(nodes.size), iterations=2000, tolerance=1e-15)
+    found = lbfgs(
+        lambda w: nodes.objective(w, 1 / sigma2, 2), np.zeros(nodes.size), iterations=2000, tolerance=1e-15
+    ).weights
     x = np.zeros((len(problem.contexts), 5))
     for row, context in zip(x, problem.contexts, strict=True):
         for f, v in context.features:
@@ -216,7 +218,7 @@ def test_passes_lower_the_objective() -> None:
     for _ in range(5):
         nodes.pass_over(state, order, np.zeros(12, np.float32), 0.1, 16, 1)
         values.append(nodes.objective(state[::2].astype(np.float64), 0.0, 1)[0])
-    best = lbfgs(lambda w: nodes.objective(w, 0.0, 1), np.zeros(nodes.size), iterations=500, tolerance=1e-12)
+    best = lbfgs(lambda w: nodes.objective(w, 0.0, 1), np.zeros(nodes.size), iterations=500, tolerance=1e-12).weights
     lowest = nodes.objective(best, 0.0, 1)[0]
     assert lowest < values[-1] < values[1] < values[0]
     assert values[-1] - lowest < 0.25 * (values[0] - lowest)

@@ -214,7 +214,7 @@ def test_passes_lower_the_objective_and_a_rate_of_zero_changes_nothing() -> None
     state[1::2] = 1e-4
     for _ in range(5):
         pairs.pass_over(state, order, decay, 0.1, 16, 1)
-    best = lbfgs(lambda w: pairs.objective(w, 0.0, 1), np.zeros(pairs.size), iterations=300, tolerance=1e-10)
+    best = lbfgs(lambda w: pairs.objective(w, 0.0, 1), np.zeros(pairs.size), iterations=300, tolerance=1e-10).weights
     lowest = pairs.objective(best, 0.0, 1)[0]
     assert lowest < pairs.objective(state[::2].astype(np.float64), 0.0, 1)[0] < lowest + 0.5 * (first - lowest)
 

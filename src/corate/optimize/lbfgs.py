@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -11,13 +13,50 @@ from corate import _native
 from corate.errors import DataError
 from corate.types import F64
 
-__all__ = ["Objective", "lbfgs"]
+__all__ = ["Minimum", "Objective", "Search", "Step", "lbfgs"]
 
 
 #: A smooth function to minimise: weights to value and gradient.
 Objective = Callable[[F64], tuple[float, F64]]
-#: Takes the iteration, the value, the norm of the gradient and the weights. Returns whether to continue.
-Progress = Callable[[int, float, float, F64], bool]
+#: How the length of a step is found. ``interpolation`` looks for the minimum of a cubic between two lengths;
+#: ``backtracking`` halves a length that is too long and doubles one that is too short. Both end where the slope is less
+#: steep (strong Wolfe condition). ``weak backtracking`` also takes a slope that is steep upwards.
+Search = Literal["interpolation", "backtracking", "weak backtracking"]
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """An iteration: the value and the weights after it, the norms of the gradient and of the weights.
+
+    ``trials`` is the number of evaluations of the line search, and ``scale`` the length of the step as a multiple of
+    the direction.
+    """
+
+    number: int
+    value: float
+    gradient_norm: float
+    norm: float
+    weights: F64
+    trials: int
+    scale: float
+
+
+#: Takes an iteration. Returns whether to continue.
+Progress = Callable[[Step], bool]
+
+
+@dataclass(frozen=True, eq=False)
+class Minimum:
+    """The weights that were reached, and why the search stopped.
+
+    ``gradient``: its norm is small. ``improvement``: the last iterations gained little. ``iterations``: the maximum
+    was reached. ``search``: no step along the direction gains enough. ``progress``: it returned False.
+    ``interrupted``: Ctrl-C.
+    """
+
+    weights: F64
+    value: float
+    stopped: Literal["gradient", "improvement", "iterations", "search", "progress", "interrupted"]
 
 
 def lbfgs(
@@ -27,97 +66,129 @@ def lbfgs(
     c1: float = 0.0,
     iterations: int = 100,
     tolerance: float = 1e-5,
-    progress: Progress = lambda step, value, norm, weights: True,
-    interrupted: Callable[[], None] = lambda: None,
-) -> F64:
+    period: int = 10,
+    epsilon: float = 0.0,
+    memory: int = 6,
+    search: Search = "interpolation",
+    trials: int = 30,
+    progress: Progress = lambda step: True,
+) -> Minimum:
     """Minimise ``objective(x) + c1 |x|_1`` by L-BFGS, or by OWL-QN if ``c1 > 0`` (Andrew and Gao 2007).
 
-    OWL-QN keeps each step within an orthant, and leaves many weights at zero. The search stops if ten iterations
-    together gain less than ``tolerance`` of the value, or if ``progress`` returns False. On Ctrl-C it calls
-    ``interrupted`` and returns the current weights; before the end of the first iteration it raises KeyboardInterrupt.
+    OWL-QN keeps each step within an orthant, and leaves many weights at zero; it always halves steps that are too long.
+    The search stops if ``period`` iterations together gain less than ``tolerance`` of the value (never if the period is
+    0), if the norm of the gradient is at most ``epsilon`` times that of the weights, or of 1 if it is larger, or if
+    ``progress`` returns False. On Ctrl-C it returns the current weights; before the end of the first iteration it
+    raises KeyboardInterrupt.
 
     >>> def bowl(x):
     ...     return float(((x - [3.0, 0.5]) ** 2).sum() / 2), x - [3.0, 0.5]
-    >>> lbfgs(bowl, np.zeros(2)).round(6).tolist(), lbfgs(bowl, np.zeros(2), c1=1.0).round(6).tolist()
-    ([3.0, 0.5], [2.0, 0.0])
+    >>> found, sparse = lbfgs(bowl, np.zeros(2)), lbfgs(bowl, np.zeros(2), c1=1.0)
+    >>> found.weights.round(6).tolist(), sparse.weights.round(6).tolist(), found.stopped
+    ([3.0, 0.5], [2.0, 0.0], 'gradient')
     """
     x: F64 = np.array(start, dtype=np.float64)
     value, gradient = objective(x)
     value += c1 * float(np.abs(x).sum())
-    curvature = _Curvature(len(x))
+    curvature = _Curvature(len(x), memory)
+    line = _LineSearch(objective, c1, search, trials)
     step, change = np.empty_like(x), np.empty_like(x)
     past = [value]
+    slope, norm, size = _slope(x, gradient, c1)
     try:
-        while len(past) <= iterations:
-            slope = gradient if c1 == 0 else _pseudo_gradient(x, gradient, c1)
-            norm = math.sqrt(_native.dot(slope, slope))
-            if not math.isfinite(norm):
-                raise DataError("the gradient is not finite; scale the values of features and the weights of sentences")
-            if norm <= 1e-12:
-                break
+        while norm > max(_FLAT, epsilon * max(1.0, size)):
+            if len(past) > period > 0 and past[-1 - period] - value < tolerance * abs(value):
+                return Minimum(x, value, "improvement")
+            if len(past) > iterations:
+                return Minimum(x, value, "iterations")
             direction = curvature.solve(slope)
             np.negative(direction, out=direction)
             if c1 > 0:
                 direction[direction * slope >= 0] = 0.0
-            found = _search(objective, x, value, slope, direction, c1, 1.0 if curvature.pairs else min(1.0, 1.0 / norm))
+            found = line.find(x, value, slope, direction, 1.0 if curvature.pairs else min(1.0, 1.0 / norm))
             if found is None:
-                break
+                return Minimum(x, value, "search")
             moved, value, there = found
             np.subtract(moved, x, out=step)
             np.subtract(there, gradient, out=change)
             curvature.learn(step, change)
             x, gradient = moved, there
             past.append(value)
-            if not progress(len(past) - 1, value, norm, x):
-                break
-            if len(past) > 10 and past[-11] - value < tolerance * abs(value):
-                break
+            slope, norm, size = _slope(x, gradient, c1)
+            if not progress(Step(len(past) - 1, value, norm, size, x, line.made, line.scale)):
+                return Minimum(x, value, "progress")
     except KeyboardInterrupt:
         if len(past) == 1:
             raise
-        interrupted()
-    return x
+        return Minimum(x, value, "interrupted")
+    return Minimum(x, value, "gradient")
 
 
-def _search(
-    objective: Objective, x: F64, value: float, slope: F64, direction: F64, c1: float, scale: float
-) -> tuple[F64, float, F64] | None:
-    """The point, value and gradient after a step along the direction that gains enough; None if there is none."""
-    orthant = None if c1 == 0 else np.where(x != 0, np.sign(x), -np.sign(slope))
-    steepness = _native.dot(slope, direction)
-    low, high = (0.0, value, steepness), None  # (scale, value, slope): the step is between these two
-    best: tuple[F64, float, F64] | None = None
-    for _ in range(30):
-        moved = scale * direction
-        moved += x
-        if orthant is not None:
-            moved[moved * orthant <= 0] = 0.0
-        reached, there = objective(moved)
-        gained = scale * steepness
-        if c1 > 0:
-            reached += c1 * float(np.abs(moved).sum())
-            gained = _native.dot(slope, moved - x)
-        enough = math.isfinite(reached) and reached <= value + 1e-4 * gained
-        if enough and (best is None or reached < best[1]):
-            best = moved, reached, there
-        if c1 > 0:
-            if enough:
+#: A gradient with at most this norm is zero.
+_FLAT = 1e-12
+
+
+def _slope(x: F64, gradient: F64, c1: float) -> tuple[F64, float, float]:
+    """The gradient with that of the L1 prior, its norm, and the norm of the weights."""
+    slope = gradient if c1 == 0 else _pseudo_gradient(x, gradient, c1)
+    norm = math.sqrt(_native.dot(slope, slope))
+    if not math.isfinite(norm):
+        raise DataError("the gradient is not finite; scale the values of features and the weights of sentences")
+    return slope, norm, math.sqrt(_native.dot(x, x))
+
+
+@dataclass
+class _LineSearch:
+    """Finds steps that gain enough."""
+
+    objective: Objective
+    c1: float
+    kind: Search
+    trials: int
+    made: int = 0  # trials of the last search
+    scale: float = 0.0  # of the step that it found
+
+    def find(self, x: F64, value: float, slope: F64, direction: F64, scale: float) -> tuple[F64, float, F64] | None:
+        """The point, value and gradient after a step along the direction that gains enough; None if there is none."""
+        c1 = self.c1
+        orthant = None if c1 == 0 else np.where(x != 0, np.sign(x), -np.sign(slope))
+        steepness = _native.dot(slope, direction)
+        low, high = (0.0, value, steepness), None  # (scale, value, slope): the step is between these two
+        best: tuple[F64, float, F64] | None = None
+        for trial in range(self.trials):
+            moved = scale * direction
+            moved += x
+            if orthant is not None:
+                moved[moved * orthant <= 0] = 0.0
+            reached, there = self.objective(moved)
+            gained = scale * steepness
+            if c1 > 0:
+                reached += c1 * float(np.abs(moved).sum())
+                gained = _native.dot(slope, moved - x)
+            enough = math.isfinite(reached) and reached <= value + 1e-4 * gained
+            if enough and (best is None or reached < best[1]):
+                best, self.scale, self.made = (moved, reached, there), scale, trial + 1
+            if c1 > 0:
+                if enough:
+                    break
+                scale /= 2
+                continue
+            here = scale, reached, _native.dot(there, direction)
+            if not enough or reached > low[1]:
+                high = here
+            elif here[2] < 0.9 * steepness:
+                low = here  # the slope is still steep downwards: the step is too short
+            elif here[2] > -0.9 * steepness and self.kind != "weak backtracking":
+                high = here  # the slope is steep upwards: the step is too long
+            else:
                 break
-            scale /= 2
-            continue
-        here = scale, reached, _native.dot(there, direction)
-        if not enough or reached > low[1]:
-            high = here
-        elif here[2] < 0.9 * steepness:
-            low = here  # the slope is still steep downwards: the step is too short
-        elif here[2] > -0.9 * steepness:
-            high = here  # the slope is steep upwards: the step is too long
-        else:
-            break
-        scale = 4.0 * low[0] if high is None else _between(low, high)
-        if high is not None and abs(high[0] - low[0]) < 1e-3 * high[0] and best is not None:
-            break
-    return best
+            if self.kind != "interpolation":
+                scale *= 0.5 if high is here else 2.1
+                continue
+            scale = 4.0 * low[0] if high is None else _between(low, high)
+            if high is not None and abs(high[0] - low[0]) < 1e-3 * high[0] and best is not None:
+                break
+        return best
 
 
 def _between(low: tuple[float, float, float], high: tuple[float, float, float]) -> float:
@@ -150,11 +221,10 @@ class _Curvature:
     read the long vectors.
     """
 
-    MEMORY = 6
-
-    def __init__(self, size: int) -> None:
-        self.vectors = np.zeros((2 * self.MEMORY, size))  # s of pair i in row i, y in row i + MEMORY
-        self.inner = np.zeros((2 * self.MEMORY, 2 * self.MEMORY))
+    def __init__(self, size: int, memory: int) -> None:
+        self.memory = memory
+        self.vectors = np.zeros((2 * memory, size))  # s of pair i in row i, y in row i + memory
+        self.inner = np.zeros((2 * memory, 2 * memory))
         self.pairs: list[int] = []  # rows of the pairs, oldest first
         self.fresh: list[int] = []  # rows whose inner products are not yet computed
 
@@ -162,16 +232,16 @@ class _Curvature:
         """Store a pair in place of the oldest. A pair without curvature is ignored."""
         if _native.dot(s, y) <= 1e-10 * _native.dot(y, y):
             return
-        place = len(self.pairs) if len(self.pairs) < self.MEMORY else self.pairs.pop(0)
+        place = len(self.pairs) if len(self.pairs) < self.memory else self.pairs.pop(0)
         self.pairs.append(place)
-        self.vectors[place], self.vectors[place + self.MEMORY] = s, y
-        self.fresh += [place, place + self.MEMORY]
+        self.vectors[place], self.vectors[place + self.memory] = s, y
+        self.fresh += [place, place + self.memory]
 
     def solve(self, v: F64) -> F64:
         """The inverse Hessian times a vector."""
         if not self.pairs:
             return np.array(v)
-        m, inner = self.MEMORY, self.inner
+        m, inner = self.memory, self.inner
         # All products in one pass over the vectors, which do not fit into a cache.
         with_v, *with_fresh = _native.inner_products(self.vectors, v, self.fresh)
         for at, products in zip(self.fresh, with_fresh, strict=True):

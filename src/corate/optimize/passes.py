@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate.counting.tuning import clearly_better
 from corate.optimize.checkpoint import Checkpoint
-from corate.optimize.lbfgs import Objective, lbfgs
+from corate.optimize.lbfgs import Objective, Step, lbfgs
 from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
 from corate.progress import OnProgress, ProgressEvent, ignore_progress
 from corate.types import F32, F64
@@ -103,28 +103,25 @@ def make_iterations(
     With ``keep``, Ctrl-C stops early if at least one iteration is done. Otherwise it raises KeyboardInterrupt.
     """
     best: Fitted | None = None
-    waited, stopped = 0, False
+    waited = 0
 
-    def report(step: int, value: float, norm: float, weights: F64) -> bool:
+    def report(step: Step) -> bool:
         nonlocal best, waited
         accuracy = None
         if correct_tokens is not None:
-            single = weights.astype(np.float32)
+            single = step.weights.astype(np.float32)
             accuracy = float(correct_tokens(single).mean())
             waited = 0 if best is None or accuracy > (best.accuracy or 0.0) else waited + 1
             if waited == 0:
                 best = Fitted(single, accuracy, False)
-        fraction = min(1.0, step / iterations)
-        progress(ProgressEvent(stage, fraction, objective=value, gradient_norm=norm, held_out_accuracy=accuracy))
+        event = ProgressEvent(stage, min(1.0, step.number / iterations), held_out_accuracy=accuracy)
+        progress(replace(event, objective=step.value, gradient_norm=step.gradient_norm))
         return waited < PATIENCE_ITERATIONS
 
-    def interrupted() -> None:
-        nonlocal stopped
-        if not keep:
-            raise KeyboardInterrupt
-        stopped = True
-
-    found = lbfgs(objective, start, c1=c1, iterations=iterations, progress=report, interrupted=interrupted)
+    found = lbfgs(objective, start, c1=c1, iterations=iterations, progress=report)
+    stopped = found.stopped == "interrupted"
+    if stopped and not keep:
+        raise KeyboardInterrupt
     if best is not None:
         return Fitted(best.weights, best.accuracy, stopped)
-    return Fitted(found.astype(np.float32), None, stopped)
+    return Fitted(found.weights.astype(np.float32), None, stopped)

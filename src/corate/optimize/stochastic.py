@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from corate.types import F32
 
-__all__ = ["AdaGrad", "AveragedPerceptron", "Steps"]
+__all__ = ["AdaGrad", "AveragedPerceptron", "CorrectMistakes", "Steps"]
 
 
 class Steps(Protocol):
@@ -125,12 +125,8 @@ class AdaGrad:
         self.rate /= 2
 
 
-class Mistakes(Protocol):
-    """Sentences that a perceptron is trained on."""
-
-    def perceptron(self, state: F32, order: NDArray[np.int64], time: float, step: float) -> float:
-        """Make steps for the sentences in order, in place. Returns the number of mislabelled tokens."""
-        ...
+#: Makes steps for the sentences in order, in place: (state, order, time, step). Returns the loss of each sentence.
+CorrectMistakes = Callable[[F32, NDArray[np.int64], float, float], F32]
 
 
 @dataclass
@@ -138,28 +134,31 @@ class AveragedPerceptron:
     """The averaged perceptron. ``state`` has (weight, sum of change times time of the change) side by side.
 
     Time is measured in passes, so that a run can be resumed and continued. Weights change much in the first pass, so
-    it is left out of the average from the second pass on.
+    with ``skip`` it is left out of the average from the second pass on.
     """
 
-    steps: Mistakes
+    steps: CorrectMistakes
     items: NDArray[np.int64]
     state: F32
     seed: int = 0
     passes: int = 0
+    skip: bool = True
 
     PARTS = AdaGrad.PARTS
 
     @classmethod
-    def of(cls, steps: Mistakes, items: NDArray[np.int64], start: F32, seed: int) -> AveragedPerceptron:
+    def of(
+        cls, steps: CorrectMistakes, items: NDArray[np.int64], start: F32, seed: int, *, skip: bool = True
+    ) -> AveragedPerceptron:
         """A run that starts from the weights ``start``."""
         state = np.zeros((len(start), 2), np.float32)
         state[:, 0] = start
-        return cls(steps, items, state.ravel(), seed)
+        return cls(steps, items, state.ravel(), seed, skip=skip)
 
     @property
     def weights(self) -> F32:
-        """The average of the weights after every sentence of all passes except the first."""
-        return np.ascontiguousarray(self.state[::2] - self.state[1::2] / np.float32(max(1, self.passes - 1)))
+        """The average of the weights after every sentence of all passes that are not skipped."""
+        return np.ascontiguousarray(self.state[::2] - self.state[1::2] / np.float32(max(1, self.passes - self.skip)))
 
     @property
     def tensors(self) -> dict[str, F32]:
@@ -171,15 +170,15 @@ class AveragedPerceptron:
         self.state[:], self.passes = tensors["state"], passes
 
     def pass_once(self, progress: Callable[[float], None] = lambda done: None) -> float:
-        """Make a pass; returns the mean number of mislabelled tokens in a sentence."""
+        """Make a pass; returns the mean loss of a sentence, which is its number of mislabelled tokens."""
         order = self.items[np.random.default_rng([self.seed, self.passes]).permutation(len(self.items))]
         wrong, done = 0.0, 0
         step = 1.0 / max(1, len(order))
-        begun = max(0, self.passes - 1)
-        if self.passes == 1:
+        begun = max(0, self.passes - self.skip)
+        if self.skip and self.passes == 1:
             self.state[1::2] = 0.0
         for k, part in enumerate(np.array_split(order, min(self.PARTS, max(1, len(order))))):
-            wrong += self.steps.perceptron(self.state, part, begun + step * done, step)
+            wrong += float(self.steps(self.state, part, begun + step * done, step).sum(dtype=np.float64))
             done += len(part)
             progress((k + 1) / self.PARTS)
         self.passes += 1

@@ -327,7 +327,7 @@ class ChainTraining:
             sums = np.add.reduceat(items.tokens.weights, items.tokens.offsets[:-1][sentences])
             sentences = sentences[sums > 0]
         if self.optimizer == "perceptron":
-            return AveragedPerceptron.of(items.chains, sentences, self._initial_vector(), self.context.seed)
+            return AveragedPerceptron.of(items.chains.perceptron, sentences, self._initial_vector(), self.context.seed)
         visits = np.maximum(_native.occurrences(items.features[1], len(self.start.slots)), 1)
         node = 2.0 * p.c2 / visits
         of_edges: Any = [] if items.edge_visits is None else 2.0 * p.c2 / items.edge_visits
