@@ -23,7 +23,7 @@ from corate.model.cqdb import Bytes, check_size, chunk_at, refuse, words_at
 from corate.ragged import offsets_of
 from corate.types import F64
 
-__all__ = ["MAGIC", "CrfsuiteModel", "Weights", "decode", "encode"]
+__all__ = ["HEADER_SIZE", "MAGIC", "CrfsuiteModel", "Weights", "decode", "encode", "header_of"]
 
 #: The first bytes of a file.
 MAGIC = b"lCRF"
@@ -32,6 +32,7 @@ _VERSION = 100
 # Magic bytes, size of the file, kind, version, number of features (not used), of labels and of attributes; places of
 # FEAT, of the labels, of the attributes, of LFRF and of AFRF.
 _HEADER = struct.Struct("<4sI4s9I")
+HEADER_SIZE = _HEADER.size
 _CHUNK = struct.Struct("<4sII")  # name, size, number of entries
 _WEIGHT = np.dtype([("kind", "<u4"), ("source", "<u4"), ("label", "<u4"), ("weight", "<f8")])
 _STATE, _TRANSITION = 0, 1
@@ -88,6 +89,16 @@ def decode(content: Bytes) -> CrfsuiteModel:
     _check_references(content, places[3], b"LFRF", n_labels + _ENDS, records, _TRANSITION)
     _check_references(content, places[4], b"AFRF", n_attributes, records, _STATE)
     return CrfsuiteModel(labels, attributes, states, transitions)
+
+
+def header_of(content: Bytes) -> dict[str, str]:
+    """The fields of a file's header as text, with the names that CRFsuite prints. Offsets are hexadecimal."""
+    magic, size, kind, version, *numbers = _HEADER.unpack_from(content.data)
+    counts = zip(("num_features", "num_labels", "num_attrs"), map(str, numbers[:3]), strict=True)
+    names = ("off_features", "off_labels", "off_attrs", "off_labelrefs", "off_attrrefs")
+    offsets = zip(names, (f"0x{place:X}" for place in numbers[3:]), strict=True)
+    texts = {"magic": magic.decode("latin-1"), "size": str(size), "type": kind.decode("latin-1")}
+    return {**texts, "version": str(version), **dict(counts), **dict(offsets)}
 
 
 def _records(content: Bytes, start: int) -> NDArray[np.void]:

@@ -1,0 +1,33 @@
+"""The interface of python-crfsuite 0.9, with training and tagging by corate.
+
+>>> import os, tempfile
+>>> trainer = Trainer(params={"c2": 0.1}, verbose=False)
+>>> trainer.append([{"w": "the"}, {"w": "dog"}], ["DET", "NOUN"])
+>>> trainer.append([{"w": "a"}, {"w": "cat"}], ["DET", "NOUN"])
+>>> with tempfile.TemporaryDirectory() as folder:
+...     trainer.train(os.path.join(folder, "small.crfsuite"))
+...     tagger = Tagger()
+...     _ = tagger.open(os.path.join(folder, "small.crfsuite"))
+>>> tagger.tag([{"w": "a"}, {"w": "dog"}])
+['DET', 'NOUN']
+"""
+
+from __future__ import annotations
+
+from corate.attributes import ItemSequence
+from corate.compat.pycrfsuite.dump import ParsedDump
+from corate.compat.pycrfsuite.tagger import Tagger
+from corate.compat.pycrfsuite.trainer import BaseTrainer, Trainer
+
+__all__ = ["CRFSUITE_VERSION", "BaseTrainer", "CRFSuiteError", "ItemSequence", "ParsedDump", "Tagger", "Trainer"]
+
+#: The version of CRFsuite whose model files and parameters these are.
+CRFSUITE_VERSION = "0.12.2"
+
+
+class CRFSuiteError(Exception):
+    """The error of python-crfsuite for failures in CRFsuite, so that programs can name it. Corate does not raise it."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(f"CRFsuite error {code}")
+        self.code = code

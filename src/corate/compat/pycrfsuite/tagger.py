@@ -1,0 +1,198 @@
+"""python-crfsuite's tagger."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from corate.attributes import FeatureSentence, ItemSequence
+from corate.compat.pycrfsuite.dump import ParsedDump, dump_lines, parsed_dump
+from corate.io.atomic import replacing
+from corate.model import archive, crfsuite, crfsuite_file
+from corate.model.lattice import Lattice
+from corate.model.tagger import Tagger as Model
+
+__all__ = ["Tagger"]
+
+
+class Tagger:
+    """Labels sequences with the model of a file: CRFsuite's or corate's.
+
+    Threads may share a tagger for ``tag(xseq)``. The methods that use the current sequence, `tag` without an argument,
+    `probability` and `marginal`, are for one thread at a time. A tagger can be pickled.
+    """
+
+    _model: Model | None = None
+    _header: dict[str, str] | None = None
+    _current: _Sequence | None = None
+    _label_ids: dict[str, int]
+
+    # -- opening -------------------------------------------------------------------------------------------------
+
+    def open(self, name: str | os.PathLike[str]) -> closing[Tagger]:
+        """Open a model file; returns a context manager that closes it.
+
+        Raises OSError if the file cannot be read, and ValueError if it is no model or a damaged one.
+        """
+        path = os.fspath(name)
+        with open(path, "rb") as file:
+            start = file.read(crfsuite_file.HEADER_SIZE)
+        model = archive.load(path)
+        return self._opened(model, _header(start))
+
+    def open_inmemory(self, value: bytes) -> closing[Tagger]:
+        """Open a model that is given as the bytes of its file."""
+        if not isinstance(value, bytes):
+            raise TypeError(f"the model must be given as bytes, not as {type(value).__name__}")
+        if not value.startswith(crfsuite_file.MAGIC):
+            return self._opened(archive.from_bytes(value), None)
+        model = crfsuite.tagger_of(crfsuite_file.decode(np.frombuffer(value, np.uint8)))
+        return self._opened(model, _header(value[: crfsuite_file.HEADER_SIZE]))
+
+    @classmethod
+    def of(cls, model: Model) -> Tagger:
+        """An open tagger of a model that is in memory."""
+        tagger = cls()
+        tagger._opened(model, None)
+        return tagger
+
+    def _opened(self, model: Model, header: dict[str, str] | None) -> closing[Tagger]:
+        self._model, self._header, self._current = model, header, None
+        self._label_ids = {name: i for i, name in enumerate(model.labels)}
+        return closing(self)
+
+    def close(self) -> None:
+        """Close the model."""
+        self._model = self._header = self._current = None
+
+    @property
+    def model(self) -> Model:
+        """The model as a `corate.Tagger`."""
+        if self._model is None:
+            raise ValueError("The tagger is not opened")
+        return self._model
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_current"}
+
+    # -- tagging -------------------------------------------------------------------------------------------------
+
+    def labels(self) -> list[str]:
+        """The labels of the model."""
+        return list(self.model.labels)
+
+    def tag(self, xseq: FeatureSentence | None = None) -> list[str]:
+        """The best labels of a sequence, which becomes the current one; without it, those of the current one."""
+        model = self._model
+        if model is None:
+            raise ValueError("The tagger is not opened")
+        if xseq is None:
+            return [] if self._current is None else self._current.best()
+        if type(xseq) is not list and not isinstance(xseq, ItemSequence):
+            xseq = list(xseq)
+        labels = model.tag(xseq)
+        self._current = _Sequence(model, xseq)
+        return labels
+
+    def set(self, xseq: FeatureSentence) -> None:
+        """Make a sequence the current one."""
+        model = self.model
+        current = _Sequence(model, xseq if isinstance(xseq, ItemSequence) else list(xseq))
+        _ = current.lattice  # what the caller changes later is not seen
+        self._current = current
+
+    def probability(self, yseq: Sequence[str]) -> float:
+        """P(yseq | the current sequence)."""
+        current, known = self._positions(), self._label_ids
+        if len(yseq) != len(current):
+            raise ValueError(f"The numbers of items and labels differ: |x| = {len(current)}, |y| = {len(yseq)}")
+        return current.probability([_label_id(known, label) for label in yseq])
+
+    def marginal(self, y: str, pos: int) -> float:
+        """The probability of the label ``y`` at a position of the current sequence."""
+        current, known = self._positions(), self._label_ids
+        if not 0 <= pos < len(current):
+            raise ValueError(f"The position, {pos} is out of range of {len(current)}")
+        return current.marginals[pos][_label_id(known, y)]
+
+    def marginals(self) -> list[dict[str, float]]:
+        """The probability of each label at each position of the current sequence."""
+        current, names = self._positions(), self.model.labels
+        return [dict(zip(names, row, strict=True)) for row in current.marginals]
+
+    def _positions(self) -> _Sequence:
+        model = self.model
+        return _Sequence(model, []) if self._current is None else self._current
+
+    # -- looking -------------------------------------------------------------------------------------------------
+
+    def info(self) -> ParsedDump:
+        """The labels, attributes and weights of the model."""
+        if self._model is None:
+            raise RuntimeError("Tagger is closed")
+        return parsed_dump(self._model, self._header)
+
+    def dump(self, filename: str | os.PathLike[str] | None = None) -> None:
+        """Write the content of the model as text to a file, or to standard output."""
+        lines = dump_lines(self.info())
+        if filename is None:
+            sys.stdout.writelines(lines)
+            return
+        with replacing(filename) as file:
+            file.writelines(line.encode() for line in lines)
+
+
+class _Sequence:
+    """The current sequence: its scores are computed once, when they are first needed."""
+
+    def __init__(self, model: Model, tokens: Any) -> None:
+        self._model = model
+        self._tokens = tokens
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        return self._model.lattice([self._tokens])
+
+    def __len__(self) -> int:
+        return int(self.lattice.sentences[1])
+
+    def best(self) -> list[str]:
+        names = self._model.labels
+        return [names[i] for i in self.lattice.best()[0].tolist()]
+
+    @cached_property
+    def _inference(self) -> tuple[float, Any]:
+        log_z, probabilities = self.lattice.marginals()
+        return float(log_z[0]), probabilities
+
+    @cached_property
+    def marginals(self) -> list[list[float]]:
+        """The probability of each label at each position; 0 for labels that are not candidates."""
+        lattice = self.lattice
+        dense = np.zeros((len(self), len(self._model.labels)))
+        dense[np.repeat(np.arange(len(dense)), np.diff(lattice.offsets)), lattice.labels] = self._inference[1]
+        rows: list[list[float]] = dense.tolist()
+        return rows
+
+    def probability(self, labels: list[int]) -> float:
+        score = self.lattice.path_score(0, np.array(labels, dtype=np.int32))
+        return math.exp(min(score - self._inference[0], 0.0))
+
+
+def _header(start: bytes) -> dict[str, str] | None:
+    """The header of a CRFsuite file from its first bytes; None for other files."""
+    is_crfsuite = start.startswith(crfsuite_file.MAGIC)
+    return crfsuite_file.header_of(np.frombuffer(start, np.uint8)) if is_crfsuite else None
+
+
+def _label_id(known: dict[str, int], label: str) -> int:
+    if label not in known:
+        raise RuntimeError(f"Failed to convert into label identifier: {label}")
+    return known[label]
