@@ -9,7 +9,7 @@ import numpy as np
 
 from corate.corpus import Corpus
 from corate.model.tagger import Tagger
-from corate.training.crfsuite import Features, Iteration
+from corate.training.crfsuite import GeneratedFeatures, Iteration
 
 __all__ = ["LogWriter"]
 
@@ -60,7 +60,7 @@ class LogWriter:
         """A method of corate, with the options that were set."""
         self._lines(f"Method: {name}", *(_parameter(*option) for option in options.items()), "")
 
-    def features(self, parameters: Mapping[str, Any], generated: Features) -> None:
+    def features(self, parameters: Mapping[str, Any], generated: GeneratedFeatures) -> None:
         """How features were generated, and how many there are."""
         self._lines("Feature generation", "type: CRF1d")
         self._lines(*(_parameter(name, value) for name, value in parameters.items() if name.startswith("feature.")))
@@ -145,7 +145,7 @@ class LogWriter:
 
     # -- storing -------------------------------------------------------------------------------------------------
 
-    def storing(self, tagger: Tagger, generated: Features | None) -> None:
+    def storing(self, tagger: Tagger, generated: GeneratedFeatures | None) -> None:
         """What the model has: the weights that are not 0, and of how many. The file is about to be written."""
         self._lines("Storing the model")
         if generated is None:

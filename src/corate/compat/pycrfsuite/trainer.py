@@ -22,7 +22,7 @@ from corate.model.archive import load
 from corate.model.tagger import Tagger
 from corate.progress import ProgressEvent
 from corate.training.api import train
-from corate.training.crfsuite import Features, Iteration, train_as_crfsuite
+from corate.training.crfsuite import GeneratedFeatures, Iteration, train_as_crfsuite
 from corate.training.options import METHODS
 
 __all__ = ["BaseTrainer", "Trainer"]
@@ -66,7 +66,7 @@ class BaseTrainer:
         self._groups.append(group)
 
     def extend(self, sequences: Iterable[FeatureSentence], labels: Iterable[Iterable[str]], group: int = 0) -> None:
-        """Add many sequences. Features are read when training starts, so do not change them before."""
+        """Add many sequences. GeneratedFeatures are read when training starts, so do not change them before."""
         sequences, labels = list(sequences), list(labels)
         if len(sequences) != len(labels):
             raise DataError(f"{len(sequences)} sequences but labels for {len(labels)}")
@@ -124,8 +124,7 @@ class BaseTrainer:
 
     def get(self, name: str) -> Any:
         """The value of a parameter."""
-        self._parameters.check(name)
-        return self._parameters.values[name]
+        return self._parameters.get(name)
 
     def help(self, name: str) -> str:
         """What a parameter means."""
@@ -173,22 +172,24 @@ class BaseTrainer:
         log.stored(0.0)
         return tagger
 
-    def _trained(self, log: LogWriter, holdout: int) -> tuple[Tagger, Features | None]:
+    def _trained(self, log: LogWriter, holdout: int) -> tuple[Tagger, GeneratedFeatures | None]:
         self._before_train()
         start = time.perf_counter()
         log.start(holdout)
         run = self._run_method if self._parameters.is_method else self._run_algorithm
         tagger, generated = run(log, *self._corpora(holdout))
-        if tagger.record.get("stopped") == "interrupted" or tagger.record.get("interrupted"):
+        if tagger.record.get("interrupted"):
             raise KeyboardInterrupt  # the model reached so far is not what was asked for
         log.total_seconds(time.perf_counter() - start)
         return tagger, generated
 
-    def _run_algorithm(self, log: LogWriter, corpus: Corpus, held_out: Corpus | None) -> tuple[Tagger, Features]:
+    def _run_algorithm(
+        self, log: LogWriter, corpus: Corpus, held_out: Corpus | None
+    ) -> tuple[Tagger, GeneratedFeatures]:
         algorithm, parameters = self._parameters.algorithm, self._parameters.values
-        generated: list[Features] = []
+        generated: list[GeneratedFeatures] = []
 
-        def on_features(found: Features) -> None:
+        def on_features(found: GeneratedFeatures) -> None:
             generated.append(found)
             log.features(parameters, found)
             log.parameters(algorithm, parameters)
