@@ -19,6 +19,7 @@ SCRIPTS = (
     "tag_speed",
     "python_call",
     "ready_made",
+    "compat",
     "growth",
     "label_bias",
     "separate_accuracy",
