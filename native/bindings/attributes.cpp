@@ -22,10 +22,10 @@ void raise_in_python(const std::exception_ptr& thrown, void*) {
 
 // Reads sentences, each a NamedFeatures or an object to read features from, and calls use(sentence) for each.
 template <typename Use>
-std::vector<int64_t> each_sentence(nb::list sentences, Use use) {
+std::vector<int64_t> each_sentence(nb::list sentences, bool list_false, Use use) {
     std::vector<int64_t> offsets{0};
     NamedFeatures read;
-    FeatureReader reader(read, 0);
+    FeatureReader reader(read, 0, list_false);
     for (size_t s = 0; s < sentences.size(); ++s, reader.next_sentence()) {
         if (s % 1024 == 1023 && PyErr_CheckSignals() != 0) throw nb::python_error();
         const nb::object given = sentences[s];
@@ -108,7 +108,7 @@ void bind_attributes(nb::module_& m) {
             [](const AttributeNames& names, nb::list sentences) {
                 FoundFeatures found;
                 ArrayIds arrays;
-                auto offsets = each_sentence(sentences, [&](const NamedFeatures& s) { names.find(s, arrays, found); });
+                auto offsets = each_sentence(sentences, false, [&](const NamedFeatures& s) { names.find(s, arrays, found); });
                 return to_python(std::move(offsets), std::move(found));
             },
             nb::arg("sentences"), "The known features of sentences: (sentence offsets, token offsets, ids, values or None).")
@@ -124,14 +124,14 @@ void bind_attributes(nb::module_& m) {
             nb::arg("blob"), nb::arg("offsets"), "The id of each name of a table, -1 if it is not known.");
     m.def(
         "intern_features",
-        [](nb::list sentences) {
+        [](nb::list sentences, bool keep_false) {
             FoundFeatures found;
-            AttributeInterner names;
-            auto offsets = each_sentence(sentences, [&](const NamedFeatures& s) { names.add(s, found); });
+            AttributeInterner names(keep_false);
+            auto offsets = each_sentence(sentences, keep_false, [&](const NamedFeatures& s) { names.add(s, found); });
             const nb::tuple table = to_python(names.names());
             return nb::make_tuple(to_python(std::move(offsets), std::move(found)), table, to_numpy(names.take_heads()));
         },
-        nb::arg("sentences"),
+        nb::arg("sentences"), nb::arg("keep_false") = false,
         "Number the names of features: ((sentence offsets, token offsets, ids, values or None), (blob, offsets) of the names, "
         "length of the keys before a joined value of each name).");
 }

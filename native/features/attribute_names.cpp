@@ -75,7 +75,7 @@ int32_t AttributeInterner::intern(std::string_view name, int32_t head) {
 void AttributeInterner::add(const NamedFeatures& sentence, FoundFeatures& found) {
     sentence.each(
         [&](std::string_view name, int32_t head, float value) {
-            if (!is_false(value)) found.add(intern(name, head), value);
+            if (keep_false_ || !is_false(value)) found.add(intern(name, head), value + 0.0f);
         },
         [&](std::string_view prefix, int32_t head, const float* numbers, size_t width) {
             const int32_t* ids = arrays_.get(prefix, width, [&](const std::string& name) { return intern(name, head); });

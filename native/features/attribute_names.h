@@ -86,6 +86,9 @@ class AttributeNames {
 // Names that are numbered when they first appear, with the length of the keys before a joined value (-1: no joined value).
 class AttributeInterner {
    public:
+    // With `keep_false`, a feature that is False is a feature with the value 0.
+    explicit AttributeInterner(bool keep_false) : keep_false_(keep_false) {}
+
     void add(const NamedFeatures& sentence, FoundFeatures& found);
     const Interner& names() const { return names_; }
     std::vector<int32_t>&& take_heads() { return std::move(heads_); }
@@ -93,6 +96,7 @@ class AttributeInterner {
    private:
     int32_t intern(std::string_view name, int32_t head);
 
+    bool keep_false_;
     Interner names_;
     std::vector<int32_t> heads_;
     ArrayIds arrays_;

@@ -90,12 +90,14 @@ class Attributes:
         return cls.of_sentences([list(tokens)])[1]
 
     @classmethod
-    def of_sentences(cls, sentences: list[Any]) -> tuple[Offsets, Attributes]:
+    def of_sentences(cls, sentences: list[Any], *, keep_false: bool = False) -> tuple[Offsets, Attributes]:
         """The offsets of sentences, and the attributes of their tokens.
+
+        With ``keep_false``, a feature that is False has the value 0. Without it, it is left out.
 
         Raises FeatureError, which names the sentence and the token, for features that cannot be used.
         """
-        (sentence_offsets, offsets, ids, values), table, heads = _native.intern_features(sentences)
+        (sentence_offsets, offsets, ids, values), table, heads = _native.intern_features(sentences, keep_false)
         return sentence_offsets, cls(offsets, ids, StringTable(*table), values, heads if (heads >= 0).any() else None)
 
     @property

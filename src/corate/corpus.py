@@ -137,16 +137,21 @@ class Corpus:
         cls,
         sentences: Iterable[FeatureSentence],
         labels: Iterable[Iterable[str]] | None = None,
+        *,
+        keep_false: bool = False,
     ) -> Corpus:
         """Build from ready-made features, in the form that python-crfsuite and sklearn-crfsuite use.
 
         A sentence is a list of tokens, an :class:`ItemSequence`, or an array of numbers with a row for each token. A
         token is a dict of features, a list of names, or an array of numbers: see :class:`Attributes`.
 
+        A feature that is False is left out. With ``keep_false`` it is a feature with the value 0, as in CRFsuite: then
+        it has a weight for the labels of such tokens too.
+
         >>> Corpus.from_features([[{"w": "a"}, {"w": "b"}]], [["X", "Y"]])
         Corpus(1 sentences, 2 tokens, 2 attributes, 2 labels)
         """
-        offsets, attributes = Attributes.of_sentences(feature_lists(sentences))
+        offsets, attributes = Attributes.of_sentences(feature_lists(sentences), keep_false=keep_false)
         label = None if labels is None else _label_column(labels, offsets.tolist())
         return cls((), offsets, label, attributes)
 

@@ -84,7 +84,8 @@ class BaseTrainer:
 
     def _corpora(self, holdout: int) -> tuple[Corpus, Corpus | None]:
         """The sequences to train on, and those that are held out. They share labels and attributes."""
-        corpus = Corpus.from_features(self._sequences, self._labels)
+        keep_false = not self._parameters.is_method
+        corpus = Corpus.from_features(self._sequences, self._labels, keep_false=keep_false)
         if holdout < 0:
             return corpus, None
         held_out = np.array(self._groups) == holdout
