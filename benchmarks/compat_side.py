@@ -168,13 +168,23 @@ def nltk_folder() -> Iterator[str]:
         yield nltk.data.make_staging_dir() if hasattr(nltk.data, "make_staging_dir") else folder
 
 
-def eli5_weights(n: int) -> tuple[float, Labels]:
-    """eli5 explains usaddress's model: its labels, each with the names of the `n` features with the highest weights."""
+def write_model(path: str, n: int) -> None:
+    """Write a model of addresses."""
+    import pycrfsuite
+
+    trainer = pycrfsuite.Trainer(params={"c1": 0.1, "c2": 0.1}, verbose=False)
+    for line in labelled(n, 2):
+        tokens, labels = zip(*line, strict=True)
+        trainer.append([{"word": token.lower(), "shape": token.istitle()} for token in tokens], labels)
+    trainer.train(path)
+
+
+def eli5_weights(path: str, n: int) -> tuple[float, Labels]:
+    """eli5 explains a model: its labels, each with the names of the `n` features with the highest weights."""
     import eli5
-    import usaddress
     from sklearn_crfsuite import CRF
 
-    crf = CRF(model_filename=usaddress.MODEL_PATH)
+    crf = CRF(model_filename=path)
     seconds, explained = timed(lambda: eli5.format_as_dict(eli5.explain_weights(crf, top=(n, 0))))
     shown = [
         [target["target"], *(weight["feature"] for weight in target["feature_weights"]["pos"])]
