@@ -11,7 +11,7 @@ __all__ = ["LabelScore", "TrainLogParser"]
 
 
 class LabelScore(NamedTuple):
-    """How often a label is right on held-out data; the ratios are None if the label does not occur there."""
+    """How often a label is right on held-out data; the ratios are None if no held-out item has the label."""
 
     match: int
     model: int
