@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compat_data import address_features
 
 import corate
+from compat_data import address_features
 from corate.compat import pycrfsuite as ours
 from corate.compat.pycrfsuite.log_parser import TrainLogParser
 
@@ -51,7 +51,12 @@ def test_parameters_have_the_names_the_order_the_values_and_the_types_of_the_ori
 def test_classes_have_every_public_method_of_the_original(name: str, original: Any) -> None:
     mine, theirs = getattr(ours, name), getattr(original, name)
     assert {m for m in dir(theirs) if not m.startswith("_")} <= {*dir(mine), "verbose"}
-    assert {m for m in dir(original) if not m.startswith("_")} - set(dir(ours)) <= {"os", "sys", "tempfile", "contextlib"}
+    assert {m for m in dir(original) if not m.startswith("_")} - set(dir(ours)) <= {
+        "os",
+        "sys",
+        "tempfile",
+        "contextlib",
+    }
 
 
 def test_the_default_algorithm_is_lbfgs_and_verbose() -> None:
@@ -75,12 +80,12 @@ def test_select_resets_the_parameters_and_keeps_the_data() -> None:
     trainer.select("ap")
     assert "c2" not in trainer.params()
     trainer.train("")
+    trainer.clear()
     with pytest.raises(corate.DataError):
-        trainer.clear()
         trainer.train("")
 
 
-# -- errors --------------------------------------------------------------------------------------------------------------
+# -- errors ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -125,7 +130,7 @@ def test_a_file_that_cannot_be_written_is_an_error_before_training(tmp_path: Pat
     assert trainer.logparser is None
 
 
-# -- data ----------------------------------------------------------------------------------------------------------------
+# -- data --------------------------------------------------------------------------------------------------------------
 
 
 def test_what_the_caller_changes_after_append_is_not_seen(tmp_path: Path) -> None:
@@ -150,7 +155,7 @@ def test_sequences_can_be_prepared_and_labels_can_be_bytes(tmp_path: Path) -> No
     assert (tmp_path / "prepared").read_bytes() == (tmp_path / "plain").read_bytes()
 
 
-# -- training ------------------------------------------------------------------------------------------------------------
+# -- training ----------------------------------------------------------------------------------------------------------
 
 
 def test_lbfgs_has_the_features_the_loss_and_the_labels_of_the_original(tmp_path: Path, original: Any) -> None:
@@ -212,7 +217,7 @@ def test_threads_do_not_change_the_model(tmp_path: Path) -> None:
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
 
 
-# -- the log ---------------------------------------------------------------------------------------------------------------
+# -- the log -----------------------------------------------------------------------------------------------------------
 
 
 def without_numbers(lines: list[str]) -> list[str]:
@@ -313,7 +318,7 @@ def test_a_base_trainer_passes_lines_to_message() -> None:
     assert not any(line.startswith("Storing") for line in lines)
 
 
-# -- interruption ----------------------------------------------------------------------------------------------------------
+# -- interruption ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
