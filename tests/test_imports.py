@@ -30,6 +30,7 @@ ORDER = [
     {"training"},
     {"comparison"},
     {"sklearn"},
+    {"compat"},
     {"rate"},
     {"demo", "reproduction"},
     {"cli"},
