@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import corate
@@ -74,6 +75,18 @@ def test_one_sentence_is_a_list_of_tokens(tagger: corate.Tagger, sentence: Any) 
     for ask in (tagger.tag, tagger.score):
         with pytest.raises(DataError, match="must be a list of tokens"):
             ask(sentence)
+
+
+def test_features_that_are_false_are_left_out_or_have_the_value_zero():
+    sentences = [[{"a": False, "b": True}, {"a": True, "n": 0}], corate.ItemSequence([{"c": {"d": False}}])]
+    left_out = Corpus.from_features(sentences).attributes
+    assert left_out.names.to_list() == ["b", "a", "n"]
+    assert left_out.offsets.tolist() == [0, 1, 3, 3]
+    kept = Corpus.from_features(sentences, keep_false=True).attributes
+    assert kept.names.to_list() == ["a", "b", "n", "c:d"]
+    assert [kept.names.to_list()[i] for i in kept.ids] == ["a", "b", "a", "n", "c:d"]
+    assert kept.values.tolist() == [0, 1, 1, 0, 0]
+    assert not np.signbit(kept.values).any()
 
 
 def test_other_iterables_are_fine(tagger: corate.Tagger) -> None:

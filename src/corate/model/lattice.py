@@ -51,6 +51,18 @@ class Lattice:
         arrays = (self.sentences, self.offsets, self.labels, self.scores)
         return _native.forward_backward(*arrays, self.edges, self.extra)[:2]
 
+    def label_marginals(self) -> NDArray[np.float64]:
+        """The probability of each label at each token, (n, K); 0 for labels that are not candidates.
+
+        >>> edges = _native.Edges.dense(np.zeros((4, 4), np.float32))
+        >>> labels, scores = np.array([0, 2, 1], np.int32), np.log(np.array([0.75, 0.25, 1.0], np.float32))
+        >>> Lattice(np.array([0, 2]), np.array([0, 2, 3]), labels, scores, edges).label_marginals().tolist()
+        [[0.75, 0.0, 0.25], [0.0, 1.0, 0.0]]
+        """
+        dense = np.zeros((len(self.offsets) - 1, self.edges.n_labels))
+        dense[np.repeat(np.arange(len(dense)), np.diff(self.offsets)), self.labels] = self.marginals()[1]
+        return dense
+
     def pair_marginals(self) -> list[NDArray[np.float32]]:
         """P(y, y') of each token but the first of a sentence, in order.
 

@@ -242,10 +242,9 @@ class SequenceTagger(BaseEstimator):
         """
         tagger = self._fitted()
         lattice = tagger.lattice(self._corpus(X))
-        dense = np.zeros((len(lattice.offsets) - 1, len(tagger.labels)))
-        dense[np.repeat(np.arange(len(dense)), np.diff(lattice.offsets)), lattice.labels] = lattice.marginals()[1]
         order = sorted(range(len(tagger.labels)), key=tagger.labels.__getitem__)
-        return np.split(dense[:, order], lattice.sentences[1:-1]) if len(lattice.sentences) > 1 else []
+        dense = lattice.label_marginals()[:, order]
+        return np.split(dense, lattice.sentences[1:-1]) if len(lattice.sentences) > 1 else []
 
     def predict_marginals(self, X: Iterable[Any]) -> list[list[dict[str, float]]]:
         """The probability of each label at each token: a dict from label to probability for each token."""

@@ -119,9 +119,7 @@ class LogWriter:
         f1 = 2 * match / np.maximum(model + ref, 1)
         self._lines("Performance by label (#match, #model, #ref) (precision, recall, F1):")
         for i, name in enumerate(names):
-            ratios = (
-                f"{precision[i]:.4f}, {recall[i]:.4f}, {f1[i]:.4f}" if ref[i] else "******, ******, ******"
-            )
+            ratios = f"{precision[i]:.4f}, {recall[i]:.4f}, {f1[i]:.4f}" if ref[i] else "******, ******, ******"
             self._lines(f"    {name}: ({match[i]}, {model[i]}, {ref[i]}) ({ratios})")
         means = ", ".join(f"{ratio.mean():.6f}" for ratio in (precision, recall, f1))
         wrong = np.concatenate([[0], np.cumsum(~matches)])[held_out.offsets]

@@ -168,22 +168,18 @@ class _Sequence:
         return [names[i] for i in self.lattice.best()[0].tolist()]
 
     @cached_property
-    def _inference(self) -> tuple[float, Any]:
-        log_z, probabilities = self.lattice.marginals()
-        return float(log_z[0]), probabilities
+    def marginals(self) -> list[list[float]]:
+        """The probability of each label at each position."""
+        rows: list[list[float]] = self.lattice.label_marginals().tolist()
+        return rows
 
     @cached_property
-    def marginals(self) -> list[list[float]]:
-        """The probability of each label at each position; 0 for labels that are not candidates."""
-        lattice = self.lattice
-        dense = np.zeros((len(self), len(self._model.labels)))
-        dense[np.repeat(np.arange(len(dense)), np.diff(lattice.offsets)), lattice.labels] = self._inference[1]
-        rows: list[list[float]] = dense.tolist()
-        return rows
+    def _log_z(self) -> float:
+        return float(self.lattice.marginals()[0][0])
 
     def probability(self, labels: list[int]) -> float:
         score = self.lattice.path_score(0, np.array(labels, dtype=np.int32))
-        return math.exp(min(score - self._inference[0], 0.0))
+        return math.exp(min(score - self._log_z, 0.0))
 
 
 def _header(start: bytes) -> dict[str, str] | None:

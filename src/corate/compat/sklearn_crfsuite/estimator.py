@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -179,7 +180,10 @@ class CRF(BaseEstimator):
 
     def predict_marginals(self, X: Iterable[FeatureSentence]) -> list[list[dict[str, float]]]:
         """The probability of each label at each position of each sequence."""
-        return [self.predict_marginals_single(xseq) for xseq in X]
+        model = self._fitted().model
+        lattice = model.lattice(X)
+        rows = [dict(zip(model.labels, row, strict=True)) for row in lattice.label_marginals().tolist()]
+        return [rows[a:b] for a, b in pairwise(lattice.sentences.tolist())]
 
     def predict_marginals_single(self, xseq: FeatureSentence) -> list[dict[str, float]]:
         """The probability of each label at each position of one sequence."""
