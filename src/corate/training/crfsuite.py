@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.arguments import check_seed, check_threads
+from corate.attributes import JOINER
 from corate.corpus import Attributes, Corpus, StringTable
 from corate.errors import DataError
 from corate.features.vocabulary import Vocabulary
 from corate.label_scores import EdgeScores, SparseRows
 from corate.model.chain import ChainModel
-from corate.model.crfsuite import JOINER
 from corate.model.tagger import Tagger
 from corate.optimize.lbfgs import Search, Step, lbfgs
 from corate.optimize.stochastic import AdaGrad, AveragedPerceptron, CorrectMistakes
@@ -106,7 +106,7 @@ def train_as_crfsuite(
     or the loss is small enough), ``iterations`` (the maximum), ``search`` (no better step was found) or
     ``interrupted``. Raises ConfigError, DataError.
 
-    >>> corpus = Corpus.from_features([[{"w": "the"}, {"w": "dog"}]], [["DET", "NOUN"]], joiner=":")
+    >>> corpus = Corpus.from_features([[{"w": "the"}, {"w": "dog"}]], [["DET", "NOUN"]])
     >>> tagger = train_as_crfsuite(corpus, "lbfgs", {"c2": 0.1})
     >>> tagger.tag([{"w": "dog"}]), tagger.record["stopped"]
     (['NOUN'], 'convergence')
@@ -182,7 +182,7 @@ class _Problem:
         features, values = _without_zeros(attributes)
         chains = _chains(loss, k, corpus.offsets, slots, features, values, gold, free)
         sentences = np.flatnonzero(np.diff(corpus.offsets) > 0)
-        joiner = attributes.joiner or JOINER
+        joiner = JOINER
         return cls(
             attributes.names, column.strings, joiner, slots, free, sentences, corpus.offsets, features, chains, threads
         )
