@@ -14,6 +14,7 @@ import pytest
 import corate
 from compat_data import address_features
 from corate.compat import pycrfsuite as ours
+from corate.compat.pycrfsuite import trainer as trainer_module
 from corate.compat.pycrfsuite.log_parser import TrainLogParser
 
 ALGORITHMS = ("lbfgs", "l2sgd", "ap", "pa", "averaged-perceptron", "passive-aggressive")
@@ -343,3 +344,17 @@ def test_an_interruption_leaves_the_old_file_and_nothing_else(
     assert path.read_bytes() == b"old"
     assert sorted(file.name for file in tmp_path.iterdir()) == ["model", "temporary"]
     assert not list(temporary.iterdir())
+
+
+def test_a_training_that_ctrl_c_ended_early_is_an_interruption(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train = trainer_module.train_as_crfsuite
+
+    def stopped(*arguments: Any, **options: Any) -> Any:
+        tagger = train(*arguments, **options)
+        tagger.record["interrupted"] = True  # training returns what it has, and says so
+        return tagger
+
+    monkeypatch.setattr(trainer_module, "train_as_crfsuite", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        trained(tmp_path / "model")
+    assert not list(tmp_path.iterdir())

@@ -58,13 +58,10 @@ def install() -> None:
     """Let ``import pycrfsuite`` and ``import sklearn_crfsuite`` import corate's modules, in all of this process.
 
     Call it before the packages that use them are imported. Modules that have imported the original packages already
-    keep them; a warning says so. A second call does nothing.
+    keep them; a warning says so. A second call does nothing. ::
 
-    >>> install()
-    >>> import pycrfsuite
-    >>> pycrfsuite.Tagger.__module__
-    'corate.compat.pycrfsuite.tagger'
-    >>> uninstall()
+        corate.compat.install()
+        import usaddress  # its tagger is corate's now
     """
     if _aliases in sys.meta_path:
         return
