@@ -239,11 +239,11 @@ def _slots(attributes: Attributes, gold: Ids, k: int, least: float, *, all_label
     """The labels of each attribute that have a weight: those whose summed values reach ``least``."""
     n, of_tokens = len(attributes.names), np.repeat(gold, np.diff(attributes.offsets))
     offsets, labels, counts = _native.count_table(attributes.ids, of_tokens, n, k)
-    sums = counts.astype(np.float64)
-    if attributes.values is not None:
+    sums, values = counts.astype(np.float64), attributes.values
+    if values is not None and (least > 0 or (values < 0).any()):
         rows = np.repeat(np.arange(n), np.diff(offsets))
         places = np.searchsorted(rows * k + labels, attributes.ids.astype(np.int64) * k + of_tokens)
-        sums = np.bincount(places, attributes.values, minlength=len(labels)).astype(np.float64)
+        sums = np.bincount(places, values, minlength=len(labels)).astype(np.float64)
     if all_labels and least <= 0:
         seen = np.diff(offsets) > 0
         complete = np.ones((n, k), bool)
