@@ -29,6 +29,14 @@ struct BoundEngine : Engine {
     SentenceTagger sentences;
 };
 
+using UnseenArguments = std::tuple<std::vector<double>, double, double, double, size_t>;  // k, scale, shift, threshold, cap
+
+std::optional<UnseenRule> rule_of(const std::optional<UnseenArguments>& given) {
+    if (!given) return std::nullopt;
+    const auto& [k, scale, shift, threshold, cap] = *given;
+    return UnseenRule{k, scale, shift, threshold, cap};
+}
+
 template <typename T>
 std::vector<T> copy_of(const In<T>& array) {
     return std::vector<T>(array.data(), array.data() + array.shape(0));
@@ -176,7 +184,7 @@ void bind_engine(nb::module_& m) {
             [](BoundEngine* self, const FeatureMap& map, const Edges& edges, const In<float>& bias, size_t word_column,
                const LabelScoreArrays& rows, std::vector<int32_t> rung_functions, std::vector<int64_t> rung_bases,
                const LabelScoreArrays& linear, const LabelScoreArrays& edge_weights, int64_t first_feature, bool all_labels,
-               float floor, const AttributeNames* names) {
+               float floor, const std::optional<UnseenArguments>& unseen, const AttributeNames* names) {
                 if (names != nullptr && static_cast<int64_t>(names->size()) != first_feature)
                     throw nb::value_error("names and features disagree");
                 const auto K = static_cast<size_t>(edges.n_labels);
@@ -186,12 +194,13 @@ void bind_engine(nb::module_& m) {
                                 {copy_of(bias), word_column, rows_of(rows, K, "ladder rows are damaged"),
                                  std::move(rung_functions), std::move(rung_bases), rows_of(linear, K, "weights are damaged"),
                                  rows_of(edge_weights, pairs.small() ? pairs.size() : 0, "edge weights are damaged"),
-                                 first_feature, all_labels, floor},
+                                 first_feature, all_labels, floor, rule_of(unseen)},
                                 names);
             },
             nb::arg("map"), nb::arg("edges"), nb::arg("bias"), nb::arg("word_column"), nb::arg("rows"), nb::arg("rung_functions"),
             nb::arg("rung_bases"), nb::arg("linear"), nb::arg("edge_weights"), nb::arg("first_feature"), nb::arg("all_labels"),
-            nb::arg("floor"), nb::arg("names").none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 14>())
+            nb::arg("floor"), nb::arg("unseen").none(), nb::arg("names").none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
+            nb::keep_alive<1, 15>())
         .def(
             "tag_columns",
             [](const BoundEngine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,

@@ -80,7 +80,7 @@ void bind_ladder(nb::module_& m) {
                 ladder.require_derived();
                 if (word >= ladder.n_words()) throw nb::index_error("word id out of range");
                 std::vector<double> p;
-                ladder.distribution(word, 0, true, left_out, p);
+                ladder.distribution(word, left_out, p);
                 return to_numpy(std::move(p));
             },
             nb::arg("word"), nb::arg("left_out") = kNoToken, "P(y | word), leaving out one token with the label `left_out`.")
@@ -92,16 +92,13 @@ void bind_ladder(nb::module_& m) {
             },
             nb::arg("threshold"), nb::arg("cap"), "log P(y | word) of each word's candidate labels, as CSR rows.")
         .def(
-            "rung_rows",
-            [](const Ladder& ladder, size_t rung, double threshold, size_t cap, int64_t words) {
+            "rung_shares",
+            [](const Ladder& ladder, size_t rung) {
                 ladder.require_derived();
                 if (rung > ladder.n_rungs()) throw nb::index_error("rung number out of range");
-                if (words < 1) throw nb::value_error("a row needs at least one word");
-                return to_python(unlocked([&] { return ladder.rung_rows(rung, threshold, cap, words); }));
+                return to_python(unlocked([&] { return ladder.rung_shares(rung); }));
             },
-            nb::arg("rung"), nb::arg("threshold"), nb::arg("cap"), nb::arg("words") = 1,
-            "log P(y) of unknown words for each context of a rung (the rung after the last is the prior), as CSR rows. "
-            "Each row is the mean over at most `words` words of its context. A context without types has an empty row.")
+            nb::arg("rung"), "The label shares of each context of a rung, as CSR rows. The rung after the last is the prior.")
         .def("lattice", &lattice, nb::arg("words"), nb::arg("ids"), nb::arg("left"), nb::arg("right"), nb::arg("class_left"),
              nb::arg("class_right"), nb::arg("class_of"), nb::arg("classes"), nb::arg("pair_k"), nb::arg("class_k"),
              nb::arg("rare"), nb::arg("threshold"), nb::arg("cap"), nb::arg("left_out").none(),

@@ -4,15 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace {
-
-// Appends a row with the log probabilities of the kept labels.
-void add_row(const std::vector<double>& p, const std::vector<int32_t>& keep, SparseRows& rows) {
-    for (const int32_t y : keep) rows.add(y, static_cast<float>(std::log(p[y])));
-    rows.end_row();
-}
-
-}  // namespace
+#include "core/likely_labels.h"
 
 Ladder::Ladder(LabelCounts words, Matrix<int32_t> rung_ids, size_t n_labels)
     : words_(std::move(words)), rung_ids_(std::move(rung_ids)), K_(n_labels) {
@@ -94,9 +86,9 @@ void Ladder::derive_rung(Rung& rung) const {
     }
 }
 
-void Ladder::add_shares(const Rung& rung, int32_t context, size_t w, bool own, double coefficient, std::vector<double>& p) const {
+void Ladder::add_shares(const Rung& rung, int32_t context, size_t w, double coefficient, std::vector<double>& p) const {
     for (int64_t i = rung.offsets[context]; i < rung.offsets[context + 1]; ++i) p[rung.labels[i]] += coefficient * rung.shares[i];
-    if (!inside(rung, w, own)) return;
+    if (!inside(rung, w)) return;
     const double share = coefficient / static_cast<double>(totals_[w]);
     for (int64_t i = words_.offsets[w]; i < words_.offsets[w + 1]; ++i) {
         double& value = p[words_.labels[i]];
@@ -106,16 +98,16 @@ void Ladder::add_shares(const Rung& rung, int32_t context, size_t w, bool own, d
 
 // The back-off is unrolled: p = sum_r a_r n_r + a prior, where a_r is the product of k / (n + k) over the rungs below r, times
 // 1 / (n_r + k_r). Only the prior needs a loop over all labels.
-bool Ladder::distribution(size_t w, size_t first, bool own, int32_t left_out, std::vector<double>& p) const {
+bool Ladder::distribution(size_t w, int32_t left_out, std::vector<double>& p) const {
     if (left_out != kNoToken && (left_out < 0 || static_cast<size_t>(left_out) >= K_))
         throw std::invalid_argument("label id out of range");
     const int64_t n = totals_[w] - (left_out != kNoToken ? 1 : 0);
-    const bool known = own && n > 0;
+    const bool known = n > 0;
     const double inverse = known ? 1.0 / (static_cast<double>(n) + word_k_) : 1.0;
     double scale = known ? word_k_ * inverse : 1.0;
     coefficients_.resize(rungs_.size());
-    for (size_t r = first; r < rungs_.size(); ++r) {
-        const double types = types_without(rungs_[r], rung_ids_(r, w), w, own);
+    for (size_t r = 0; r < rungs_.size(); ++r) {
+        const double types = types_without(rungs_[r], rung_ids_(r, w), w);
         coefficients_[r] = types < 0.5 ? 0.0 : scale / (types + rungs_[r].k);
         if (types >= 0.5) scale *= rungs_[r].k / (types + rungs_[r].k);
     }
@@ -125,8 +117,8 @@ bool Ladder::distribution(size_t w, size_t first, bool own, int32_t left_out, st
     const double share = left > 0.0 ? scale * mass_ / left : scale;
     for (size_t y = 0; y < K_; ++y) p[y] = share * prior_[y];
     if (left_out != kNoToken && left > 0.0) p[left_out] = std::max(0.0, p[left_out] - scale / left);
-    for (size_t r = first; r < rungs_.size(); ++r)
-        if (coefficients_[r] > 0.0) add_shares(rungs_[r], rung_ids_(r, w), w, own, coefficients_[r], p);
+    for (size_t r = 0; r < rungs_.size(); ++r)
+        if (coefficients_[r] > 0.0) add_shares(rungs_[r], rung_ids_(r, w), w, coefficients_[r], p);
     if (!known) return false;
     for (int64_t i = words_.offsets[w]; i < words_.offsets[w + 1]; ++i)
         p[words_.labels[i]] += (words_.counts[i] - (words_.labels[i] == left_out ? 1 : 0)) * inverse;
@@ -135,16 +127,7 @@ bool Ladder::distribution(size_t w, size_t first, bool own, int32_t left_out, st
 
 void Ladder::candidates(const std::vector<double>& p, size_t w, bool known, double threshold, size_t cap,
                         std::vector<int32_t>& keep) const {
-    keep.clear();
-    const double floor = threshold * *std::max_element(p.begin(), p.end());
-    for (size_t y = 0; y < K_; ++y)
-        if (p[y] > 0.0 && p[y] >= floor) keep.push_back(static_cast<int32_t>(y));
-    if (keep.size() > cap) {
-        std::nth_element(keep.begin(), keep.begin() + static_cast<int64_t>(cap), keep.end(),
-                         [&](int32_t a, int32_t b) { return p[a] > p[b] || (p[a] == p[b] && a < b); });
-        keep.resize(cap);
-        std::sort(keep.begin(), keep.end());
-    }
+    likely_labels(p, threshold, cap, keep);
     if (!known) return;
     const size_t kept = keep.size();
     for (int64_t i = words_.offsets[w]; i < words_.offsets[w + 1]; ++i)
@@ -154,44 +137,29 @@ void Ladder::candidates(const std::vector<double>& p, size_t w, bool known, doub
     std::sort(keep.begin(), keep.end());
 }
 
-void Ladder::unknown(size_t r, size_t context, int64_t most, std::vector<double>& p) const {
-    const Rung& rung = rungs_[r];
-    const int64_t begin = rung.member_offsets[context], end = std::min(rung.member_offsets[context + 1], begin + most);
-    distribution(static_cast<size_t>(rung.members[begin]), r, false, kNoToken, p);
-    if (end - begin == 1) return;
-    std::vector<double> other;
-    for (int64_t m = begin + 1; m < end; ++m) {
-        distribution(static_cast<size_t>(rung.members[m]), r, false, kNoToken, other);
-        for (size_t y = 0; y < K_; ++y) p[y] += other[y];
-    }
-    for (double& x : p) x /= static_cast<double>(end - begin);
-}
-
 SparseRows Ladder::word_rows(double threshold, size_t cap) const {
     SparseRows rows;
     std::vector<double> p;
     std::vector<int32_t> keep;
     for (size_t w = 0; w < n_words(); ++w) {
-        const bool known = distribution(w, 0, true, kNoToken, p);
+        const bool known = distribution(w, kNoToken, p);
         candidates(p, w, known, threshold, cap, keep);
-        add_row(p, keep, rows);
+        for (const int32_t y : keep) rows.add(y, static_cast<float>(std::log(p[y])));
+        rows.end_row();
     }
     return rows;
 }
 
-SparseRows Ladder::rung_rows(size_t rung, double threshold, size_t cap, int64_t words) const {
+SparseRows Ladder::rung_shares(size_t rung) const {
     SparseRows rows;
-    std::vector<double> p;
-    std::vector<int32_t> keep;
-    const bool prior = rung == n_rungs();
-    const size_t contexts = prior ? 1 : rungs_[rung].totals.size();
-    for (size_t c = 0; c < contexts; ++c) {
-        keep.clear();
-        if (prior) p = prior_;
-        const bool empty = !prior && rungs_[rung].totals[c] < 0.5;
-        if (!prior && !empty) unknown(rung, c, words, p);
-        if (!empty) candidates(p, 0, false, threshold, cap, keep);
-        add_row(p, keep, rows);
+    if (rung == n_rungs()) {
+        for (size_t y = 0; y < K_; ++y) rows.add(static_cast<int32_t>(y), static_cast<float>(prior_[y]));
+        rows.end_row();
+        return rows;
     }
+    const Rung& from = rungs_[rung];
+    rows.offsets = from.offsets;
+    rows.labels = from.labels;
+    rows.scores.assign(from.shares.begin(), from.shares.end());
     return rows;
 }

@@ -51,18 +51,17 @@ class Ladder {
         return find_label(words_.labels.data(), words_.offsets[w], words_.offsets[w + 1], label);
     }
 
-    // Writes P(y | word) of all K labels to `p`. Starts at rung `first` (0 = most specific). `own`: whether to use the word's
-    // own counts. `left_out`: the label of the one token to leave out, or kNoToken. Returns whether the word is known.
-    bool distribution(size_t w, size_t first, bool own, int32_t left_out, std::vector<double>& p) const;
+    // Writes P(y | word) of all K labels to `p`. `left_out`: the label of the one token to leave out, or kNoToken. Returns
+    // whether the word is known.
+    bool distribution(size_t w, int32_t left_out, std::vector<double>& p) const;
     // Candidate labels: all labels seen with the word, and labels within `threshold` of the best, at most `cap` of them.
     void candidates(const std::vector<double>& p, size_t w, bool known, double threshold, size_t cap,
                     std::vector<int32_t>& keep) const;
 
     // log P(y | word) of each word's candidate labels.
     SparseRows word_rows(double threshold, size_t cap) const;
-    // log P(y) of unknown words for each context of a rung. The rung after the last is the prior. Each row is the mean over at
-    // most `words` words of its context; a context without types has an empty row.
-    SparseRows rung_rows(size_t rung, double threshold, size_t cap, int64_t words) const;
+    // n_r(c, y) for each context c of a rung. For the rung after the last, P(y).
+    SparseRows rung_shares(size_t rung) const;
 
    private:
     struct Rung {
@@ -79,14 +78,11 @@ class Ladder {
     void collect_members(size_t r);
     void derive_rung(Rung& rung) const;
     // Whether a rung counts the word's own type, which must be left out.
-    bool inside(const Rung& rung, size_t w, bool own) const { return own && totals_[w] > 0 && totals_[w] <= rung.rare; }
-    double types_without(const Rung& rung, int32_t context, size_t w, bool own) const {
-        return context < 0 ? 0.0 : rung.totals[context] - (inside(rung, w, own) ? 1.0 : 0.0);
+    bool inside(const Rung& rung, size_t w) const { return totals_[w] > 0 && totals_[w] <= rung.rare; }
+    double types_without(const Rung& rung, int32_t context, size_t w) const {
+        return context < 0 ? 0.0 : rung.totals[context] - (inside(rung, w) ? 1.0 : 0.0);
     }
-    void add_shares(const Rung& rung, int32_t context, size_t w, bool own, double coefficient, std::vector<double>& p) const;
-    // Writes to `p` P(y) of an unknown word that has this context at rung r: the mean over the first `most` words of the
-    // context. One word is enough if all of them have the same more general contexts.
-    void unknown(size_t r, size_t context, int64_t most, std::vector<double>& p) const;
+    void add_shares(const Rung& rung, int32_t context, size_t w, double coefficient, std::vector<double>& p) const;
 
     LabelCounts words_;
     Matrix<int32_t> rung_ids_;

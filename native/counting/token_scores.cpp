@@ -37,7 +37,7 @@ class WordRows {
 
    private:
     void add(size_t w, int32_t left_out) {
-        const bool known = ladder_.distribution(w, 0, true, left_out, dense_);
+        const bool known = ladder_.distribution(w, left_out, dense_);
         ladder_.candidates(dense_, w, known, threshold_, cap_, keep_);
         for (const int32_t y : keep_) {
             labels_.push_back(y);

@@ -1,7 +1,10 @@
 // See engine.h.
 #include "decoding/engine.h"
 
+#include <cmath>
 #include <stdexcept>
+
+#include "core/likely_labels.h"
 
 namespace {
 
@@ -46,14 +49,52 @@ void Engine::check_rows() const {
             static_cast<size_t>(map_.function(static_cast<size_t>(data_.rung_functions[r])).column) != data_.word_column)
             throw std::invalid_argument("ladder rungs are out of range");
     if (data_.rows.empty(n - 1)) throw std::invalid_argument("the row of the prior is empty");
+    if (!data_.unseen) return;
+    const UnseenRule& rule = *data_.unseen;
+    if (rule.k.size() != data_.rung_functions.size() || rule.cap < 1 || !(rule.threshold >= 0.0 && rule.threshold <= 1.0))
+        throw std::invalid_argument("the rule for unseen words does not fit the rungs");
+    for (const double k : rule.k)
+        if (!(k >= 0.0 && k < 1e12)) throw std::invalid_argument("the rule for unseen words is out of range");
+    if (!(std::abs(rule.scale) < 1e9 && std::abs(rule.shift) < 1e9))
+        throw std::invalid_argument("the rule for unseen words is out of range");
+    for (auto i = static_cast<size_t>(data_.rows.offsets[data_.rung_bases.front()]); i < data_.rows.scores.size(); ++i)
+        if (!(data_.rows.scores[i] >= 0.0f && data_.rows.scores[i] < 1e12f))
+            throw std::invalid_argument("label shares are out of range");
+}
+
+int64_t Engine::context(const Lexicon& lexicon, size_t rung, int32_t word) const {
+    const int32_t value = lexicon.value(static_cast<size_t>(data_.rung_functions[rung]), word);
+    const int64_t row = data_.rung_bases[rung] + value;
+    return value < 0 || row >= data_.rung_bases[rung + 1] || data_.rows.empty(row) ? -1 : row;
 }
 
 int64_t Engine::row_of(const Lexicon& lexicon, int32_t word) const {
-    if (word < data_.rung_bases.front() && !data_.rows.empty(word)) return word;
-    for (size_t r = 0; r < data_.rung_functions.size(); ++r) {
-        const int32_t value = lexicon.value(static_cast<size_t>(data_.rung_functions[r]), word);
-        if (value >= 0 && value < data_.rung_bases[r + 1] - data_.rung_bases[r] && !data_.rows.empty(data_.rung_bases[r] + value))
-            return data_.rung_bases[r] + value;
-    }
+    if (known(word)) return word;
+    for (size_t r = 0; r < data_.rung_functions.size(); ++r)
+        if (const int64_t row = context(lexicon, r, word); row >= 0) return row;
     return static_cast<int64_t>(data_.rows.size()) - 1;
+}
+
+void Engine::mix(const Lexicon& lexicon, int32_t word, std::vector<double>& p, SparseRows& row) const {
+    const SparseRows& rows = data_.rows;
+    const UnseenRule& rule = *data_.unseen;
+    p.assign(n_labels(), 0.0);
+    double rest = 1.0;  // the weight of the more general contexts
+    for (size_t r = 0; r < data_.rung_functions.size(); ++r) {
+        const int64_t from = context(lexicon, r, word);
+        if (from < 0) continue;
+        double types = 0.0;  // the shares of a type sum to 1
+        for (int64_t i = rows.offsets[from]; i < rows.offsets[from + 1]; ++i) types += static_cast<double>(rows.scores[i]);
+        const double weight = rest / (types + rule.k[r]);
+        for (int64_t i = rows.offsets[from]; i < rows.offsets[from + 1]; ++i)
+            p[static_cast<size_t>(rows.labels[i])] += weight * static_cast<double>(rows.scores[i]);
+        rest = weight * rule.k[r];
+    }
+    const auto prior = static_cast<int64_t>(rows.size()) - 1;
+    for (int64_t i = rows.offsets[prior]; i < rows.offsets[prior + 1]; ++i)
+        p[static_cast<size_t>(rows.labels[i])] += rest * static_cast<double>(rows.scores[i]);
+    std::vector<int32_t> keep;
+    likely_labels(p, rule.threshold, rule.cap, keep);
+    for (const int32_t y : keep) row.add(y, static_cast<float>(rule.scale * std::log(p[static_cast<size_t>(y)]) + rule.shift));
+    row.end_row();
 }

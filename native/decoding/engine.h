@@ -3,16 +3,29 @@
 //     node_j(y) = row(word_j)(y) + bias(y) + sum over templates t of weight(feature_t(j), y)
 //     edge_j(y, y') = T(y, y') + sum over templates t of edge weight(feature_t(j), y, y')     for the edge to token j
 //
-// row(word) is a counted distribution: the word's own if the word is known, otherwise the distribution of the most specific
-// rung of the ladder that has one, otherwise the prior. Its labels are the candidates. A model without rows, or with all_labels
-// set, uses every label. Viterbi then finds the best labels. Threads share the sentences, which are independent.
+// row(word) is a counted distribution: the word's own if the word is known, otherwise a mixture of its contexts at the rungs of
+// a back-off ladder. Its labels are the candidates. A model without rows, or with all_labels set, uses every label. Viterbi then
+// finds the best labels. Threads share the sentences, which are independent.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "chain/lattice.h"
 #include "core/sparse_rows.h"
 #include "features/feature_map.h"
+
+// The row of a word that is not known. The rows of contexts hold shares n_r(c, y), that of the prior P(y):
+//
+//     P_r(y) = (n_r(y) + k_r P_r+1(y)) / (n_r + k_r),  row(y) = scale log P_0(y) + shift      (see counting/ladder.h)
+//
+// for the labels whose P_0 is at least `threshold` times the best, and at most `cap` of them. A model of version 1 has no such
+// rule: its rows of contexts hold scores, and the most specific context that has a row gives the scores.
+struct UnseenRule {
+    std::vector<double> k;
+    double scale, shift, threshold;
+    size_t cap;
+};
 
 // The content of a chain model, without its vocabulary and its edges.
 struct EngineData {
@@ -25,6 +38,7 @@ struct EngineData {
     int64_t first_feature;                // the id of the first template feature
     bool all_labels;
     float floor;  // with all_labels: the row score of labels that are not in a row
+    std::optional<UnseenRule> unseen;
 };
 
 class Engine {
@@ -36,8 +50,14 @@ class Engine {
     size_t n_labels() const { return static_cast<size_t>(edges_.n_labels); }
     int64_t n_weighted() const { return static_cast<int64_t>(data_.linear.size()); }
 
-    // The row of counted scores for a word: see above.
+    // Whether a word has a row of its own.
+    bool known(int32_t word) const { return word < data_.rung_bases.front() && !data_.rows.empty(word); }
+    // Whether rows of other words are mixed, by `mix`, and not looked up, by `row_of`.
+    bool mixes() const { return data_.unseen.has_value(); }
+    // The row of a word: its own, or that of the most specific context that has one.
     int64_t row_of(const Lexicon& lexicon, int32_t word) const;
+    // Adds the row of a word that is not known. `p` is work memory.
+    void mix(const Lexicon& lexicon, int32_t word, std::vector<double>& p, SparseRows& row) const;
 
     bool all_labels() const { return all_labels_; }
     size_t word_column() const { return data_.word_column; }
@@ -53,6 +73,8 @@ class Engine {
 
    private:
     void check_rows() const;
+    // The row of a word's context at a rung, -1 if there is none.
+    int64_t context(const Lexicon& lexicon, size_t rung, int32_t word) const;
 
     const FeatureMap& map_;
     const Edges& edges_;

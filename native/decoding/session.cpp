@@ -3,6 +3,12 @@
 
 #include <numeric>
 
+namespace {
+
+constexpr size_t kMostMixed = 4'000'000;  // labels in the rows that are kept of words that are not known
+
+}  // namespace
+
 Session::Session(const Engine& engine) : engine_(engine), lexicon_(engine.map()) {
     iota_.resize(engine.all_labels() ? engine.n_labels() : 0);
     std::iota(iota_.begin(), iota_.end(), 0);
@@ -56,23 +62,39 @@ void Session::list_edge_features(const int32_t* const* columns, int64_t i, int64
     edge_offsets.push_back(static_cast<int64_t>(edge_ids.size()));
 }
 
+Session::Row Session::row_of(int32_t word) {
+    const auto in = [](const SparseRows& rows, int64_t row) {
+        const int64_t a = rows.offsets[row], b = rows.offsets[row + 1];
+        return Row{rows.labels.data() + a, rows.labels.data() + b, rows.scores.data() + a};
+    };
+    if (!engine_.mixes() || engine_.known(word)) return in(engine_.rows(), engine_.row_of(lexicon_, word));
+    if (mixed_rows_.labels.size() > kMostMixed) {
+        mixed_.clear();
+        mixed_rows_ = {};
+    }
+    const auto [place, added] = mixed_.try_emplace(word, static_cast<int64_t>(mixed_rows_.size()));
+    if (added) engine_.mix(lexicon_, word, p_, mixed_rows_);
+    return in(mixed_rows_, place->second);
+}
+
 void Session::place(const int32_t* const* columns, int64_t i) {
-    const SparseRows& rows = engine_.rows();
     if (engine_.all_labels()) {
         const size_t at = labels.size();
         labels.insert(labels.end(), iota_.begin(), iota_.end());
         scores.insert(scores.end(), engine_.bias().begin(), engine_.bias().end());
-        if (rows.size() == 0) return;
-        const int64_t row = engine_.row_of(lexicon_, columns[engine_.word_column()][i]);
+        if (engine_.rows().size() == 0) return;
+        const Row row = row_of(columns[engine_.word_column()][i]);
         for (size_t y = 0; y < iota_.size(); ++y) scores[at + y] += engine_.floor();
-        for (int64_t k = rows.offsets[row]; k < rows.offsets[row + 1]; ++k)
-            scores[at + static_cast<size_t>(rows.labels[k])] += rows.scores[k] - engine_.floor();
+        const float* score = row.scores;
+        for (const int32_t* y = row.labels; y != row.end; ++y, ++score)
+            scores[at + static_cast<size_t>(*y)] += *score - engine_.floor();
         return;
     }
-    const int64_t row = engine_.row_of(lexicon_, columns[engine_.word_column()][i]);
-    const int64_t a = rows.offsets[row], b = rows.offsets[row + 1];
-    labels.insert(labels.end(), rows.labels.begin() + a, rows.labels.begin() + b);
-    for (int64_t k = a; k < b; ++k) scores.push_back(rows.scores[k] + engine_.bias()[rows.labels[k]]);
+    const Row row = row_of(columns[engine_.word_column()][i]);
+    labels.insert(labels.end(), row.labels, row.end);
+    const float* score = row.scores;
+    for (const int32_t* y = row.labels; y != row.end; ++y, ++score)
+        scores.push_back(*score + engine_.bias()[static_cast<size_t>(*y)]);
 }
 
 void Session::add(int64_t feature, const int32_t* own, size_t width, float* score, float value) const {

@@ -1,6 +1,7 @@
 // Tags sentences one by one with a trained model: builds their lattices and finds the best labels.
 #pragma once
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "decoding/engine.h"
@@ -29,6 +30,12 @@ class Session {
 
    private:
     void list_edge_features(const int32_t* const* columns, int64_t i, int64_t n, const Attributes* ready, int64_t token);
+    // The row of a word. It is valid until the next call.
+    struct Row {
+        const int32_t *labels, *end;
+        const float* scores;
+    };
+    Row row_of(int32_t word);
     // Sets the candidates and their row scores.
     void place(const int32_t* const* columns, int64_t i);
     // score(y) += value * weight(feature, y) for the candidates; both lists are ascending.
@@ -38,4 +45,8 @@ class Session {
     Lexicon lexicon_;
     Viterbi viterbi_;
     std::vector<int32_t> iota_;
+    // Rows of words that are not known.
+    std::unordered_map<int32_t, int64_t> mixed_;
+    SparseRows mixed_rows_;
+    std::vector<double> p_;
 };

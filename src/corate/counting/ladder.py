@@ -77,15 +77,11 @@ class LadderPreset:
         return tuple(parse(t) for t in texts) if self.neighbours else ()
 
 
-_KIN = "kin(word[0])"
-#: A row of this rung is the mean over this many related words.
-KIN_WORDS = 8
-
 #: Word, lower-case word, related words, class with the last five to one letters, class, prior; left and right
 #: neighbours.
 DEFAULT = LadderPreset(
     "default",
-    ("lower(word[0])", _KIN, *(f"ending(word[0], {n})" for n in (5, 4, 3, 2, 1)), "letter_class(word[0])"),
+    ("lower(word[0])", "kin(word[0])", *(f"ending(word[0], {n})" for n in (5, 4, 3, 2, 1)), "letter_class(word[0])"),
     (False, True, True, True, True, True, True, True),
     True,
 )
@@ -124,9 +120,12 @@ class LadderParameters:
 
     def derive(self, ladder: _native.Ladder, preset: LadderPreset) -> None:
         """Derive the probabilities of a native ladder with these values."""
-        ks = [self.lower_k if "lower" in rung else self.rung_k for rung in preset.rungs]
         rare = [self.rare if only else _NO_LIMIT for only in preset.rare_only]
-        ladder.derive(ks, rare, self.word_k, 0.1)
+        ladder.derive(self.ks(preset), rare, self.word_k, 0.1)
+
+    def ks(self, preset: LadderPreset) -> list[float]:
+        """The smoothing constant of each rung."""
+        return [self.lower_k if "lower" in rung else self.rung_k for rung in preset.rungs]
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,18 +233,16 @@ class LadderTables:
     def compiled(self, p: LadderParameters) -> tuple[SparseRows, list[int], dict[int, SparseRows]]:
         """The ladder as part of a chain model: its rows, where the rows of each rung begin, and weights by template.
 
+        The rows of words hold scores. Those of the rungs and of the prior hold label shares, for unseen words.
         The neighbour templates have weights. So have the last two templates of the vocabulary, the neighbours of
         unseen words; their features are added to the vocabulary here.
         """
         p.derive(self.ladder, self.preset)
         words = SparseRows(*self.ladder.word_rows(p.threshold, p.cap))
         parts, bases = [words], [len(words)]
-        for r, ids in enumerate(self.rung_ids):
-            rows = self._unseen_rows(r, p)
-            assert len(rows) == int(ids.max(initial=-1)) + 1
-            parts.append(rows)
-            bases.append(bases[-1] + len(rows))
-        prior = self._unseen_rows(len(self.rung_ids), p)
+        for r in range(len(self.rung_ids) + 1):
+            parts.append(SparseRows(*self.ladder.rung_shares(r)))
+            bases.append(bases[-1] + len(parts[-1]))
         weights: dict[int, SparseRows] = {}
         if self.preset.neighbours:
             for t, table, shift in ((1, self.left, 0), (2, self.right, 32)):
@@ -254,13 +251,7 @@ class LadderTables:
                     *_native.context_weights(table.arrays(), centre, words.arrays(), p.pair_k, p.neighbour)
                 )
             weights.update(self._unseen_weights(p))
-        return SparseRows.joined([*parts, prior]), bases, weights
-
-    def _unseen_rows(self, rung: int, p: LadderParameters) -> SparseRows:
-        # Related words have different endings, and so different rungs after this one.
-        words = KIN_WORDS if self.preset.rungs[rung : rung + 1] == (_KIN,) else 1
-        rows = SparseRows(*self.ladder.rung_rows(rung, p.threshold, p.cap, words)).scaled(p.oov)
-        return replace(rows, scores=rows.scores + np.float32(np.log(p.oov_constant)))
+        return SparseRows.joined(parts), bases[:-1], weights
 
     def _centre(self, t: int, size: int, shift: int) -> Ids:
         """The word of each neighbour pair of template ``t``."""

@@ -23,7 +23,7 @@ from corate.features.templates import lexicons_of, parse
 from corate.features.vocabulary import Vocabulary
 from corate.label_scores import EdgeScores, SparseRows
 from corate.model import container, crfsuite
-from corate.model.chain import ChainModel
+from corate.model.chain import ChainModel, UnseenRule
 from corate.model.tagger import Tagger
 from corate.ragged import offsets_of
 
@@ -38,7 +38,7 @@ _HEADER = {
     *("order", "columns", "templates", "rungs", "needs_function", "bins", "record", "lexicons", "model", "counts"),
     "joiner",
 }
-_MODEL = {"rungs", "rung_bases", "word_column", "all_labels", "floor", "edge_weight", "locally_normalised"}
+_MODEL = {"rungs", "rung_bases", "word_column", "all_labels", "floor", "edge_weight", "locally_normalised", "unseen"}
 _TENSOR = re.compile(
     r"(labels|attributes|(strings|values)\.\d+|lexicon\.\d+\.(keys|classes))\.(data|offsets)|lexicon\.\d+\.values"
     r"|(prefixes|keys)\.\d+\.(first|second)|edges\.(row|col)|bias"
@@ -66,8 +66,8 @@ def from_bytes(data: bytes, features: FeatureFunction | None = None) -> Tagger:
 
 
 def _version(header: dict[str, Any]) -> int:
-    """The format version of a model: 2 if it has a joiner, which corate 0.1 would ignore and tag wrongly, else 1."""
-    return 2 if "joiner" in header else 1
+    """The format version of a model: 2 if it has what corate 0.1 would ignore, so that it tagged wrongly, else 1."""
+    return 2 if "joiner" in header or "unseen" in header["model"] else 1
 
 
 def _content(tagger: Tagger, counts: bool, half: bool) -> tuple[Tensors, dict[str, Any]]:
@@ -270,6 +270,7 @@ def _put_model(tensors: Tensors, header: dict[str, Any], model: ChainModel, half
         "floor": model.floor,
         "edge_weight": model.edges.weight,
         **({"locally_normalised": True} if model.locally_normalised else {}),
+        **({} if model.unseen is None else {"unseen": asdict(model.unseen)}),
     }
     _put_strings(tensors, "labels", model.labels)
     edges = model.edges
@@ -309,7 +310,13 @@ def _get_model(tensors: Tensors, header: dict[str, Any]) -> ChainModel:
         bool(about["all_labels"]),
         float(about["floor"]),
         _get_rows(tensors, "edge_weights") if "edge_weights.lengths" in tensors else SparseRows(),
+        _get_unseen(about["unseen"]) if "unseen" in about else None,
     )
+
+
+def _get_unseen(rule: dict[str, Any]) -> UnseenRule:
+    k = tuple(float(value) for value in rule["k"])
+    return UnseenRule(k, float(rule["scale"]), float(rule["shift"]), float(rule["threshold"]), int(rule["cap"]))
 
 
 # -- counts ----------------------------------------------------------------------------------------------------------

@@ -4,14 +4,14 @@
 
 Models of the second order also have scores of three labels in a row.
 
-A node score is the sum of a counted row, a bias per label, and sparse weights of features. The row belongs to the word,
-or for unseen words to the most specific rung of a back-off ladder. Edge scores are sparse too. Methods differ in how
+A node score is the sum of a counted row, a bias per label, and sparse weights of features. The row belongs to the word;
+for an unseen word it is a mixture of the rungs of a back-off ladder. Edge scores are sparse too. Methods differ in how
 they estimate these scores; decoding and storage are the same for all.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 
 import numpy as np
 
@@ -22,7 +22,22 @@ from corate.features.vocabulary import Vocabulary
 from corate.label_scores import EdgeScores, SparseRows
 from corate.types import F32
 
-__all__ = ["ChainModel"]
+__all__ = ["ChainModel", "UnseenRule"]
+
+
+@dataclass(frozen=True)
+class UnseenRule:
+    """How the row of an unseen word is mixed from label shares of its contexts; see ``native/decoding/engine.h``.
+
+    ``k`` has the smoothing constant of each rung. The scores are ``scale * log P(y) + shift``, for labels at least
+    ``threshold`` times as probable as the best label, and at most ``cap`` of them.
+    """
+
+    k: tuple[float, ...]
+    scale: float
+    shift: float
+    threshold: float
+    cap: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +45,9 @@ class ChainModel:
     """The scores of a chain model, by the ids of a vocabulary.
 
     ``rows`` has a row for each known word, then for each context of each rung (starting at ``rung_bases``), and finally
-    the prior. Without rows, every label is a candidate everywhere. ``weights`` has a row for each feature. So has
+    the prior. The rows of contexts and of the prior hold label shares, from which ``unseen`` makes the rows of unseen
+    words. In models of corate 0.1 they hold scores, and ``unseen`` is None: the row of the most specific context
+    counts. Without rows, every label is a candidate everywhere. ``weights`` has a row for each feature. So has
     ``edge_weights`` if edges depend on the observation; its labels are pairs, ``y * (K + 1) + y'``.
     """
 
@@ -45,6 +62,7 @@ class ChainModel:
     all_labels: bool = False
     floor: float = -12.0
     edge_weights: SparseRows = field(default_factory=SparseRows)
+    unseen: UnseenRule | None = None
 
     @property
     def locally_normalised(self) -> bool:
@@ -55,6 +73,15 @@ class ChainModel:
     def order(self) -> int:
         """The number of previous labels that the score of a label depends on."""
         return 2 if len(self.edges.triples) else 1
+
+    def with_row_weight(self, weight: float) -> ChainModel:
+        """The model with the scores of its rows multiplied."""
+        if self.unseen is None:
+            return replace(self, rows=self.rows.scaled(weight))
+        scores = self.rows.scores.copy()
+        scores[: self.rows.offsets[self.rung_bases[0]]] *= np.float32(weight)
+        rule = replace(self.unseen, scale=weight * self.unseen.scale, shift=weight * self.unseen.shift)
+        return replace(self, rows=replace(self.rows, scores=scores), unseen=rule)
 
     def engine(self, vocabulary: Vocabulary, names: _native.AttributeNames | None = None) -> _native.Engine:
         """The native tagging engine of the model; raises ModelError if its parts do not fit together."""
@@ -95,6 +122,7 @@ class ChainModel:
                 vocabulary.n_attributes,
                 self.all_labels,
                 self.floor,
+                None if self.unseen is None else astuple(self.unseen),
                 names,
             )
         except (ValueError, IndexError) as error:

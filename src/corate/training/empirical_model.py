@@ -13,7 +13,7 @@ from corate.counting.pooling import Pool, experts, label_prior
 from corate.counting.rates import edge_scores
 from corate.errors import DataError, ModelError
 from corate.label_scores import EdgeScores, SparseRows
-from corate.model.chain import ChainModel
+from corate.model.chain import ChainModel, UnseenRule
 from corate.training.options import Empirical
 from corate.training.resolve import resolve_method
 
@@ -51,6 +51,13 @@ def ladder_model(
         tuple(bases),
         vocabulary.columns.index(word),
         all_labels,
+        unseen=UnseenRule(
+            tuple(p.ks(tables.preset)),
+            p.oov,
+            float(np.log(p.oov_constant)),
+            p.threshold,
+            min(p.cap, len(counts.labels)),
+        ),
     )
 
 
@@ -69,11 +76,10 @@ def pooled_model(
         p = replace(p, threshold=1e-6, cap=POOLED_FULL_LABELS)
     ladder = ladder_model(counts, DEFAULT, p, word, every)
     return replace(
-        ladder,
+        ladder.with_row_weight(pool.ladder),
         edges=edges,
         bias=bias,
         weights=weights.padded(int(counts.vocabulary.bases[-1])).plus(ladder.weights.scaled(pool.ladder)),
-        rows=ladder.rows.scaled(pool.ladder),
         floor=FLOOR * pool.ladder,
     )
 

@@ -217,11 +217,10 @@ class StartFromCounts(Start):
         ladder = ladder_model(self.counts, self.preset, self.ladder, self.word, every, self.tables())
         rows = int(self.vocabulary.bases[-1])
         return replace(
-            ladder,
+            ladder.with_row_weight(ladder_weight),
             edges=scored,
             bias=bias,
             weights=node.padded(rows).plus(ladder.weights.scaled(ladder_weight)),
-            rows=ladder.rows.scaled(ladder_weight),
             floor=FLOOR * ladder_weight,
             edge_weights=extra.padded(rows) if len(extra) else extra,
         )
