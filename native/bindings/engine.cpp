@@ -13,8 +13,10 @@
 #include "bindings/feature_objects.h"
 #include "bindings/text.h"
 #include "decoding/batch.h"
+#include "decoding/conllu_tagger.h"
 #include "decoding/sentence_tagger.h"
 #include "decoding/text_tagger.h"
+#include "text/conllu.h"
 
 namespace {
 
@@ -175,6 +177,22 @@ nb::tuple tag_text(const BoundEngine& engine, nb::bytes data, const std::vector<
     return nb::make_tuple(nb::bytes(out.data(), out.size()), tokens);
 }
 
+nb::tuple tag_conllu(const BoundEngine& engine, nb::bytes data, const std::vector<size_t>& positions,
+                     const std::vector<size_t>& targets, const std::vector<std::vector<std::string>>& texts,
+                     const std::string& key, size_t threads, int64_t first_line) {
+    bool fits = positions.size() == engine.map().n_columns() && (targets.size() == 1 || (targets.size() == 2 && key.empty())) &&
+                targets.size() == texts.size() && targets[0] < targets.back() + (targets.size() == 1);
+    for (const auto& text : texts) fits = fits && text.size() == engine.n_labels();
+    for (const size_t field : positions) fits = fits && field < kConlluFields;
+    for (const size_t field : targets) fits = fits && field < kConlluFields;
+    if (!fits) throw nb::value_error("columns, labels or fields do not match the model");
+    const std::string_view text = text_of(data);
+    std::string out;
+    const int64_t tokens = unlocked(
+        [&] { return ConlluTagger(engine, ConlluLabels{targets, texts, key}, positions).run(text, out, first_line, threads); });
+    return nb::make_tuple(nb::bytes(out.data(), out.size()), tokens);
+}
+
 }  // namespace
 
 void bind_engine(nb::module_& m) {
@@ -226,5 +244,9 @@ void bind_engine(nb::module_& m) {
              "the labels by id. None if a word is not a string that can be encoded as UTF-8.")
         .def("tag_text", &tag_text, nb::arg("data"), nb::arg("labels"), nb::arg("positions"), nb::arg("separator"),
              nb::arg("comment"), nb::arg("threads"), nb::arg("first_line"),
-             "The column text with a label appended to each token's line, and the number of tokens.");
+             "The column text with a label appended to each token's line, and the number of tokens.")
+        .def("tag_conllu", &tag_conllu, nb::arg("data"), nb::arg("positions"), nb::arg("targets"), nb::arg("texts"),
+             nb::arg("key"), nb::arg("threads"), nb::arg("first_line"),
+             "The CoNLL-U text with labels in the target fields of its tokens, and the number of tokens. texts has the text of "
+             "each label for each target. With a key, texts are entries of MISC. RuntimeError has the number of a bad line.");
 }

@@ -1,9 +1,12 @@
 // Binds text/reader.h.
 #include "text/reader.h"
 
+#include <nanobind/stl/vector.h>
+
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
 #include "bindings/text.h"
+#include "text/conllu.h"
 
 namespace {
 
@@ -47,6 +50,20 @@ void bind_reader(nb::module_& m) {
         nb::arg("data"), nb::arg("slashed"), nb::arg("comment"), nb::arg("skip_bad"),
         "Parse text with one sentence per line. There is one column (tokens) or, if slashed, two, split at the last slash. "
         "Returns what parse_columns returns.");
+    m.def(
+        "parse_conllu",
+        [](nb::bytes data, const std::vector<size_t>& fields, bool skip_bad) {
+            if (fields.empty()) throw nb::value_error("there must be a field to read");
+            for (const size_t field : fields)
+                if (field >= kConlluFields) throw nb::value_error("CoNLL-U has ten fields, numbered from 0");
+            const auto text = text_of(data);
+            Parsed parsed = unlocked([&] { return read_conllu(text, fields, skip_bad); });
+            return to_python(std::move(parsed));
+        },
+        nb::arg("data"), nb::arg("fields"), nb::arg("skip_bad"),
+        "Parse some fields of the tokens of CoNLL-U text. Returns what parse_columns returns. A bad line of width 10 has no ID "
+        "or "
+        "no FORM.");
     m.def(
         "parse_items",
         [](nb::bytes data, nb::str comment) {

@@ -23,10 +23,7 @@ class TextTagger {
         std::string_view text, returns;  // the text before and after the label
         bool newline, token;
     };
-    // The current sentence: its lines, and the string ids of its tokens.
-    struct Sentence;
 
-    int64_t tag(Session& session, Sentence& sentence, std::string& out) const;
     void write(const Line& line, int32_t label, std::string& out) const;
 
     const Engine& engine_;

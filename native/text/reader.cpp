@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "text/conllu.h"
 #include "text/lines.h"
 
 namespace {
@@ -56,6 +57,25 @@ Parsed read_columns(std::string_view data, std::string_view separator, std::stri
             continue;
         }
         for (size_t c = 0; c < width; ++c) parsed.columns[c].add(fields[c]);
+    }
+    parsed.end_sentence();
+    return parsed;
+}
+
+Parsed read_conllu(std::string_view data, const std::vector<size_t>& fields, bool skip_bad) {
+    Parsed parsed;
+    if (parsed.refuse_nul(data.data(), data.size())) return parsed;
+    parsed.open(fields.size(), data.size() / 40);
+    Lines lines(data);
+    std::string_view line;
+    ConlluRow row;
+    while (lines.next(line)) {
+        while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+        split_conllu(line, row);
+        if (row.kind == ConlluRow::blank) parsed.end_sentence();
+        if (row.kind == ConlluRow::bad && !parsed.skip(lines.number(), static_cast<int64_t>(row.width), skip_bad)) return parsed;
+        if (row.kind == ConlluRow::token)
+            for (size_t c = 0; c < fields.size(); ++c) parsed.columns[c].add(row.fields[fields[c]]);
     }
     parsed.end_sentence();
     return parsed;

@@ -2,6 +2,7 @@
 //
 //   read_columns    one token per line, fields between separators, blank lines between sentences
 //   read_lines      one sentence per line, tokens between spaces, `word` or `word/label` (split at the last slash)
+//   read_conllu     CoNLL-U: some of the ten fields of its tokens
 //   read_items      one token per line, `label<TAB>attribute[:value]...`, with the escapes \: and \\
 //
 // lines.h defines lines, white space and fields. Lines are counted from 1. Sentences are never empty.
@@ -72,4 +73,6 @@ struct Items {
 Parsed read_columns(std::string_view data, std::string_view separator, std::string_view comment, size_t width, bool skip_bad,
                     bool drop_docstart);
 Parsed read_lines(std::string_view data, bool slashed, std::string_view comment, bool skip_bad);
+// `fields`: the fields to read. A bad row with ten fields has no ID or no FORM.
+Parsed read_conllu(std::string_view data, const std::vector<size_t>& fields, bool skip_bad);
 Items read_items(std::string_view data, std::string_view comment);

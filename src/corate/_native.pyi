@@ -51,6 +51,7 @@ def parse_columns(
     data: bytes, separator: str, comment: str, width: int, skip_bad: bool, drop_docstart: bool
 ) -> _Parsed: ...
 def parse_lines(data: bytes, slashed: bool, comment: str, skip_bad: bool) -> _Parsed: ...
+def parse_conllu(data: bytes, fields: list[int], skip_bad: bool) -> _Parsed: ...
 def parse_items(data: bytes, comment: str) -> tuple[_Parsed, I64, I64]: ...
 
 # feature_map.cpp
@@ -198,6 +199,16 @@ class Engine:
         positions: list[int],
         separator: str,
         comment: str,
+        threads: int,
+        first_line: int,
+    ) -> tuple[bytes, int]: ...
+    def tag_conllu(
+        self,
+        data: bytes,
+        positions: list[int],
+        targets: list[int],
+        texts: list[list[str]],
+        key: str,
         threads: int,
         first_line: int,
     ) -> tuple[bytes, int]: ...

@@ -74,6 +74,8 @@ class Corpus:
     attributes: Attributes | None = None
     #: All columns of the file that it was read from, in order, including ``label`` and ``_`` (an omitted column).
     layout: tuple[str, ...] = ()
+    #: Where the labels were in a CoNLL-U file: ``upos``, ``upos+feats``, a key of MISC, ...; empty for other formats.
+    label_source: str = ""
 
     def __post_init__(self) -> None:
         n = self.n_tokens
@@ -238,6 +240,7 @@ class Corpus:
             None if self.labels is None else self.labels.take(tokens),
             None if self.attributes is None else self.attributes.take(tokens),
             self.layout,
+            self.label_source,
         )
 
     def with_scheme(self, scheme: str) -> Corpus:

@@ -55,6 +55,24 @@ def test_columns(data: bytes, separator: str, comment: str, width: int, skip_bad
     check(native, twin.parse_columns(data, separator, comment, width, skip_bad, docstart), skip_bad)
 
 
+@st.composite
+def conllu_texts(draw: st.DrawFn) -> bytes:
+    """CoNLL-U with odd rows between good ones."""
+    ids = st.sampled_from(["1", "12", "3-4", "3.1", "3-", ".1", "x", ""])
+    values = st.sampled_from(["_", "a", "é b", "", "# c", "K=v|L=w"])
+    rows = st.builds(lambda i, rest: "\t".join([i, *rest]), ids, st.lists(values, min_size=9, max_size=9))
+    lines = st.one_of(rows, st.sampled_from(["", "# text = a", " \t", "1\ta", "#"]), texts().map(bytes.decode))
+    ends = st.sampled_from(["\n", "\n", "\r\n", "\n\n"])
+    text = "".join(draw(st.lists(st.builds(str.__add__, lines, ends), max_size=12)))
+    return (draw(st.sampled_from(["", "", "\ufeff"])) + text.removesuffix("\n")).encode()
+
+
+@given(conllu_texts(), st.lists(st.integers(0, 9), min_size=1, max_size=3), st.booleans())
+def test_conllu(data: bytes, fields: list[int], skip_bad: bool) -> None:
+    native = _native.parse_conllu(data, fields, skip_bad)
+    check(native, twin.parse_conllu(data, fields, skip_bad), skip_bad)
+
+
 @given(texts(), st.booleans(), st.sampled_from(["", "#"]), st.booleans())
 def test_lines(data: bytes, slashed: bool, comment: str, skip_bad: bool) -> None:
     native = _native.parse_lines(data, slashed, comment, skip_bad)

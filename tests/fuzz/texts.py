@@ -80,8 +80,20 @@ def _text(sentences: Labelled, rng: Random, end: str) -> str:
     return "".join(" ".join(word for word, _ in sentence) + end for sentence in sentences)
 
 
+def _conllu(sentences: Labelled, rng: Random, end: str) -> str:
+    ids = ("{}", "{}", "{}", "{}", "{}-9", "{}.1")
+
+    def row(i: int, word: str, label: str) -> str:
+        number = rng.choice(ids).format(i)
+        return "\t".join((number, word, "_", label, "_", label, "_", "_", "_", rng.choice(("_", f"NER={label}|A=b"))))
+
+    made = ([row(i, *token) for i, token in enumerate(sentence, 1)] for sentence in sentences)
+    return "".join(end.join((rng.choice(("# text", "#")), *rows, "", "")) for rows in made)
+
+
 FORMATS: dict[str, Callable[[Labelled, Random, str], str]] = {
     "columns": _columns,
+    "conllu": _conllu,
     "slashed": _slashed,
     "items": _items,
     "jsonl": _jsonl,

@@ -68,6 +68,27 @@ def parse_columns(data: bytes, separator: str, comment: str, width: int, skip_ba
     return parsed
 
 
+def parse_conllu(data: bytes, fields: list[int], skip_bad: bool) -> Parsed:
+    parsed = _nul(data) or Parsed([[] for _ in fields])
+    if parsed.bad_line >= 0:
+        return parsed
+    for number, raw in enumerate(_lines(data), 1):
+        row = raw.rstrip("\r").split("\t")
+        if raw.strip(SPACE) == "":
+            parsed.end_sentence()
+        elif raw.startswith("#"):
+            continue
+        elif len(row) == 10 and re.fullmatch("[0-9]+", row[0]) and row[1]:
+            for column, field_number in zip(parsed.columns, fields, strict=True):
+                column.append(row[field_number])
+        elif len(row) != 10 or not re.fullmatch("[0-9]+[-.][0-9]+", row[0]):
+            parsed.bad(number, len(row))
+            if not skip_bad:
+                return parsed
+    parsed.end_sentence()
+    return parsed
+
+
 def parse_lines(data: bytes, slashed: bool, comment: str, skip_bad: bool) -> Parsed:
     parsed = _nul(data) or Parsed([[], []] if slashed else [[]])
     if parsed.bad_line >= 0:

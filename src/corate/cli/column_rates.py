@@ -64,9 +64,10 @@ def _check(columns: Sequence[str], conditions: Sequence[str], reading: Reading) 
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise typer.BadParameter(f"{twice!r} is named twice", param_hint="--between or --given")
     plain = Reading()
-    for option in ("format", "columns", "comment", "docstart"):
+    for option in ("format", "columns", "comment", "docstart", "label", "label_names"):
         if getattr(reading, option) != getattr(plain, option):
-            raise typer.BadParameter("this is for labelled text, not for a table", param_hint=f"--{option}")
+            hint = f"--{option.replace('_', '-')}"
+            raise typer.BadParameter("this is for labelled text, not for a table", param_hint=hint)
 
 
 def _facts(rate: ValueRate, columns: Sequence[str], conditions: Sequence[str]) -> dict[str, Any]:

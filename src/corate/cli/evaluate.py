@@ -55,7 +55,7 @@ def evaluate(
     with ProgressBar(quiet) as progress:
         progress("reading")
         tagger = corate.load(model)
-        corpus = reading.read(file, tagger.layout)
+        corpus = reading.read(file, tagger)
         progress("tagging")
         scores, report = measure(tagger, corpus, threads)
     if json:

@@ -15,6 +15,7 @@ from corate.arguments import LARGEST_SEED
 
 if TYPE_CHECKING:
     from corate.corpus import Corpus
+    from corate.model.tagger import Tagger
 
 __all__ = [
     "Columns",
@@ -25,6 +26,8 @@ __all__ = [
     "Format",
     "FormatOption",
     "Json",
+    "Label",
+    "LabelNames",
     "ManyLabels",
     "Quiet",
     "Reading",
@@ -57,6 +60,7 @@ class Format(str, Enum):
 
     auto = "auto"
     columns = "columns"
+    conllu = "conllu"
     slashed = "slashed"
     items = "items"
     jsonl = "jsonl"
@@ -76,7 +80,7 @@ FormatOption = Annotated[
     typer.Option(
         "--format",
         "-f",
-        help="The format: columns, word/label tokens, CRFsuite items or JSON lines; auto detects it.",
+        help="The format: columns, CoNLL-U, word/label tokens, CRFsuite items or JSON lines; auto detects it.",
         rich_help_panel=_READING,
     ),
 ]
@@ -84,7 +88,25 @@ Columns = Annotated[
     str | None,
     typer.Option(
         metavar="NAMES",
-        help="Column names in order, such as word,pos,label. Default: as in training; for training, label last.",
+        help="Column names in order, such as word,pos,label. Default: as in training; for training, label last. For "
+        "CoNLL-U: the columns that features use.",
+        rich_help_panel=_READING,
+    ),
+]
+Label = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="CoNLL-U: upos, xpos, feats, upos+feats or a key of MISC. Default: as in training, else upos. JSON lines: "
+        "the list with the labels.",
+        rich_help_panel=_READING,
+    ),
+]
+LabelNames = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|NAMES",
+        help="JSON lines: the names of integer labels from 0, as O,B-PER,I-PER or a file with one per line.",
         rich_help_panel=_READING,
     ),
 ]
@@ -128,10 +150,13 @@ class Reading:
     comment: Comment = None
     docstart: DocstartOption = Docstart.keep
     skip_bad: SkipBad = False
+    label: Label = None
+    label_names: LabelNames = None
 
-    def read(self, file: str, layout: Sequence[str] = ()) -> Corpus:
-        """Read one labelled file; ``-`` is standard input. Unnamed columns get the names of the layout."""
+    def read(self, file: str, like: Corpus | Tagger | None = None) -> Corpus:
+        """Read one labelled file; ``-`` is standard input. What the options do not say is as in ``like``."""
         from corate import formats
+        from corate.formats.jsonl import names_in
 
         return formats.read(
             file,
@@ -142,7 +167,10 @@ class Reading:
             comment=self.comment,
             docstart=self.docstart.value,
             skip_bad=self.skip_bad,
-            layout=layout,
+            layout=() if like is None else like.layout,
+            label=self.label,
+            label_names=None if self.label_names is None else names_in(self.label_names),
+            label_source="" if like is None else like.label_source,
         )
 
     def column_names(self) -> list[str] | None:

@@ -34,6 +34,7 @@ Examples:
   corate tag model.corate huge.tsv.gz -o tagged.tsv.gz --threads 4
   echo 'Ann Lee , 12 Oak St , Boston' | corate tag model.corate --format text
   corate tag model.corate notes.txt --format text --to slashed
+  corate tag model.corate new.conllu --label upos -o tagged.conllu
   tail -f stream.tsv | corate tag model.corate
 """
 
@@ -48,6 +49,7 @@ class Layout(str, Enum):
 
     auto = "auto"
     columns = "columns"
+    conllu = "conllu"
     text = "text"
     slashed = "slashed"
     items = "items"
@@ -71,13 +73,15 @@ def tag(
     encoding: options.Encoding = "utf-8",
     separator: options.Separator = None,
     comment: options.Comment = None,
+    label: options.Label = None,
     threads: options.Threads = 1,
     quiet: options.Quiet = False,
 ) -> None:
     """Label text; columns are copied and the label is added.
 
-    Columns and plain text are tagged in chunks, so files may be larger than memory, and the output of a pipe appears
-    without delay. Other formats are read completely first.
+    In CoNLL-U, the labels of tokens are replaced, and all else is copied. Columns, CoNLL-U and plain text are tagged
+    in chunks, so files may be larger than memory, and the output of a pipe appears without delay. Other formats are
+    read completely first.
     """
     if output is not None and os.path.exists(output) and os.path.exists(model) and os.path.samefile(model, output):
         raise typer.BadParameter(f"{output} is the model itself", param_hint="--output")
@@ -100,9 +104,13 @@ def tag(
         read_already, first = _first_lines(blocks, interactive=file == "-")
         layout = _layout(format, file, first, comment)
         written = _output_layout(layout, to)
-        reading = Reading(Format.auto, columns, "utf-8", separator, comment)
+        reading = Reading(Format.auto, columns, "utf-8", separator, comment, label=label)
+        if label is not None and Layout.conllu not in (layout, written):
+            raise typer.BadParameter("this option is for CoNLL-U; name it with --format or --to", param_hint="--label")
         blocks = chain(read_already, blocks)
-        if written is not Layout.columns or layout not in (Layout.columns, Layout.text):
+        if layout is written is Layout.conllu:
+            tagged = _tag_conllu(tagger, blocks, label, name, threads)
+        elif written is not Layout.columns or layout not in (Layout.columns, Layout.text):
             tagged = _tag_whole(tagger, NamedBytes(b"".join(blocks), name), layout, written, reading, threads)
         elif layout is Layout.text:
             tagged = _tag_text(tagger, blocks, comment, threads)
@@ -177,6 +185,17 @@ def _tag_columns(
         line += piece.count(b"\n")
 
 
+def _tag_conllu(tagger: Tagger, blocks: Iterable[bytes], label: str | None, name: str, threads: int) -> Iterator[bytes]:
+    line = 1
+    for piece in cut_at_blank_lines(blocks):
+        try:
+            tagged, _ = tagger.tag_conllu(piece, label=label, first_line=line, threads=threads)
+        except DataError as error:
+            raise DataError(f"{name}, {error}" if str(error).startswith("line ") else f"{name}: {error}") from None
+        yield tagged
+        line += piece.count(b"\n")
+
+
 def _check_rows(piece: bytes, separator: str, width: int, comment: str | None, name: str, line: int) -> None:
     """Refuse a row that does not fit the separator, which was chosen from the first rows only and may be wrong."""
     from corate.formats.columns import first_row, width_of
@@ -240,5 +259,7 @@ def _tag_whole(
         layout=tagger.layout,
     )
     out = io.BytesIO()
-    formats.write(corpus, out, format=written.value, labels=tagger.tag_all(corpus, threads=threads))
+    labels = tagger.tag_all(corpus, threads=threads)
+    label = reading.label or tagger.label_source or None
+    formats.write(corpus, out, format=written.value, labels=labels, label=label)
     yield out.getvalue()

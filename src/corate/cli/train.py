@@ -31,6 +31,7 @@ Examples:
   corate train train.tsv -o model.corate --test test.tsv --json > scores.json
   corate train ned.train.gz -o ned.corate --columns word,pos,label --features ner --docstart drop
   corate train train.tsv -o model.corate --features 'word[0], word[-1]|word[0], suffix(word[0], 3)'
+  corate train en-train.conllu -o en.corate --label upos+feats --test en-test.conllu
   cat part-*.tsv | corate train - -o model.corate --quiet
 
 \b
@@ -148,8 +149,8 @@ def train(
     with ProgressBar(quiet) as progress:
         progress("reading")
         corpus = reading.read(file)
-        held_out_corpus = None if held_out is None else reading.read(held_out, corpus.layout)
-        test_corpus = None if test is None else reading.read(test, corpus.layout)
+        held_out_corpus = None if held_out is None else reading.read(held_out, corpus)
+        test_corpus = None if test is None else reading.read(test, corpus)
         read = time.perf_counter()
         tagger = corate.train(
             corpus,

@@ -57,7 +57,7 @@ def update(
     with ProgressBar(quiet) as progress:
         progress("reading")
         old = corate.load(model)
-        corpus = reading.read(file, old.layout)
+        corpus = reading.read(file, old)
         progress("learning")
         tagger = old.update(corpus)
         progress("saving")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from corate.corpus import Corpus
 from corate.errors import DataError
 from corate.formats import columns as column_files
-from corate.formats import detection, items, jsonl, lines
+from corate.formats import conllu, detection, items, jsonl, lines
 from corate.formats.reading import Options, SkippedWarning, check_separator
 from corate.formats.writing import labels_to_write
 from corate.io.streams import Source, Target, bare_suffix, load, name_of, save
@@ -16,6 +16,7 @@ __all__ = ["SkippedWarning", "read", "write"]
 
 _READERS: dict[str, Callable[[bytes, str, Options], Corpus]] = {
     "columns": column_files.read,
+    "conllu": conllu.read,
     "slashed": lines.read_slashed,
     "items": items.read,
     "jsonl": jsonl.read,
@@ -35,16 +36,21 @@ def read(
     skip_bad: bool = False,
     labelled: bool = True,
     layout: Sequence[str] = (),
+    label: str | None = None,
+    label_names: Sequence[str] | None = None,
+    label_source: str = "",
 ) -> Corpus:
     """Read a corpus. Raises :class:`~corate.errors.DataError`, which names the file, the line and the remedy.
 
     Args:
         source: a path, ``"-"`` for standard input, bytes, or an open file; .gz, .bz2, .xz and .zst are decompressed.
-        format: ``"columns"`` (one token per line, blank lines between sentences), ``"slashed"`` (``word/label``
-            tokens, one sentence per line), ``"items"`` (CRFsuite), ``"jsonl"`` (one JSON object or list per sentence),
-            ``"text"`` (words, one sentence per line) or ``"auto"``: detect it from the suffix or the first lines.
+        format: ``"columns"`` (one token per line, blank lines between sentences), ``"conllu"``, ``"slashed"``
+            (``word/label`` tokens, one sentence per line), ``"items"`` (CRFsuite), ``"jsonl"`` (one JSON object or list
+            per sentence), ``"text"`` (words, one sentence per line) or ``"auto"``: detect it from the suffix or the
+            first lines.
         columns: column names, as a list or separated by commas: ``"word,pos,label"``. The column ``label`` may be in
-            any position; ``_`` omits a column. Default: word, pos, column2, ..., and the label in the last column.
+            any position; ``_`` omits a column. Default: word, pos, column2, ..., and the label in the last column. For
+            CoNLL-U, the columns to read, such as ``"word,lemma"``; default: word.
         encoding: the encoding of the text.
         separator: the character between columns. Default: a tab if it fits all rows, else any run of spaces and tabs.
         comment: skip lines that begin with this text. They do not end a sentence.
@@ -54,6 +60,10 @@ def read(
         labelled: False if the data has no labels; then all unnamed columns are observed.
         layout: the columns of the data that a model was trained on (``tagger.layout``). Unnamed columns get these
             names if the number of columns is the same.
+        label: what the labels are. For CoNLL-U: ``"upos"`` (the default), ``"xpos"``, ``"feats"``, ``"upos+feats"`` or
+            a key of MISC. For JSON lines: the member with the labels, such as ``"ner_tags"``.
+        label_names: the names of integer labels in JSON lines, from 0.
+        label_source: what the labels of a model's CoNLL-U data were (``tagger.label_source``), if ``label`` is None.
 
     >>> read(b"Ann B-PER\\nsleeps O\\n\\nBob B-PER\\n")
     Corpus(2 sentences, 3 tokens, columns: word, 2 labels)
@@ -66,13 +76,35 @@ def read(
         raise DataError(f"docstart must be 'keep' or 'drop', not {docstart!r}")
     if separator:
         check_separator(separator)
-    options = Options(_names(columns), separator, comment, docstart == "drop", skip_bad, labelled, tuple(layout))
+    options = Options(
+        columns=_names(columns),
+        separator=separator,
+        comment=comment,
+        drop_docstart=docstart == "drop",
+        skip_bad=skip_bad,
+        labelled=labelled,
+        layout=tuple(layout),
+        label=label,
+        label_names=jsonl.check_label_names(label_names),
+        label_source=label_source,
+    )
     name = name_of(source)
     data = load(source, encoding)
     if format == "auto":
         found = detection.by_suffix(bare_suffix(source))
         format = found or detection.detect(data, name, comment=comment, labelled=labelled)
+    _check_label_options(format, options)
     return _READERS[format](data, name, options)
+
+
+def _check_label_options(format: str, options: Options) -> None:
+    if options.label is not None and format not in ("conllu", "jsonl"):
+        raise DataError(
+            f"label= is for CoNLL-U and JSON lines, not for the format {format!r}; in a column file, call the label "
+            "column 'label' with columns="
+        )
+    if options.label_names is not None and format != "jsonl":
+        raise DataError(f"label_names= is for integer labels in JSON lines, not for the format {format!r}; omit it")
 
 
 def write(
@@ -83,6 +115,7 @@ def write(
     labels: Sequence[Sequence[str]] | None = None,
     separator: str = "\t",
     encoding: str = "utf-8",
+    label: str | None = None,
 ) -> None:
     """Write a corpus in one of the formats that :func:`read` reads.
 
@@ -93,10 +126,11 @@ def write(
     Args:
         corpus: the corpus to write.
         target: a path, ``"-"`` for standard output, or an open file.
-        format: ``"columns"``, ``"slashed"``, ``"items"``, ``"jsonl"`` or ``"text"``.
+        format: ``"columns"``, ``"conllu"``, ``"slashed"``, ``"items"``, ``"jsonl"`` or ``"text"``.
         labels: a list of labels per sentence, to write instead of the labels of the corpus.
         separator: the character between the columns of a column file.
         encoding: the encoding of the text.
+        label: where CoNLL-U has the labels, as for :func:`read`. Default: where they were read, else ``"upos"``.
 
     >>> import io
     >>> file = io.StringIO()
@@ -108,6 +142,8 @@ def write(
     column = labels_to_write(corpus, labels)
     if format == "columns":
         text = column_files.write(corpus, column, separator)
+    elif format == "conllu":
+        text = conllu.write(corpus, column, label)
     elif format == "slashed":
         text = lines.write_slashed(corpus, column)
     elif format == "items":

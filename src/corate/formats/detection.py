@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 
 from corate.errors import DataError
@@ -11,11 +12,12 @@ from corate.formats.reading import comment_hint, fields_of
 __all__ = ["FORMATS", "by_suffix", "detect"]
 
 #: The names of the formats.
-FORMATS = ("columns", "slashed", "items", "jsonl", "text")
+FORMATS = ("columns", "conllu", "slashed", "items", "jsonl", "text")
 
 _SUFFIXES = {
     ".bio": "columns",
     ".conll": "columns",
+    ".conllu": "conllu",
     ".crfsuite": "items",
     ".iob": "columns",
     ".items": "items",
@@ -24,6 +26,7 @@ _SUFFIXES = {
     ".tsv": "columns",
 }
 _HEAD_BYTES = 1 << 16
+_CONLLU_ID = re.compile(r"[0-9]+(?:[-.][0-9]+)?\t")
 
 
 def by_suffix(suffix: str) -> str | None:
@@ -50,6 +53,8 @@ def detect(data: bytes, name: str, *, comment: str | None = None, labelled: bool
     rows = [line for line in lines if line.strip(" \t\r") and not (comment and line.startswith(comment))]
     if not rows:
         return "columns"  # its reader reports the problem
+    if _is_conllu(rows):
+        return "conllu"
     if _is_jsonl(rows):
         return "jsonl"
     if _is_slashed(rows):
@@ -64,6 +69,13 @@ def detect(data: bytes, name: str, *, comment: str | None = None, labelled: bool
         f"{name}: cannot detect the format from the first lines; name it with format=: {', '.join(FORMATS)}"
         + comment_hint(*(row.encode() for row in rows), comment=comment)
     )
+
+
+def _is_conllu(rows: list[str]) -> bool:
+    """Whether most rows have ten columns and an ID first. The parser reports the others."""
+    rows = [row for row in rows if not row.startswith("#")]
+    fitting = sum(row.count("\t") == 9 and _CONLLU_ID.match(row) is not None for row in rows)
+    return 10 * fitting > 9 * len(rows)
 
 
 def _is_jsonl(rows: list[str]) -> bool:

@@ -1,7 +1,10 @@
 """JSON lines: one sentence per line, as an object of columns or as a list of tokens.
 
 An object has ``"tokens"``, optionally ``"labels"``, and other columns by name. All are lists of strings of one length.
-Members that are not lists (an id, the raw text) are ignored. A list contains words, or one list of columns per token.
+Without ``"labels"``, the labels may be in ``"tags"``, ``"ner_tags"`` or ``"pos_tags"``; ``label`` names any other list.
+Labels may be integers, as in Hugging Face datasets. Their names are given, or in a first line without tokens, such as
+``{"label_names": ["O", "B-PER"]}``. Other lists of integers, and members that are
+not lists (an id, the raw text), are ignored. A list contains words, or one list of columns per token.
 The last column is then the label, unless ``columns`` or ``labelled=False`` is given.
 """
 
@@ -9,6 +12,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +22,15 @@ import numpy as np
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
 from corate.formats.reading import Options, names_of, nothing_error, warn_skipped
+from corate.io.streams import load
 
-__all__ = ["read", "write"]
+__all__ = ["check_label_names", "names_in", "read", "write"]
 
 #: The column name of a member of an object.
 _COLUMN_OF = {"tokens": "word", "words": "word", "labels": "label"}
+#: Members that contain the labels if there is no member "labels".
+_LABEL_MEMBERS = ("tags", "ner_tags", "pos_tags")
+_NAMES_MEMBER = "label_names"
 _MEMBER_OF = {"word": "tokens", "label": "labels"}
 
 Sentence = dict[str, list[str]]
@@ -41,7 +51,11 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
         if not line.strip() or (options.comment and line.startswith(options.comment.encode())):
             continue
         try:
-            sentence = _sentence(line, options)
+            value = _value(line)
+            if not columns and (names := _header(value)) is not None:
+                options = options if options.label_names is not None else replace(options, label_names=names)
+                continue
+            sentence = _sentence(value, line, options)
             if columns and sentence and sentence.keys() != columns.keys():
                 raise DataError(f"columns {', '.join(sentence)}, but the lines before have {', '.join(columns)}")
         except DataError as error:
@@ -63,29 +77,81 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     return Corpus(observed, np.asarray(offsets, dtype=np.int64), label, layout=options.columns or ())
 
 
-def _sentence(line: bytes, options: Options) -> Sentence:
-    """The columns of one line, by name; empty for a sentence without tokens."""
+def names_in(text: str) -> list[str]:
+    """The names of labels in a file, one per line or as a JSON list, or else in a text, separated by commas.
+
+    >>> names_in("O, B-PER,I-PER")
+    ['O', 'B-PER', 'I-PER']
+    """
+    if not os.path.isfile(text):
+        return [name.strip() for name in text.split(",")]
+    content = load(text, "utf-8").decode()
     try:
-        value = json.loads(line)
+        names = json.loads(content)
+    except ValueError:
+        names = [line.strip() for line in content.splitlines() if line.strip()]
+    if not isinstance(names, list):
+        raise DataError(f"{text}: the names of labels must be a JSON list or one name per line")
+    return names
+
+
+def check_label_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
+    """The names of integer labels. Raises DataError if they are not different texts."""
+    if names is None:
+        return None
+    if (
+        isinstance(names, str)
+        or not isinstance(names, Sequence)
+        or not names
+        or not all(isinstance(name, str) and name for name in names)
+    ):
+        raise DataError(f"label_names= must be a list of names, not {names!r:.60}")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if list(names).count(name) > 1)
+        raise DataError(f"label_names= contains the name {twice!r} twice; each integer needs a name of its own")
+    return tuple(names)
+
+
+def _header(value: Any) -> tuple[str, ...] | None:
+    """The names of integer labels, if this is a line that contains them and no tokens."""
+    if not isinstance(value, dict) or _NAMES_MEMBER not in value or "tokens" in value or "words" in value:
+        return None
+    return check_label_names(value[_NAMES_MEMBER])
+
+
+def _value(line: bytes) -> Any:
+    try:
+        return json.loads(line)
     except json.JSONDecodeError as error:
         raise DataError(f"not JSON ({error.msg}, column {error.colno}); each line must be one JSON value") from None
     except (ValueError, RecursionError) as error:
         raise DataError(f"not usable JSON ({error})") from None
+
+
+def _sentence(value: Any, line: bytes, options: Options) -> Sentence:
+    """The columns of one line, by name; empty for a sentence without tokens."""
     if isinstance(value, dict):
         sentence = _of_object(value, options)
     elif isinstance(value, list):
         sentence = _of_list(value, options)
     else:
         raise DataError(f"a sentence must be an object or a list, not {line[:40].decode(errors='replace')!r}")
+    if "label" in sentence:
+        sentence["label"] = _named(sentence["label"], options.label_names)
     _check_values(sentence, escapes=b"\\u" in line)
     return sentence
 
 
 def _of_object(value: dict[str, Any], options: Options) -> Sentence:
     sentence: Sentence = {}
+    labels = _label_member(value, options)
     for member, values in value.items():
         if isinstance(values, list):
-            column = _COLUMN_OF.get(member, member)
+            column = "label" if member == labels else _COLUMN_OF.get(member, member)
+            if column == "label" and member != labels and options.label is not None:
+                continue  # "labels", if another member was named
+            if column not in ("word", "label", *(options.columns or ())) and _are_integers(values):
+                continue
             if column in sentence:
                 raise DataError(f"two members for the column {column!r}")
             sentence[column] = values
@@ -101,6 +167,44 @@ def _of_object(value: dict[str, Any], options: Options) -> Sentence:
     if len(set(lengths.values())) > 1:
         raise DataError("all lists must have the same length, not " + ", ".join(f"{k} {n}" for k, n in lengths.items()))
     return sentence if any(lengths.values()) else {}
+
+
+def _label_member(value: dict[str, Any], options: Options) -> str | None:
+    """The member with the labels: the one named, else "labels", else the only one of the usual names."""
+    lists = [member for member, values in value.items() if isinstance(values, list)]
+    if options.label is not None:
+        if options.label not in lists and options.labelled:
+            raise DataError(f"no list {options.label!r} in the object (members: {', '.join(value) or 'none'})")
+        return options.label
+    if "labels" in lists:
+        return "labels"
+    columns = options.columns or ()
+    found = [member for member in _LABEL_MEMBERS if member in lists and member not in columns]
+    if len(found) > 1 and options.labelled and "label" not in lists:
+        raise DataError(f"the lists {' and '.join(found)} may be the labels; choose one with label=")
+    return found[0] if found and "label" not in lists else None
+
+
+def _are_integers(values: list[Any]) -> bool:
+    return bool(values) and all(type(value) is int for value in values)
+
+
+def _named(labels: list[Any], names: tuple[str, ...] | None) -> list[Any]:
+    """The labels, with integers replaced by their names."""
+    if not any(type(label) is int for label in labels):
+        return labels
+    if names is None:
+        raise DataError(
+            f"the labels are integers ({json.dumps(labels)[:40]}); give their names with label_names=, or in a "
+            f'first line such as {{"{_NAMES_MEMBER}": ["O", "B-PER"]}}'
+        )
+    for label in labels:
+        if type(label) is int and not 0 <= label < len(names):
+            raise DataError(
+                f"the label {label} has no name: there are {len(names)} names, from 0 to {len(names) - 1}; give one "
+                "for each integer with label_names="
+            )
+    return [names[label] if type(label) is int else label for label in labels]
 
 
 def _of_list(value: list[Any], options: Options) -> Sentence:

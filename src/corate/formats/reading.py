@@ -55,6 +55,9 @@ class Options:
     skip_bad: bool = False
     labelled: bool = True
     layout: tuple[str, ...] = ()
+    label: str | None = None
+    label_names: tuple[str, ...] | None = None
+    label_source: str = ""
 
 
 def check_separator(separator: str) -> None:

@@ -19,8 +19,9 @@ from corate.counting.counts import Counts
 from corate.errors import ConfigError, DataError, ModelError
 from corate.features.ready_made import Bins, FeatureFunction, check_picklable
 from corate.features.vocabulary import Vocabulary
+from corate.formats import conllu
 from corate.formats.columns import first_row, unwritable_label, width_of
-from corate.formats.reading import comment_hint
+from corate.formats.reading import comment_hint, word_of
 from corate.formats.writing import check_labels
 from corate.model.chain import ChainModel
 from corate.model.inputs import Inputs, Sentence
@@ -108,6 +109,11 @@ class Tagger:
         return tuple(map(str, layout)) if isinstance(layout, list) else usual
 
     @property
+    def label_source(self) -> str:
+        """Where the labels were in the CoNLL-U file of the training data; empty if it had another format."""
+        return str(self.record.get("label_source", ""))
+
+    @property
     def features(self) -> tuple[str, ...]:
         """The templates, as text."""
         return tuple(str(t) for t in self.vocabulary.templates)
@@ -178,10 +184,7 @@ class Tagger:
         >>> tagger.tag_text(b"the\ndog\n")
         (b'the\tDET\ndog\tNOUN\n', 2)
         """
-        if not isinstance(data, bytes):
-            raise DataError(f"tag_text takes text as UTF-8 bytes, not as {type(data).__name__}; give it text.encode()")
-        if not self.vocabulary.columns or self.vocabulary.attributes is not None:
-            raise ModelError("the model reads ready-made features, not columns; use tag or tag_all")
+        self._check_reads_text(data)
         threads = check_threads(threads)
         names = self.text_columns(data, separator, comment) if columns is None else tuple(columns)
         missing = [c for c in self.vocabulary.columns if c not in names]
@@ -203,6 +206,39 @@ class Tagger:
             raise DataError(
                 f"{error} ({', '.join(self.vocabulary.columns)}); name the columns with columns={hint}"
             ) from None
+
+    def tag_conllu(
+        self, data: bytes, *, label: str | None = None, threads: int = 1, first_line: int = 1
+    ) -> tuple[bytes, int]:
+        r"""Label CoNLL-U text (UTF-8): returns it with the labels of its tokens replaced, and the number of tokens.
+
+        ``label`` is where labels are written: ``"upos"``, ``"xpos"``, ``"feats"``, ``"upos+feats"`` or a key of MISC;
+        by default where they were in training, else ``"upos"``. All other bytes stay as they are.
+
+        >>> import corate
+        >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]]))
+        >>> tagger.tag_conllu(b"# text = dog\n1\tdog\t_\t_\t_\t_\t_\t_\t_\tRef=7\n")
+        (b'# text = dog\n1\tdog\t_\tNOUN\t_\t_\t_\t_\t_\tRef=7\n', 1)
+        """
+        self._check_reads_text(data)
+        place = conllu.label_place(label or self.label_source or None)
+        word = word_of(self.layout)
+        positions = [conllu.position(name, word) for name in self.vocabulary.columns]
+        texts = place.texts(self.labels)
+        try:
+            return self._engine.tag_conllu(
+                data, positions, list(place.columns), texts, place.key, check_threads(threads), first_line
+            )
+        except RuntimeError as error:
+            line = int(str(error))
+            row = data.split(b"\n", line - first_line + 1)[line - first_line]
+            raise DataError(f"line {line}: {conllu.bad_row(row)}") from None
+
+    def _check_reads_text(self, data: bytes) -> None:
+        if not isinstance(data, bytes):
+            raise DataError(f"text to tag must be UTF-8 bytes, not {type(data).__name__}; give it text.encode()")
+        if not self.vocabulary.columns or self.vocabulary.attributes is not None:
+            raise ModelError("the model reads ready-made features, not columns; use tag or tag_all")
 
     def text_columns(self, data: bytes, separator: str | None = None, comment: str | None = None) -> tuple[str, ...]:
         r"""The names of the columns of a text, from the layout of the training data. The text may have labels or not.

@@ -148,6 +148,7 @@ def train(
         "labels": len(trained.model.labels),
         "features": trained.n_features,
         "layout": _layout(corpus),
+        **({"label_source": corpus.label_source} if corpus.label_source else {}),
         "seed": context.seed,
         "all_labels": chosen.all_labels,
         **trained.record,

@@ -1,0 +1,232 @@
+"""CoNLL-U: one token per line in ten columns between tabs, comments (``# ...``), a blank line between sentences.
+
+The columns are ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS and MISC, and ``_`` is an empty value. Multiword
+tokens (ID ``3-4``) and empty nodes (ID ``3.1``) are not tokens: they have no labels and are not read. FORM is the
+column ``word``; other columns are read if they are named.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from corate import _native
+from corate.corpus import Column, Corpus, StringTable
+from corate.errors import DataError
+from corate.formats.reading import Options, nothing_error, refuse_nul, warn_skipped, word_of
+from corate.formats.writing import check_labels, check_values
+from corate.spans import are_spans
+
+__all__ = ["COLUMNS", "LabelPlace", "bad_row", "label_place", "position", "read", "write"]
+
+#: The names of the columns. FORM is called ``word``.
+COLUMNS = ("id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+_FORM, _FEATS, _MISC = 1, 5, 9
+_EMPTY = "_"
+_UNWRITABLE = r"\A\Z|[\t\r\n\0]"
+
+
+@dataclass(frozen=True)
+class LabelPlace:
+    """Where the labels are: in one column, in UPOS and FEATS, or in the entries of MISC with a key."""
+
+    name: str
+    columns: tuple[int, ...]
+    key: str = ""
+
+    def texts(self, labels: Sequence[str]) -> list[list[str]]:
+        """The text of each label for each column: a value, or an entry of MISC (empty for ``_``).
+
+        Raises DataError for a label that cannot be written there.
+
+        >>> label_place("upos+feats").texts(["NOUN|Case=Gen", "PUNCT|_"])
+        [['NOUN', 'PUNCT'], ['Case=Gen', '_']]
+        >>> label_place("NER").texts(["B-PER", "_"])
+        [['NER=B-PER', '']]
+        """
+        if len(self.columns) == 2:
+            check_labels(labels, rf"{_UNWRITABLE}|\A\||\|\Z", "conllu")
+            if whole := [label for label in labels if "|" not in label]:
+                raise DataError(
+                    f"the label {whole[0][:40]!r} is not UPOS|FEATS, such as 'NOUN|Number=Sing' or 'PUNCT|_'; write "
+                    "the labels elsewhere with label="
+                )
+            parts = [label.split("|", 1) for label in labels]
+            return [[upos for upos, _ in parts], [feats for _, feats in parts]]
+        if not self.key:
+            check_labels(labels, _UNWRITABLE, "conllu")
+            return [list(labels)]
+        check_labels(labels, rf"{_UNWRITABLE}|\|", "conllu")
+        return [["" if label == _EMPTY else f"{self.key}={label}" for label in labels]]
+
+
+def label_place(label: str | None) -> LabelPlace:
+    """The place that ``label`` names: a column, ``upos+feats`` or a key of MISC; by default ``upos``.
+
+    >>> label_place("upos+feats").columns, label_place("NER")
+    ((3, 5), LabelPlace(name='NER', columns=(9,), key='NER'))
+    """
+    name = "upos" if label is None else label.strip()
+    if name.lower() == "upos+feats":
+        return LabelPlace("upos+feats", (COLUMNS.index("upos"), _FEATS))
+    if name.lower() in COLUMNS[2:_MISC]:
+        return LabelPlace(name.lower(), (COLUMNS.index(name.lower()),))
+    if not name or any(c in name for c in "=|+\t\r\n\0") or name.lower() in (*COLUMNS, "form"):
+        raise DataError(
+            f"{name!r} cannot be the label of CoNLL-U; choose upos, xpos, feats, upos+feats or a key of MISC with "
+            "label="
+        )
+    return LabelPlace(name, (_MISC,), name)
+
+
+def position(name: str, word: str = "word") -> int:
+    """The position of a column by its name. ``word`` is another name for FORM.
+
+    >>> position("lemma"), position("form"), position("token", word="token")
+    (2, 1, 1)
+    """
+    if name in (word, "form"):
+        return _FORM
+    if name not in COLUMNS:
+        raise DataError(f"CoNLL-U has no column {name!r}; name some of {', '.join(COLUMNS)} with columns=")
+    return COLUMNS.index(name)
+
+
+def read(data: bytes, name: str, options: Options) -> Corpus:
+    """Read UTF-8 bytes; ``name`` is their name in messages.
+
+    >>> rows = b"# text = don't\\n1-2\\tdon't" + b"\\t_" * 8 + b"\\n"
+    >>> rows += b"1\\tdo\\tdo\\tAUX" + b"\\t_" * 6 + b"\\n2\\tn't\\tnot\\tPART" + b"\\t_" * 6 + b"\\n"
+    >>> corpus = read(rows, "a.conllu", Options())
+    >>> corpus.tokens(0), corpus.labels_of(0)
+    (['do', "n't"], ['AUX', 'PART'])
+    """
+    _check(options, name)
+    place = label_place(options.label or options.label_source or None)
+    names, positions = _observed(options, place)
+    labelled = list(place.columns) if options.labelled else []
+    parsed = _native.parse_conllu(data, positions + labelled, options.skip_bad)
+    refuse_nul(parsed, name)
+    line, skipped = parsed[2], parsed[4]
+    if line >= 0 and (len(parsed[1]) == 1 or not options.skip_bad):
+        row = data.split(b"\n", line)[line - 1]
+        raise DataError(f"{name}, line {line}: {bad_row(row)}; or omit such lines with skip_bad=True")
+    if len(parsed[1]) == 1:
+        raise nothing_error(name, data)
+    warn_skipped(name, skipped, line)
+    built = [
+        Column(title, ids, StringTable(blob, offsets))
+        for title, (ids, blob, offsets) in zip((*names, *("label" for _ in labelled)), parsed[0], strict=True)
+    ]
+    observed = tuple(built[: len(names)])
+    labels = _labels(built[len(names) :], place, name) if labelled else None
+    return Corpus(observed, parsed[1], labels, layout=(*names, "label"), label_source=place.name if labelled else "")
+
+
+def bad_row(row: bytes) -> str:
+    r"""What is wrong with a row that is not a row of CoNLL-U, and what to do.
+
+    >>> bad_row(b"1 Ann")
+    '1 column, but CoNLL-U has 10 with tabs between them; fix the line'
+    """
+    fields = row.rstrip(b"\r").split(b"\t")
+    if len(fields) != len(COLUMNS):
+        columns = f"{len(fields)} column{'s' * (len(fields) > 1)}"
+        return f"{columns}, but CoNLL-U has {len(COLUMNS)} with tabs between them; fix the line"
+    number = fields[0].decode(errors="replace")
+    if not fields[_FORM] and number.isdigit():
+        return "the token has an empty FORM; fill it in"
+    return f"the ID {number[:40]!r} is not a number (3), a range (3-4) or a decimal (3.1); fix it"
+
+
+def _check(options: Options, name: str) -> None:
+    if options.separator not in (None, "\t"):
+        raise DataError(f"{name}: tabs separate the columns of CoNLL-U, not {options.separator!r}; omit separator=")
+    if options.comment not in (None, "#"):
+        raise DataError(f"{name}: comments of CoNLL-U begin with '#', not {options.comment!r}; omit comment=")
+
+
+def _observed(options: Options, place: LabelPlace) -> tuple[list[str], list[int]]:
+    """The names and positions of the columns to read: those named, else those of the layout, else the word."""
+    names = options.columns if options.columns is not None else options.layout or ("word",)
+    observed = [name for name in names if name not in ("label", _EMPTY)]
+    word = word_of(tuple(observed)) if options.columns is None else "word"
+    positions = [position(name, word) for name in observed]
+    for name, place_of in zip(observed, positions, strict=True):
+        if options.labelled and place_of in place.columns:
+            raise DataError(
+                f"the column {name!r} contains the labels ({place.name}), so it cannot be a column of features; leave "
+                "it out of columns=, or choose other labels with label="
+            )
+    return observed, positions
+
+
+def _labels(columns: list[Column], place: LabelPlace, name: str) -> Column:
+    """The label column, with labels numbered as they first occur."""
+    if place.key:
+        return _key_labels(columns[0], place.key, name)
+    if all(c.strings.to_list() == [_EMPTY] for c in columns):
+        raise DataError(
+            f"{name}: {place.name.upper()} is {_EMPTY} for every token; choose upos, xpos, feats, upos+feats or a key "
+            "of MISC with label="
+        )
+    if len(columns) == 1:
+        return columns[0]
+    upos, feats = columns
+    pairs = upos.ids.astype(np.int64) * len(feats.strings) + feats.ids
+    _, first, inverse = np.unique(pairs, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.argsort(order).astype(np.int32)
+    texts = map("|".join, zip(upos.take(first[order]).values(), feats.take(first[order]).values(), strict=True))
+    table, ids = StringTable.intern(texts)
+    return Column("label", ids[rank[inverse]], table)
+
+
+def _key_labels(misc: Column, key: str, name: str) -> Column:
+    """The values of a key of MISC. Tokens without it get ``O`` if the other labels mark spans, else ``_``."""
+    entries = [dict(_entry(text) for text in value.split("|")) for value in misc.strings.to_list()]
+    found = {values[key] for values in entries if key in values}
+    if not found:
+        keys = ", ".join(sorted({k for values in entries for k in values} - {_EMPTY})[:12]) or "none"
+        raise DataError(
+            f"{name}: no token has the key {key!r} in MISC (keys: {keys}); choose another label with label="
+        )
+    missing = "O" if are_spans(sorted(found | {"O"})) else _EMPTY
+    table, ids = StringTable.intern(values.get(key, missing) for values in entries)
+    return Column("label", ids[misc.ids], table)
+
+
+def _entry(text: str) -> tuple[str, str]:
+    key, _, value = text.partition("=")
+    return key, value or _EMPTY
+
+
+# -- writing ---------------------------------------------------------------------------------------------------------
+
+
+def write(corpus: Corpus, labels: Column | None, label: str | None = None) -> str:
+    """The text of a corpus, with numbered tokens; sentences without tokens are omitted. Unknown values are ``_``.
+
+    >>> corpus = Corpus.from_sentences([[("Ann", "PROPN"), ("sleeps", "VERB")]])
+    >>> print(write(corpus, corpus.labels), end="")  # doctest: +NORMALIZE_WHITESPACE
+    1  Ann     _  PROPN  _  _  _  _  _  _
+    2  sleeps  _  VERB   _  _  _  _  _  _
+    <BLANKLINE>
+    """
+    if corpus.word is None:
+        raise DataError("the corpus has no words to write; write ready-made features with format='items'")
+    place = label_place(label or corpus.label_source or None)
+    columns = [[_EMPTY] * corpus.n_tokens for _ in COLUMNS]
+    for column in corpus.columns:
+        check_values(column, _UNWRITABLE, "column")
+        columns[position(column.name, corpus.word.name)] = column.values()
+    if labels is not None:
+        for target, texts in zip(place.columns, place.texts(labels.strings.to_list()), strict=True):
+            columns[target] = [texts[i] or _EMPTY for i in labels.ids.tolist()]
+    ends = corpus.offsets.tolist()
+    columns[0] = [str(i) for a, b in itertools.pairwise(ends) for i in range(1, b - a + 1)]
+    rows = list(map("\t".join, zip(*columns, strict=True)))
+    return "".join("\n".join(rows[a:b]) + "\n\n" for a, b in itertools.pairwise(ends) if a < b)

@@ -1,0 +1,63 @@
+"""CoNLL-U and integer labels on the command line."""
+
+import json
+
+import pytest
+
+from formats.test_conllu import TEXT
+
+
+@pytest.fixture
+def treebank(tmp_path):
+    path = tmp_path / "a.conllu"
+    path.write_bytes(TEXT)
+    return path
+
+
+def test_the_label_of_training_is_that_of_eval_and_tag(corate, treebank, tmp_path):
+    model = tmp_path / "m.corate"
+    trained = corate("train", treebank, "-o", model, "--label", "upos+feats", "--test", treebank, "--json")
+    assert json.loads(trained.text)["label_source"] == "upos+feats"
+    assert json.loads(corate("eval", model, treebank, "--json").text)["accuracy"] == 1.0
+    assert json.loads(corate("eval", model, treebank, "--label", "xpos", "--json").text)["accuracy"] == 0.0
+    blank = TEXT.replace(b"NOUN", b"_").replace(b"Case=Dat", b"_")
+    result = corate("tag", model, "--format", "conllu", stdin=blank)
+    assert (result.code, result.out) == (0, TEXT)
+    assert corate("tag", model, treebank, "-j", 2).out == TEXT
+
+
+def test_tag_takes_another_place_and_other_formats(corate, treebank, tmp_path):
+    model = tmp_path / "m.corate"
+    assert corate("train", treebank, "-o", model, "--quiet").code == 0
+    tagged = corate("tag", model, treebank, "--label", "Tag").out
+    assert b"\tNER=B-LOC|Ref=7|Tag=ADP\n" in tagged
+    assert b"3-4\tzum\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n" in tagged
+    assert corate("tag", model, treebank, "--to", "columns").text.startswith("Sie\tPRON\ngeht\tVERB\n")
+    made = corate("tag", model, "--format", "text", "--to", "conllu", stdin=b"Sie geht\n").text
+    assert made == "1\tSie\t_\tPRON\t_\t_\t_\t_\t_\t_\n2\tgeht\t_\tVERB\t_\t_\t_\t_\t_\t_\n\n"
+
+
+def test_errors(corate, treebank, tmp_path):
+    model = tmp_path / "m.corate"
+    corate("train", treebank, "-o", model, "--quiet")
+    bad = corate("tag", model, "-", "--format", "conllu", stdin=TEXT + b"\nx\n")
+    assert bad.code == 1
+    assert "standard input, line 14: 1 column, but CoNLL-U has 10" in bad.err
+    assert "the label 'PRON' is not UPOS|FEATS" in corate("tag", model, treebank, "--label", "upos+feats").err
+    assert corate("tag", model, "--format", "text", "--label", "upos", stdin=b"a\n").code == 2
+    wrong = corate("train", treebank, "-o", model, "--label", "Speaker")
+    assert "no token has the key 'Speaker' in MISC (keys: Gloss, NER, Ref, SpaceAfter); " in wrong.err
+    assert wrong.err.endswith("with --label\n")
+
+
+def test_integer_labels_have_names(corate, tmp_path):
+    text = tmp_path / "a.jsonl"
+    text.write_text('{"tokens": ["Ann", "left"], "ner_tags": [1, 0], "pos_tags": [4, 5]}\n', "utf-8")
+    (tmp_path / "names.txt").write_text("O\nB-PER\n", "utf-8")
+    for names in ("O,B-PER", tmp_path / "names.txt"):
+        model = tmp_path / "m.corate"
+        given = ("--label", "ner_tags", "--label-names", names)
+        assert corate("train", text, "-o", model, *given, "--quiet").code == 0
+        assert json.loads(corate("eval", model, text, *given, "--json").text)["accuracy"] == 1.0
+    failed = corate("train", text, "-o", model, "--label", "ner_tags")
+    assert "give their names with --label-names" in failed.err
