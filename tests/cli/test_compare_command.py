@@ -2,13 +2,14 @@
 
 import json
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import pytest
 
 from corate import Corpus, DataError
 from corate.cli import terminal
 from corate.cli.plot import Point, in_characters, page, svg
-from corate.comparison import ORDER, compare
+from corate.comparison import ORDER, compare, differences
 from corate.training.options import METHODS
 
 FEATURES = ["--features", "word[0], suffix(word[0], 2)"]
@@ -62,6 +63,40 @@ def test_features_are_the_same_for_all_and_options_are_by_method(corpora):
         list(compare(*corpora, ["standard"], options={"standard": {"ladder": "paper"}}))
 
 
+def test_every_sentence_is_tested_once_in_folds(corpora):
+    corpus = Corpus.from_sentences([[(f"w{i}", "A" if i % 2 else "B")] for i in range(11)])
+    (row,) = compare(corpus, methods=["empirical"], folds=3, seeds=2)
+    assert [(run.seed, run.fold) for run in row.runs] == [(s, f) for s in range(2) for f in range(3)]
+    assert sorted(run.report.tokens for run in row.runs[:3]) == [3, 4, 4]
+    assert {run.report.tokens_oov for run in row.runs} == {3, 4}  # no word is trained on and tested
+    assert row.sentence_counts("accuracy").shape == (11, 2)
+    assert row.sentence_counts("accuracy")[:, 1].tolist() == [2.0] * 11  # the sum over two seeds
+    assert row.sentence_counts("f1") is None
+
+
+def test_differences_are_those_from_the_best(corpora):
+    train, test = corpora
+    rows = list(compare(train, test, ["empirical", "standard", "perceptron"]))
+    for row in rows:
+        assert row.sentence_counts("accuracy")[:, 1].sum() == test.n_tokens
+    found = differences(rows)
+    assert len(found) == 2
+    best = max(row.mean("accuracy") for row in rows)
+    for d in found:
+        assert d.score == "accuracy"
+        mean = next(row.mean("accuracy") for row in rows if row.method == d.method)
+        assert d.result.difference == pytest.approx(mean - best)
+    assert differences([]) == []
+    with pytest.raises(DataError, match="'accuracy' or 'f1', not 'recall'"):
+        differences(rows, "recall")
+
+
+def test_unfinished_methods_are_not_compared(corpora):
+    rows = list(compare(corpora[0], methods=["empirical", "standard"], folds=2))
+    cut = replace(rows[1], runs=rows[1].runs[:1])
+    assert differences([rows[0], cut]) == []
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -70,6 +105,10 @@ def test_features_are_the_same_for_all_and_options_are_by_method(corpora):
         ({"seeds": 0}, "seeds must be a whole number, 1 or more, not 0"),
         ({"test": Corpus.from_sentences([["a"]])}, "label"),
         ({"test": Corpus.from_sentences([])}, "label|no tokens"),
+        ({"test": None}, "either test data or a number of folds"),
+        ({"folds": 2}, "either test data or a number of folds"),
+        ({"test": None, "folds": 1}, "folds must be a whole number, 2 or more, not 1"),
+        ({"test": None, "folds": 11}, "10 sentences cannot be divided into 11 folds"),
     ],
 )
 def test_what_cannot_be_compared(corpora, change, said):
@@ -271,3 +310,25 @@ def test_many_labels_are_compared_when_they_are_meant(corate, tmp_path):
     assert refused.code == 1
     assert "--many-labels" in refused.err
     assert corate("compare", *args, "--many-labels", "--quiet").code == 0
+
+
+def test_differences_are_shown_with_interval_and_p_value(corate, files):
+    shown = corate("compare", files[0], "--test", files[1], *QUICK, *FEATURES).text
+    lines = shown.split("\n")
+    at = next(i for i, line in enumerate(lines) if line.startswith("F1 compared with "))
+    assert "over 30 sentences" in lines[at]
+    assert lines[at + 1].split() == ["method", "difference", "95%", "interval", "p-value"]
+    assert len({line.split()[0] for line in lines[at + 2 : at + 4]}) == 2
+    assert max(map(len, lines)) <= 81
+
+
+def test_cross_validation(corate, files):
+    result = json.loads(corate("compare", files[0], "--folds", 3, *QUICK, *FEATURES, "--json").text)
+    assert (result["folds"], result["test_sentences"]) == (3, 60)
+    assert [len(method["runs"]) for method in result["methods"]] == [3, 3, 3]
+    assert len(result["differences"]) == 2
+    for found in result["differences"]:
+        assert found["low"] <= found["difference"] <= found["high"]
+        assert 0 < found["p_value"] <= 1
+    assert corate("compare", files[0]).code == 2
+    assert corate("compare", files[0], "--test", files[1], "--folds", 3).code == 2

@@ -20,7 +20,7 @@ from corate.io.streams import open_output
 from corate.training.options import METHODS
 
 if TYPE_CHECKING:
-    from corate.comparison import Row
+    from corate.comparison import MethodDifference, Row
     from corate.corpus import Corpus
     from corate.progress import ProgressEvent
 
@@ -33,6 +33,7 @@ Examples:
   corate compare train.tsv --test test.tsv
   corate compare train.tsv --test test.tsv --methods empirical,polish,separate --seeds 5
   corate compare train.tsv --test test.tsv --features ner --held-out dev.tsv --threads 2
+  corate compare train.tsv --folds 5 --methods polish,standard
   corate compare train.tsv --test test.tsv --plot methods.svg --json > methods.json
 """
 
@@ -60,7 +61,11 @@ def _picture(path: str | None) -> str | None:
 def compare(
     reading: Reading,
     file: Annotated[str, typer.Argument(metavar="FILE", help="Labelled text to train on; - is standard input.")],
-    test: Annotated[str, typer.Option("--test", metavar="FILE", help="Labelled text to evaluate on.")],
+    test: Annotated[str | None, typer.Option("--test", metavar="FILE", help="Labelled text to evaluate on.")] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option(min=2, metavar="N", help="Instead of --test: cross-validation with N parts of FILE."),
+    ] = None,
     methods: Annotated[
         str,
         typer.Option(metavar="NAMES", help="The methods, separated by commas.", callback=_methods),
@@ -95,20 +100,24 @@ def compare(
 
     Fast methods run first, and each result is shown as soon as it is available. Ctrl-C ends the comparison and keeps
     the results so far. Training time is the time from text in memory to a tagger; size is the size of the model file.
+    At the end, each method is compared with the best one: the difference, its 95% interval and the p-value of a paired
+    permutation test over the test sentences.
     """
+    if (test is None) == (folds is None):
+        raise typer.BadParameter("give either --test FILE or --folds N", param_hint="--test or --folds")
     _check_files(file, test, held_out, plot)
     if quiet:
         silence_warnings()
     with ProgressBar(quiet) as progress:
         progress("reading")
         corpus = reading.read(file)
-        test_corpus = reading.read(test, corpus.layout)
-        held_out_corpus = None if held_out is None else reading.read(held_out, corpus.layout)
-    table = _Table(seeds, printed=not (json or quiet))
+        test_corpus = None if test is None else reading.read(test, corpus)
+        held_out_corpus = None if held_out is None else reading.read(held_out, corpus)
+    table = _Table(seeds, folds, printed=not (json or quiet))
     stopped: BaseException | None = None
     try:
         chosen = {method: {"many_labels": many_labels} for method in methods.split(",")}
-        _run(table, corpus, test_corpus, chosen, features, held_out_corpus, seeds, threads, quiet)
+        _run(table, corpus, test_corpus, chosen, features, held_out_corpus, threads, quiet)
     except (KeyboardInterrupt, CorateError) as error:
         stopped = error
     if table.rows:
@@ -117,7 +126,7 @@ def compare(
         raise stopped
 
 
-def _check_files(file: str, test: str, held_out: str | None, plot: str | None) -> None:
+def _check_files(file: str, test: str | None, held_out: str | None, plot: str | None) -> None:
     named = {"FILE": file, "--test": test, "--held-out": held_out}
     if sum(name == "-" for name in named.values()) > 1:
         raise typer.BadParameter("only one file can be standard input", param_hint="--test")
@@ -131,11 +140,10 @@ def _check_files(file: str, test: str, held_out: str | None, plot: str | None) -
 def _run(
     table: _Table,
     corpus: Corpus,
-    test: Corpus,
+    test: Corpus | None,
     methods: Mapping[str, Mapping[str, Any]],
     features: str | None,
     held_out: Corpus | None,
-    seeds: int,
     threads: int,
     quiet: bool,
 ) -> None:
@@ -155,7 +163,8 @@ def _run(
         list(methods),
         features=features,
         held_out=held_out,
-        seeds=seeds,
+        folds=table.folds,
+        seeds=table.seeds,
         threads=threads,
         options=methods,
         progress=progress,
@@ -176,9 +185,9 @@ def _close(bar: list[ProgressBar]) -> None:
 class _Table:
     """A table with columns of fixed width. Each line is printed when its method has finished."""
 
-    def __init__(self, seeds: int, *, printed: bool) -> None:
+    def __init__(self, seeds: int, folds: int | None, *, printed: bool) -> None:
         self.rows: list[Row] = []
-        self.seeds, self.printed, self.shown_fastest = seeds, printed, 0.0
+        self.seeds, self.folds, self.printed, self.shown_fastest = seeds, folds, printed, 0.0
 
     @property
     def fastest(self) -> float:
@@ -203,10 +212,10 @@ class _Table:
         """The cells of a method's line."""
         return [
             row.method,
-            _with_spread(row, "accuracy"),
+            self._with_spread(row, "accuracy"),
             percent(row.mean("accuracy_known")),
             percent(row.mean("accuracy_oov")),
-            _with_spread(row, "f1"),
+            self._with_spread(row, "f1"),
             f"{row.seconds:.2f} s",
             f"{row.seconds / max(self.fastest, 1e-9):.1f}x",
             size(row.bytes),
@@ -219,44 +228,62 @@ class _Table:
             for row in self.rows:
                 print(self._line(self.cells(row)))
 
+    def _with_spread(self, row: Row, score: str) -> str:
+        spread = row.spread(score) if self.seeds > 1 else None
+        return percent(row.mean(score)) + ("" if spread is None else f" ±{100 * spread:.2f}")
+
     def _line(self, cells: Sequence[str]) -> str:
         widths = [w if self.seeds > 1 or k not in (1, 4) else 8 for k, w in enumerate(_WIDTHS)]
         first = cells[0].ljust(widths[0])
         return "  ".join([first, *(c.rjust(w) for c, w in zip(cells[1:], widths[1:], strict=True))])
 
 
-def _with_spread(row: Row, score: str) -> str:
-    spread = row.spread(score)
-    return percent(row.mean(score)) + ("" if spread is None else f" ±{100 * spread:.2f}")
+def _show_differences(compared: Sequence[MethodDifference]) -> None:
+    """Print how each method differs from the best one, in percentage points."""
+    if not compared:
+        return
+    best, result = compared[0].best, compared[0].result
+    score = {"f1": "F1"}.get(compared[0].score, compared[0].score)
+    print(f"\n{score} compared with {best}, over {count(result.sentences)} sentences:")
+    print(f"{'method':10}  {'difference':>10}  {'95% interval':>18}  {'p-value':>8}")
+    for d in compared:
+        interval = f"{100 * d.result.low:+.2f} to {100 * d.result.high:+.2f}"
+        print(f"{d.method:10}  {100 * d.result.difference:>+10.2f}  {interval:>18}  {d.result.p_value:>8.4f}")
 
 
 def _finish(
-    table: _Table, corpus: Corpus, test: Corpus, plot: str | None, stopped: BaseException | None, *, json: bool
+    table: _Table, corpus: Corpus, test: Corpus | None, plot: str | None, stopped: BaseException | None, *, json: bool
 ) -> None:
-    """Write the plot to a file, and print the JSON, or the final ratios and the plot."""
+    """Write the plot to a file, and print the JSON, or the final ratios, the differences and the plot."""
+    from corate.comparison import differences
+
     rows = table.rows
+    tested_on = corpus if test is None else test
     points = [Point(r.method, r.seconds, r.mean("accuracy") or 0.0, r.spread("accuracy")) for r in rows]
     if plot is not None:
-        summary = (
-            f"{count(len(corpus))} sentences ({count(corpus.n_tokens)} tokens) to train on, {count(len(test))} to test"
-        )
+        tested = f"{table.folds} folds" if test is None else f"{count(len(test))} to test"
+        summary = f"{count(len(corpus))} sentences ({count(corpus.n_tokens)} tokens) to train on, {tested}"
         text = svg(points)
         if plot.endswith(".html"):
             text = page(points, table.header, [table.cells(r) for r in rows], "Methods compared", summary)
         with open_output(plot) as stream:
             stream.write(text.encode())
+    compared = differences(rows)
     if json:
         result: dict[str, Any] = {
             "sentences": len(corpus),
             "tokens": corpus.n_tokens,
-            "test_sentences": len(test),
-            "test_tokens": test.n_tokens,
+            "test_sentences": len(tested_on),
+            "test_tokens": tested_on.n_tokens,
             "seeds": table.seeds,
+            "folds": table.folds,
             "methods": [{**r.to_dict(), "ratio": r.seconds / max(table.fastest, 1e-9)} for r in rows],
+            "differences": [d.to_dict() for d in compared],
             "interrupted": isinstance(stopped, KeyboardInterrupt),
         }
         print_json(result)
     elif table.printed:
         table.finish()
+        _show_differences(compared)
         if len(points) > 1:
             print("\n" + "\n".join(in_characters(points)))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table
 
-__all__ = ["Confusion", "Report", "Score", "chunk_types", "chunks", "compare_labels", "evaluate"]
+__all__ = ["Confusion", "Report", "Score", "chunk_types", "chunks", "compare_labels", "evaluate", "matched_entities"]
 
 Ids = NDArray[np.integer[Any]]
 Int64 = NDArray[np.int64]
@@ -337,9 +337,23 @@ def _entities(
     labels: Sequence[str], truth: Int64, guess: Int64, offsets: Int64
 ) -> tuple[Score | None, dict[str, Score]]:
     """The score over all entities and by type; None and empty if the labels are not spans."""
+    found = _matched(labels, truth, guess, offsets)
+    if found is None:
+        return None, {}
+    (start, kind), (guess_start, guess_kind), correct = found
+    names = chunk_types(labels)
+    counted = [np.bincount(k, minlength=len(names)).tolist() for k in (kind[correct], kind, guess_kind)]
+    types = {name: Score.of(*counts) for name, *counts in sorted(zip(names, *counted, strict=True))}
+    return Score.of(int(correct.sum()), len(start), len(guess_start)), types
+
+
+def _matched(
+    labels: Sequence[str], truth: Int64, guess: Int64, offsets: Int64
+) -> tuple[tuple[Int64, Int64], tuple[Int64, Int64], NDArray[np.bool_]] | None:
+    """Starts and types of the gold and the predicted entities, and which gold ones are found; None without spans."""
     gold_labels = [labels[i] for i in np.flatnonzero(np.bincount(truth)).tolist()]
     if not are_spans([*gold_labels, *(label for label in labels if parse(label)[1])]):
-        return None, {}
+        return None
     start, stop, kind = chunks(truth, labels, offsets)
     guess_start, guess_stop, guess_kind = chunks(guess, labels, offsets)
     there = np.searchsorted(guess_start, start)
@@ -347,10 +361,16 @@ def _entities(
     correct = np.zeros(len(start), dtype=bool)
     if len(guess_start):
         correct = (guess_start[there] == start) & (guess_stop[there] == stop) & (guess_kind[there] == kind)
-    names = chunk_types(labels)
-    counted = [np.bincount(k, minlength=len(names)).tolist() for k in (kind[correct], kind, guess_kind)]
-    types = {name: Score.of(*counts) for name, *counts in sorted(zip(names, *counted, strict=True))}
-    return Score.of(int(correct.sum()), len(start), len(guess_start)), types
+    return (start, kind), (guess_start, guess_kind), correct
+
+
+def matched_entities(gold: Corpus, predicted: Column) -> tuple[Int64, Int64, Int64] | None:
+    """The first tokens of the correct, the gold and the predicted entities; None if the labels are not spans."""
+    found = _matched(*_common_ids(gold.require_labels(), predicted), gold.offsets)
+    if found is None:
+        return None
+    (start, _), (guess_start, _), correct = found
+    return start[correct], start, guess_start
 
 
 def _confusion(labels: Sequence[str], truth: Int64, guess: Int64) -> Confusion:
