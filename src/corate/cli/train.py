@@ -75,7 +75,7 @@ def train(
         typer.Option(
             metavar="PRESET|FILE|TEMPLATES",
             help="A preset (paper, pos, ner or chunking), a template file (also of CRF++), or templates separated by "
-            "commas. Default: chosen by the method.",
+            "commas or semicolons, also with a preset: 'ner; word[2]'. Default: chosen by the method.",
         ),
     ] = None,
     held_out: Annotated[

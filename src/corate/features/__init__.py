@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from corate.errors import FeatureError
 from corate.features.presets import PRESETS, preset
@@ -19,8 +20,12 @@ FeatureSource = str | os.PathLike[str] | Iterable[str | Template] | FeatureFunct
 def resolve(features: FeatureSource, columns: Sequence[str]) -> tuple[tuple[Template, ...], FeatureFunction | None]:
     """The templates, bound to a corpus's columns, and the feature function that ``features`` means.
 
+    A list of templates, in a text or in a file, may contain names of presets.
+
     >>> [str(t) for t in resolve("word[0], suffix(word[0], 3)", ["word"])[0]]
     ['word[0]', 'suffix(word[0], 3)']
+    >>> [str(t) for t in resolve("ner; suffix(word[0], 9)", ["word"])[0]][-2:]
+    ['has_hyphen(word[0])', 'suffix(word[0], 9)']
     """
     if features is None:
         return (), None
@@ -30,17 +35,31 @@ def resolve(features: FeatureSource, columns: Sequence[str]) -> tuple[tuple[Temp
         return tuple(t.bind(columns) for t in _named(os.fspath(features), columns)), None
     if not isinstance(features, Iterable):
         raise FeatureError(f"features must be a preset, a file, templates or a function, not {features!r}")
-    templates = [t if isinstance(t, Template) else parse(t) for t in features]
-    return tuple(t.bind(columns) for t in templates), None
+    presets = _presets(columns)
+    templates: list[Template] = []
+    extended = False
+    for entry in features:
+        if isinstance(entry, str) and entry in presets:
+            extended = True
+            templates.extend(presets[entry]())
+        else:
+            templates.append(entry if isinstance(entry, Template) else parse(entry))
+    bound = [t.bind(columns) for t in templates]
+    return tuple(dict.fromkeys(bound) if extended else bound), None
+
+
+def _presets(columns: Sequence[str]) -> dict[str, Callable[[], tuple[Template, ...]]]:
+    """The presets for a corpus with these columns, which are made when they are needed."""
+    return {name: partial(preset, name, columns) for name in PRESETS}
 
 
 def _named(text: str, columns: Sequence[str]) -> tuple[Template, ...]:
     if text in PRESETS:
         return preset(text, columns)
     if os.path.isfile(text):
-        return load_templates(text)
-    if any(mark in text for mark in "[(;"):
-        return parse_list(_split(text))
+        return load_templates(text, _presets(columns))
+    if any(mark in text for mark in "[(;,"):
+        return parse_list(_split(text), presets=_presets(columns))
     raise FeatureError(
         f"{text!r} is not a preset ({', '.join(PRESETS)}), a template file or a list of templates such as "
         '"word[0], suffix(word[0], 3)"'

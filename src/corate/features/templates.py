@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -39,6 +39,7 @@ MAX_OFFSET = 8
 _COLUMN = re.compile(r'#[0-9]+|[^\s()\[\]|,:"#][^\s()\[\]|,:"]*')
 _INTEGER = re.compile(r"[+-]?[0-9]{1,9}")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_COMMENT = re.compile(r"\s+#.*")
 _BARE = re.compile(r'[^,)"]+')
 
 
@@ -161,27 +162,39 @@ def parse_list(
     folder: str | os.PathLike[str] | None = None,
     lexicons: Mapping[str, Lexicon] | None = None,
     source: str | None = None,
+    presets: Mapping[str, Callable[[], tuple[Template, ...]]] | None = None,
 ) -> tuple[Template, ...]:
     """Parse one template per line, except blank lines and # comments. Errors name ``source`` and the line.
+
+    A line may also be the name of one of the ``presets``. It stands for the templates of the preset, and templates that
+    are there already are not repeated.
 
     >>> [str(t) for t in parse_list(["# the word and what is before it", "word[0]", "word[-1] # left"])]
     ['word[0]', 'word[-1]']
     """
     find = _lexicon_finder(folder, lexicons)
-    templates = []
+    templates: list[Template] = []
+    extended = False
     for number, line in enumerate(lines, 1):
         text = line.strip()
         if not text or (text.startswith("#") and not re.match(r"#[0-9]+\[", text)):
             continue
         try:
-            templates.append(_Parser(text, find, comments=True).template().with_lexicons(lexicons or {}))
+            name = _COMMENT.sub("", text)
+            if presets is not None and name in presets:
+                extended = True
+                templates.extend(presets[name]())
+            else:
+                templates.append(_Parser(text, find, comments=True).template().with_lexicons(lexicons or {}))
         except FeatureError as error:
             place = f"template {number}" if source is None else f"{source}, line {number}"
             raise FeatureError(f"{place}: {error}") from None
-    return tuple(templates)
+    return tuple(dict.fromkeys(templates) if extended else templates)
 
 
-def load_templates(path: str | os.PathLike[str]) -> tuple[Template, ...]:
+def load_templates(
+    path: str | os.PathLike[str], presets: Mapping[str, Callable[[], tuple[Template, ...]]] | None = None
+) -> tuple[Template, ...]:
     """Read a template file: a list as in :func:`parse_list`, or a CRF++ template file, which uses ``%x[row,column]``.
 
     Files in templates are relative to the directory of the template file. CRF++ files number their columns: bind the
@@ -196,7 +209,7 @@ def load_templates(path: str | os.PathLike[str]) -> tuple[Template, ...]:
         raise FeatureError(f"the template file {source} is not UTF-8; convert it to UTF-8") from None
     if crfpp.is_crfpp(lines):
         return tuple(_from_crfpp(line, source) for line in crfpp.parse_lines(lines, source=source))
-    templates = parse_list(lines, folder=Path(path).parent, source=source)
+    templates = parse_list(lines, folder=Path(path).parent, source=source, presets=presets)
     if not templates:
         raise FeatureError(f"the template file {source} has no templates; write one per line, such as word[0]")
     return templates
