@@ -26,6 +26,7 @@ class ProgressEvent:
     held_out_accuracy: float | None = None  #: The share of held-out tokens that are labelled correctly.
     method: str | None = None  #: When methods are compared: the method that is being trained.
     seed: int | None = None  #: When methods are compared with several seeds: the seed.
+    held_out_f1: float | None = None  #: F1 on held-out sentences, if labels mark spans.
 
     @property
     def title(self) -> str:
@@ -41,6 +42,7 @@ class ProgressEvent:
             ("objective", self.objective, ".1f"),
             ("gradient", self.gradient_norm, ".2g"),
             ("held-out accuracy", self.held_out_accuracy, ".4f"),
+            ("F1", self.held_out_f1, ".4f"),
         )
         return ", ".join(f"{name} {value:{form}}" for name, value, form in named if value is not None)
 

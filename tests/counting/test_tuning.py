@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corate.counting.tuning import clearly_better, coordinate_search
+from corate.counting.tuning import clearly_better, coordinate_search, f1_of, score_of
 
 
 @dataclass(frozen=True)
@@ -87,3 +88,24 @@ def test_each_setting_is_judged_from_the_best_so_far() -> None:
         return np.arange(100) < (50 if p.x >= 2 and p.y >= 2 else 25 if p.x >= 2 else 0)
 
     assert coordinate_search(correct_tokens, Point(), {"x": 2.0, "y": 2.0})[0] == Point(2.0, 2.0)
+
+
+# -- spans -----------------------------------------------------------------------------------------------------------
+
+SENTENCE = st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3))  # correct, gold and predicted spans
+
+
+@given(st.lists(st.tuples(SENTENCE, SENTENCE), min_size=1, max_size=30))
+def test_spans_are_judged_by_f1(pairs) -> None:
+    def counts(sentences) -> np.ndarray:
+        return np.array([(0, 1, 2 * min(c, g, p), g + p) for c, g, p in sentences], dtype=float)
+
+    new, old = (counts([pair[k] for pair in pairs]) for k in (0, 1))
+    f1 = [sum(c[:, 2]) / sum(c[:, 3]) if sum(c[:, 3]) else 0.0 for c in (new, old)]
+    assert [f1_of(new), f1_of(old)] == pytest.approx(f1)
+    assert clearly_better(new, old, 0.0) == (f1[0] > f1[1] + 1e-12) or abs(f1[0] - f1[1]) < 1e-9
+    if clearly_better(new, old):
+        assert f1[0] > f1[1]
+        assert not clearly_better(old, new)
+    assert score_of(new) == f1_of(new)
+    assert f1_of(np.array([True])) is None

@@ -220,6 +220,7 @@ def _show(result: dict[str, Any], *, settings: bool, held_out: bool) -> None:
         print(f"settings: {told(result['settings'])}")
     accuracy = result["held_out"].get("accuracy")
     if held_out and accuracy is not None:
-        print(f"held-out: accuracy {percent(accuracy)}")
+        f1 = result["held_out"].get("f1")
+        print(f"held-out: accuracy {percent(accuracy)}" + ("" if f1 is None else f", F1 {percent(f1)}"))
     if "test" in result:
         print(f"test: {one_line(result['test'])}")

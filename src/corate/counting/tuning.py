@@ -3,6 +3,13 @@
 Let a change fix w tokens and break l tokens. It is kept only if w - l > sqrt(w + l), one standard error of a fair coin.
 A smaller gain may be noise, and the default is better. Tokens may have weights: then w and l are sums of weights, and
 the standard error is the root of the sum of squared weights.
+
+If labels mark spans, F1 decides instead, and the results are counts of each sentence s: correct tokens, tokens, n(s) =
+2 * correct spans, d(s) = gold + predicted spans. F1 is sum n / sum d. Let f be the old F1. A change is kept only if
+
+    sum_s c(s) > sqrt(sum_s c(s)^2),    c(s) = n'(s) - f d'(s) - (n(s) - f d(s)),
+
+which is the same rule: sum_s c(s) is above 0 if and only if F1 rises.
 """
 
 from __future__ import annotations
@@ -14,15 +21,40 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["clearly_better", "coordinate_search"]
+__all__ = ["Results", "accuracy_of", "clearly_better", "coordinate_search", "f1_of", "score_of"]
 
 P = TypeVar("P")
-Correct = NDArray[np.bool_]
+#: Held-out results: ``(tokens,)`` which tokens are correct or, if labels mark spans, ``(sentences, 4)`` counts.
+Results = NDArray[np.bool_] | NDArray[np.float64]
 Weights = NDArray[np.float32] | None
 
 
-def clearly_better(new: Correct, old: Correct, errors: float = 1.0, weights: Weights = None) -> bool:
-    """Whether the tokens won outweigh the tokens lost by more than ``errors`` standard errors.
+def accuracy_of(results: Results) -> float:
+    """The share of correct tokens.
+
+    >>> accuracy_of(np.array([True, False])), accuracy_of(np.array([[3.0, 4.0, 2.0, 2.0], [1.0, 4.0, 0.0, 1.0]]))
+    (0.5, 0.5)
+    """
+    if results.ndim == 1:
+        return float(results.mean())
+    return float(results[:, 0].sum() / max(results[:, 1].sum(), 1e-300))
+
+
+def f1_of(results: Results) -> float | None:
+    """F1 of the spans, None if the results are those of tokens. Without any spans it is 0."""
+    if results.ndim == 1:
+        return None
+    return float(results[:, 2].sum() / max(results[:, 3].sum(), 1e-300))
+
+
+def score_of(results: Results) -> float:
+    """What decides: F1 if labels mark spans, else accuracy."""
+    f1 = f1_of(results)
+    return accuracy_of(results) if f1 is None else f1
+
+
+def clearly_better(new: Results, old: Results, errors: float = 1.0, weights: Weights = None) -> bool:
+    """Whether the tokens (or spans) won outweigh those lost by more than ``errors`` standard errors.
 
     >>> clearly_better(np.array([True, True, True]), np.array([False, False, True]))
     True
@@ -30,23 +62,29 @@ def clearly_better(new: Correct, old: Correct, errors: float = 1.0, weights: Wei
     False
     >>> clearly_better(np.array([True]), np.array([False]), weights=np.zeros(1, np.float32))
     False
+    >>> old, new = np.array([[1.0, 2.0, 0.0, 2.0]] * 9), np.array([[1.0, 2.0, 2.0, 2.0]] * 9)
+    >>> clearly_better(new, old), clearly_better(old, new)
+    (True, False)
     """
+    if new.ndim == 2:
+        change = (new - old) @ np.array([0.0, 0.0, 1.0, -score_of(old)])
+        return bool(change.sum() > errors * np.sqrt((change**2).sum()))
     weight = np.ones(len(new)) if weights is None else weights.astype(np.float64)
     won, lost = weight[new & ~old], weight[old & ~new]
     return bool(won.sum() - lost.sum() > errors * np.sqrt((won**2).sum() + (lost**2).sum()))
 
 
 def coordinate_search(
-    correct_tokens: Callable[[P], Correct],
+    correct_tokens: Callable[[P], Results],
     start: P,
     steps: Mapping[str, float],
     progress: Callable[[float], None] = lambda done: None,
     weights: Weights = None,
-) -> tuple[P, Correct]:
+) -> tuple[P, Results]:
     """Multiply or divide one setting after another by its step, as long as the result is clearly better.
 
-    ``correct_tokens`` takes settings, a frozen dataclass, and returns which held-out tokens are correct with them.
-    ``weights`` are the weights of these tokens.
+    ``correct_tokens`` takes settings, a frozen dataclass, and returns which held-out tokens are correct with them, or
+    the counts of sentences. ``weights`` are the weights of these tokens; counts are weighted already.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)

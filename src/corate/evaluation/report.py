@@ -26,7 +26,17 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table
 
-__all__ = ["Confusion", "Report", "Score", "chunk_types", "chunks", "compare_labels", "evaluate", "matched_entities"]
+__all__ = [
+    "Confusion",
+    "Report",
+    "Score",
+    "chunk_types",
+    "chunks",
+    "common_ids",
+    "compare_labels",
+    "evaluate",
+    "matched_entities",
+]
 
 Ids = NDArray[np.integer[Any]]
 Int64 = NDArray[np.int64]
@@ -224,7 +234,7 @@ def compare_labels(
         raise DataError("the data has no tokens; give some to evaluate on")
     guess = predicted if isinstance(predicted, Column) else _column(predicted, gold.offsets)
     _check_column(guess, gold.n_tokens)
-    labels, truth_ids, guess_ids = _common_ids(truth, guess)
+    labels, truth_ids, guess_ids = common_ids(truth, guess)
     correct = truth_ids == guess_ids
     errors_before = np.concatenate([[0], np.cumsum(~correct)])
     errors = errors_before[gold.offsets[1:]] - errors_before[gold.offsets[:-1]]
@@ -304,7 +314,7 @@ def _check_column(column: Column, n: int) -> None:
         raise DataError(f"the ids of the predicted labels must lie between 0 and {len(column.strings) - 1}")
 
 
-def _common_ids(truth: Column, guess: Column) -> tuple[list[str], Int64, Int64]:
+def common_ids(truth: Column, guess: Column) -> tuple[list[str], Int64, Int64]:
     """The labels that occur, sorted, and the ids of both columns into them."""
     labels = sorted({c.strings[i] for c in (truth, guess) for i in np.flatnonzero(np.bincount(c.ids)).tolist()})
     number = {label: i for i, label in enumerate(labels)}
@@ -364,9 +374,14 @@ def _matched(
     return (start, kind), (guess_start, guess_kind), correct
 
 
-def matched_entities(gold: Corpus, predicted: Column) -> tuple[Int64, Int64, Int64] | None:
-    """The first tokens of the correct, the gold and the predicted entities; None if the labels are not spans."""
-    found = _matched(*_common_ids(gold.require_labels(), predicted), gold.offsets)
+def matched_entities(
+    labels: Sequence[str], truth: Int64, guess: Int64, offsets: Int64
+) -> tuple[Int64, Int64, Int64] | None:
+    """The first tokens of the correct, the gold and the predicted entities; None if the labels are not spans.
+
+    ``truth`` and ``guess`` are ids into ``labels``.
+    """
+    found = _matched(labels, truth, guess, offsets)
     if found is None:
         return None
     (start, _), (guess_start, _), correct = found

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from corate.arguments import check_seed, check_whole
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
-from corate.evaluation.report import matched_entities
+from corate.evaluation.report import common_ids, matched_entities
 
 __all__ = ["Difference", "paired_test", "sentence_counts"]
 
@@ -55,17 +55,15 @@ def sentence_counts(gold: Corpus, predicted: Column) -> dict[str, SentenceCounts
     >>> counts["accuracy"].tolist(), counts["f1"].tolist()
     ([[2.0, 2.0], [0.0, 1.0]], [[2.0, 2.0], [0.0, 1.0]])
     """
-    truth = gold.require_labels()
-    ids = {label: i for i, label in enumerate(truth.strings.to_list())}
-    guess = np.array([ids.get(label, -1) for label in predicted.strings.to_list()], dtype=np.int64)[predicted.ids]
+    labels, truth, guess = common_ids(gold.require_labels(), predicted)
     sentence = np.repeat(np.arange(len(gold)), np.diff(gold.offsets))
 
     def per_sentence(tokens: NDArray[Any]) -> NDArray[np.int64]:
         return np.bincount(sentence[tokens], minlength=len(gold))
 
-    correct = per_sentence(np.flatnonzero(truth.ids == guess))
+    correct = per_sentence(np.flatnonzero(truth == guess))
     counts = {"accuracy": np.column_stack([correct, np.diff(gold.offsets)]).astype(np.float64)}
-    entities = matched_entities(gold, predicted)
+    entities = matched_entities(labels, truth, guess, gold.offsets)
     if entities is not None:
         right, there, found = (per_sentence(starts) for starts in entities)
         counts["f1"] = np.column_stack([2 * right, there + found]).astype(np.float64)

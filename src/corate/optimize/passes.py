@@ -1,4 +1,7 @@
-"""Stochastic passes and iterations of L-BFGS, with early stopping on held-out tokens, progress and Ctrl-C."""
+"""Stochastic passes and iterations of L-BFGS, with early stopping on held-out sentences, progress and Ctrl-C.
+
+Early stopping goes by accuracy, or by F1 if labels mark spans: see :func:`corate.counting.tuning.score_of`.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from corate.counting.tuning import clearly_better
+from corate.counting.tuning import Results, accuracy_of, clearly_better, f1_of, score_of
 from corate.optimize.checkpoint import Checkpoint
 from corate.optimize.lbfgs import Objective, Step, lbfgs
 from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
@@ -19,22 +21,23 @@ __all__ = ["CorrectTokens", "Fitted", "make_iterations", "make_passes"]
 
 #: Stop if a pass is worse than the previous one by this many standard errors.
 WORSE = 2.0
-#: Stop after this many passes without a better held-out accuracy.
+#: Stop after this many passes without a better held-out score.
 PATIENCE_PASSES = 3
-#: Stop after this many iterations of L-BFGS without a better held-out accuracy.
+#: Stop after this many iterations of L-BFGS without a better held-out score.
 PATIENCE_ITERATIONS = 10
 
-#: Takes weights, and returns which held-out tokens they label correctly.
-CorrectTokens = Callable[[F32], NDArray[np.bool_]]
+#: Takes weights, and returns which held-out tokens they label correctly, or the counts of held-out sentences.
+CorrectTokens = Callable[[F32], Results]
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """Fitted weights, their accuracy on held-out tokens (None without any), and whether Ctrl-C ended the fit."""
+    """Fitted weights, their accuracy and F1 on held-out tokens (None without any), and whether Ctrl-C ended the fit."""
 
     weights: F32
     accuracy: float | None
     stopped: bool
+    f1: float | None = None
 
 
 def make_passes(
@@ -50,7 +53,7 @@ def make_passes(
 ) -> Fitted:
     """Make stochastic passes, with early stopping on held-out tokens.
 
-    Passes stop if one is clearly worse than the previous pass, whose weights are then kept, or if the accuracy has not
+    Passes stop if one is clearly worse than the previous pass, whose weights are then kept, or if the score has not
     risen for ``PATIENCE_PASSES`` passes. A pass that is slightly worse, perhaps by chance, is kept: more passes usually
     give better weights.
 
@@ -64,18 +67,19 @@ def make_passes(
     best = run.weights
     try:
         while run.passes < passes and waited < PATIENCE_PASSES:
-            loss, accuracy, worse = one_pass(), None, False
+            loss, accuracy, f1, worse = one_pass(), None, None, False
             if kept is None:
                 best = run.weights
             if correct_tokens is not None:
                 correct = correct_tokens(run.weights)
-                accuracy = float(correct.mean())
+                score, accuracy, f1 = score_of(correct), accuracy_of(correct), f1_of(correct)
                 worse = kept is not None and clearly_better(kept, correct, WORSE)
                 if not worse:
                     best, kept = run.weights, correct
-                    waited = 0 if accuracy > top else waited + 1
-                    top = max(top, accuracy)
-            progress(ProgressEvent(stage, run.passes / passes, loss=loss, held_out_accuracy=accuracy))
+                    waited = 0 if score > top else waited + 1
+                    top = max(top, score)
+            done = run.passes / passes
+            progress(ProgressEvent(stage, done, loss=loss, held_out_accuracy=accuracy, held_out_f1=f1))
             if worse:
                 break
             if store is not None:
@@ -84,7 +88,9 @@ def make_passes(
         if not keep or run.passes == 0:
             raise
         stopped = True
-    return Fitted(best, None if kept is None else float(kept.mean()), stopped)
+    if kept is None:
+        return Fitted(best, None, stopped)
+    return Fitted(best, accuracy_of(kept), stopped, f1_of(kept))
 
 
 def make_iterations(
@@ -103,18 +109,19 @@ def make_iterations(
     With ``keep``, Ctrl-C stops early if at least one iteration is done. Otherwise it raises KeyboardInterrupt.
     """
     best: Fitted | None = None
-    waited = 0
+    top, waited = -1.0, 0
 
     def report(step: Step) -> bool:
-        nonlocal best, waited
-        accuracy = None
+        nonlocal best, top, waited
+        accuracy = f1 = None
         if correct_tokens is not None:
             single = step.weights.astype(np.float32)
-            accuracy = float(correct_tokens(single).mean())
-            waited = 0 if best is None or accuracy > (best.accuracy or 0.0) else waited + 1
+            correct = correct_tokens(single)
+            accuracy, f1 = accuracy_of(correct), f1_of(correct)
+            waited = 0 if score_of(correct) > top else waited + 1
             if waited == 0:
-                best = Fitted(single, accuracy, False)
-        event = ProgressEvent(stage, min(1.0, step.number / iterations), held_out_accuracy=accuracy)
+                best, top = Fitted(single, accuracy, False, f1), score_of(correct)
+        event = ProgressEvent(stage, min(1.0, step.number / iterations), held_out_accuracy=accuracy, held_out_f1=f1)
         progress(replace(event, objective=step.value, gradient_norm=step.gradient_norm))
         return waited < PATIENCE_ITERATIONS
 
@@ -123,5 +130,5 @@ def make_iterations(
     if stopped and not keep:
         raise KeyboardInterrupt
     if best is not None:
-        return Fitted(best.weights, best.accuracy, stopped)
+        return replace(best, stopped=stopped)
     return Fitted(found.weights.astype(np.float32), None, stopped)

@@ -26,7 +26,7 @@ from corate.counting.held_out import take
 from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates
 from corate.counting.triples import seen_triples
-from corate.counting.tuning import coordinate_search
+from corate.counting.tuning import Results, coordinate_search
 from corate.errors import ConfigError, DataError
 from corate.label_scores import SparseRows
 from corate.model.chain import ChainModel
@@ -37,6 +37,7 @@ from corate.progress import ProgressEvent
 from corate.ragged import offsets_of
 from corate.training.defaults import ChainParameters, recorded
 from corate.training.edge_features import edge_features, edge_slots
+from corate.training.held_out_results import held_out_results
 from corate.training.options import ChainMethod, OptimizedMethod, Perceptron, Polish
 from corate.training.start import HeldOutSet, InitialWeights, RunContext, Start
 from corate.training.start_from_counts import StartFromCounts
@@ -236,7 +237,7 @@ class ChainTraining:
             "boundaries": self.method.boundaries,
             "order": model.order,
             "settings": recorded(self.p, self.method),
-            "held_out": {"accuracy": fitted.accuracy},
+            "held_out": {"accuracy": fitted.accuracy, **({} if fitted.f1 is None else {"f1": fitted.f1})},
             "interrupted": self.stopped,
         }
         return model, record
@@ -253,10 +254,10 @@ class ChainTraining:
         return replace(found, weights=found.weights.compacted(), edges=edges)
 
     def _held_out_correct(self, held_out: HeldOutSet) -> CorrectTokens:
-        """A function that returns which held-out tokens some weights label correctly."""
+        """A function that returns the held-out results of some weights."""
         items = self.items(held_out.tokens, held_out.tables, training=False)
-        threads = self.context.threads
-        return lambda weights: np.asarray(items.chains.best(weights, threads) == held_out.tokens.labels)
+        threads, labels = self.context.threads, self.start.labels.to_list()
+        return lambda weights: held_out_results(held_out.tokens, items.chains.best(weights, threads), labels)
 
     def fit(
         self,
@@ -375,12 +376,13 @@ class ChainTraining:
         before = self.p
         tables = self.start.tables()
 
-        def correct_tokens(p: ChainParameters) -> NDArray[np.bool_]:
+        def correct_tokens(p: ChainParameters) -> Results:
             self.p = replace(p, cutoff=max(1, round(p.cutoff)))
             self.initial = self.start.initial_weights(self.p.temper, self.p.edge)
             fitted = self.fit(self.items(learn, tables, training=True), self.p, "tuning", main=False)
             items = self.items(held_out, tables, training=True)
-            return np.asarray(items.chains.best(fitted.weights, self.context.threads) == held_out.labels)
+            best = items.chains.best(fitted.weights, self.context.threads)
+            return held_out_results(held_out, best, self.start.labels.to_list())
 
         steps = {"c2": 3.0, "temper": 1.3, "cutoff": 2.0}
         free = {name: step for name, step in self.method.tunable(steps).items() if getattr(before, name) > 0}
