@@ -70,7 +70,8 @@ def clearly_better(new: Results, old: Results, errors: float = 1.0, weights: Wei
         change = (new - old) @ np.array([0.0, 0.0, 1.0, -score_of(old)])
         return bool(change.sum() > errors * np.sqrt((change**2).sum()))
     weight = np.ones(len(new)) if weights is None else weights.astype(np.float64)
-    won, lost = weight[new & ~old], weight[old & ~new]
+    right, before = np.asarray(new, dtype=bool), np.asarray(old, dtype=bool)
+    won, lost = weight[right & ~before], weight[before & ~right]
     return bool(won.sum() - lost.sum() > errors * np.sqrt((won**2).sum() + (lost**2).sum()))
 
 
