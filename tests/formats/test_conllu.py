@@ -214,7 +214,7 @@ def test_every_other_byte_stays_as_it_was(taggers, label, lines, ended, threads)
 def test_a_bad_row_is_named(taggers):
     with pytest.raises(DataError, match="line 8: 1 column, but CoNLL-U has 10"):
         taggers["upos"].tag_conllu(b"# a\n\nx\n", first_line=6)
-    with pytest.raises(DataError, match="must be UTF-8 bytes, not str"):
+    with pytest.raises(DataError, match="UTF-8 bytes, not as str"):
         taggers["upos"].tag_conllu("# a")
     with pytest.raises(DataError, match=r"'PRON' is not UPOS\|FEATS"):
         taggers["upos"].tag_conllu(TEXT, label="upos+feats")

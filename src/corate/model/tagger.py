@@ -236,7 +236,7 @@ class Tagger:
 
     def _check_reads_text(self, data: bytes) -> None:
         if not isinstance(data, bytes):
-            raise DataError(f"text to tag must be UTF-8 bytes, not {type(data).__name__}; give it text.encode()")
+            raise DataError(f"text to tag is given as UTF-8 bytes, not as {type(data).__name__}; give it text.encode()")
         if not self.vocabulary.columns or self.vocabulary.attributes is not None:
             raise ModelError("the model reads ready-made features, not columns; use tag or tag_all")
 
