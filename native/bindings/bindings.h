@@ -9,6 +9,7 @@ void bind_word_functions(nanobind::module_& m);
 void bind_feature_map(nanobind::module_& m);
 void bind_listing(nanobind::module_& m);
 void bind_counting(nanobind::module_& m);
+void bind_clustering(nanobind::module_& m);
 void bind_ladder(nanobind::module_& m);
 void bind_pooling(nanobind::module_& m);
 void bind_rows(nanobind::module_& m);

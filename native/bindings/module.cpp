@@ -13,6 +13,7 @@ NB_MODULE(_native, m) {
     bind_feature_map(m);
     bind_listing(m);
     bind_counting(m);
+    bind_clustering(m);
     bind_ladder(m);
     bind_pooling(m);
     bind_rows(m);

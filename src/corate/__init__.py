@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from corate.attributes import ItemSequence
     from corate.corpus import Corpus
     from corate.evaluation.report import Report, evaluate
+    from corate.features.word_classes import word_classes
     from corate.formats import read, write
     from corate.model.archive import load
     from corate.model.tagger import Tagger
@@ -47,6 +48,7 @@ __all__ = [
     "load",
     "read",
     "train",
+    "word_classes",
     "write",
 ]
 __version__ = "0.1.0"
@@ -65,6 +67,7 @@ _MODULES = {
     "load": "model.archive",
     "read": "formats",
     "train": "training.api",
+    "word_classes": "features.word_classes",
     "write": "formats",
 }
 

@@ -22,6 +22,7 @@ COMMANDS = {
     "eval": "evaluate",
     "compare": "compare",
     "update": "update",
+    "classes": "classes",
     "info": "info",
     "convert": "convert",
     "rates": "rates",

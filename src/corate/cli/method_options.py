@@ -130,7 +130,13 @@ def with_method_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def chosen_method(
-    name: str, given: Mapping[str, Any], settings: Sequence[str], *, features: str | None, init: str | None
+    name: str,
+    given: Mapping[str, Any],
+    settings: Sequence[str],
+    *,
+    features: str | None,
+    init: str | None,
+    raw: Sequence[str] | None = None,
 ) -> Method:
     """The options of the method that the command line asks for; a wrong one is wrong usage."""
     values: dict[str, Any] = {}
@@ -147,7 +153,7 @@ def chosen_method(
     try:
         method = resolve_method(name, _from_set(name, settings) | values)
         if init is not None:
-            check_init(method, features)
+            check_init(method, features, raw or None)
     except ConfigError as error:
         hint = None if error.option is None else option_of(error.option)
         raise typer.BadParameter(str(error), param_hint=hint) from None

@@ -37,6 +37,7 @@ Examples:
 \b
   corate train train.tsv -o model.corate --held-out dev.tsv --tune --threads 2
   corate train more.tsv -o model2.corate --init model.corate
+  corate train train.tsv -o model.corate --raw news.txt.gz --raw books.txt      word classes from text without labels
   corate train partly.tsv -o model.corate --unknown '?'
   corate train large.tsv -o model.corate --checkpoint large.checkpoint
   corate train train.tsv -o model.corate --order 2          also weights for label triples
@@ -76,6 +77,22 @@ def train(
             metavar="PRESET|FILE|TEMPLATES",
             help="A preset (paper, pos, ner or chunking), a template file (also of CRF++), or templates separated by "
             "commas or semicolons, also with a preset: 'ner; word[2]'. Default: chosen by the method.",
+        ),
+    ] = None,
+    raw: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Text without labels, one sentence a line, for word classes as additional features; can be given "
+            "several times.",
+        ),
+    ] = None,
+    raw_classes: Annotated[
+        list[int] | None,
+        typer.Option(
+            min=2,
+            metavar="N",
+            help="The number of word classes that --raw learns; can be given several times. Default: 32 and 128.",
         ),
     ] = None,
     held_out: Annotated[
@@ -122,14 +139,16 @@ def train(
     After the first pass or iteration, Ctrl-C ends training early and writes the current model (for all methods except
     empirical).
     """
-    chosen = chosen_method(method, given, settings or [], features=features, init=init)
+    chosen = chosen_method(method, given, settings or [], features=features, init=init, raw=raw)
+    if raw_classes and not raw:
+        raise typer.BadParameter("this option is for --raw FILE", param_hint="--raw-classes")
     checkpoint = given["checkpoint"]
     if drop_rare > 1 and method != "empirical":
         raise typer.BadParameter(
             f"this option is for --method empirical; for {method}, use --cutoff {drop_rare}", param_hint="--drop-rare"
         )
     _check_files(file, output, checkpoint, init)
-    for name, other in (("held-out", held_out), ("test", test)):
+    for name, other in (("held-out", held_out), ("test", test), *(("raw", text) for text in raw or ())):
         if other is not None and _same(other, output):
             raise typer.BadParameter(f"{output} is the {name} file itself", param_hint="--output")
     import corate
@@ -156,6 +175,8 @@ def train(
             corpus,
             chosen,
             features=features,
+            raw=raw or None,
+            raw_classes=raw_classes or None,
             held_out=held_out_corpus,
             init=init,
             threads=threads,
@@ -216,6 +237,8 @@ def _show(result: dict[str, Any], *, settings: bool, held_out: bool) -> None:
         f"{result['seconds_total']:.2f} s in all"
     )
     print(f"model: {result['model']}, {size(result['bytes'])}, {result['bytes_per_token']:.1f} bytes a token")
+    if "raw" in result:
+        print(f"word classes: {told(result['raw'])}")
     if settings:
         print(f"settings: {told(result['settings'])}")
     accuracy = result["held_out"].get("accuracy")

@@ -12,7 +12,7 @@ from corate.formats.reading import Options, SkippedWarning, check_separator
 from corate.formats.writing import labels_to_write
 from corate.io.streams import Source, Target, bare_suffix, load, name_of, save
 
-__all__ = ["SkippedWarning", "read", "write"]
+__all__ = ["SkippedWarning", "read", "read_unlabelled", "write"]
 
 _READERS: dict[str, Callable[[bytes, str, Options], Corpus]] = {
     "columns": column_files.read,
@@ -105,6 +105,21 @@ def _check_label_options(format: str, options: Options) -> None:
         )
     if options.label_names is not None and format != "jsonl":
         raise DataError(f"label_names= is for integer labels in JSON lines, not for the format {format!r}; omit it")
+
+
+def read_unlabelled(source: Source, *, encoding: str = "utf-8") -> Corpus:
+    """Read text for its words only: one sentence per line, or another format if the text is clearly in it.
+
+    Malformed lines are omitted with a :class:`SkippedWarning`.
+
+    >>> read_unlabelled(b"Ann sleeps\\nBob sings too\\n").tokens(1)
+    ['Bob', 'sings', 'too']
+    >>> read_unlabelled(b"Ann\\tNAME\\nsleeps\\tVERB\\n\\nBob\\tNAME\\n").tokens(0)
+    ['Ann', 'sleeps']
+    """
+    name, data = name_of(source), load(source, encoding)
+    format = detection.by_suffix(bare_suffix(source)) or detection.detect_unlabelled(data)
+    return _READERS[format](data, name, Options(labelled=False, skip_bad=True))
 
 
 def write(

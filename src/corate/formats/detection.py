@@ -9,7 +9,7 @@ from collections import Counter
 from corate.errors import DataError
 from corate.formats.reading import comment_hint, fields_of
 
-__all__ = ["FORMATS", "by_suffix", "detect"]
+__all__ = ["FORMATS", "by_suffix", "detect", "detect_unlabelled"]
 
 #: The names of the formats.
 FORMATS = ("columns", "conllu", "slashed", "items", "jsonl", "text")
@@ -46,10 +46,7 @@ def detect(data: bytes, name: str, *, comment: str | None = None, labelled: bool
     >>> detect(b"the DT B-NP", "chunks")
     'columns'
     """
-    head = data[:_HEAD_BYTES]
-    if len(data) > _HEAD_BYTES and b"\n" in head:
-        head = head[: head.rfind(b"\n")]  # ignore an incomplete line
-    lines = [line.strip(" \r") for line in head.decode(errors="replace").split("\n")]
+    lines = _first_lines(data)
     rows = [line for line in lines if line.strip(" \t\r") and not (comment and line.startswith(comment))]
     if not rows:
         return "columns"  # its reader reports the problem
@@ -76,6 +73,34 @@ def _is_conllu(rows: list[str]) -> bool:
     rows = [row for row in rows if not row.startswith("#")]
     fitting = sum(row.count("\t") == 9 and _CONLLU_ID.match(row) is not None for row in rows)
     return 10 * fitting > 9 * len(rows)
+
+
+def detect_unlabelled(data: bytes) -> str:
+    """The format of text that is read for its words only: ``"text"``, unless it is clearly in another format.
+
+    Rows are columns if each has a tab, or if all are of one width and blank lines stand between them.
+
+    >>> detect_unlabelled(b"the jury said"), detect_unlabelled(b"the DT\\njury NN\\n\\nit PRP\\n")
+    ('text', 'columns')
+    """
+    lines = _first_lines(data)
+    rows = [line for line in lines if line.strip(" \t\r")]
+    if not rows:
+        return "text"  # its reader reports the problem
+    for format, fits in (("jsonl", _is_jsonl), ("conllu", _is_conllu), ("slashed", _is_slashed), ("items", _is_items)):
+        if fits(rows):
+            return format
+    tabs = all("\t" in row for row in rows)
+    blank_lines = any(not line for line in lines[:-1])
+    return "columns" if tabs or (blank_lines and len({len(fields_of(row)) for row in rows}) == 1) else "text"
+
+
+def _first_lines(data: bytes) -> list[str]:
+    """The first lines, without spaces around them; an incomplete line is ignored."""
+    head = data[:_HEAD_BYTES]
+    if len(data) > _HEAD_BYTES and b"\n" in head:
+        head = head[: head.rfind(b"\n")]
+    return [line.strip(" \r") for line in head.decode(errors="replace").split("\n")]
 
 
 def _is_jsonl(rows: list[str]) -> bool:

@@ -17,12 +17,13 @@ from corate.arguments import check_seed, check_threads
 from corate.attributes import JOINER
 from corate.corpus import Corpus
 from corate.counting.counts import Counts, label_ids
-from corate.errors import FeatureError, ModelError
+from corate.errors import ConfigError, FeatureError, ModelError
 from corate.features import FeatureSource, resolve
 from corate.features.ready_made import Bins, FeatureFunction, with_features
 from corate.features.related_words import learn_lexicons
 from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
+from corate.features.word_classes import RawText, class_templates
 from corate.model.chain import ChainModel
 from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ProgressEvent
@@ -58,6 +59,8 @@ def train(
     method: MethodName = "polish",
     *,
     features: FeatureSource = None,
+    raw: RawText | None = None,
+    raw_classes: int | Sequence[int] | None = None,
     held_out: Corpus | None = None,
     init: Tagger | str | os.PathLike[str] | None = None,
     threads: int = 1,
@@ -73,6 +76,8 @@ def train(
     method: Method,
     *,
     features: FeatureSource = None,
+    raw: RawText | None = None,
+    raw_classes: int | Sequence[int] | None = None,
     held_out: Corpus | None = None,
     init: Tagger | str | os.PathLike[str] | None = None,
     threads: int = 1,
@@ -90,6 +95,8 @@ def train(
     method: str | Method = "polish",
     *,
     features: FeatureSource = None,
+    raw: RawText | None = None,
+    raw_classes: int | Sequence[int] | None = None,
     held_out: Corpus | None = None,
     init: Tagger | str | os.PathLike[str] | None = None,
     threads: int = 1,
@@ -109,6 +116,9 @@ def train(
         features: a preset (``"paper"``, ``"pos"``, ``"ner"``, ``"chunking"``), a template file, a list of templates, or
             a function of a sentence and a position. By default, ``"empirical"`` uses the words and their neighbours.
             Other methods use the preset ``"ner"`` if labels are spans, else ``"pos"``.
+        raw: text without labels: a file, a corpus, or several. Word classes are learned from it and from the words of
+            the corpus. The classes of a word and of its neighbours are additional features.
+        raw_classes: the number of word classes, or several numbers. By default, 32 and 128.
         held_out: sentences for tuning and early stopping. They are never trained on. Without them, empirical scores
             are tuned on parts of the corpus that are counted afterwards.
         init: a tagger, or its file, to train further. Its features are kept, and training starts from its weights.
@@ -130,8 +140,11 @@ def train(
     context = RunContext(check_threads(threads), check_seed(seed), _reporter(progress))
     refuse_too_many_labels(corpus, chosen.name, chosen.many_labels)
     if init is not None:
-        check_init(chosen, features)
+        check_init(chosen, features, raw)
     chosen, corpus = _without_weightless(chosen, corpus)
+    about_raw: dict[str, Any] = {}
+    if raw is not None and init is None:
+        features, about_raw = _with_word_classes(chosen, features, corpus, raw, raw_classes, context)
     origin = _starting_model(chosen, init, corpus, features, context)
     prepared = _prepare(chosen, corpus, features, held_out, origin)
     if isinstance(chosen, Empirical):
@@ -153,6 +166,7 @@ def train(
         "all_labels": chosen.all_labels,
         **trained.record,
         **_describe_origin(origin),
+        **about_raw,
         "seconds": round(time.perf_counter() - started, 4),
     }
     logger.info("%s: trained on %d tokens in %.2f s", chosen.name, corpus.n_tokens, record["seconds"])
@@ -169,6 +183,29 @@ def _reporter(progress: OnProgress | None) -> OnProgress:
             progress(event)
 
     return report
+
+
+def _with_word_classes(
+    method: Method,
+    features: FeatureSource,
+    corpus: Corpus,
+    raw: RawText,
+    classes: int | Sequence[int] | None,
+    context: RunContext,
+) -> tuple[FeatureSource, dict[str, Any]]:
+    """The features with templates of word classes, and the record's entry for them."""
+    if callable(features):
+        raise ConfigError("raw adds templates, which a feature function does not have; leave raw unset", option="raw")
+    added, facts = class_templates(raw, corpus, classes=classes, threads=context.threads, progress=context.progress)
+    templates, _ = resolve(_default_features(method, features, corpus), [c.name for c in corpus.columns])
+    return (*templates, *added), {"raw": facts}
+
+
+def _default_features(method: Method, features: FeatureSource, corpus: Corpus) -> FeatureSource:
+    """The features, or a preset if there are none and the method needs templates."""
+    if features is None and not isinstance(method, Empirical) and corpus.columns:
+        return choose_preset(corpus)
+    return features
 
 
 def _without_weightless(method: Method, corpus: Corpus) -> tuple[Method, Corpus]:
@@ -223,10 +260,7 @@ def _prepare(
 ) -> _Prepared:
     """Resolve the features, or use those of the model to train further, and apply them to both corpora."""
     empirical = isinstance(method, Empirical)
-    if origin is not None:
-        features = None
-    elif features is None and not empirical and corpus.columns:
-        features = choose_preset(corpus)
+    features = None if origin is not None else _default_features(method, features, corpus)
     templates, function = resolve(features, [c.name for c in corpus.columns])
     templates = learn_lexicons(templates, corpus, *label_ids(corpus, getattr(method, "unknown", None)))
     bins, joiner = None, JOINER

@@ -72,13 +72,14 @@ def _hint(name: object, known: Iterable[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
 
 
-def check_init(method: Method, features: object) -> None:
+def check_init(method: Method, features: object, raw: object = None) -> None:
     """Raise ConfigError for a method or options that cannot be combined with ``init=``."""
     if not method.takes_init:
         others = " or ".join(repr(name) for name, other in METHODS.items() if other.takes_init)
         raise ConfigError(f"init is for the method {others}, not for {method.name!r}", option="init")
     reasons = {
         "features": (features is not None, "keeps its features"),
+        "raw": (raw is not None, "keeps its features"),
         "base": (getattr(method, "base", None) is not None, "is its own base"),
         "tune": (getattr(method, "tune", False), "is not tuned"),
         "all_labels": (method.all_labels, "has its own candidate labels; use the lattice 'full' for all of them"),
