@@ -30,6 +30,7 @@ SCRIPTS = (
     "chains_speed",
     "standard_speed",
     "perceptron_speed",
+    "raw_text",
 )
 README = Path(__file__).resolve().parent / "README.md"
 

@@ -16,6 +16,7 @@ constexpr double kLeastGain = 1e-3;
 // The largest batch of words. Early batches are smaller: while few words have classes, each move matters to the next.
 constexpr size_t kBatch = 512;
 constexpr size_t kTableSize = 1 << 16;
+constexpr int64_t kMostTokens = 2'000'000'000;
 
 // F(n) = n log n, from a table for small n.
 class NLogN {
@@ -32,37 +33,43 @@ class NLogN {
     std::vector<double> small_;
 };
 
-// log x for normal x > 0, with an error of about 1e-7. Compilers can vectorise loops over it.
+// log x for normal x > 0, with a relative error of about 1e-7. Compilers can vectorise loops over it.
 CORATE_INLINE float fast_log(float x) {
     int32_t bits;
     std::memcpy(&bits, &x, sizeof bits);
     const int32_t exponent = (bits - 0x3f3504f3) >> 23;  // the mantissa is between sqrt(1/2) and sqrt(2)
-    bits -= exponent << 23;
+    bits -= exponent * (1 << 23);
     float mantissa;
     std::memcpy(&mantissa, &bits, sizeof mantissa);
-    const float s = (mantissa - 1.0f) / (mantissa + 1.0f), t = s * s;
-    const float series = 2.0f + t * (2.0f / 3.0f + t * (2.0f / 5.0f + t * (2.0f / 7.0f + t * (2.0f / 9.0f))));
-    return s * series + static_cast<float>(exponent) * 0.69314718f;
+    // log(1 + r) = r - r^2 / 2 + r^3 p(r); p is a least-squares fit.
+    const float r = mantissa - 1.0f, square = r * r;
+    float p = 0.086427702f;
+    p = p * r - 0.142628310f;
+    p = p * r + 0.149341743f;
+    p = p * r - 0.165789587f;
+    p = p * r + 0.199611476f;
+    p = p * r - 0.250012618f;
+    p = p * r + 0.333339679f;
+    return static_cast<float>(exponent) * 0.69314718f + (r - 0.5f * square + r * square * p);
 }
 
-// sums(b) += factor (F(counts(b) + more) - F(counts(b))), written as more log(n + more) + n log(1 + more / n): no large numbers
-// are subtracted.
+// sums(b) += F(counts(b) + more) - F(counts(b)); values(b) = F(counts(b)).
 CORATE_FOR_EACH_PROCESSOR
-void add_growth(float* sums, const int32_t* counts, float more, float factor, size_t size) {
+void add_growth(float* sums, const int32_t* counts, const float* values, float more, size_t size) {
     for (size_t b = 0; b < size; ++b) {
-        const float n = static_cast<float>(counts[b]);
-        const float grown = n + more, at_least_one = n < 1.0f ? 1.0f : n;
-        sums[b] += factor * (more * fast_log(grown) + n * fast_log(1.0f + more / at_least_one));
+        const float grown = static_cast<float>(counts[b]) + more;
+        sums[b] += grown * fast_log(grown) - values[b];
     }
 }
 
 // What one thread needs to propose a move.
 struct Scratch {
-    explicit Scratch(size_t stride) : before(stride), after(stride), row(stride), sums(stride) {}
+    explicit Scratch(size_t stride) : before(stride), after(stride), row(stride), row_values(stride), sums(stride) {}
 
     std::vector<int32_t> before, after;  // how often a class stands before and after the word, itself left out
     std::vector<int32_t> left, right;    // the classes that do
-    std::vector<int32_t> row;
+    std::vector<int32_t> row;            // a row of a table without the word
+    std::vector<float> row_values;
     std::vector<int32_t> once;  // numbers of table rows whose class occurs once beside the word
     Tiles sums;
     int64_t twice = 0;  // how often the word follows itself
@@ -82,6 +89,7 @@ class Exchange {
           stride_((n_contexts_ + 31) / 32 * 32),
           follows_(n_contexts_ * stride_),
           precedes_(n_contexts_ * stride_),
+          values_(2 * n_contexts_ * stride_),
           gains_(2 * n_contexts_ * stride_),
           sizes_(stride_) {
         for (int32_t& c : classes_) c = c < 0 ? rest_ : c;
@@ -157,12 +165,13 @@ class Exchange {
 
     size_t cell(int32_t row, int32_t column) const { return at(row) * stride_ + at(column); }
 
-    // Sets the gain of one more (g, h) in both tables.
+    // Sets what is derived from N(g, h), in both tables.
     void renew(int32_t g, int32_t h) {
         const int64_t n = follows_[cell(g, h)];
-        const float gain = static_cast<float>(n_log_n_(n + 1) - n_log_n_(n));
-        gains_[cell(g, h)] = gain;
-        gains_[n_contexts_ * stride_ + cell(h, g)] = gain;
+        const double value = n_log_n_(n), grown = n_log_n_(n + 1);
+        const size_t here = cell(g, h), there = n_contexts_ * stride_ + cell(h, g);
+        values_[here] = values_[there] = static_cast<float>(value);
+        gains_[here] = gains_[there] = static_cast<float>(grown - value);
     }
 
     // Counts the classes beside a word.
@@ -201,9 +210,10 @@ class Exchange {
         for (const int32_t g : s.right)
             if (s.after[at(g)] == 1 && g != own) s.once.push_back(static_cast<int32_t>(n_contexts_) + g);
         sum_rows(s.sums.data(), rows_.data(), s.once.data(), nullptr, s.once.size(), stride_);
-        add_side(own, s.left, s.before, s.after, follows_, s);
-        add_side(own, s.right, s.after, s.before, precedes_, s);
-        add_growth(s.sums.data(), sizes_.data(), static_cast<float>(s.total), -2.0f, n_classes_);
+        add_side(own, s.left, s.before, s.right, s.after, follows_, values_.data(), s);
+        add_side(own, s.right, s.after, s.left, s.before, precedes_, values_.data() + n_contexts_ * stride_, s);
+        for (size_t b = 0; b < n_classes_; ++b)
+            s.sums[b] -= static_cast<float>(2.0 * (n_log_n_(sizes_[b] + s.total) - n_log_n_(sizes_[b])));
         // Where the word stands beside class b itself, all of it adds to the one count N(b, b).
         auto correct = [&](int32_t b) {
             const int64_t n = follows_[cell(b, b)], x = s.before[at(b)], y = s.after[at(b)];
@@ -217,19 +227,27 @@ class Exchange {
             if (s.after[at(b)] > 0) correct(b);
     }
 
-    // Adds the gains of the classes on one side that occur more than once. A row of the own class still has the word in it, as
+    // Adds the gains of the classes on one side that occur more than once. The row of the own class still counts the word, as
     // the neighbour of what stands on its other side.
     void add_side(int32_t own, const std::vector<int32_t>& found, const std::vector<int32_t>& counts,
-                  const std::vector<int32_t>& other_side, const std::vector<int32_t>& table, Scratch& s) const {
+                  const std::vector<int32_t>& found_there, const std::vector<int32_t>& counts_there,
+                  const std::vector<int32_t>& table, const float* table_values, Scratch& s) const {
         for (const int32_t g : found) {
+            if (counts[at(g)] == 1 && g != own) continue;
             const int32_t* row = table.data() + at(g) * stride_;
+            const float* values = table_values + at(g) * stride_;
             if (g == own) {
-                for (size_t b = 0; b < n_classes_; ++b) s.row[b] = std::max(0, row[b] - other_side[b]);
+                std::copy_n(row, n_classes_, s.row.begin());
+                std::copy_n(values, n_classes_, s.row_values.begin());
+                for (const int32_t b : found_there) {
+                    if (b >= boundary_ || b == own) continue;
+                    s.row[at(b)] -= counts_there[at(b)];
+                    s.row_values[at(b)] = static_cast<float>(n_log_n_(s.row[at(b)]));
+                }
                 row = s.row.data();
-            } else if (counts[at(g)] == 1) {
-                continue;
+                values = s.row_values.data();
             }
-            add_growth(s.sums.data(), row, static_cast<float>(counts[at(g)]), 1.0f, n_classes_);
+            add_growth(s.sums.data(), row, values, static_cast<float>(counts[at(g)]), n_classes_);
         }
     }
 
@@ -262,7 +280,7 @@ class Exchange {
     int32_t boundary_, rest_;
     size_t n_contexts_, stride_;
     std::vector<int32_t> follows_, precedes_;  // N(row, column), and N(column, row)
-    Tiles gains_;                              // F(n + 1) - F(n) of both
+    Tiles values_, gains_;                     // F(n) and F(n + 1) - F(n) of both, one after the other
     std::vector<const float*> rows_;
     std::vector<int32_t> sizes_;
     NLogN n_log_n_;
@@ -274,9 +292,13 @@ void NeighbourArrays::check(size_t n_words) const {
     if (offsets.size() != n_words + 1 || words.size() != counts.size())
         throw std::invalid_argument("neighbours disagree with the number of words");
     check_offsets(offsets, words.size(), "neighbour offsets and words disagree");
-    for (size_t i = 0; i < words.size(); ++i)
+    int64_t total = 0;
+    for (size_t i = 0; i < words.size(); ++i) {
         if (words[i] < 0 || static_cast<size_t>(words[i]) > n_words || counts[i] < 1)
             throw std::invalid_argument("a neighbour is not a word, or its count is not positive");
+        total += counts[i];
+    }
+    if (total > kMostTokens) throw std::invalid_argument("too many tokens for counts of 32 bits");
 }
 
 WordPairs count_neighbours(std::span<const int32_t> words, std::span<const int64_t> sentences, size_t n_words) {
@@ -319,9 +341,9 @@ PassResult exchange_classes(const NeighbourArrays& before, const NeighbourArrays
                             size_t n_classes, size_t threads) {
     Exchange exchange(before, after, classes, n_classes);
     const size_t n_words = classes.size();
-    Team team(useful_threads(threads, (n_words + kBatch - 1) / kBatch));
-    std::vector<Scratch> scratch;
-    for (size_t t = 0; t < threads; ++t) scratch.emplace_back(exchange.stride());
+    const size_t useful = useful_threads(threads, n_words / kBatch);
+    Team team(useful);
+    std::vector<Scratch> scratch(useful, Scratch(exchange.stride()));
     std::vector<int32_t> proposed(kBatch);
     PassResult result;
     for (size_t start = 0; start < n_words;) {

@@ -92,7 +92,8 @@ def train(
         typer.Option(
             min=2,
             metavar="N",
-            help="The number of word classes that --raw learns; can be given several times. Default: 32 and 128.",
+            help="The number of word classes that --raw learns; can be given several times. Default: 32, 64, 128 and "
+            "256.",
         ),
     ] = None,
     held_out: Annotated[

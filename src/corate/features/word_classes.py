@@ -33,9 +33,11 @@ __all__ = ["CLASSES", "RawText", "class_templates", "learn_word_classes", "word_
 #: Unlabelled text: files, or sentences that have been read.
 RawText = str | os.PathLike[str] | Corpus | Sequence[str | os.PathLike[str] | Corpus]
 
-#: The number of classes of :func:`word_classes`, and the numbers that training uses as features, if none is given.
+#: The number of classes of :func:`word_classes`, if it is not given.
 CLASSES = 256
-FEATURE_CLASSES = (32, 128)
+#: Training learns the classes several times, with these numbers. Few classes say something about every word, many
+#: classes say more about frequent words, and the weights of the features decide what counts.
+FEATURE_CLASSES = (32, 64, 128, 256)
 #: More classes need much memory: the tables have a number for each pair of them.
 MOST_CLASSES = 4096
 
@@ -83,7 +85,9 @@ def class_templates(
     threads: int = 1,
     progress: OnProgress = ignore_progress,
 ) -> tuple[tuple[Template, ...], dict[str, Any]]:
-    """Templates with the class of a word and of its neighbours, learned from raw text and the words of a corpus.
+    """Templates with the classes of a word, learned from raw text and the words of a corpus.
+
+    The classes of the neighbours are in templates too, for the smallest number of classes.
 
     Also returns what was learned from, for the record of a model: numbers of sentences, tokens, words and classes.
     """
@@ -94,10 +98,11 @@ def class_templates(
     corpora = [text if isinstance(text, Corpus) else read_unlabelled(text) for text in given]
     numbers = classes if classes is None or isinstance(classes, Sequence) else [classes]
     lexicons, facts = learn_word_classes([corpus, *corpora], numbers, threads=threads, progress=progress)
+    coarsest = min(lexicons, key=lambda lexicon: len(lexicon.classes))
     templates = [
         Template((Atom(WordFunction("map", 1, lexicon.name.split()[1], lexicon), column.name, offset),))
         for lexicon in lexicons
-        for offset in (-1, 0, 1)
+        for offset in ((-1, 0, 1) if lexicon is coarsest else (0,))
     ]
     return tuple(templates), facts
 
@@ -120,12 +125,14 @@ def learn_word_classes(
 def write_word_classes(lexicon: Lexicon) -> str:
     """The text of a file that ``map(word[0], FILE, lower)`` reads: a word and its class per line.
 
+    Words with white space at an end, such as a no-break space, are omitted: the file could not be read back.
+
     >>> write_word_classes(Lexicon.of("map classes", {"cat": "0", "dog": "0", "ran": "1"}))
     'cat\\t0\\ndog\\t0\\nran\\t1\\n'
     """
     names = lexicon.classes.to_list()
     pairs = zip(lexicon.keys.to_list(), lexicon.values.tolist(), strict=True)
-    return "".join(f"{word}\t{names[c]}\n" for word, c in pairs)
+    return "".join(f"{word}\t{names[c]}\n" for word, c in pairs if word and word == word.strip())
 
 
 @dataclass(frozen=True, eq=False)

@@ -118,7 +118,7 @@ def train(
             Other methods use the preset ``"ner"`` if labels are spans, else ``"pos"``.
         raw: text without labels: a file, a corpus, or several. Word classes are learned from it and from the words of
             the corpus. The classes of a word and of its neighbours are additional features.
-        raw_classes: the number of word classes, or several numbers. By default, 32 and 128.
+        raw_classes: the number of word classes, or several numbers. By default, 32, 64, 128 and 256.
         held_out: sentences for tuning and early stopping. They are never trained on. Without them, empirical scores
             are tuned on parts of the corpus that are counted afterwards.
         init: a tagger, or its file, to train further. Its features are kept, and training starts from its weights.
