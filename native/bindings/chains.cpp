@@ -47,11 +47,14 @@ void bind_chains(nb::module_& m) {
         .def(
             "pass_over",
             [](const Chains& chains, const InOut<float>& state, const In<int64_t>& order, const In<float>& decay, float rate,
-               size_t batch, size_t threads) {
-                return unlocked([&] { return chains.pass(writable(state), view(order), view(decay), rate, batch, threads); });
+               size_t batch, size_t threads, bool adaptive) {
+                return unlocked(
+                    [&] { return chains.pass(writable(state), view(order), view(decay), rate, batch, threads, adaptive); });
             },
             nb::arg("state"), nb::arg("order"), nb::arg("decay"), nb::arg("rate"), nb::arg("batch"), nb::arg("threads"),
-            "Run one pass of AdaGrad in place. Returns the sum of the losses, each measured before its step.")
+            nb::arg("adaptive") = true,
+            "Run one pass of AdaGrad, or of gradient descent unless adaptive, in place. Returns the sum of the losses, each "
+            "measured before its step.")
         .def(
             "perceptron",
             [](const Chains& chains, const InOut<float>& state, const In<int64_t>& order, double time, double step) {

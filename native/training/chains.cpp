@@ -63,7 +63,7 @@ double Chains::objective(const double* weights, double precision, double* gradie
 }
 
 double Chains::pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate,
-                    size_t batch, size_t threads) const {
+                    size_t batch, size_t threads, bool adaptive) const {
     check_pass(state, order, batch);
     const size_t features = 1 + edge_features() + nodes_->slots.n_features();
     if (decay.size() != features + (triples_.empty() ? 0 : 1)) throw std::invalid_argument("decay and features disagree");
@@ -74,7 +74,10 @@ double Chains::pass(std::span<float> state, std::span<const int64_t> order, std:
     Team team(useful_threads(threads, std::min(batch, order.size())));
     auto step = [&](size_t at, float shrink, float r) {
         float* pair = w + 2 * at;
-        adagrad_step(pair, r + shrink * pair[0], rate);
+        if (adaptive)
+            adagrad_step(pair, r + shrink * pair[0], rate);
+        else
+            pair[0] -= rate * (r + shrink * pair[0]);
     };
     for (size_t start = 0; start < order.size(); start += batch) {
         const size_t count = std::min(batch, order.size() - start);

@@ -39,9 +39,10 @@ class Chains : public ChainBatches {
     double objective(const double* weights, double precision, double* gradient, size_t threads, bool exact) const;
     // One pass of AdaGrad over sentences in the given order, as in maxent.h. `decay` holds the prior's share in one visit: of T
     // in each sentence (if all labels are candidates), of each edge feature, of each node feature, and of any triple. `state`
-    // holds each weight and the sum of its squared gradients. Returns the sum of the losses, each measured before its step.
+    // holds each weight and the sum of its squared gradients. Unless `adaptive`, steps are those of gradient descent, W -= rate g.
+    // Returns the sum of the losses, each measured before its step.
     double pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate, size_t batch,
-                size_t threads) const;
+                size_t threads, bool adaptive = true) const;
     // Steps of the averaged perceptron, sentence by sentence. `state` holds (W, C) of each weight. At time t, as a share of the
     // whole run, W -= residual and C -= t residual, so W - C / t is the average of all W so far. Returns the number of
     // mislabelled tokens of each sentence.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from corate.errors import DataError
-from corate.optimize.lbfgs import Minimum, Step, lbfgs
+from corate.optimize.lbfgs import Minimum, Search, Step, lbfgs
 from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
 
 F64 = NDArray[np.float64]
@@ -105,6 +105,49 @@ def test_an_interrupt_before_anything_is_reached_is_raised() -> None:
         lbfgs(objective, np.zeros(3))
 
 
+@pytest.mark.parametrize("search", ["interpolation", "backtracking", "weak backtracking"])
+@pytest.mark.parametrize("units", [None, np.array([10.0, 1.0, 0.05])])
+@pytest.mark.parametrize("memory", [1, 8])
+def test_lbfgs_finds_the_minimum_with_every_search_scale_and_memory(search: Search, units: F64, memory: int) -> None:
+    found = lbfgs(
+        bowl, np.zeros(3), iterations=200, tolerance=0.0, epsilon=1e-7, search=search, units=units, memory=memory
+    )
+    np.testing.assert_allclose(found.weights, CENTRE, atol=1e-5)
+    assert found.stopped == "gradient"
+    assert found.value == bowl(found.weights)[0]
+
+
+@pytest.mark.parametrize("c1", [0.0, 0.5])
+def test_lbfgs_says_why_it_stops(c1: float) -> None:
+    told: list[Step] = []
+
+    def run(**options: Any) -> str:
+        told.clear()
+        return lbfgs(logistic(), np.zeros(12), c1=c1, progress=lambda step: not told.append(step), **options).stopped
+
+    assert run(iterations=3) == "iterations"
+    assert len(told) == 3
+    assert run(tolerance=0.5, period=2) == "improvement"
+    assert len(told) >= 2
+    assert told[-3].value - told[-1].value < 0.5 * told[-1].value if len(told) > 2 else True
+    assert run(epsilon=0.05, period=0, tolerance=1.0) == "gradient"
+    last = told[-1]
+    assert last.gradient_norm <= 0.05 * max(1.0, last.norm) < told[-2].gradient_norm
+    assert last.norm == pytest.approx(np.linalg.norm(last.weights))
+
+
+def test_lbfgs_stops_if_no_trial_of_a_search_gains() -> None:
+    calls = 0
+
+    def objective(x: F64) -> tuple[float, F64]:
+        nonlocal calls
+        calls += 1
+        return float(calls), np.ones(2)
+
+    found = lbfgs(objective, np.zeros(2), trials=4)
+    assert (found.stopped, found.value, calls) == ("search", 1.0, 5)
+
+
 # -- absolute weights -------------------------------------------------------------------------------------------------
 
 numbers = st.floats(-5, 5)
@@ -141,7 +184,10 @@ def logistic(seed: int = 0, n: int = 60, features: int = 12) -> Callable[[F64], 
 
 @pytest.mark.parametrize("c1", [0.0, 0.3, 2.0, 8.0, 1000.0])
 @pytest.mark.parametrize("start", [0.0, 1.0])
-def test_lbfgs_with_absolute_weights_finds_the_optimum_that_split_weights_have(c1: float, start: float) -> None:
+@pytest.mark.parametrize("scaled", [False, True])
+def test_lbfgs_with_absolute_weights_finds_the_optimum_that_split_weights_have(
+    c1: float, start: float, scaled: bool
+) -> None:
     """x = p - q with p, q >= 0 makes the problem smooth: a bounded optimiser is its oracle."""
     objective, n = logistic(), 12
 
@@ -150,7 +196,8 @@ def test_lbfgs_with_absolute_weights_finds_the_optimum_that_split_weights_have(c
         return value + c1 * float(pq.sum()), np.concatenate([gradient, -gradient]) + c1
 
     oracle = minimize(split, np.zeros(2 * n), jac=True, method="L-BFGS-B", bounds=[(0, None)] * (2 * n), tol=1e-14)
-    found = lbfgs(objective, np.full(n, start), c1=c1, iterations=1000, tolerance=1e-13).weights
+    units = np.geomspace(0.2, 5.0, n) if scaled else None
+    found = lbfgs(objective, np.full(n, start), c1=c1, iterations=1000, tolerance=1e-13, units=units).weights
     expected = oracle.x[:n] - oracle.x[n:]
     assert objective(found)[0] + c1 * np.abs(found).sum() == pytest.approx(oracle.fun, rel=1e-6)
     np.testing.assert_allclose(found, expected, atol=5e-3)

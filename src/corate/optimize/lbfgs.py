@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from corate import _native
 from corate.errors import DataError
@@ -72,15 +71,17 @@ def lbfgs(
     memory: int = 6,
     search: Search = "interpolation",
     trials: int = 30,
+    units: F64 | None = None,
     progress: Progress = lambda step: True,
 ) -> Minimum:
     """Minimise ``objective(x) + c1 |x|_1`` by L-BFGS.
 
-    With ``c1 > 0``, a step stays within an orthant: a weight that would change its sign becomes zero, so many are zero
-    in the end (OWL-QN, Andrew and Gao 2007). The curvature is that of the weights that are not zero; the others move
-    down their slope (projected scaled subgradients, Schmidt 2010). OWL-QN takes the curvature of all weights, and omits
-    weights whose step does not point down their slope; that needs several times as many evaluations. A step that is too
-    long is halved.
+    With ``c1 > 0``, each step stays within an orthant, as in OWL-QN (Andrew and Gao 2007): a weight that would change
+    its sign becomes zero, and one that is zero moves only down its slope. In OWL-QN all weights move only down their
+    slope, which takes many more iterations. A step that is too long is halved.
+
+    ``units`` are the scales of the weights, all 1 by default: the search works on ``x / units``. Similar curvatures in
+    all these directions make it faster. Norms are those of the weights and their gradient.
 
     The search stops if ``period`` iterations together gain less than ``tolerance`` of the value (never if the period is
     0), if the norm of the gradient is at most ``epsilon`` times that of the weights, or of 1 if it is larger, or if
@@ -107,14 +108,18 @@ def lbfgs(
                 return Minimum(x, value, "improvement")
             if len(past) > iterations:
                 return Minimum(x, value, "iterations")
-            direction = curvature.solve(slope, None if c1 == 0 else np.flatnonzero(x))
+            direction = curvature.solve(slope) if units is None else units * curvature.solve(units * slope)
             np.negative(direction, out=direction)
+            if c1 > 0:
+                direction[(x == 0) & (direction * slope >= 0)] = 0.0
             found = line.find(x, value, slope, direction, 1.0 if curvature.pairs else min(1.0, 1.0 / norm))
             if found is None:
                 return Minimum(x, value, "search")
             moved, value, there = found
             np.subtract(moved, x, out=step)
             np.subtract(there, gradient, out=change)
+            if units is not None:
+                step, change = step / units, change * units
             curvature.learn(step, change)
             x, gradient = moved, there
             past.append(value)
@@ -130,8 +135,6 @@ def lbfgs(
 
 #: A gradient with at most this norm is zero.
 _FLAT = 1e-12
-#: A pair has curvature if s y is more than this times y y.
-_BENT = 1e-10
 
 
 def _slope(x: F64, gradient: F64, c1: float) -> tuple[F64, float, float]:
@@ -236,50 +239,33 @@ class _Curvature:
 
     def learn(self, s: F64, y: F64) -> None:
         """Store a pair in place of the oldest. A pair without curvature is ignored."""
-        if _native.dot(s, y) <= _BENT * _native.dot(y, y):
+        if _native.dot(s, y) <= 1e-10 * _native.dot(y, y):
             return
         place = len(self.pairs) if len(self.pairs) < self.memory else self.pairs.pop(0)
         self.pairs.append(place)
         self.vectors[place], self.vectors[place + self.memory] = s, y
         self.fresh += [place, place + self.memory]
 
-    def solve(self, v: F64, some: NDArray[np.int64] | None = None) -> F64:
-        """The inverse Hessian times a vector; with ``some``, that of these variables, and a multiple of v elsewhere."""
+    def solve(self, v: F64) -> F64:
+        """The inverse Hessian times a vector."""
         if not self.pairs:
             return np.array(v)
-        if some is not None:
-            rows, part = self.vectors.take(some, axis=1), v[some]
-            with_v, *products = _native.inner_products(rows, part, range(2 * self.memory))
-            scale, own, share = self._shares(np.array(products), with_v)
-            found = scale * v
-            found[some] = _native.combination(rows, share, part, own)
-            return found
+        m, inner = self.memory, self.inner
         # All products in one pass over the vectors, which do not fit into a cache.
         with_v, *with_fresh = _native.inner_products(self.vectors, v, self.fresh)
         for at, products in zip(self.fresh, with_fresh, strict=True):
-            self.inner[at] = self.inner[:, at] = products
+            inner[at] = inner[:, at] = products
         self.fresh = []
-        _, own, share = self._shares(self.inner, with_v)
-        return _native.combination(self.vectors, share, v, own)
-
-    def _shares(self, inner: F64, with_v: F64) -> tuple[float, float, F64]:
-        """The scale of the inverse Hessian, and its product with v: own * v plus the vectors weighted by the shares.
-
-        Takes the inner products of the vectors with each other, and with v.
-        """
-        m = self.memory
-        pairs = [i for i in self.pairs if inner[i, i + m] > _BENT * inner[i + m, i + m]]
+        # The result is own * v plus the vectors weighted by `share`.
         own, share = 1.0, np.zeros(2 * m)
-        if not pairs:
-            return own, own, share
         first: dict[int, float] = {}
-        for i in reversed(pairs):
+        for i in reversed(self.pairs):
             first[i] = (share @ inner[i] + own * with_v[i]) / inner[i, i + m]
             share[i + m] -= first[i]
-        last = pairs[-1]
+        last = self.pairs[-1]
         scale = inner[last, last + m] / inner[last + m, last + m]
         own, share = own * scale, share * scale
-        for i in pairs:
+        for i in self.pairs:
             second = (share @ inner[i + m] + own * with_v[i + m]) / inner[i, i + m]
             share[i] += first[i] - second
-        return float(scale), float(own), share
+        return _native.combination(self.vectors, share, v, own)

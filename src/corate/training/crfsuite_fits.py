@@ -1,0 +1,247 @@
+"""CRFsuite's training algorithms: from a problem and parameters to weights, with a report of every iteration."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate.optimize.lbfgs import Search, Step, lbfgs
+from corate.optimize.stochastic import AveragedPerceptron, CorrectMistakes
+from corate.training.crfsuite_options import UNLIMITED
+from corate.training.crfsuite_problem import CrfsuiteProblem
+from corate.types import F32, F64, Ids
+
+__all__ = ["FITS", "Iteration", "Report"]
+
+#: A pass of gradient descent has this many parts with the same step size.
+PARTS = 20
+#: Sentences whose gradients gradient descent adds up before it changes weights.
+BATCH = 1
+
+SEARCHES: dict[str, Search] = {
+    "MoreThuente": "interpolation",
+    "Backtracking": "weak backtracking",
+    "StrongBacktracking": "backtracking",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Iteration:
+    """An iteration of an algorithm. What the algorithm does not have is None.
+
+    ``loss`` is the objective of lbfgs and l2sgd, the sum of the shares of wrong labels of averaged-perceptron, and the
+    sum of the costs of passive-aggressive. ``held_out`` has the best label of each held-out token.
+    """
+
+    number: int
+    loss: float
+    feature_norm: float
+    seconds: float
+    error_norm: float | None = None
+    active_features: int | None = None
+    linesearch_trials: int | None = None
+    linesearch_step: float | None = None
+    improvement: float | None = None
+    learning_rate: float | None = None
+    updates: int | None = None
+    held_out: Ids | None = None
+
+
+@dataclass
+class Report:
+    """Tells about iterations."""
+
+    on_iteration: Callable[[Iteration], None] | None
+    labels_of: Callable[[F32], Ids] | None
+    number: int = 0
+    loss: float = 0.0
+    begun: float = field(default_factory=time.perf_counter)
+
+    def __call__(self, loss: float, weights: F32 | F64, **numbers: Any) -> None:
+        """An iteration is done."""
+        self.number, self.loss = self.number + 1, loss
+        if self.on_iteration is None:
+            return
+        seconds = time.perf_counter() - self.begun
+        norm = float(np.linalg.norm(weights.astype(np.float64, copy=False)))
+        if "error_norm" in numbers:
+            numbers["active_features"] = int(np.count_nonzero(weights))
+        held_out = None if self.labels_of is None else self.labels_of(weights.astype(np.float32, copy=False))
+        self.on_iteration(Iteration(self.number, loss, norm, seconds, held_out=held_out, **numbers))
+        self.begun = time.perf_counter()
+
+
+def _fit_lbfgs(problem: CrfsuiteProblem, p: Mapping[str, Any], seed: int, report: Report) -> tuple[F32, str]:
+    def progress(step: Step) -> bool:
+        search = {"linesearch_trials": step.trials, "linesearch_step": step.scale}
+        report(step.value, step.weights, error_norm=step.gradient_norm, **search)
+        return True
+
+    found = lbfgs(
+        lambda weights: problem.chains.objective(weights, 2.0 * p["c2"], problem.threads),
+        np.zeros(problem.chains.size),
+        c1=p["c1"],
+        iterations=p["max_iterations"] or UNLIMITED,
+        tolerance=p["delta"],
+        period=p["period"],
+        epsilon=p["epsilon"],
+        memory=p["num_memories"],
+        search=SEARCHES[p["linesearch"]],
+        trials=p["max_linesearch"],
+        units=None if p["c1"] == 0 else problem.units(),
+        progress=progress,
+    )
+    report.loss = found.value
+    reasons = {"gradient": "convergence", "improvement": "criterion"}
+    return found.weights.astype(np.float32), reasons.get(found.stopped, found.stopped)
+
+
+#: One pass: its loss, the weights after it, and what else is told about it.
+_Pass = Callable[[], tuple[float, F32, dict[str, Any]]]
+
+
+def _fit_passes(
+    problem: CrfsuiteProblem, one_pass: _Pass, passes: int, enough: Callable[[float], bool], report: Report
+) -> tuple[F32, str]:
+    """Make passes until the loss of one is enough. Ctrl-C keeps the weights of the last complete pass."""
+    weights = np.zeros(problem.chains.size, np.float32)
+    try:
+        while report.number < passes:
+            loss, weights, numbers = one_pass()
+            report(loss, weights, **numbers)
+            if enough(loss):
+                return weights, "criterion"
+    except KeyboardInterrupt:
+        if report.number == 0:
+            raise
+        return weights, "interrupted"
+    return weights, "iterations"
+
+
+class _Descent:
+    """Stochastic gradient descent. After t of n sentences, the step size is rate / (1 + 2 c2 / n * rate * t)."""
+
+    def __init__(self, problem: CrfsuiteProblem, c2: float, seed: int, rate: float) -> None:
+        self.problem, self.c2, self.seed, self.rate = problem, c2, seed, rate
+        self.n = len(problem.sentences)
+        visits = np.maximum(problem.visits(), 1)
+        self.decay = np.concatenate([[2.0 * c2 / self.n], 2.0 * c2 / visits]).astype(np.float32)
+        self.state, self.done = np.zeros(2 * problem.chains.size, np.float32), 0
+
+    @property
+    def rate_now(self) -> float:
+        """The step size after the sentences so far."""
+        return self.rate / (1.0 + 2.0 * self.c2 / self.n * self.rate * self.done)
+
+    @property
+    def weights(self) -> F32:
+        """The current weights."""
+        return np.array(self.state[::2])
+
+    def make_pass(self, sentences: NDArray[np.int64]) -> float:
+        """Make steps for sentences. Returns the objective: the sum of their losses before each step, and the prior."""
+        order = np.random.default_rng([self.seed, self.done]).permutation(sentences)
+        loss = 0.0
+        for part in np.array_split(order, min(PARTS, len(order))):
+            loss += self.loss_of(self.state, part, self.rate_now)
+            self.done += len(part)
+        return loss + self.prior()
+
+    def loss_of(self, state: F32, sentences: NDArray[np.int64], rate: float = 0.0) -> float:
+        """The loss of sentences, with steps of this size from each to the next."""
+        threads = self.problem.threads
+        return self.problem.chains.pass_over(state, sentences, self.decay, rate, BATCH, threads, adaptive=False)
+
+    def prior(self) -> float:
+        """c2 |w|^2."""
+        return self.c2 * float(np.square(self.state[::2], dtype=np.float64).sum())
+
+
+def _fit_l2sgd(problem: CrfsuiteProblem, p: Mapping[str, Any], seed: int, report: Report) -> tuple[F32, str]:
+    period = p["period"]
+    run = _Descent(problem, p["c2"], seed, _calibrated_rate(problem, p, seed))
+    losses: list[float] = []
+
+    def one_pass() -> tuple[float, F32, dict[str, Any]]:
+        loss = run.make_pass(problem.sentences)
+        losses.append(loss)
+        numbers = {"learning_rate": run.rate_now, "updates": run.done}
+        if len(losses) > period:
+            numbers["improvement"] = (losses[-1 - period] - loss) / loss
+        return loss, run.weights, numbers
+
+    def enough(loss: float) -> bool:
+        return len(losses) > period and bool(losses[-1 - period] - loss < p["delta"] * loss)
+
+    return _fit_passes(problem, one_pass, p["max_iterations"], enough, report)
+
+
+def _calibrated_rate(problem: CrfsuiteProblem, p: Mapping[str, Any], seed: int) -> float:
+    """The step size with the lowest loss after a pass over some sentences. Larger ones are tried first."""
+    some = max(1, int(p["calibration.samples"]))
+    sample = np.random.default_rng(seed).permutation(problem.sentences)[:some]
+
+    def loss_after(rate: float) -> float:
+        run = _Descent(problem, p["c2"], seed, rate)
+        run.make_pass(sample)
+        return run.loss_of(run.state, sample) + len(sample) / run.n * run.prior()
+
+    first, factor, left = p["calibration.eta"], p["calibration.rate"], p["calibration.max_trials"]
+    initial, candidates = loss_after(0.0), 0
+    best = np.inf, first
+    for rate, change in ((first, factor), (first / factor, 1 / factor)):
+        while left > 0 and candidates < p["calibration.candidates"]:
+            loss = loss_after(rate)
+            better, useful = loss < best[0], loss < initial
+            best = (loss, rate) if better else best
+            left, candidates = left - 1, candidates + useful
+            if not better and (useful or change > 1):
+                break
+            rate *= change
+    return float(best[1])
+
+
+def _fit_perceptron(problem: CrfsuiteProblem, p: Mapping[str, Any], seed: int, report: Report) -> tuple[F32, str]:
+    lengths = np.diff(problem.offsets).astype(np.float32)
+
+    def steps(state: F32, order: NDArray[np.int64], time: float, step: float) -> F32:
+        return problem.chains.perceptron(state, order, time, step) / lengths[order]
+
+    return _fit_mistakes(problem, p, steps, seed, report)
+
+
+def _fit_passive_aggressive(
+    problem: CrfsuiteProblem, p: Mapping[str, Any], seed: int, report: Report
+) -> tuple[F32, str]:
+    rule = p["type"], p["c"], p["error_sensitive"]
+
+    def steps(state: F32, order: NDArray[np.int64], time: float, step: float) -> F32:
+        return problem.chains.passive_aggressive(state, order, time, step, *rule)
+
+    return _fit_mistakes(problem, p, steps, seed, report)
+
+
+def _fit_mistakes(
+    problem: CrfsuiteProblem, p: Mapping[str, Any], steps: CorrectMistakes, seed: int, report: Report
+) -> tuple[F32, str]:
+    n = len(problem.sentences)
+    run = AveragedPerceptron.of(steps, problem.sentences, np.zeros(problem.chains.size, np.float32), seed, skip=False)
+
+    def one_pass() -> tuple[float, F32, dict[str, Any]]:
+        loss = run.pass_once() * n
+        return loss, run.weights if p.get("averaging", True) else run.state[::2].copy(), {}
+
+    return _fit_passes(problem, one_pass, p["max_iterations"], lambda loss: loss < p["epsilon"] * n, report)
+
+
+FITS: dict[str, Callable[[CrfsuiteProblem, Mapping[str, Any], int, Report], tuple[F32, str]]] = {
+    "lbfgs": _fit_lbfgs,
+    "l2sgd": _fit_l2sgd,
+    "averaged-perceptron": _fit_perceptron,
+    "passive-aggressive": _fit_passive_aggressive,
+}
