@@ -106,8 +106,8 @@ def test_an_interrupt_before_anything_is_reached_is_raised() -> None:
 
 
 @pytest.mark.parametrize("search", ["interpolation", "backtracking", "weak backtracking"])
-@pytest.mark.parametrize("units", [None, np.array([10.0, 1.0, 0.05])])
-@pytest.mark.parametrize("memory", [1, 8])
+@pytest.mark.parametrize("units", [None, np.array([3.0, 1.0, 0.5])])
+@pytest.mark.parametrize("memory", [2, 8])
 def test_lbfgs_finds_the_minimum_with_every_search_scale_and_memory(search: Search, units: F64, memory: int) -> None:
     found = lbfgs(
         bowl, np.zeros(3), iterations=200, tolerance=0.0, epsilon=1e-7, search=search, units=units, memory=memory

@@ -352,6 +352,14 @@ def test_training_says_why_it_ended(algorithm: str, params: dict[str, Any], reas
     assert tagger.record["loss"] == told[-1].loss
 
 
+@pytest.mark.parametrize("c1", [0.0, 0.2])
+def test_lbfgs_ends_without_any_criterion(c1: float) -> None:
+    """With the precision of float64 exhausted, no step gains anything."""
+    params = {"c1": c1, "epsilon": 0.0, "period": 0}
+    tagger = train_as_crfsuite(corpus_of(*random_data(13)), "lbfgs", params)
+    assert tagger.record["stopped"] in ("search", "convergence")
+
+
 @pytest.mark.parametrize("algorithm", ["lbfgs", "l2sgd", "ap", "pa"])
 def test_ctrl_c_keeps_the_last_complete_iteration(algorithm: str) -> None:
     corpus = corpus_of(*random_data(9))

@@ -50,7 +50,7 @@ class Minimum:
     """The weights that were reached, and why the search stopped.
 
     ``gradient``: its norm is small. ``improvement``: the last iterations gained little. ``iterations``: the maximum
-    was reached. ``search``: no step along the direction gains enough. ``progress``: it returned False.
+    was reached. ``search``: no step gains enough. ``progress``: it returned False.
     ``interrupted``: Ctrl-C.
     """
 
@@ -108,6 +108,8 @@ def lbfgs(
                 return Minimum(x, value, "improvement")
             if len(past) > iterations:
                 return Minimum(x, value, "iterations")
+            if len(past) > _IDLE and past[-1 - _IDLE] <= value:
+                return Minimum(x, value, "search")
             direction = curvature.solve(slope) if units is None else units * curvature.solve(units * slope)
             np.negative(direction, out=direction)
             if c1 > 0:
@@ -133,6 +135,8 @@ def lbfgs(
     return Minimum(x, value, "gradient")
 
 
+#: The search is over if this many iterations together gain nothing: the precision is exhausted.
+_IDLE = 5
 #: A gradient with at most this norm is zero.
 _FLAT = 1e-12
 

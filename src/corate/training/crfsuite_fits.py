@@ -18,6 +18,8 @@ from corate.types import F32, F64, Ids
 
 __all__ = ["FITS", "Iteration", "Report"]
 
+#: If this many iterations of L-BFGS together gain less than LEAST_GAIN of the loss, single precision is exhausted.
+STALL, LEAST_GAIN = 10, 1e-6
 #: A pass of gradient descent has this many parts with the same step size.
 PARTS = 20
 #: Sentences whose gradients gradient descent adds up before it changes weights.
@@ -77,28 +79,40 @@ class Report:
 
 
 def _fit_lbfgs(problem: CrfsuiteProblem, p: Mapping[str, Any], seed: int, report: Report) -> tuple[F32, str]:
-    def progress(step: Step) -> bool:
-        search = {"linesearch_trials": step.trials, "linesearch_step": step.scale}
-        report(step.value, step.weights, error_norm=step.gradient_norm, **search)
-        return True
+    """Minimise the objective in single precision and, if that is not enough to stop, from there in double precision."""
+    weights, limit = np.zeros(problem.chains.size), p["max_iterations"] or UNLIMITED
+    units = None if p["c1"] == 0 else problem.units()
+    for exact in (False, True):
+        losses: list[float] = []
 
-    found = lbfgs(
-        lambda weights: problem.chains.objective(weights, 2.0 * p["c2"], problem.threads),
-        np.zeros(problem.chains.size),
-        c1=p["c1"],
-        iterations=p["max_iterations"] or UNLIMITED,
-        tolerance=p["delta"],
-        period=p["period"],
-        epsilon=p["epsilon"],
-        memory=p["num_memories"],
-        search=SEARCHES[p["linesearch"]],
-        trials=p["max_linesearch"],
-        units=None if p["c1"] == 0 else problem.units(),
-        progress=progress,
-    )
-    report.loss = found.value
+        def objective(weights: F64, exact: bool = exact) -> tuple[float, F64]:
+            return problem.chains.objective(weights, 2.0 * p["c2"], problem.threads, exact)
+
+        def progress(step: Step, exact: bool = exact, losses: list[float] = losses) -> bool:
+            losses.append(step.value)
+            search = {"linesearch_trials": step.trials, "linesearch_step": step.scale}
+            report(step.value, step.weights, error_norm=step.gradient_norm, **search)
+            return exact or len(losses) <= STALL or losses[-1 - STALL] - step.value > LEAST_GAIN * step.value
+
+        found = lbfgs(
+            objective,
+            weights,
+            c1=p["c1"],
+            iterations=limit - report.number,
+            tolerance=p["delta"],
+            period=p["period"],
+            epsilon=p["epsilon"],
+            memory=p["num_memories"],
+            search=SEARCHES[p["linesearch"]],
+            trials=p["max_linesearch"],
+            units=units,
+            progress=progress,
+        )
+        weights, report.loss = found.weights, found.value
+        if found.stopped not in ("progress", "search"):
+            break
     reasons = {"gradient": "convergence", "improvement": "criterion"}
-    return found.weights.astype(np.float32), reasons.get(found.stopped, found.stopped)
+    return weights.astype(np.float32), reasons.get(found.stopped, found.stopped)
 
 
 #: One pass: its loss, the weights after it, and what else is told about it.
