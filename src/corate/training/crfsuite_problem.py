@@ -22,7 +22,7 @@ from corate.types import F32, F64, Csr, Ids
 __all__ = ["CrfsuiteProblem", "GeneratedFeatures"]
 
 #: The scale of a weight for L-BFGS is this power of 1 plus the number of tokens that it scores. On a third of conll2000
-#: with c1 = c2 = 0.1, after 100 iterations the objective is 0.6 % above its minimum; with scales of 1 it is 7 %.
+#: with c1 = c2 = 0.1, after 100 iterations the objective is 0.5 % above its minimum; that of OWL-QN is 1.7 %.
 UNIT_POWER = -0.2
 
 
