@@ -76,7 +76,8 @@ def test_options_are_frozen_and_can_be_compared_and_pickled() -> None:
 def test_the_signature_of_train_is_short() -> None:
     parameters = inspect.signature(corate.train).parameters
     assert list(parameters) == [
-        "corpus", "method", "features", "held_out", "init", "threads", "seed", "progress", "options",
+        "corpus", "method", "features", "raw", "raw_classes", "held_out", "init",
+        "threads", "seed", "progress", "options",
     ]  # fmt: skip
 
 

@@ -5,7 +5,8 @@ stands ``expected.json``: the labels and log-probabilities that each gave when i
 that every later version loads the files, tags the same with them, and trains them further.
 
 The files ``v1*`` were made by 0.1.0: ``v1.corate`` and ``v1-pooled.corate`` first, all others by this script. The files
-``v2-*`` are models of ready-made features whose names are joined with a colon, first made by 0.2.0.
+``v2-*`` were first made by 0.2.0: models of ready-made features whose names are joined with a colon, and models with
+label shares for unseen words.
 For a new version of the format, or a new kind of model, add a line to ``MODELS``, make the new files in an empty
 folder, and copy them here with their expectations.
 """

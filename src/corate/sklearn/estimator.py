@@ -18,6 +18,7 @@ from corate.corpus import Corpus
 from corate.errors import ConfigError, DataError
 from corate.evaluation.report import compare_labels
 from corate.features import FeatureSource
+from corate.features.word_classes import RawText
 from corate.model.tagger import Tagger
 from corate.sklearn.inputs import read_labels, read_like, read_sentences
 from corate.spans import are_spans
@@ -90,6 +91,8 @@ class SequenceTagger(BaseEstimator):
     Args:
         method: the name of the training method.
         features: a preset, a template file, a list of templates or a function, as in :func:`corate.train`.
+        raw: unlabelled text to learn word classes from, as in :func:`corate.train`.
+        raw_classes: the number of word classes, or several numbers.
         columns: the names of the columns, if tokens are rows of columns. By default ``word``, ``pos``, ``column2``...
         init: a tagger, or its file, to train further.
         threads: the number of threads, for training and predicting. The result does not depend on it.
@@ -100,6 +103,8 @@ class SequenceTagger(BaseEstimator):
     method: str = "polish"
     _: KW_ONLY
     features: FeatureSource = None
+    raw: RawText | None = None
+    raw_classes: int | Sequence[int] | None = None
     columns: Sequence[str] | None = None
     init: Tagger | str | os.PathLike[str] | None = None
     threads: int = 1
@@ -173,7 +178,8 @@ class SequenceTagger(BaseEstimator):
         held_out = None
         if X_dev is not None:
             held_out = read_like(X_dev, read_labels(y_dev, "y_dev"), [c.name for c in corpus.columns], n_features)
-        arguments = {"features": self.features, "init": self.init, "held_out": held_out}
+        text = {"raw": self.raw, "raw_classes": self.raw_classes}
+        arguments = {"features": self.features, "init": self.init, "held_out": held_out, **text}
         return self._learned(self._train(corpus, method, **arguments), n_features)
 
     @available_if(_can_learn_more)
