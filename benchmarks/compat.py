@@ -67,13 +67,13 @@ class Pair:
     """Both sides, which take turns."""
 
     def __init__(self, original: Side, corate: Side, rounds: int) -> None:
-        self.original, self.corate, self._rounds = original, corate, rounds
+        self.original, self.corate, self.rounds = original, corate, rounds
 
     def ask(self, question: str, *arguments: Any, rounds: int = 0) -> tuple[float, float, Labels, Labels]:
         """Median seconds of the original and of Corate, and their labels."""
         times: tuple[list[float], list[float]] = ([], [])
         labels: list[Labels] = [[], []]
-        for _ in range(rounds or self._rounds):
+        for _ in range(rounds or self.rounds):
             for i, side in enumerate((self.original, self.corate)):
                 seconds, labels[i] = side.ask(question, *arguments)
                 times[i].append(seconds)
@@ -111,9 +111,9 @@ def speed_rows(table: Table, pair: Pair, n: int) -> None:
 
 def thread_row(table: Table, pair: Pair, n: int) -> None:
     """Threads that share a tagger, each with all the work."""
-    one, _ = pair.corate.ask("usaddress_threads", n, 1)
-    two, labels = pair.corate.ask("usaddress_threads", n, 2)
-    _, eight = pair.corate.ask("usaddress_threads", n, 8)
+    rounds = [[pair.corate.ask("usaddress_threads", n, threads)[0] for threads in (1, 2)] for _ in range(pair.rounds)]
+    one, two = (statistics.median(seconds) for seconds in zip(*rounds, strict=True))
+    labels, eight = (pair.corate.ask("usaddress_threads", n, threads)[1] for threads in (1, 8))
     note = f"8 threads give {'the same' if eight == labels else 'OTHER'} labels"
     table.add(Row("2 threads on one tagger, times one thread", 2 * one / two, at_least=1.7, note=note, command=COMMAND))
 
