@@ -138,7 +138,7 @@ def package_rows(table: Table, pair: Pair, n: int) -> None:
 def add_same(table: Table, what: str, found: tuple[float, float, Labels, Labels]) -> None:
     """Add a row with the share of labels that are equal."""
     note = f"{found[0]:.2f} s and {found[1]:.2f} s"
-    table.add(Row(f"{what}, same", same(*found[2:]), "%", at_least=99.9, note=note, command=COMMAND))
+    table.add(Row(f"{what}, same", same(*found[2:]), "%", at_least=100.0, note=note, command=COMMAND))
 
 
 def f1(path: Path, labels: Labels) -> float:

@@ -22,7 +22,7 @@ __all__ = ["FITS", "Iteration", "Report"]
 STALL, LEAST_GAIN = 10, 1e-6
 #: A pass of gradient descent has this many parts with the same step size.
 PARTS = 20
-#: Sentences whose gradients gradient descent adds up before it changes weights.
+#: Mini-batch size of gradient descent, in sentences.
 BATCH = 1
 
 SEARCHES: dict[str, Search] = {
