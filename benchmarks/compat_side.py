@@ -10,13 +10,14 @@ import json
 import os
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from benchmarks.two_threads import on_threads, two_threads
 
 SIDES = ("original", "corate")
 
@@ -102,22 +103,20 @@ def usaddress_threads(n: int, threads: int) -> tuple[float, Labels]:
     import usaddress
 
     tag, features = usaddress.TAGGER.tag, usaddress_features(n)
-    found: list[Labels] = [[] for _ in range(threads)]
-
-    def work(place: int) -> None:
-        found[place] = [tag(sentence) for sentence in features]
-
-    def all_threads() -> None:
-        started = [threading.Thread(target=work, args=(place,)) for place in range(threads)]
-        for thread in started:
-            thread.start()
-        for thread in started:
-            thread.join()
-
-    seconds, _ = timed(all_threads)
-    if any(labels != found[0] for labels in found):
+    found: list[Labels] = []
+    seconds = on_threads(threads, lambda: found.append([tag(sentence) for sentence in features]))
+    if len(found) != threads or any(labels != found[0] for labels in found):
         raise SystemExit("threads that share a tagger gave different labels")
     return seconds, found[0]
+
+
+def usaddress_two_threads(n: int, seconds: float) -> tuple[float, float, str]:
+    """Two threads share a tagger: seconds of one call, the gain of the second thread, and a note."""
+    import usaddress
+
+    tag, features = usaddress.TAGGER.tag, usaddress_features(n)
+    found = two_threads(lambda: [tag(sentence) for sentence in features], seconds)
+    return found.seconds / n, found.times, found.note
 
 
 # -- other packages ---------------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import statistics
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,12 +20,11 @@ from typing import Any
 import pycrfsuite
 
 from benchmarks.tables import Row, Table, parser
+from benchmarks.two_threads import two_threads
 from benchmarks.us_addresses import addresses, columns
 
 COMMAND = "python -m benchmarks.ready_made"
 TRAINING, TEST, LENGTH = 3000, 3000, 10
-#: How often each of two threads tags all sentences: starting a thread must not count.
-REPEATS = 25
 #: The most iterations of L-BFGS, for both: the default of `standard`.
 ITERATIONS = 100
 
@@ -53,19 +51,6 @@ def each(call: Callable[[Any], object], sentences: Sequence[Any]) -> Callable[[]
             call(sentence)
 
     return all_of_them
-
-
-def on_threads(n: int, work: Callable[[], None]) -> Callable[[], None]:
-    """A function that does the work on each of `n` threads."""
-
-    def run() -> None:
-        threads = [threading.Thread(target=work) for _ in range(n)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-    return run
 
 
 def crfsuite_model(x: list[Any], y: list[list[str]], path: Path) -> None:
@@ -168,17 +153,16 @@ def one_thread(table: Table, tagger: Any, peer: Any, sentences: list[Any], secon
     )
 
 
-def two_threads(table: Table, name: str, tagger: Any, sentences: list[Any], seconds: float) -> None:
+def thread_row(table: Table, name: str, tagger: Any, sentences: list[Any], seconds: float) -> None:
     """A row of two threads that call one tagger."""
-    work = each(tagger.tag, sentences * REPEATS)
-    found = in_turn({"one": on_threads(1, work), "two": on_threads(2, work)}, seconds)
+    found = two_threads(each(tagger.tag, sentences), seconds)
     table.add(
         Row(
             f"2 threads call `tag` with {name}",
-            2 * found["one"] / found["two"],
+            found.times,
             "times one thread",
             at_least=1.7,
-            note=f"one thread: {1e6 * found['one'] / (REPEATS * sum(map(len, sentences))):.2f} us a token",
+            note=f"one thread: {1e6 * found.seconds / sum(map(len, sentences)):.2f} us a token; {found.note}",
             command=COMMAND,
         )
     )
@@ -201,14 +185,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         peer.open(str(path))
         of_ten = [s for s in test if len(s) == LENGTH]
         one_thread(table, tagger, peer, of_ten, given.seconds)
-    two_threads(table, f"dicts, {LENGTH} tokens", tagger, of_ten, given.seconds)
+    thread_row(table, f"dicts, {LENGTH} tokens", tagger, of_ten, given.seconds)
     prepared = [corate.ItemSequence(s) for s in of_ten]
-    two_threads(table, f"an ItemSequence, {LENGTH} tokens", tagger, prepared, given.seconds)
+    thread_row(table, f"an ItemSequence, {LENGTH} tokens", tagger, prepared, given.seconds)
     of_words = corate.train(corate.Corpus.from_sentences(made))
     words = [[w for w, _ in a] for a in other if len(a) == LENGTH]
-    two_threads(table, f"words, {LENGTH} tokens", of_words, words, given.seconds)
+    thread_row(table, f"words, {LENGTH} tokens", of_words, words, given.seconds)
     long = [[w for s in words[i : i + 5] for w in s] for i in range(0, len(words) - 5, 5)]
-    two_threads(table, f"words, {5 * LENGTH} tokens", of_words, long, given.seconds)
+    thread_row(table, f"words, {5 * LENGTH} tokens", of_words, long, given.seconds)
     table.finish()
 
 

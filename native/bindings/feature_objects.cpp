@@ -93,8 +93,9 @@ void FeatureReader::read_token(nb::handle token) {
 void FeatureReader::read_mapping(nb::handle mapping) {
     PyObject *key, *value;
     for (Py_ssize_t at = 0; PyDict_Next(mapping.ptr(), &at, &key, &value);) {
+        if (value == Py_False && !list_false_ && Py_TYPE(key) == &PyUnicode_Type) continue;
         const std::string_view name = text(key, "the name of a feature");
-        if (PyUnicode_Check(value)) {
+        if (Py_TYPE(value) == &PyUnicode_Type || PyUnicode_Check(value)) {
             out_.add(prefix_, name, text(value, "the value of the feature", name));
         } else if (value == Py_True) {
             out_.add(prefix_, name, 1.0f);
@@ -191,7 +192,7 @@ float FeatureReader::finite(std::string_view key, double value) const {
 std::string_view FeatureReader::text(nb::handle object, const char* what, std::string_view key) const {
     const auto subject = [&] { return what + (key.empty() && prefix_.empty() ? "" : " " + shown(full_name(key))); };
     Py_ssize_t size = 0;
-    if (PyUnicode_Check(object.ptr())) {
+    if (Py_TYPE(object.ptr()) == &PyUnicode_Type || PyUnicode_Check(object.ptr())) {
         if (const char* data = PyUnicode_AsUTF8AndSize(object.ptr(), &size)) return {data, static_cast<size_t>(size)};
         PyErr_Clear();
         refuse(subject() + " cannot be encoded as UTF-8: " + shown(object), false);
