@@ -71,17 +71,12 @@ def lbfgs(
     memory: int = 6,
     search: Search = "interpolation",
     trials: int = 30,
-    units: F64 | None = None,
     progress: Progress = lambda step: True,
 ) -> Minimum:
     """Minimise ``objective(x) + c1 |x|_1`` by L-BFGS, or by OWL-QN if ``c1 > 0`` (Andrew and Gao 2007).
 
     OWL-QN keeps each step within an orthant, and leaves many weights at zero: a weight that would change its sign
     becomes zero, and all weights move only down their slope. It always halves steps that are too long.
-
-    ``units`` are the scales of the weights, all 1 by default: the search works on ``x / units``. Similar curvatures in
-    all these directions make it faster. Norms are those of the weights and their gradient. With units, only a weight
-    that is zero must move down its slope in OWL-QN: that takes fewer iterations, but more where the scales are bad.
 
     The search stops if ``period`` iterations together gain less than ``tolerance`` of the value (never if the period is
     0), if the norm of the gradient is at most ``epsilon`` times that of the weights, or of 1 if it is larger, or if
@@ -110,19 +105,16 @@ def lbfgs(
                 return Minimum(x, value, "iterations")
             if len(past) > _IDLE and past[-1 - _IDLE] <= value:
                 return Minimum(x, value, "search")
-            direction = curvature.solve(slope) if units is None else units * curvature.solve(units * slope)
+            direction = curvature.solve(slope)
             np.negative(direction, out=direction)
             if c1 > 0:
-                upwards = direction * slope >= 0
-                direction[upwards if units is None else upwards & (x == 0)] = 0.0
+                direction[direction * slope >= 0] = 0.0
             found = line.find(x, value, slope, direction, 1.0 if curvature.pairs else min(1.0, 1.0 / norm))
             if found is None:
                 return Minimum(x, value, "search")
             moved, value, there = found
             np.subtract(moved, x, out=step)
             np.subtract(there, gradient, out=change)
-            if units is not None:
-                step, change = step / units, change * units
             curvature.learn(step, change)
             x, gradient = moved, there
             past.append(value)

@@ -81,7 +81,6 @@ class Report:
 def _fit_lbfgs(problem: CrfsuiteProblem, p: Mapping[str, Any], seed: int, report: Report) -> tuple[F32, str]:
     """Minimise the objective in single precision and, if that is not enough to stop, from there in double precision."""
     weights, limit = np.zeros(problem.chains.size), p["max_iterations"] or UNLIMITED
-    units = None if p["c1"] == 0 else problem.units()
     for exact in (False, True):
         losses: list[float] = []
 
@@ -105,7 +104,6 @@ def _fit_lbfgs(problem: CrfsuiteProblem, p: Mapping[str, Any], seed: int, report
             memory=p["num_memories"],
             search=SEARCHES[p["linesearch"]],
             trials=p["max_linesearch"],
-            units=units,
             progress=progress,
         )
         weights, report.loss = found.weights, found.value

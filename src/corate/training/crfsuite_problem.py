@@ -17,13 +17,9 @@ from corate.label_scores import EdgeScores, SparseRows
 from corate.model.chain import ChainModel
 from corate.model.tagger import Tagger
 from corate.ragged import offsets_of
-from corate.types import F32, F64, Csr, Ids
+from corate.types import F32, Csr, Ids
 
 __all__ = ["CrfsuiteProblem", "GeneratedFeatures"]
-
-#: The scale of a weight for L-BFGS is this power of 1 plus the number of tokens that it scores. On a third of conll2000
-#: with c1 = c2 = 0.1, after 100 iterations the objective is 0.5 % above its minimum; that of OWL-QN is 1.7 %.
-UNIT_POWER = -0.2
 
 
 @dataclass(frozen=True)
@@ -78,12 +74,6 @@ class CrfsuiteProblem:
     def visits(self) -> NDArray[np.int64]:
         """How many times tokens have each attribute."""
         return _native.occurrences(self.features[1], len(self.names))
-
-    def units(self) -> F64:
-        """The scales of the weights for L-BFGS: a weight that is in many scores has a large curvature."""
-        pairs = np.full(self.free.size, self.offsets[-1] / self.n_labels**2)
-        visits = np.repeat(self.visits(), np.diff(self.slots[0]))
-        return np.asarray((1.0 + np.concatenate([pairs, visits])) ** UNIT_POWER)
 
     def labeller(self, corpus: Corpus) -> Callable[[F32], Ids]:
         """A function that returns the best labels of another corpus."""
