@@ -47,14 +47,19 @@ void bind_chains(nb::module_& m) {
         .def(
             "pass_over",
             [](const Chains& chains, const InOut<float>& state, const In<int64_t>& order, const In<float>& decay, float rate,
-               size_t batch, size_t threads, bool adaptive) {
-                return unlocked(
-                    [&] { return chains.pass(writable(state), view(order), view(decay), rate, batch, threads, adaptive); });
+               size_t batch, size_t threads) {
+                return unlocked([&] { return chains.pass(writable(state), view(order), view(decay), rate, batch, threads); });
             },
             nb::arg("state"), nb::arg("order"), nb::arg("decay"), nb::arg("rate"), nb::arg("batch"), nb::arg("threads"),
-            nb::arg("adaptive") = true,
-            "Run one pass of AdaGrad, or of gradient descent unless adaptive, in place. Returns the sum of the losses, each "
-            "measured before its step.")
+            "Run one pass of AdaGrad in place. Returns the sum of the losses, each measured before its step.")
+        .def(
+            "descend",
+            [](const Chains& chains, const InOut<float>& state, const In<int64_t>& order, double shrink, double rate,
+               double time) {
+                return unlocked([&] { return chains.descend(writable(state), view(order), shrink, rate, time); });
+            },
+            nb::arg("state"), nb::arg("order"), nb::arg("shrink"), nb::arg("rate"), nb::arg("time"),
+            "Run steps of gradient descent in place. Returns the sum of the losses, each measured before its step.")
         .def(
             "perceptron",
             [](const Chains& chains, const InOut<float>& state, const In<int64_t>& order, double time, double step) {

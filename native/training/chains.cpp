@@ -63,7 +63,7 @@ double Chains::objective(const double* weights, double precision, double* gradie
 }
 
 double Chains::pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate,
-                    size_t batch, size_t threads, bool adaptive) const {
+                    size_t batch, size_t threads) const {
     check_pass(state, order, batch);
     const size_t features = 1 + edge_features() + nodes_->slots.n_features();
     if (decay.size() != features + (triples_.empty() ? 0 : 1)) throw std::invalid_argument("decay and features disagree");
@@ -74,10 +74,7 @@ double Chains::pass(std::span<float> state, std::span<const int64_t> order, std:
     Team team(useful_threads(threads, std::min(batch, order.size())));
     auto step = [&](size_t at, float shrink, float r) {
         float* pair = w + 2 * at;
-        if (adaptive)
-            adagrad_step(pair, r + shrink * pair[0], rate);
-        else
-            pair[0] -= rate * (r + shrink * pair[0]);
+        adagrad_step(pair, r + shrink * pair[0], rate);
     };
     for (size_t start = 0; start < order.size(); start += batch) {
         const size_t count = std::min(batch, order.size() - start);
@@ -117,6 +114,43 @@ void Chains::each_residual(Work<float>& work, Use use) const {
     each_pair(work, 0, 1, [&](size_t at, float r) {
         if (free_[at]) use_nonzero(at, r);
     });
+}
+
+double Chains::descend(std::span<float> state, std::span<const int64_t> order, double shrink, double rate, double time) const {
+    constexpr double kLeastFactor = 1e-3, kLeastScale = 1e-18;
+    check_pass(state, order, 1);
+    if (!(shrink >= 0.0) || !(rate >= 0.0) || !(time >= 0.0) || edges_ || !triples_.empty())
+        throw std::invalid_argument("no such steps of gradient descent");
+    float* w = state.data();
+    Work<float> work;
+    Team alone(1);
+    double loss = 0.0, scale = 1.0;  // all weights have been multiplied by `scale` so far: a weight when it is next needed
+    const auto update = [&](size_t at) {
+        w[2 * at] *= static_cast<float>(scale / static_cast<double>(w[2 * at + 1]));
+        w[2 * at + 1] = static_cast<float>(scale);
+    };
+    const auto update_all = [&] {
+        for (size_t at = 0; at < size(); ++at) update(at);
+        for (size_t at = 0; at < size(); ++at) w[2 * at + 1] = 1.0f;
+        scale = 1.0;
+    };
+    for (size_t at = 0; at < size(); ++at) w[2 * at + 1] = 1.0f;
+    for (size_t i = 0; i < order.size(); ++i, time += 1.0) {
+        const auto s = static_cast<size_t>(order[i]);
+        const double eta = rate / (1.0 + shrink * rate * time);
+        scale *= std::max(kLeastFactor, 1.0 - eta * shrink);
+        for (size_t at = 0; at < n_pairs(); ++at) update(at);
+        for (int64_t t = sentences_[s]; t < sentences_[s + 1]; ++t)
+            nodes_->each(t, [&](int32_t f, float) {
+                for (int64_t slot = nodes_->slots.begin(f); slot < nodes_->slots.end(f); ++slot)
+                    update(layout_.node(static_cast<size_t>(slot)));
+            });
+        loss += residuals_of<2>(order.data() + i, 1, w, work, alone);
+        each_residual(work, [&](size_t at, float r) { w[2 * at] -= static_cast<float>(eta) * r; });
+        if (scale < kLeastScale) update_all();
+    }
+    update_all();
+    return loss;
 }
 
 template <typename SizeOf>

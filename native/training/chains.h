@@ -39,10 +39,14 @@ class Chains : public ChainBatches {
     double objective(const double* weights, double precision, double* gradient, size_t threads, bool exact) const;
     // One pass of AdaGrad over sentences in the given order, as in maxent.h. `decay` holds the prior's share in one visit: of T
     // in each sentence (if all labels are candidates), of each edge feature, of each node feature, and of any triple. `state`
-    // holds each weight and the sum of its squared gradients. Unless `adaptive`, steps are those of gradient descent, W -= rate g.
-    // Returns the sum of the losses, each measured before its step.
+    // holds each weight and the sum of its squared gradients. Returns the sum of the losses, each measured before its step.
     double pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate, size_t batch,
-                size_t threads, bool adaptive = true) const;
+                size_t threads) const;
+    // Steps of gradient descent, sentence by sentence: all weights shrink, W *= 1 - eta shrink, then W -= eta residual, where
+    // eta = rate / (1 + shrink rate t) after t sentences; the first has t = `time`. `state` holds each weight and, while this
+    // runs, the scale at which it was last up to date. It is for models without edge features and triples. Returns the sum of
+    // the losses, each measured before the step along the residual.
+    double descend(std::span<float> state, std::span<const int64_t> order, double shrink, double rate, double time) const;
     // Steps of the averaged perceptron, sentence by sentence. `state` holds (W, C) of each weight. At time t, as a share of the
     // whole run, W -= residual and C -= t residual, so W - C / t is the average of all W so far. Returns the number of
     // mislabelled tokens of each sentence.

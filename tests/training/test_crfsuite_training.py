@@ -225,6 +225,21 @@ def test_models_are_written_for_crfsuite(tmp_path: Path, algorithm: str) -> None
         assert other.tag([dict(t) for t in tokens]) == tagger.tag(tokens)
 
 
+@pytest.mark.parametrize("c2", [0.01, 1.0])
+@pytest.mark.parametrize("which", [0, 3])
+def test_passes_of_l2sgd_are_those_of_crfsuite_if_the_order_is_no_matter(tmp_path: Path, c2: float, which: int) -> None:
+    """All sentences are the same, so that both see them in the same order."""
+    data = [SENTENCES[which]] * 12, [LABELS[which]] * 12
+    params = {"c2": c2, "max_iterations": 25, "calibration.samples": 5}
+    log, other = by_crfsuite(tmp_path / "m.crfsuite", *data, algorithm="l2sgd", **params)
+    told: list[Iteration] = []
+    tagger = train_as_crfsuite(corpus_of(*data), "l2sgd", params, on_iteration=told.append)
+    assert len(told) == len(log.iterations)
+    for ours, theirs in zip(told, log.iterations, strict=True):
+        assert ours.loss == pytest.approx(theirs["loss"], rel=1e-4)
+    assert_same_weights(tagger, other)
+
+
 def test_l2sgd_comes_near_the_optimum_of_lbfgs() -> None:
     corpus = corpus_of(*random_data(6, 300))
     best = train_as_crfsuite(corpus, "lbfgs", {"c2": 0.5}).record["loss"]

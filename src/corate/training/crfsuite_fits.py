@@ -20,10 +20,6 @@ __all__ = ["FITS", "Iteration", "Report"]
 
 #: If this many iterations of L-BFGS together gain less than LEAST_GAIN of the loss, single precision is exhausted.
 STALL, LEAST_GAIN = 10, 1e-6
-#: A pass of gradient descent has this many parts with the same step size.
-PARTS = 20
-#: Mini-batch size of gradient descent, in sentences.
-BATCH = 1
 
 SEARCHES: dict[str, Search] = {
     "MoreThuente": "interpolation",
@@ -136,19 +132,20 @@ def _fit_passes(
 
 
 class _Descent:
-    """Stochastic gradient descent. After t of n sentences, the step size is rate / (1 + 2 c2 / n * rate * t)."""
+    """Stochastic gradient descent. After t of n sentences, the step size is rate / (1 + 2 c2 / n * rate * t).
+
+    As in CRFsuite, all weights shrink before a sentence is scored.
+    """
 
     def __init__(self, problem: CrfsuiteProblem, c2: float, seed: int, rate: float) -> None:
-        self.problem, self.c2, self.seed, self.rate = problem, c2, seed, rate
-        self.n = len(problem.sentences)
-        visits = np.maximum(problem.visits(), 1)
-        self.decay = np.concatenate([[2.0 * c2 / self.n], 2.0 * c2 / visits]).astype(np.float32)
+        self.chains, self.seed, self.rate = problem.chains, seed, rate
+        self.shrink = 2.0 * c2 / len(problem.sentences)
         self.state, self.done = np.zeros(2 * problem.chains.size, np.float32), 0
 
     @property
-    def rate_now(self) -> float:
-        """The step size after the sentences so far."""
-        return self.rate / (1.0 + 2.0 * self.c2 / self.n * self.rate * self.done)
+    def last_rate(self) -> float:
+        """The step size of the last sentence."""
+        return self.rate / (1.0 + self.shrink * self.rate * (self.done - 1))
 
     @property
     def weights(self) -> F32:
@@ -158,61 +155,57 @@ class _Descent:
     def make_pass(self, sentences: NDArray[np.int64]) -> float:
         """Make steps for sentences. Returns the objective: the sum of their losses before each step, and the prior."""
         order = np.random.default_rng([self.seed, self.done]).permutation(sentences)
-        loss = 0.0
-        for part in np.array_split(order, min(PARTS, len(order))):
-            loss += self.loss_of(self.state, part, self.rate_now)
-            self.done += len(part)
-        return loss + self.prior()
-
-    def loss_of(self, state: F32, sentences: NDArray[np.int64], rate: float = 0.0) -> float:
-        """The loss of sentences, with steps of this size from each to the next."""
-        threads = self.problem.threads
-        return self.problem.chains.pass_over(state, sentences, self.decay, rate, BATCH, threads, adaptive=False)
-
-    def prior(self) -> float:
-        """c2 |w|^2."""
-        return self.c2 * float(np.square(self.state[::2], dtype=np.float64).sum())
+        loss = self.chains.descend(self.state, order, self.shrink, self.rate, self.done)
+        self.done += len(order)
+        norm = float(np.square(self.state[::2], dtype=np.float64).sum())
+        return loss + 0.5 * self.shrink * len(order) * norm
 
 
 def _fit_l2sgd(problem: CrfsuiteProblem, p: Mapping[str, Any], seed: int, report: Report) -> tuple[F32, str]:
+    """The weights after the pass with the lowest loss."""
     period = p["period"]
     run = _Descent(problem, p["c2"], seed, _calibrated_rate(problem, p, seed))
     losses: list[float] = []
+    best = np.inf, run.weights
 
     def one_pass() -> tuple[float, F32, dict[str, Any]]:
-        loss = run.make_pass(problem.sentences)
+        nonlocal best
+        loss, weights = run.make_pass(problem.sentences), run.weights
         losses.append(loss)
-        numbers = {"learning_rate": run.rate_now, "updates": run.done}
+        best = (loss, weights) if loss < best[0] else best
+        numbers = {"learning_rate": run.last_rate, "updates": run.done}
         if len(losses) > period:
             numbers["improvement"] = (losses[-1 - period] - loss) / loss
-        return loss, run.weights, numbers
+        return loss, weights, numbers
 
     def enough(loss: float) -> bool:
         return len(losses) > period and bool(losses[-1 - period] - loss < p["delta"] * loss)
 
-    return _fit_passes(problem, one_pass, p["max_iterations"], enough, report)
+    _, stopped = _fit_passes(problem, one_pass, p["max_iterations"], enough, report)
+    report.loss = best[0]
+    return best[1], stopped
 
 
 def _calibrated_rate(problem: CrfsuiteProblem, p: Mapping[str, Any], seed: int) -> float:
-    """The step size with the lowest loss after a pass over some sentences. Larger ones are tried first."""
-    some = max(1, int(p["calibration.samples"]))
-    sample = np.random.default_rng(seed).permutation(problem.sentences)[:some]
+    """The step size with the lowest loss in a pass over some sentences.
 
-    def loss_after(rate: float) -> float:
-        run = _Descent(problem, p["c2"], seed, rate)
-        run.make_pass(sample)
-        return run.loss_of(run.state, sample) + len(sample) / run.n * run.prior()
+    A candidate has a lower loss than no step at all. The step size grows until one is no candidate, and then shrinks.
+    """
+    sample = np.random.default_rng(seed).permutation(problem.sentences)[: max(1, int(p["calibration.samples"]))]
 
-    first, factor, left = p["calibration.eta"], p["calibration.rate"], p["calibration.max_trials"]
-    initial, candidates = loss_after(0.0), 0
-    best = np.inf, first
+    def loss_of(rate: float) -> float:
+        return _Descent(problem, p["c2"], seed, rate).make_pass(sample)
+
+    first, factor, trials = p["calibration.eta"], p["calibration.rate"], p["calibration.max_trials"]
+    initial, best = loss_of(0.0), (np.inf, first)
     for rate, change in ((first, factor), (first / factor, 1 / factor)):
-        while left > 0 and candidates < p["calibration.candidates"]:
-            loss = loss_after(rate)
-            better, useful = loss < best[0], loss < initial
-            best = (loss, rate) if better else best
-            left, candidates = left - 1, candidates + useful
-            if not better and (useful or change > 1):
+        candidates = p["calibration.candidates"]
+        while trials > 0 and candidates > 0:
+            loss, trials = loss_of(rate), trials - 1
+            best = min(best, (loss, rate))
+            if loss < initial:
+                candidates -= 1
+            elif change > 1:
                 break
             rate *= change
     return float(best[1])
