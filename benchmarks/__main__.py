@@ -20,6 +20,7 @@ SCRIPTS = (
     "python_call",
     "ready_made",
     "compat",
+    "crfsuite_models",
     "growth",
     "label_bias",
     "separate_accuracy",
