@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import corpora
-from benchmarks.tables import RESULTS, markdown, number, target
+from benchmarks.tables import RESULTS, markdown, number, target, write_block
 
 SCRIPTS = (
     "accuracy",
@@ -33,7 +33,6 @@ SCRIPTS = (
     "perceptron_speed",
     "raw_text",
 )
-README = Path(__file__).resolve().parent / "README.md"
 
 
 def results(names: Sequence[str]) -> list[dict[str, Any]]:
@@ -57,15 +56,8 @@ def summary(tables: Sequence[dict[str, Any]]) -> str:
 
 def write_readme(tables: Sequence[dict[str, Any]]) -> None:
     """Insert the tables between their marks in README.md."""
-    text = README.read_text("utf-8")
     for table in tables:
-        begin, end = f"<!-- {table['name']}: begin -->", f"<!-- {table['name']}: end -->"
-        before, found, rest = text.partition(begin)
-        _, closed, after = rest.partition(end)
-        if not (found and closed):
-            raise SystemExit(f"{README.name}: the marks {begin} ... {end} of the table {table['name']} are missing")
-        text = f"{before}{begin}\n{markdown(table, commands=True)}\n{end}{after}"
-    README.write_text(text, "utf-8")
+        write_block(table["name"], markdown(table, commands=True))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
+import re
 import sys
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -39,14 +42,19 @@ __all__ = [
     "CorporaMissing",
     "Sentence",
     "Splits",
+    "all_brown",
     "brown_sentences",
     "build",
+    "cut_tag",
     "ensure",
+    "held_out",
     "is_plain",
     "labels",
     "load",
+    "masc",
     "require",
     "source_folder",
+    "treebank",
     "write",
 ]
 
@@ -82,6 +90,59 @@ def build(folder: Path) -> Splits:
 def load(path: Path) -> list[Sentence]:
     """Read a split."""
     return column_sentences(path.read_bytes().decode("utf-8"), "\t")
+
+
+def held_out(sentences: Sequence[Sentence]) -> tuple[list[Sentence], list[Sentence]]:
+    """The first nine tenths of the sentences, and the rest."""
+    cut = len(sentences) * 9 // 10
+    return list(sentences[:cut]), list(sentences[cut:])
+
+
+def cut_tag(tag: str) -> str:
+    """A tag of Brown without what follows the first ``-``, ``+`` or ``*`` after its first character."""
+    return tag[:1] + re.split(r"[-+*]", tag[1:], maxsplit=1)[0]
+
+
+def all_brown(folder: Path) -> tuple[list[Sentence], list[Sentence]]:
+    """All of Brown with shorter tags, shuffled; the last tenth is for testing."""
+    sentences: list[Sentence] = [[(w, cut_tag(tag)) for w, tag in one] for one in brown_sentences([folder])]
+    require("tags of all of Brown", len(labels(sentences)), 93)
+    random.Random(13).shuffle(sentences)
+    return held_out(sentences)
+
+
+def masc(folder: Path) -> tuple[list[Sentence], list[Sentence]]:
+    """MASC, shuffled; the first 80 % are for training. Tokens without a word or without a tag are left out."""
+    sentences: list[Sentence] = []
+    with archive(folder, "masc.zip") as packed:
+        for name in sorted(name for name in packed.namelist() if re.fullmatch(r"masc_tagged/\w+/[^/]+\.txt", name)):
+            for line in packed.read(name).decode("utf-8").split("\n"):
+                parts = [token.rpartition("_") for token in line.split()]
+                if rows := [(word, tag) for word, _, tag in parts if word and tag]:
+                    sentences.append(rows)
+    require("masc tokens", sum(map(len, sentences)), 592_447)
+    random.Random(13).shuffle(sentences)
+    cut = len(sentences) * 8 // 10
+    require("masc sentences to train on", cut, 27_624)
+    return sentences[:cut], sentences[cut:]
+
+
+def treebank(folder: Path, name: str, label: str) -> tuple[list[Sentence], list[Sentence]]:
+    """The dev file of a treebank for training, and its test file; `label` is ``upos`` or ``upos+feats``."""
+    import corate
+
+    with archive(folder, "ud-small.zip") as packed:
+        files = [packed.read(f"{name}-ud-{part}.conllu") for part in ("dev", "test")]
+    read = [corate.read(data, format="conllu", label=label) for data in files]
+    dev, test = ([[*zip(one.tokens(i), one.labels_of(i), strict=True)] for i in range(len(one))] for one in read)
+    return dev, test
+
+
+def archive(folder: Path, name: str) -> zipfile.ZipFile:
+    """A zip file of corpora; raises CorporaMissing if it is not in the folder."""
+    if not (folder / name).is_file():
+        raise CorporaMissing(f"corpora: {name} not found in {folder}")
+    return zipfile.ZipFile(folder / name)
 
 
 def target_folder() -> Path:

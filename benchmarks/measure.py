@@ -8,6 +8,7 @@ import os
 import platform
 import shlex
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -77,17 +78,35 @@ def from_root(path: Path) -> Path:
     return path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
 
 
-def run(command: Sequence[str], stdout: Path | None = None) -> Run:
+class OverLimitError(Exception):
+    """A command did not finish within its time limit."""
+
+
+def finished(command: Sequence[str], limit: float | None, **streams: Any) -> int:
+    """The exit code of a command. With the limit over, or interrupted, all its processes end first."""
+    process = subprocess.Popen(command, cwd=ROOT, env=os.environ | ONE_THREAD, start_new_session=True, **streams)
+    try:
+        return process.wait(limit)
+    except BaseException as problem:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        if isinstance(problem, subprocess.TimeoutExpired):
+            raise OverLimitError(f"over {limit:g} s: {shlex.join(command)}") from None
+        raise
+
+
+def run(command: Sequence[str], stdout: Path | None = None, limit: float | None = None) -> Run:
     """Run a command at the root of the checkout with one thread; exit with its error output if it fails.
 
-    With `stdout` the output goes into that file, else into the result.
+    With `stdout` the output goes into that file, else into the result. A command that takes more than `limit` seconds
+    is ended, and OverLimitError raised.
     """
     shown = shlex.join(command) + (f" > {from_root(stdout)}" if stdout else "")
     with tempfile.TemporaryDirectory() as folder:
         report, output, errors = Path(folder, "report"), stdout or Path(folder, "stdout"), Path(folder, "stderr")
         with output.open("wb") as out, errors.open("wb") as err:
             full = [sys.executable, "-S", "-c", LAUNCHER, str(report), executable(command[0]), *command[1:]]
-            code = subprocess.run(full, cwd=ROOT, stdout=out, stderr=err, env=os.environ | ONE_THREAD).returncode
+            code = finished(full, limit, stdout=out, stderr=err)
         if code:
             message = errors.read_text("utf-8", "replace")[-2000:]
             raise SystemExit(f"exit code {code} from: {shown}\n{message}")

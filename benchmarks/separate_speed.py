@@ -16,12 +16,12 @@ import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from benchmarks import corpora, measure, peers
 from benchmarks.corpora import COLUMNS
+from benchmarks.preset_items import PresetItems
 from benchmarks.separate_accuracy import SETTINGS, Setting, train_command
 from benchmarks.tables import Row, Table, data_folder, parser
 
@@ -88,31 +88,10 @@ def timed(function: Any, *arguments: Any, **options: Any) -> Timed:
     return Timed(time.perf_counter() - wall, time.process_time() - cpu, result)
 
 
-def item_sequences(ids: Any, offsets: Sequence[int], *, bias: bool = False) -> list[Any]:
-    """CRFsuite's items with Corate's features: template and number within it, without unknown features."""
-    import pycrfsuite
-
-    rows, always = ids.T.tolist(), ["bias"] * bias
-    named = [[*always, *(f"{t}:{value}" for t, value in enumerate(row) if value >= 0)] for row in rows]
-    return [pycrfsuite.ItemSequence(named[begin:end]) for begin, end in pairwise(offsets)]
-
-
 def attributes(features: str, train: Any, *others: Any, bias: bool = False) -> list[list[Any]]:
     """The items of a training corpus and of others with the features of a preset, and optionally a bias."""
-    from corate.counting.counts import label_ids
-    from corate.features import resolve
-    from corate.features.related_words import taught
-    from corate.features.vocabulary import Vocabulary
-
-    templates, _ = resolve(features, [column.name for column in train.columns])
-    templates = taught(templates, train, *label_ids(train))
-    vocabulary = Vocabulary.of([template for template in templates if template.atoms])
-    fitted, _ = vocabulary.fit(train)
-    known = [vocabulary.transform(other)[0] for other in others]
-    return [
-        item_sequences(ids, corpus.offsets.tolist(), bias=bias)
-        for ids, corpus in zip([fitted, *known], [train, *others], strict=True)
-    ]
+    preset = PresetItems(features, bias=bias)
+    return [preset.fit(train), *map(preset.transform, others)]
 
 
 def crfsuite_f1(model: Path, items: Sequence[Any], test: Path) -> float:

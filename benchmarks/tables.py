@@ -14,6 +14,7 @@ from benchmarks import corpora, measure
 
 WITHIN_ERROR = "within one standard error"
 RESULTS = Path(__file__).resolve().parent / "results"
+README = RESULTS.with_name("README.md")
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,16 @@ def markdown(table: dict[str, Any], commands: bool = False) -> str:
         shown = dict.fromkeys(line for row in table["rows"] for line in row["command"].split("\n") if line)
         text += ["", "```sh", *shown, "```"]
     return "\n".join(text)
+
+
+def write_block(name: str, text: str) -> None:
+    """Insert a text between its marks in README.md."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    before, found, rest = README.read_text("utf-8").partition(begin)
+    _, closed, after = rest.partition(end)
+    if not (found and closed):
+        raise SystemExit(f"{README.name}: the marks {begin} ... {end} of the table {name} are missing")
+    README.write_text(f"{before}{begin}\n{text}\n{end}{after}", "utf-8")
 
 
 def parser(module: str, description: str) -> argparse.ArgumentParser:

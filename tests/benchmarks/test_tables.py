@@ -53,6 +53,6 @@ def test_the_summary_marks_what_only_the_standard_error_lets_pass() -> None:
 @pytest.mark.parametrize("name", benchmarks.SCRIPTS)
 def test_every_script_is_there_and_has_a_place_for_its_table(name: str) -> None:
     assert (ROOT / "benchmarks" / f"{name}.py").is_file()
-    text = benchmarks.README.read_text("utf-8")
+    text = tables.README.read_text("utf-8")
     assert f"| `{name}.py` |" in text
     assert text.index(f"<!-- {name}: begin -->") < text.index(f"<!-- {name}: end -->")
