@@ -150,11 +150,13 @@ def cell(row: Row, name: str) -> str:
 
 
 def peers_note(row: Row) -> str:
-    """Which peers there are, with those that were stopped."""
-    over = [f"{name} over {one['over']:g} s" for name, one in row["peers"].items() if "over" in one]
-    ended = [name for name, one in row["peers"].items() if "over" not in one]
-    reused = f"peers of {row['peers_started']}" if row["peers_started"] != row["started"] else ""
-    return "; ".join(filter(None, [", ".join(ended), *over, reused if row["peers"] else ""]))
+    """Which peers there are, which of them were stopped, and which are of an earlier run."""
+
+    def told(name: str, one: dict[str, Any]) -> str:
+        over = f" over {one['over']:g} s" if "over" in one else ""
+        return name + over + (f" ({one['started']})" if one["started"] != row["started"] else "")
+
+    return ", ".join(told(name, one) for name, one in row["peers"].items())
 
 
 def cells(row: Row) -> list[str]:
@@ -197,11 +199,10 @@ def earlier(path: Path) -> dict[str, Row]:
     return {row["set"]: row for row in json.loads(path.read_text())["rows"]} if path.is_file() else {}
 
 
-def kept_peers(old: Row | None, counts: dict[str, int]) -> tuple[dict[str, Any], str]:
-    """The peers of an earlier row and their date, if it was of the same sentences."""
-    if old is None or any(old[name] != value for name, value in counts.items()):
-        return {}, ""
-    return old["peers"], old["peers_started"]
+def kept_peers(old: Row | None, counts: dict[str, int]) -> dict[str, Any]:
+    """The peers of an earlier row, if it was of the same sentences."""
+    same = old is not None and all(old[name] == value for name, value in counts.items())
+    return dict(old["peers"]) if old is not None and same else {}
 
 
 def commit() -> str:
@@ -212,23 +213,27 @@ def commit() -> str:
 
 
 def measured(data_set: DataSet, given: Any, source: Path, old: Row | None) -> Row:
-    """One row: Corate, then the peers that are asked for. Results of other peers are kept."""
+    """One row: Corate, then the peers that are asked for. Earlier results of other peers are kept."""
     started = time.strftime("%Y-%m-%d %H:%M")
     target = given.data.resolve() if given.data else corpora.target_folder()
     files, sentences = write_files(data_set, given.part, source, target / "battery")
     counts = about(sentences)
     del sentences
     mine = ours(data_set, files, given.seeds)
-    peers, peers_started = kept_peers(old, counts)
-    row = {"set": data_set.name, "part": given.part, "started": started, "commit": commit(), **counts, "ours": mine}
-    if given.ours_only:
-        return row | {"peers": peers, "peers_started": peers_started}
-    found = {}
+    peers = kept_peers(old, counts)
     for algorithm in ("ap", "lbfgs") if given.lbfgs else ("ap",):
-        for features in data_set.features:
+        for features in () if given.ours_only else data_set.features:
             print(f"    CRFsuite {algorithm}, {features} features ...", flush=True)
-            found[f"{algorithm} {features}"] = peer(files, features, algorithm, given.limit)
-    return row | {"peers": peers | found if given.lbfgs else found, "peers_started": started}
+            peers[f"{algorithm} {features}"] = peer(files, features, algorithm, given.limit) | {"started": started}
+    return {
+        "set": data_set.name,
+        "part": given.part,
+        "started": started,
+        "commit": commit(),
+        **counts,
+        "ours": mine,
+        "peers": peers,
+    }
 
 
 def run_sets(given: Any, path: Path) -> dict[str, Any]:

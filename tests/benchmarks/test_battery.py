@@ -36,13 +36,14 @@ def made_row(name: str, mine: dict[str, Any], peers: dict[str, dict[str, Any]], 
     return {
         "set": name,
         "started": "now",
-        "peers_started": "now",
         "tokens": 1000,
         "labels": 3,
         "test_tokens": 100,
         "oov_tokens": 100,
         "ours": values | {"seeds": 1} | mine,
-        "peers": {key: values | given if "over" not in given else given for key, given in peers.items()},
+        "peers": {
+            key: {"started": "now"} | (given if "over" in given else values | given) for key, given in peers.items()
+        },
     } | more
 
 
@@ -140,16 +141,17 @@ def test_oov_is_behind_only_beyond_a_standard_error_and_less_seconds_are_better(
 def test_peers_are_kept_only_for_the_same_sentences() -> None:
     row = made_row("set", {}, {"ap rich": {}})
     counts = {"tokens": 1000, "test_tokens": 100, "oov_tokens": 100, "labels": 3}
-    assert battery.kept_peers(row, counts) == (row["peers"], "now")
-    assert battery.kept_peers(row, counts | {"tokens": 999}) == ({}, "")
-    assert battery.kept_peers(None, counts) == ({}, "")
+    assert battery.kept_peers(row, counts) == row["peers"]
+    assert battery.kept_peers(row, counts | {"tokens": 999}) == {}
+    assert battery.kept_peers(None, counts) == {}
 
 
 def test_the_table_says_where_scores_come_from_and_who_was_stopped() -> None:
-    rows = [made_row("set", {}, {"ap rich": {"over": 600.0}, "ap default": {}})]
+    peers = {"ap rich": {"over": 600.0}, "ap default": {}, "lbfgs rich": {"started": "before"}}
+    rows = [made_row("set", {}, peers)]
     text = battery.markdown({"part": "test", "machine": {}, "rows": rows})
     assert "TEST FILES" in text
-    assert "| ap default; ap rich over 600 s |" in text
+    assert "| ap rich over 600 s, ap default, lbfgs rich (before) |" in text
 
 
 @pytest.mark.parametrize("features", ["default", "chunking", "items", "dicts"])
