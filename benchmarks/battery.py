@@ -164,7 +164,7 @@ def cells(row: Row) -> list[str]:
     points, quickest = difference(row), best(row, "seconds")
     return [
         row["set"],
-        f"{row['tokens']:,}",
+        f"{row['tokens']:,} + {row['test_tokens']:,}",
         str(row["labels"]),
         "" if points is None else f"{points:+.2f}",
         *(cell(row, name) for name in MEASURES),
@@ -184,9 +184,9 @@ def markdown(result: dict[str, Any]) -> str:
     seeds = sorted({row["ours"]["seeds"] for row in result["rows"]})
     text += [
         "",
-        "Corate / the best value of any CRFsuite, in bold where CRFsuite's is better (OOV: by more than one standard "
-        "error). The difference is in points of F1 where there is one, else of accuracy. *Times faster* is by wall "
-        "seconds from file to model; *processor* has processor seconds. Means over "
+        "Tokens: to train on + to evaluate on. Values: Corate / the best of any CRFsuite, in bold where CRFsuite's is "
+        "better (OOV: by more than one standard error). The difference is in points of F1 where there is one, else of "
+        "accuracy. *Times faster* is by wall seconds from file to model; *processor* has processor seconds. Means over "
         f"{' or '.join(map(str, seeds))} seed(s).",
         "",
         f"Rows of {dates[0]} to {dates[-1]}: {machine}." if dates else "",
