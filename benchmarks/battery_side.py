@@ -27,39 +27,41 @@ def words_of(sentence: corpora.Sentence) -> list[str]:
     return [row[0] for row in sentence]
 
 
-class Source:
-    """How CRFsuite gets its input: reading a file, and making item sequences of what was read."""
+class MadeItems:
+    """The item sequences of what a function makes of each sentence. Training and test sentences are treated alike."""
 
-    def __init__(self, features: str) -> None:
+    def __init__(self, features: Callable[[Any], Any]) -> None:
+        self.features = features
+
+    def fit(self, sentences: Sequence[Any]) -> list[Any]:
+        """The items of the training sentences."""
+        return self.transform(sentences)
+
+    def transform(self, sentences: Sequence[Any]) -> list[Any]:
+        """The items of other sentences."""
         import pycrfsuite
 
-        sequence: Callable[[Any], Any] = pycrfsuite.ItemSequence
-        self.read: Callable[[Path], Any] = corpora.load
-        if features == "default":
-            import corate
-            from benchmarks.preset_items import PresetItems
-            from corate.training.defaults import choose_preset
+        return [pycrfsuite.ItemSequence(self.features(sentence)) for sentence in sentences]
 
-            def fit(corpus: corate.Corpus) -> list[Any]:
-                preset = PresetItems(choose_preset(corpus), bias=True)
-                self.items = preset.transform
-                return preset.fit(corpus)
 
-            self.read, self.fit = corate.read, fit
-            return
-        if features == "items":
-            self.read = read_items
-            self.items: Callable[[Any], list[Any]] = lambda given: [sequence(one) for one in given]
-        elif features == "dicts":
-            self.items = lambda given: [sequence(address_features(words_of(one))) for one in given]
-        else:
-            self.items = lambda given: [sequence(peers.FEATURES[features](one)) for one in given]
-        self.fit: Callable[[Any], list[Any]] = self.items
+def source(features: str) -> tuple[Callable[[Path], Any], Any]:
+    """How CRFsuite gets its input: a function that reads a file, and what makes items of what was read."""
+    if features == "default":
+        import corate
+        from benchmarks.preset_items import PresetItems
+
+        return corate.read, PresetItems(None, bias=True)
+    if features == "items":
+        return read_items, MadeItems(lambda names: names)
+    if features == "dicts":
+        return corpora.load, MadeItems(lambda sentence: address_features(words_of(sentence)))
+    return corpora.load, MadeItems(peers.FEATURES[features])
 
 
 def rate(tag: Callable[[], Any], tokens: int) -> float:
     """Tokens per second of the fastest call, because other work on the machine only makes calls slower."""
-    begin, times = time.perf_counter(), []
+    begin = time.perf_counter()
+    times: list[float] = []
     while len(times) < 2 or time.perf_counter() - begin < TAGGING_SECONDS:
         start = time.perf_counter()
         tag()
@@ -71,24 +73,24 @@ def crfsuite(files: Files, model: Path, features: str, algorithm: str, passes: i
     """Train and tag; the seconds of each part, the scores, the speed of tagging and the size of the model."""
     import pycrfsuite
 
-    source, given = Source(features), files.given(features)
+    (read_file, maker), given = source(features), files.given(features)
     gold = corpora.load(files.train)
     labels = [[row[-1] for row in sentence] for sentence in gold]
     begin, cpu = time.perf_counter(), time.process_time()
-    sentences = source.read(given.train)
+    sentences = read_file(given.train)
     read = time.perf_counter()
-    items = source.fit(sentences)
+    items = maker.fit(sentences)
     ready = time.perf_counter()
     passes_done = len(peers.fit(items, labels, model, algorithm, passes))
     done, cpu = time.perf_counter(), time.process_time() - cpu
     tagger = pycrfsuite.Tagger()
     tagger.open(str(model))
     known = {row[0] for sentence in gold for row in sentence}
-    test, unlabelled = corpora.load(files.test), source.read(given.test)
-    predicted = [tagger.tag(one) for one in source.items(unlabelled)]
+    test, unlabelled = corpora.load(files.test), read_file(given.test)
+    predicted = [tagger.tag(one) for one in maker.transform(unlabelled)]
 
     def tag() -> None:
-        for one in source.items(unlabelled):
+        for one in maker.transform(unlabelled):
             tagger.tag(one)
 
     return {

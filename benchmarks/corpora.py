@@ -118,7 +118,8 @@ def masc(folder: Path) -> tuple[list[Sentence], list[Sentence]]:
         for name in sorted(name for name in packed.namelist() if re.fullmatch(r"masc_tagged/\w+/[^/]+\.txt", name)):
             for line in packed.read(name).decode("utf-8").split("\n"):
                 parts = [token.rpartition("_") for token in line.split()]
-                if rows := [(word, tag) for word, _, tag in parts if word and tag]:
+                rows: Sentence = [(word, tag) for word, _, tag in parts if word and tag]
+                if rows:
                     sentences.append(rows)
     require("masc tokens", sum(map(len, sentences)), 592_447)
     random.Random(13).shuffle(sentences)
@@ -133,9 +134,11 @@ def treebank(folder: Path, name: str, label: str) -> tuple[list[Sentence], list[
 
     with archive(folder, "ud-small.zip") as packed:
         files = [packed.read(f"{name}-ud-{part}.conllu") for part in ("dev", "test")]
-    read = [corate.read(data, format="conllu", label=label) for data in files]
-    dev, test = ([[*zip(one.tokens(i), one.labels_of(i), strict=True)] for i in range(len(one))] for one in read)
-    return dev, test
+    parts: list[list[Sentence]] = []
+    for data in files:
+        read = corate.read(data, format="conllu", label=label)
+        parts.append([[*zip(read.tokens(i), read.labels_of(i), strict=True)] for i in range(len(read))])
+    return parts[0], parts[1]
 
 
 def archive(folder: Path, name: str) -> zipfile.ZipFile:

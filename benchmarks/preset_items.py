@@ -12,17 +12,21 @@ from corate.counting.counts import label_ids
 from corate.features import resolve
 from corate.features.related_words import learn_lexicons
 from corate.features.vocabulary import Vocabulary
+from corate.training.defaults import choose_preset
 
 
 class PresetItems:
-    """Attributes are named by template and number within it. Features that training has not seen are left out."""
+    """Attributes are named by template and number within it. Features that training has not seen are left out.
 
-    def __init__(self, preset: str, *, bias: bool = False) -> None:
+    Without a preset, it is the one that training chooses for the corpus.
+    """
+
+    def __init__(self, preset: str | None, *, bias: bool = False) -> None:
         self.preset, self.always = preset, ["bias"] * bias
 
     def fit(self, train: Corpus) -> list[Any]:
         """Number the features of a training corpus, and return its item sequences."""
-        templates, _ = resolve(self.preset, [column.name for column in train.columns])
+        templates, _ = resolve(self.preset or choose_preset(train), [column.name for column in train.columns])
         learned = learn_lexicons(templates, train, *label_ids(train))
         self.vocabulary = Vocabulary.of([template for template in learned if template.atoms])
         return self.named(self.vocabulary.fit(train)[0], train)
