@@ -42,6 +42,7 @@ MEASURES = {
     "tokens_per_second": (True, 0),
     "bytes": (False, 1),
 }
+TIMED = ("seconds", "cpu", "tokens_per_second")
 SCALES = {"accuracy": 100.0, "accuracy_oov": 100.0, "f1": 100.0, "bytes": 1e-6}
 HEADS = ("accuracy", "OOV", "F1", "seconds", "processor", "tokens/s", "MB")
 NAMES = {
@@ -130,10 +131,15 @@ def worst_first(rows: Sequence[Row]) -> list[Row]:
     return [row for _, row in sorted(differences, key=lambda one: math.inf if one[0] is None else one[0])]
 
 
+def same_run(row: Row) -> bool:
+    """Whether all peers ran together with Corate. Otherwise times are not compared: the machine may have changed."""
+    return all(one["started"] == row["started"] for one in row["peers"].values())
+
+
 def behind(row: Row, name: str) -> bool:
     """Whether a peer is better; for OOV, by more than one standard error of the peer's share."""
     mine, theirs = row["ours"][name], best(row, name)
-    if mine is None or theirs is None:
+    if mine is None or theirs is None or (name in TIMED and not same_run(row)):
         return False
     error = math.sqrt(theirs * (1 - theirs) / max(row["oov_tokens"], 1)) if name == "accuracy_oov" else 0.0
     return bool(mine + error < theirs if MEASURES[name][0] else mine > theirs)
@@ -168,7 +174,7 @@ def cells(row: Row) -> list[str]:
         str(row["labels"]),
         "" if points is None else f"{points:+.2f}",
         *(cell(row, name) for name in MEASURES),
-        "" if quickest is None else f"{quickest / row['ours']['seconds']:.1f}",
+        "" if quickest is None or not same_run(row) else f"{quickest / row['ours']['seconds']:.1f}",
         peers_note(row),
     ]
 
@@ -186,7 +192,8 @@ def markdown(result: dict[str, Any]) -> str:
         "",
         "Tokens: to train on + to evaluate on. Values: Corate / the best of any CRFsuite, in bold where CRFsuite's is "
         "better (OOV: by more than one standard error). The difference is in points of F1 where there is one, else of "
-        "accuracy. *Times faster* is by wall seconds from file to model; *processor* has processor seconds. Means over "
+        "accuracy. *Times faster* is by wall seconds from file to model; *processor* has processor seconds. Times "
+        "are not compared with peers of an earlier run, which have a date. Means over "
         f"{' or '.join(map(str, seeds))} seed(s).",
         "",
         f"Rows of {dates[0]} to {dates[-1]}: {machine}." if dates else "",

@@ -138,6 +138,15 @@ def test_oov_is_behind_only_beyond_a_standard_error_and_less_seconds_are_better(
     assert battery.cell(slower, "f1") == ""
 
 
+def test_times_of_an_earlier_run_are_not_compared_but_scores_are() -> None:
+    worse = {"seconds": 2.0, "accuracy": 0.8}
+    row = made_row("set", worse, {"a": {"started": "before"}})
+    assert not battery.behind(row, "seconds")
+    assert battery.behind(row, "accuracy")
+    assert battery.cells(row)[-2:] == ["", "a (before)"]
+    assert battery.cells(made_row("set", worse, {"a": {}}))[-2:] == ["0.5", "a"]
+
+
 def test_peers_are_kept_only_for_the_same_sentences() -> None:
     row = made_row("set", {}, {"ap rich": {}})
     counts = {"tokens": 1000, "test_tokens": 100, "oov_tokens": 100, "labels": 3}
