@@ -269,7 +269,7 @@ def run_sets(given: Any, path: Path) -> dict[str, Any]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the sets and print one table."""
     options = parser("battery", "The default and CRFsuite on many data sets.")
-    options.add_argument("--sets", nargs="+", default=[], metavar="NAME", help="only sets with this text in their name")
+    options.add_argument("--sets", nargs="+", default=[], metavar="NAME", help="names of sets, or parts of names")
     options.add_argument("--seeds", type=int, default=1, help="means over this many seeds of Corate (default: 1)")
     options.add_argument("--part", choices=(HELD_OUT, TEST), default=HELD_OUT, help="where the scores come from")
     options.add_argument("--lbfgs", action="store_true", help="CRFsuite's lbfgs too, which takes hours")

@@ -101,11 +101,15 @@ SETS = [
 
 
 def chosen_sets(names: list[str]) -> list[DataSet]:
-    """The sets that have one of these texts in their names; all without names."""
-    unused = [name for name in names if not any(name in one.name for one in SETS)]
-    if unused:
-        raise SystemExit(f"no data set is named {unused[0]!r}; there are {', '.join(one.name for one in SETS)}")
-    return [one for one in SETS if not names or any(name in one.name for name in names)]
+    """The sets of these names. A text that is no name stands for all names that contain it; nothing, for all sets."""
+    all_names = [one.name for one in SETS]
+    found = set()
+    for name in names:
+        matching = [name] if name in all_names else [one for one in all_names if name in one]
+        if not matching:
+            raise SystemExit(f"no data set is named {name!r}; there are {', '.join(all_names)}")
+        found.update(matching)
+    return [one for one in SETS if not names or one.name in found]
 
 
 def write_files(data_set: DataSet, part: str, source: Path, target: Path) -> tuple[Files, Pair]:

@@ -106,7 +106,9 @@ def test_files_are_written_for_the_part(tmp_path: Path) -> None:
     assert battery_sets.write_files(data_set, "test", tmp_path, tmp_path)[1] == (sentences, TEXT)
 
 
-def test_an_unknown_set_is_named() -> None:
+def test_sets_are_chosen_by_name_or_by_a_part_of_it() -> None:
+    assert [one.name for one in battery_sets.chosen_sets(["conll2000"])] == ["conll2000"]
+    assert battery_sets.chosen_sets([]) == battery_sets.SETS
     assert [one.name for one in battery_sets.chosen_sets(["fi_tdt"])] == ["fi_tdt upos", "fi_tdt upos+feats"]
     with pytest.raises(SystemExit, match="no data set is named 'masx'"):
         battery_sets.chosen_sets(["ned", "masx"])
