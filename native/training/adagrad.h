@@ -6,6 +6,8 @@
 
 // A token makes no step if none of its residuals exceeds this: its label is nearly certain.
 constexpr float kNegligible = 1e-4f;
+// An edge weight makes no step if the residual of its label pair is at most this: most of a token's pairs are impossible.
+constexpr float kNegligiblePair = 1e-5f;
 
 template <typename Real>
 inline bool all_negligible(const Real* residuals, size_t n, Real limit) {

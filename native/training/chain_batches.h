@@ -97,11 +97,10 @@ class ChainBatches : public ChainItems {
     }
 
     template <typename Real, typename Use>
-    void each_edge_weight(Work<Real>& work, size_t part, size_t parts, Use use) const {
+    void each_edge_weight(Work<Real>& work, Real limit, size_t part, size_t parts, Use use) const {
         if (!edges_) return;
-        std::vector<int32_t> pairs;
         for (size_t i = 0; i < work.sentences.size(); ++i)
-            edge_weights_of(work.sentences[i], work.chains[i], pairs, part, parts, use);
+            edge_weights_of(work.sentences[i], work.chains[i], limit, part, parts, use);
     }
 
     template <typename Real, typename Use>

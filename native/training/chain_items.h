@@ -70,7 +70,7 @@ class ChainItems {
             triples_ = Triples(data.triples->offsets.data(), data.triples->ids.data(), K_);
         }
         layout_ = {pairs_.size(), edges_ ? edges_->size() : 0, nodes_->size(), triples_.size()};
-        for (size_t y = 0; y < K_; ++y) iota_.push_back(static_cast<int32_t>(y));
+        for (size_t y = 0; y <= K_; ++y) iota_.push_back(static_cast<int32_t>(y));
     }
 
     size_t n_pairs() const { return pairs_.size(); }
@@ -176,18 +176,31 @@ class ChainItems {
         });
     }
 
-    // Calls use(weight, feature, gradient) for each edge weight of a sentence whose feature belongs to this part. `pairs` is
-    // work memory.
+    // Calls use(weight, feature, gradient) for each edge weight of a sentence whose feature belongs to this part and whose
+    // residual exceeds `limit`.
     template <typename Real, typename Use>
-    void edge_weights_of(size_t s, Chain<Real>& c, std::vector<int32_t>& pairs, size_t part, size_t parts, Use use) const {
+    void edge_weights_of(size_t s, Chain<Real>& c, Real limit, size_t part, size_t parts, Use use) const {
+        std::vector<int32_t> pairs;
+        std::vector<Real> residuals;
         for (size_t j = 0; edges_ && j < c.n; ++j) {
             const int64_t t = sentences_[s] + static_cast<int64_t>(j);
-            const Real* r = c.edges(j);
             pairs.clear();
+            residuals.clear();
+            const Block block = block_to(t, j == 0);
+            const Real* r = c.edges(j);
+            for (size_t k = 0; k < block.rows; ++k) {
+                const auto row = static_cast<int32_t>(pairs_.row(static_cast<size_t>(block.from[k])));
+                for (size_t l = 0; l < block.columns; ++l, ++r)
+                    if (std::abs(*r) > limit) {
+                        pairs.push_back(row + block.to[l]);
+                        residuals.push_back(*r);
+                    }
+            }
             edges_->each(t, [&](int32_t g, float) {
                 if (parts > 1 && static_cast<size_t>(g) % parts != part) return;
-                each_edge_slot(t, j == 0, g, pairs,
-                               [&](size_t at, int64_t slot) { use(layout_.edge(static_cast<size_t>(slot)), g, r[at]); });
+                edges_->slots.each(g, pairs.data(), pairs.size(), [&](size_t i, int64_t slot) {
+                    use(layout_.edge(static_cast<size_t>(slot)), g, residuals[i]);
+                });
             });
         }
     }
@@ -233,11 +246,22 @@ class ChainItems {
         }
     }
 
-    // Calls use(position in the block, slot) for each slot of an edge feature that is in the block leading to token t.
+    // The labels of the block of label pairs leading to a token.
+    struct Block {
+        const int32_t *from, *to;
+        size_t rows, columns;
+    };
+    Block block_to(int64_t t, bool starts) const {
+        const bool narrow = loss_ == Loss::memm;
+        if (starts) return {iota_.data() + K_, labels(t), 1, width(t)};
+        return {labels(t - 1) + (narrow ? gold_[t - 1] : 0), labels(t), narrow ? 1 : width(t - 1), width(t)};
+    }
+
+    // Calls use(position in the block, slot) for each slot of an edge feature that is in the block leading to token t. `pairs`
+    // are the label pairs of the block, once they are needed.
     template <typename Use>
     void each_edge_slot(int64_t t, bool starts, int32_t g, std::vector<int32_t>& pairs, Use use) const {
-        const bool narrow = loss_ == Loss::memm;
-        if (!candidates_ && !narrow) {
+        if (!candidates_ && loss_ != Loss::memm) {
             for (int64_t s = edges_->slots.begin(g); s < edges_->slots.end(g); ++s) {
                 const int32_t place = edge_place_[static_cast<size_t>(s)];
                 if (starts ? place < 0 && place != INT32_MIN : place >= 0)
@@ -246,13 +270,10 @@ class ChainItems {
             return;
         }
         if (pairs.empty()) {
-            const int32_t boundary = static_cast<int32_t>(K_);
-            const int32_t* from = starts ? &boundary : labels(t - 1) + (narrow ? gold_[t - 1] : 0);
-            const size_t m = starts || narrow ? 1 : width(t - 1);
-            for (size_t k = 0; k < m; ++k)
-                for (size_t l = 0; l < width(t); ++l)
-                    pairs.push_back(
-                        static_cast<int32_t>(pairs_.at(static_cast<size_t>(from[k]), static_cast<size_t>(labels(t)[l]))));
+            const Block block = block_to(t, starts);
+            for (size_t k = 0; k < block.rows; ++k)
+                for (size_t l = 0; l < block.columns; ++l)
+                    pairs.push_back(static_cast<int32_t>(pairs_.row(static_cast<size_t>(block.from[k]))) + block.to[l]);
         }
         edges_->slots.each(g, pairs.data(), pairs.size(), use);
     }
@@ -337,5 +358,6 @@ class ChainItems {
     Array<uint8_t> free_;  // which label pairs have a weight to train
     std::unique_ptr<SparseFeatures> nodes_, edges_;
     Triples triples_;
-    std::vector<int32_t> edge_place_, iota_;
+    std::vector<int32_t> edge_place_;
+    std::vector<int32_t> iota_;  // all labels, and the boundary symbol
 };

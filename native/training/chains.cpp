@@ -31,7 +31,7 @@ double Chains::sum_gradient(const Real* weights, double* gradient, Team& team) c
                 stream_gradient(work, gradient, part, parts);
             else
                 each_node_weight(work, Real(0), part, parts, add);
-            each_edge_weight(work, part, parts, add);
+            each_edge_weight(work, Real(0), part, parts, add);
             const auto add_pair = [&](size_t at, Real r) { gradient[at] += static_cast<double>(r); };
             each_pair(work, part, parts, add_pair);
             each_triple(work, Real(0), part, parts, add_pair);
@@ -83,7 +83,7 @@ double Chains::pass(std::span<float> state, std::span<const int64_t> order, std:
             each_node_weight(work, kNegligible, part, parts, [&](size_t at, int32_t f, float r) {
                 step(at, decay[1 + edge_features() + static_cast<size_t>(f)], r);
             });
-            each_edge_weight(work, part, parts,
+            each_edge_weight(work, kNegligiblePair, part, parts,
                              [&](size_t at, int32_t g, float r) { step(at, decay[1 + static_cast<size_t>(g)], r); });
             each_triple(work, kNegligible, part, parts, [&](size_t at, float r) { step(at, decay[features], r); });
             if (!all_labels()) {
@@ -110,7 +110,7 @@ void Chains::each_residual(Work<float>& work, Use use) const {
         if (r != 0.0f) use(at, r);
     };
     each_node_weight(work, 0.0f, 0, 1, [&](size_t at, int32_t, float r) { use_nonzero(at, r); });
-    each_edge_weight(work, 0, 1, [&](size_t at, int32_t, float r) { use_nonzero(at, r); });
+    each_edge_weight(work, 0.0f, 0, 1, [&](size_t at, int32_t, float r) { use_nonzero(at, r); });
     each_pair(work, 0, 1, [&](size_t at, float r) {
         if (free_[at]) use_nonzero(at, r);
     });

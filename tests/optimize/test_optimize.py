@@ -378,7 +378,7 @@ def test_a_look_at_the_loss_moves_nothing() -> None:
     steps = Recorded()
     run = AdaGrad.of(steps, np.zeros(1, np.float32), np.arange(3000, dtype=np.int64))
     before = run.state.copy()
-    assert run.peek() == 1.0
+    assert run.estimate() == 1.0
     assert len(steps.visited[0]) == AdaGrad.SOME
     np.testing.assert_array_equal(run.state, before)
 

@@ -16,6 +16,7 @@ from corate.errors import DataError
 from corate.features.related_words import learned_lexicons
 from corate.features.templates import Atom, Template, WordFunction, lexicons_of
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
+from corate.ragged import distinct
 
 __all__ = ["CountedCorpus", "HeldOut"]
 
@@ -109,4 +110,4 @@ class CountedCorpus:
         blocks = 50
         starts = (np.arange(blocks) + np.random.default_rng(self.seed + 1).random()) / blocks * sentences
         picks = (starts.astype(np.int64)[:, None] + np.arange(max(1, round(want / blocks)))) % sentences
-        return take(self.tokens, np.unique(picks))
+        return take(self.tokens, distinct(picks))

@@ -15,7 +15,7 @@ from corate import _native
 from corate.corpus import Corpus, StringTable
 from corate.counting.counts import Counts, Table, Tokens
 from corate.features.vocabulary import Vocabulary
-from corate.ragged import take_rows
+from corate.ragged import distinct, take_rows
 
 __all__ = ["held_out_tokens", "slices", "without"]
 
@@ -49,7 +49,7 @@ def slices(offsets: NDArray[np.int64], seed: int) -> list[NDArray[np.int64]]:
         want = max(1, round(min(share, left) / tokens * sentences / blocks))
         starts = ((np.arange(blocks) + (fold + rotation) / folds) / blocks * sentences).astype(np.int64)
         picks = (starts[:, None] + np.arange(want)) % sentences
-        found.append(np.unique(picks))
+        found.append(distinct(picks))
         left -= share
     return found
 

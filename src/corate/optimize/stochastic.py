@@ -48,15 +48,15 @@ class AdaGrad:
     threads: int = 1
     seed: int = 0
     passes: int = 0
-    latest: float = np.inf  # mean loss after the last pass
+    latest: float = np.inf  # mean loss at the end of the last pass: of its last quarter, but at least of SOME items
     averaging: bool = False
     total: F32 = field(default_factory=lambda: np.zeros(0, np.float32))  # weighted sum of the saved weights
     moments: int = 0  # how often weights were saved
 
     #: A pass is made in this many parts, for progress reports and Ctrl-C.
     PARTS = 20
-    #: The number of items that the loss is estimated on.
-    SOME = 300
+    #: The number of items that a loss is estimated on.
+    SOME = 100
 
     @classmethod
     def of(
@@ -93,14 +93,18 @@ class AdaGrad:
     def pass_once(self, progress: Callable[[float], None] = lambda done: None) -> float:
         """Make a pass; returns its mean loss. An interrupt leaves the state between two steps."""
         order = self.items[np.random.default_rng([self.seed, self.passes]).permutation(len(self.items))]
-        loss = 0.0
-        for k, part in enumerate(np.array_split(order, min(self.PARTS, max(1, len(order))))):
-            loss += self.steps.pass_over(self.state, part, self.decay, self.rate, self.batch, self.threads)
+        parts = np.array_split(order, min(self.PARTS, max(1, len(order))))
+        losses: list[float] = []
+        for k, part in enumerate(parts):
+            losses.append(self.steps.pass_over(self.state, part, self.decay, self.rate, self.batch, self.threads))
             if self.averaging and (k + 1) % (self.PARTS // 4) == 0:
                 self._remember()
             progress((k + 1) / self.PARTS)
         self.passes += 1
-        return loss / max(1, len(order))
+        share = min(1.0, max(0.25, self.SOME / max(1, len(order))))
+        end = int((1.0 - share) * len(parts))
+        self.latest = sum(losses[end:]) / max(1, sum(map(len, parts[end:])))
+        return sum(losses) / max(1, len(order))
 
     def _remember(self) -> None:
         self.moments += 1
@@ -108,19 +112,19 @@ class AdaGrad:
             self.total = np.zeros(len(self.state) // 2, np.float32)
         self.total += np.float32(self.moments**2) * self.state[::2]
 
-    def peek(self) -> float:
+    def estimate(self) -> float:
         """The mean loss of some items with the current weights."""
         some = np.random.default_rng(self.seed).permutation(self.items)[: self.SOME]
         loss = self.steps.pass_over(self.state.copy(), some, self.decay, 0.0, self.batch, self.threads)
         return loss / max(1, len(some))
 
-    def kept(self) -> tuple[F32, F32, int]:
+    def kept(self) -> tuple[F32, F32, int, float]:
         """The state that :meth:`take_back` needs to undo the next pass."""
-        return self.state.copy(), self.total.copy(), self.moments
+        return self.state.copy(), self.total.copy(), self.moments, self.latest
 
-    def take_back(self, kept: tuple[F32, F32, int]) -> None:
+    def take_back(self, kept: tuple[F32, F32, int, float]) -> None:
         """Undo a pass that diverged, and halve the step size."""
-        self.state[:], self.total, self.moments = kept
+        self.state[:], self.total, self.moments, self.latest = kept
         self.passes -= 1
         self.rate /= 2
 

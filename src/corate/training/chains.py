@@ -305,15 +305,14 @@ class ChainTraining:
         if isinstance(run, AveragedPerceptron):
             return run.pass_once(progress)
         if done == 0:
-            run.latest = run.peek()
+            run.latest = run.estimate()
         limit = TOO_FAR * run.latest + SLACK * len(self.tokens.labels) / max(1, len(run.items))
         for _ in range(MOST_HALVINGS):
             kept = run.kept()
             mean = run.pass_once(progress)
             # The mean loss of the pass can be low even if the loss at its end is high.
-            loss = run.peek() if math.isfinite(mean) else mean
+            loss = run.latest if math.isfinite(mean) else mean
             if loss <= limit:
-                run.latest = loss
                 return loss
             run.take_back(kept)
             warnings.warn(

@@ -36,8 +36,8 @@ POLISH_RATE = {"default": 0.1, "pooled": 0.15, "paper": 0.15, "none": 0.15}
 SEPARATE_TEMPERS = {"default": 0.4, "pooled": 0.7, "paper": 0.7, "none": 0.0}
 #: The coupling weight that tuning starts from.
 COUPLING_WEIGHT = 0.8
-#: Stochastic passes over a large corpus. Below FEW_TOKENS there are up to three times as many. Above MANY_TOKENS,
-#: polish makes one less from a pooled base.
+#: Stochastic passes. Below FEW_TOKENS, separate training makes up to three times as many. Polish does not: more passes
+#: over a small corpus fit its noise. Above MANY_TOKENS, polish makes one less from a pooled base.
 PASSES, HALF_PASSES = 3, 2
 FEW_TOKENS = 100_000
 MANY_TOKENS = 150_000
@@ -96,7 +96,7 @@ class ChainParameters:
             chosen = {
                 "c2": POLISH_C2[base],
                 "rate": POLISH_RATE[base],
-                "passes": PASSES * _times(tokens) - fewer,
+                "passes": PASSES - fewer,
                 "temper": POLISH_TEMPERS[base],
             }
         return cls(**(chosen | _given(cls, method, base)))

@@ -25,6 +25,7 @@ from corate.features.vocabulary import Vocabulary
 from corate.label_scores import SparseRows
 from corate.model.chain import ChainModel
 from corate.progress import OnProgress, ignore_progress
+from corate.ragged import distinct
 from corate.types import F32, Csr
 
 __all__ = ["FULL_LATTICE_LABELS", "HeldOutSet", "InitialWeights", "RunContext", "Start", "with_bias"]
@@ -127,7 +128,7 @@ class Start(ABC):
             return every
         blocks = 100
         starts = (np.arange(blocks) / blocks * len(every)).astype(np.int64)
-        return every[np.unique((starts[:, None] + np.arange(max(1, round(want / blocks)))) % len(every))]
+        return every[distinct((starts[:, None] + np.arange(max(1, round(want / blocks)))) % len(every))]
 
     @abstractmethod
     def tables(self) -> LadderTables | None:
