@@ -22,7 +22,7 @@ ORDER = [
     {"corpus"},
     {"formats"},
     {"features"},
-    {"label_scores"},
+    {"label_scores", "label_parts"},
     {"counting"},
     {"model"},
     {"evaluation"},

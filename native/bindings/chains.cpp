@@ -6,6 +6,7 @@
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
 #include "bindings/feature_slots.h"
+#include "bindings/label_parts.h"
 
 namespace {
 
@@ -13,9 +14,9 @@ void make_chains(Chains* self, const std::string& loss, size_t n_labels, const I
                  const FeatureSlotArrays& node_slots, const std::optional<In<float>>& values,
                  const std::optional<CsrArrays>& candidates, const std::optional<In<float>>& base, const In<int32_t>& gold,
                  const std::optional<FeatureSlotArrays>& edge_slots, const std::optional<In<float>>& sentence_weights,
-                 const In<uint8_t>& free_pairs, const std::optional<CsrArrays>& triples) {
+                 const In<uint8_t>& free_pairs, const std::optional<CsrArrays>& triples, const PartArrays& parts) {
     new (self) Chains({loss_named(loss), n_labels, view(sentences), view(node_slots), view(values), view(candidates), view(base),
-                       view(gold), view(edge_slots), view(sentence_weights), view(free_pairs), view(triples)});
+                       view(gold), view(edge_slots), view(sentence_weights), view(free_pairs), view(triples), parts_of(parts)});
 }
 
 void check_weights(const Chains& chains, size_t size) {
@@ -30,7 +31,7 @@ void bind_chains(nb::module_& m) {
         .def("__init__", &make_chains, nb::arg("loss"), nb::arg("n_labels"), nb::arg("sentences"), nb::arg("node_slots"),
              nb::arg("values").none(), nb::arg("candidates").none(), nb::arg("base").none(), nb::arg("gold"),
              nb::arg("edge_slots").none(), nb::arg("sentence_weights").none(), nb::arg("free_pairs"),
-             nb::arg("triples") = nb::none())
+             nb::arg("triples") = nb::none(), nb::arg("parts") = nb::none())
         .def_prop_ro("size", &Chains::size)
         .def_prop_ro("n_pairs", &Chains::n_pairs)
         .def(

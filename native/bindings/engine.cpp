@@ -11,6 +11,7 @@
 #include "bindings/bindings.h"
 #include "bindings/columns.h"
 #include "bindings/feature_objects.h"
+#include "bindings/label_parts.h"
 #include "bindings/text.h"
 #include "decoding/batch.h"
 #include "decoding/conllu_tagger.h"
@@ -202,23 +203,25 @@ void bind_engine(nb::module_& m) {
             [](BoundEngine* self, const FeatureMap& map, const Edges& edges, const In<float>& bias, size_t word_column,
                const LabelScoreArrays& rows, std::vector<int32_t> rung_functions, std::vector<int64_t> rung_bases,
                const LabelScoreArrays& linear, const LabelScoreArrays& edge_weights, int64_t first_feature, bool all_labels,
-               float floor, const std::optional<UnseenArguments>& unseen, const AttributeNames* names) {
+               float floor, const std::optional<UnseenArguments>& unseen, const PartArrays& parts, const AttributeNames* names) {
                 if (names != nullptr && static_cast<int64_t>(names->size()) != first_feature)
                     throw nb::value_error("names and features disagree");
                 const auto K = static_cast<size_t>(edges.n_labels);
+                LabelParts of_labels = parts_of(parts);
+                const size_t n_columns = K + of_labels.size();
                 const LabelPairs pairs = edges.pairs();
-                new (self)
-                    BoundEngine(map, edges,
-                                {copy_of(bias), word_column, rows_of(rows, K, "ladder rows are damaged"),
-                                 std::move(rung_functions), std::move(rung_bases), rows_of(linear, K, "weights are damaged"),
-                                 rows_of(edge_weights, pairs.small() ? pairs.size() : 0, "edge weights are damaged"),
-                                 first_feature, all_labels, floor, rule_of(unseen)},
-                                names);
+                new (self) BoundEngine(
+                    map, edges,
+                    {copy_of(bias), word_column, rows_of(rows, K, "ladder rows are damaged"), std::move(rung_functions),
+                     std::move(rung_bases), rows_of(linear, n_columns, "weights are damaged"),
+                     rows_of(edge_weights, pairs.small() ? pairs.size() : 0, "edge weights are damaged"), first_feature,
+                     all_labels, floor, rule_of(unseen), std::move(of_labels)},
+                    names);
             },
             nb::arg("map"), nb::arg("edges"), nb::arg("bias"), nb::arg("word_column"), nb::arg("rows"), nb::arg("rung_functions"),
             nb::arg("rung_bases"), nb::arg("linear"), nb::arg("edge_weights"), nb::arg("first_feature"), nb::arg("all_labels"),
-            nb::arg("floor"), nb::arg("unseen").none(), nb::arg("names").none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
-            nb::keep_alive<1, 15>())
+            nb::arg("floor"), nb::arg("unseen").none(), nb::arg("parts").none(), nb::arg("names").none(), nb::keep_alive<1, 2>(),
+            nb::keep_alive<1, 3>(), nb::keep_alive<1, 16>())
         .def(
             "tag_columns",
             [](const BoundEngine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,

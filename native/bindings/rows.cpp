@@ -1,6 +1,7 @@
-// Binds core/sparse_rows.h.
+// Binds core/sparse_rows.h and core/label_parts.h.
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
+#include "bindings/label_parts.h"
 #include "core/sparse_rows.h"
 
 void bind_rows(nb::module_& m) {
@@ -25,4 +26,15 @@ void bind_rows(nb::module_& m) {
         },
         nb::arg("offsets"), nb::arg("labels"), nb::arg("wanted"),
         "The position of the wanted label of each row, -1 if the row does not contain it.");
+    m.def(
+        "with_part_columns",
+        [](const CsrArrays& arrays, const PartArrays& given) {
+            const Csr rows = view(arrays);
+            const LabelParts parts = parts_of(given);
+            check_offsets(rows.offsets, rows.ids.size(), "row offsets and labels disagree");
+            check_labels(rows.ids, parts.n_labels());
+            auto found = unlocked([&] { return parts.with_columns(rows); });
+            return to_tuple(std::move(found.first), std::move(found.second));
+        },
+        nb::arg("rows"), nb::arg("parts"), "Rows of labels, with a column K + p for each part p that a label of the row has.");
 }

@@ -22,6 +22,7 @@ Engine::Engine(const FeatureMap& map, const Edges& edges, EngineData data)
     : map_(map), edges_(edges), data_(std::move(data)), all_labels_(data_.all_labels || data_.rows.size() == 0) {
     const auto K = static_cast<size_t>(edges_.n_labels);
     if (K < 1) throw std::invalid_argument("a model needs at least one label");
+    if (!data_.parts.empty() && data_.parts.n_labels() != K) throw std::invalid_argument("parts and labels disagree");
     if (data_.bias.empty()) data_.bias.assign(K, 0.0f);
     if (data_.bias.size() != K) throw std::invalid_argument("the model needs one bias for each label");
     if (data_.first_feature < 0) throw std::invalid_argument("feature ids must not be negative");

@@ -1,6 +1,6 @@
 // The fused kernel from strings to labels: how a trained chain model tags a sentence.
 //
-//     node_j(y) = row(word_j)(y) + bias(y) + sum over templates t of weight(feature_t(j), y)
+//     node_j(y) = row(word_j)(y) + bias(y) + sum over templates t of weight(feature_t(j), y)      (and of its parts: core/label_parts.h)
 //     edge_j(y, y') = T(y, y') + sum over templates t of edge weight(feature_t(j), y, y')     for the edge to token j
 //
 // row(word) is a counted distribution: the word's own if the word is known, otherwise a mixture of its contexts at the rungs of
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "chain/lattice.h"
+#include "core/label_parts.h"
 #include "core/sparse_rows.h"
 #include "features/feature_map.h"
 
@@ -39,6 +40,7 @@ struct EngineData {
     bool all_labels;
     float floor;  // with all_labels: the row score of labels that are not in a row
     std::optional<UnseenRule> unseen;
+    LabelParts parts;  // whose weights are in further columns of `linear`
 };
 
 class Engine {
@@ -62,6 +64,8 @@ class Engine {
     bool all_labels() const { return all_labels_; }
     size_t word_column() const { return data_.word_column; }
     const SparseRows& rows() const { return data_.rows; }
+    const LabelParts& parts() const { return data_.parts; }
+    size_t n_columns() const { return n_labels() + data_.parts.size(); }
     const SparseRows& linear() const { return data_.linear; }
     const std::vector<float>& bias() const { return data_.bias; }
     float floor() const { return data_.floor; }

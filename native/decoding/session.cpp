@@ -29,15 +29,29 @@ void Session::build(const int32_t* const* columns, int64_t n, bool keep_scores, 
         if (width == 1 && !keep_scores) continue;
         float* score = scores.data() + at;
         const int32_t* own = labels.data() + at;
-        for (size_t t = 0; t < engine_.map().n_templates(); ++t) {
-            if (!engine_.active(t)) continue;
-            const int32_t f = lexicon_.feature(t, columns, i, n);
-            if (f >= 0 && engine_.base(t) + f < engine_.base(t + 1)) add(engine_.base(t) + f, own, width, score);
+        const LabelParts& parts = engine_.parts();
+        if (parts.empty()) {
+            add_features(columns, i, n, ready, token, own, width, score);
+            continue;
         }
-        if (ready != nullptr)
-            for (int64_t k = ready->ids.offsets[token + i]; k < ready->ids.offsets[token + i + 1]; ++k)
-                if (ready->ids.ids[k] >= 0) add(ready->ids.ids[k], own, width, score, ready->values ? (*ready->values)[k] : 1.0f);
+        columns_.clear();
+        parts.add_columns(own, width, columns_);
+        sums_.assign(columns_.size(), 0.0f);
+        add_features(columns, i, n, ready, token, columns_.data(), columns_.size(), sums_.data());
+        parts.fold(columns_.data(), columns_.size(), width, sums_.data(), score);
     }
+}
+
+void Session::add_features(const int32_t* const* columns, int64_t i, int64_t n, const Attributes* ready, int64_t token,
+                           const int32_t* own, size_t width, float* score) {
+    for (size_t t = 0; t < engine_.map().n_templates(); ++t) {
+        if (!engine_.active(t)) continue;
+        const int32_t f = lexicon_.feature(t, columns, i, n);
+        if (f >= 0 && engine_.base(t) + f < engine_.base(t + 1)) add(engine_.base(t) + f, own, width, score);
+    }
+    if (ready != nullptr)
+        for (int64_t k = ready->ids.offsets[token + i]; k < ready->ids.offsets[token + i + 1]; ++k)
+            if (ready->ids.ids[k] >= 0) add(ready->ids.ids[k], own, width, score, ready->values ? (*ready->values)[k] : 1.0f);
 }
 
 float Session::decode(int64_t n, int32_t* best) {
@@ -100,7 +114,7 @@ void Session::place(const int32_t* const* columns, int64_t i) {
 void Session::add(int64_t feature, const int32_t* own, size_t width, float* score, float value) const {
     const SparseRows& linear = engine_.linear();
     const int64_t a = linear.offsets[feature], b = linear.offsets[feature + 1];
-    if (width == engine_.n_labels()) {
+    if (width == engine_.n_columns()) {
         for (int64_t k = a; k < b; ++k) score[linear.labels[k]] += value * linear.scores[k];
         return;
     }

@@ -38,7 +38,10 @@ class Session {
     Row row_of(int32_t word);
     // Sets the candidates and their row scores.
     void place(const int32_t* const* columns, int64_t i);
-    // score(y) += value * weight(feature, y) for the candidates; both lists are ascending.
+    // Adds the weights of the features of a token. `own` are its columns, and `score` is by column.
+    void add_features(const int32_t* const* columns, int64_t i, int64_t n, const Attributes* ready, int64_t token,
+                      const int32_t* own, size_t width, float* score);
+    // score(y) += value * weight(feature, y) for the columns; both lists are ascending.
     void add(int64_t feature, const int32_t* own, size_t width, float* score, float value = 1.0f) const;
 
     const Engine& engine_;
@@ -49,4 +52,7 @@ class Session {
     std::unordered_map<int32_t, int64_t> mixed_;
     SparseRows mixed_rows_;
     std::vector<double> p_;
+    // The columns of a token and their scores, if labels have parts.
+    std::vector<int32_t> columns_;
+    std::vector<float> sums_;
 };

@@ -1,7 +1,7 @@
 // Residuals of batches of sentences, and the gradients of their weights.
 //
 // Sentences are scored one by one as chains. If the lattice is full and edge scores do not depend on the position, they are
-// scored in groups of similar length (chain/dense_chains.h, chain/sparse_chains.h). Threads share the sentences. Then each
+// scored in groups of similar length (chain/dense_chains.h, chain/sparse_chains.h), unless labels have parts. Threads share the sentences. Then each
 // thread updates its own features in the order of the sentences, so results are bit-identical for any number of threads.
 #pragma once
 #include <algorithm>
@@ -41,7 +41,8 @@ class ChainBatches : public ChainItems {
     static constexpr size_t kGroup = 8, kLargeGroup = kTile;
 
     bool dense() const {
-        return all_labels() && !edges_ && triples_.empty() && (loss_ == Loss::likelihood || loss_ == Loss::piecewise);
+        return all_labels() && !edges_ && triples_.empty() && parts_.empty() &&
+               (loss_ == Loss::likelihood || loss_ == Loss::piecewise);
     }
 
     // Fills `work` with the residuals of sentences. Returns their loss.
@@ -77,8 +78,8 @@ class ChainBatches : public ChainItems {
         return loss;
     }
 
-    // Calls use(weight, feature, gradient) for each node weight of a batch that belongs to this part, except for tokens whose
-    // residuals are all at most `limit`. Groups must be dense, as in stochastic steps.
+    // Calls use(weight, feature, gradient, whether it is of a part of labels) for each node weight of a batch that belongs to
+    // this part, except for tokens whose residuals are all at most `limit`. Groups must be dense, as in stochastic steps.
     template <typename Real, typename Use>
     void each_node_weight(Work<Real>& work, Real limit, size_t part, size_t parts, Use use) const {
         if constexpr (std::is_same_v<Real, float>)

@@ -1,6 +1,6 @@
 // Training sentences, and the sparse weights that score them.
 //
-//     node_j(y) = base_j(y) + sum over features f of token j of value * W(f, y)
+//     node_j(y) = base_j(y) + sum over features f of token j of value * (W(f, y) + sum over parts p of y of W(f, p))
 //     edge_j(y, y') = T(y, y') + sum over edge features g of token j of U(g, y, y')
 //
 // The labels of a token are its candidates, or all K if none are given. Sentences start and end with a boundary symbol (label
@@ -17,6 +17,7 @@
 #include "chain/weight_layout.h"
 #include "core/array.h"
 #include "core/label_pairs.h"
+#include "core/label_parts.h"
 #include "features/sparse_features.h"
 #include "training/adagrad.h"
 
@@ -42,6 +43,7 @@ struct ChainData {
     std::optional<Array<float>> sentence_weights;
     Array<uint8_t> free_pairs;   // which label pairs have a weight T to train
     std::optional<Csr> triples;  // label triples that have a weight S: see triples.h
+    LabelParts parts;            // of labels, whose weights W are in further columns; empty if labels have none
 };
 
 class ChainItems {
@@ -55,11 +57,12 @@ class ChainItems {
           base_(data.base),
           gold_(data.gold),
           sentence_weights_(data.sentence_weights),
-          free_(data.free_pairs) {
+          free_(data.free_pairs),
+          parts_(data.parts) {
         if (sentences_.size() < 1) throw std::invalid_argument("sentence offsets must start at 0 and never decrease");
         n_tokens_ = static_cast<size_t>(sentences_.back());
         check();
-        nodes_ = std::make_unique<SparseFeatures>(data.nodes, data.values, n_tokens_, K_);
+        nodes_ = std::make_unique<SparseFeatures>(data.nodes, data.values, n_tokens_, K_ + parts_.size());
         if (data.edges) {
             edges_ = std::make_unique<SparseFeatures>(*data.edges, std::nullopt, n_tokens_, pairs_.size());
             place_edge_slots();
@@ -70,7 +73,8 @@ class ChainItems {
             triples_ = Triples(data.triples->offsets.data(), data.triples->ids.data(), K_);
         }
         layout_ = {pairs_.size(), edges_ ? edges_->size() : 0, nodes_->size(), triples_.size()};
-        for (size_t y = 0; y <= K_; ++y) iota_.push_back(static_cast<int32_t>(y));
+        for (size_t y = 0; y <= K_ + parts_.size(); ++y) iota_.push_back(static_cast<int32_t>(y));
+        if (!parts_.empty()) place_columns();
     }
 
     size_t n_pairs() const { return pairs_.size(); }
@@ -89,18 +93,25 @@ class ChainItems {
     int64_t first(int64_t t) const { return candidates_ ? candidates_->offsets[t] : t * static_cast<int64_t>(K_); }
     const int32_t* labels(int64_t t) const { return candidates_ ? candidates_->ids.data() + first(t) : iota_.data(); }
 
+    // The columns of a token's node weights: its labels and, if labels have parts, the parts of its labels.
+    size_t n_columns(int64_t t) const {
+        if (parts_.empty()) return width(t);
+        return candidates_ ? static_cast<size_t>(column_offsets_[t + 1] - column_offsets_[t]) : iota_.size();
+    }
+    const int32_t* columns(int64_t t) const {
+        return parts_.empty() || !candidates_ ? labels(t) : columns_.data() + column_offsets_[t];
+    }
+
     template <size_t Stride, typename Weight, typename Real>
     void node_scores(int64_t t, const Weight* weights, Real* out) const {
         const size_t m = width(t);
-        const Weight* w = weights + Stride * layout_.node(0);
         const float* fixed = base_ ? base_->data() + first(t) : nullptr;
         for (size_t j = 0; j < m; ++j) out[j] = fixed ? static_cast<Real>(fixed[j]) : Real(0);
-        const int32_t* own = labels(t);
-        nodes_->each(t, [&](int32_t f, float v) {
-            nodes_->slots.each(f, own, m, [&](size_t j, int64_t s) {
-                out[j] += static_cast<Real>(v) * static_cast<Real>(w[Stride * static_cast<size_t>(s)]);
-            });
-        });
+        if (parts_.empty()) return add_weights<Stride>(t, weights, out);
+        thread_local std::vector<Real> sums;
+        sums.assign(n_columns(t), Real(0));
+        add_weights<Stride>(t, weights, sums.data());
+        parts_.fold(columns(t), n_columns(t), m, sums.data(), out);
     }
 
     template <size_t Stride, typename Weight, typename Real>
@@ -161,17 +172,18 @@ class ChainItems {
         }
     }
 
-    // Calls use(weight, feature, gradient) for each node weight of a token whose feature belongs to this part, unless the
-    // token's residuals are all at most `limit`.
+    // Calls use(weight, feature, gradient, whether it is of a part of labels) for each node weight of a token whose feature
+    // belongs to this part, unless the token's residuals are all at most `limit`.
     template <typename Real, typename Use>
     void node_weights_of(int64_t t, const Real* r, Real limit, size_t part, size_t parts, Use use) const {
-        const size_t m = width(t);
-        if (all_negligible(r, m, limit)) return;
-        const int32_t* own = labels(t);
+        const size_t n_own = width(t), m = n_columns(t);
+        if (all_negligible(r, n_own, limit)) return;
+        const int32_t* own = columns(t);
+        if (!parts_.empty()) r = of_columns(t, r);
         nodes_->each(t, [&](int32_t f, float v) {
             if (parts > 1 && static_cast<size_t>(f) % parts != part) return;
             nodes_->slots.each(f, own, m, [&](size_t k, int64_t slot) {
-                use(layout_.node(static_cast<size_t>(slot)), f, static_cast<Real>(v) * r[k]);
+                use(layout_.node(static_cast<size_t>(slot)), f, static_cast<Real>(v) * r[k], k >= n_own);
             });
         });
     }
@@ -234,6 +246,39 @@ class ChainItems {
     }
 
    private:
+    // out(column) += sum over features f of token t of value * W(f, column)
+    template <size_t Stride, typename Weight, typename Real>
+    void add_weights(int64_t t, const Weight* weights, Real* out) const {
+        const Weight* w = weights + Stride * layout_.node(0);
+        const size_t n = n_columns(t);
+        const int32_t* own = columns(t);
+        nodes_->each(t, [&](int32_t f, float v) {
+            nodes_->slots.each(f, own, n, [&](size_t j, int64_t s) {
+                out[j] += static_cast<Real>(v) * static_cast<Real>(w[Stride * static_cast<size_t>(s)]);
+            });
+        });
+    }
+
+    // The residuals of a token's columns. They are valid until the next call.
+    template <typename Real>
+    const Real* of_columns(int64_t t, const Real* r) const {
+        thread_local std::vector<Real> found;
+        parts_.unfold(columns(t), n_columns(t), width(t), r, found);
+        return found.data();
+    }
+
+    void place_columns() {
+        if (parts_.n_labels() != K_) throw std::invalid_argument("parts and labels disagree");
+        if (!candidates_) return;
+        column_offsets_.reserve(n_tokens_ + 1);
+        column_offsets_.push_back(0);
+        for (size_t t = 0; t < n_tokens_; ++t) {
+            const auto token = static_cast<int64_t>(t);
+            parts_.add_columns(labels(token), width(token), columns_);
+            column_offsets_.push_back(static_cast<int64_t>(columns_.size()));
+        }
+    }
+
     // In the full lattice, the position of each edge slot in a block: y * K + y', or -1 - y' if y is the start symbol.
     void place_edge_slots() {
         if (candidates_) return;
@@ -359,5 +404,8 @@ class ChainItems {
     std::unique_ptr<SparseFeatures> nodes_, edges_;
     Triples triples_;
     std::vector<int32_t> edge_place_;
-    std::vector<int32_t> iota_;  // all labels, and the boundary symbol
+    std::vector<int32_t> iota_;  // all columns; the one after the labels is also the boundary symbol
+    LabelParts parts_;
+    std::vector<int64_t> column_offsets_;  // the columns of each token, if they are not all
+    std::vector<int32_t> columns_;
 };

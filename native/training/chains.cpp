@@ -3,6 +3,14 @@
 
 #include "chain/lattice.h"
 
+namespace {
+
+// In stochastic passes, the step size and the decay of a part's weight, relative to those of a label's weight. A label has
+// several parts, and all of them take steps.
+constexpr float kPartRate = 0.5f, kPartDecay = 4.0f;
+
+}  // namespace
+
 template <typename Real>
 double Chains::sum_gradient(const Real* weights, double* gradient, Team& team) const {
     const size_t batch = triples_.empty() ? 4 * kLargeGroup : kLargeGroup;  // chains with triples are large
@@ -30,7 +38,7 @@ double Chains::sum_gradient(const Real* weights, double* gradient, Team& team) c
             if (work.n_groups > 0)
                 stream_gradient(work, gradient, part, parts);
             else
-                each_node_weight(work, Real(0), part, parts, add);
+                each_node_weight(work, Real(0), part, parts, [&](size_t at, int32_t f, Real r, bool) { add(at, f, r); });
             each_edge_weight(work, Real(0), part, parts, add);
             const auto add_pair = [&](size_t at, Real r) { gradient[at] += static_cast<double>(r); };
             each_pair(work, part, parts, add_pair);
@@ -72,16 +80,17 @@ double Chains::pass(std::span<float> state, std::span<const int64_t> order, std:
     std::vector<float> table(all_labels() ? n_pairs() : 0);
     double loss = 0.0;
     Team team(useful_threads(threads, std::min(batch, order.size())));
-    auto step = [&](size_t at, float shrink, float r) {
+    auto step = [&](size_t at, float shrink, float r, float scale = 1.0f) {
         float* pair = w + 2 * at;
-        adagrad_step(pair, r + shrink * pair[0], rate);
+        adagrad_step(pair, r + shrink * pair[0], scale * rate);
     };
     for (size_t start = 0; start < order.size(); start += batch) {
         const size_t count = std::min(batch, order.size() - start);
         loss += residuals_of<2>(order.data() + start, count, w, work, team);
         team.run([&](size_t part, size_t parts) {
-            each_node_weight(work, kNegligible, part, parts, [&](size_t at, int32_t f, float r) {
-                step(at, decay[1 + edge_features() + static_cast<size_t>(f)], r);
+            each_node_weight(work, kNegligible, part, parts, [&](size_t at, int32_t f, float r, bool of_part) {
+                const float shrink = decay[1 + edge_features() + static_cast<size_t>(f)];
+                of_part ? step(at, kPartDecay * shrink, r, kPartRate) : step(at, shrink, r);
             });
             each_edge_weight(work, kNegligiblePair, part, parts,
                              [&](size_t at, int32_t g, float r) { step(at, decay[1 + static_cast<size_t>(g)], r); });
@@ -109,7 +118,7 @@ void Chains::each_residual(Work<float>& work, Use use) const {
     const auto use_nonzero = [&](size_t at, float r) {
         if (r != 0.0f) use(at, r);
     };
-    each_node_weight(work, 0.0f, 0, 1, [&](size_t at, int32_t, float r) { use_nonzero(at, r); });
+    each_node_weight(work, 0.0f, 0, 1, [&](size_t at, int32_t, float r, bool) { use_nonzero(at, r); });
     each_edge_weight(work, 0.0f, 0, 1, [&](size_t at, int32_t, float r) { use_nonzero(at, r); });
     each_pair(work, 0, 1, [&](size_t at, float r) {
         if (free_[at]) use_nonzero(at, r);

@@ -38,8 +38,9 @@ class Chains : public ChainBatches {
     // The loss over all sentences plus precision / 2 times the squared norm, and its gradient.
     double objective(const double* weights, double precision, double* gradient, size_t threads, bool exact) const;
     // One pass of AdaGrad over sentences in the given order, as in maxent.h. `decay` holds the prior's share in one visit: of T
-    // in each sentence (if all labels are candidates), of each edge feature, of each node feature, and of any triple. `state`
-    // holds each weight and the sum of its squared gradients. Returns the sum of the losses, each measured before its step.
+    // in each sentence (if all labels are candidates), of each edge feature, of each node feature, and of any triple; weights of
+    // parts of labels have another share and step size. `state` holds each weight and the sum of its squared gradients. Returns
+    // the sum of the losses, each measured before its step.
     double pass(std::span<float> state, std::span<const int64_t> order, std::span<const float> decay, float rate, size_t batch,
                 size_t threads) const;
     // Steps of gradient descent, sentence by sentence: all weights shrink, W *= 1 - eta shrink, then W -= eta residual, where

@@ -176,6 +176,7 @@ def forward_backward(
 Rows = tuple[I64, I32, F32]
 
 Ready = tuple[I64, I32, F32 | None]
+Parts = tuple[I64, I32, int]
 
 class Engine:
     def __init__(
@@ -193,6 +194,7 @@ class Engine:
         all_labels: bool,
         floor: float,
         unseen: tuple[Any, ...] | None,
+        parts: Parts | None,
         names: AttributeNames | None,
     ) -> None: ...
     def tag_columns(self, columns: Columns, sentences: I64, ready: Ready | None, threads: int) -> I32: ...
@@ -250,6 +252,7 @@ _Rows = tuple[I64, I32, F32]
 
 def add_sparse_rows(a: _Rows, b: _Rows) -> _Rows: ...
 def find_in_rows(offsets: I64, labels: I32, wanted: I32) -> I64: ...
+def with_part_columns(rows: Csr, parts: Parts) -> tuple[I64, I32]: ...
 
 # maxent.cpp
 class Nodes:
@@ -292,6 +295,7 @@ class Chains:
         sentence_weights: F32 | None,
         free_pairs: U8,
         triples: Csr | None = None,
+        parts: Parts | None = None,
     ) -> None: ...
     @property
     def size(self) -> int: ...

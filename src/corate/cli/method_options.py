@@ -91,13 +91,14 @@ def _parameter(name: str, option: Option) -> inspect.Parameter:
     help = {"boundaries": "Give the start and the end of a sentence no weights."}.get(name, option.help)
     if panel is not None and not panel.endswith(f"({named})"):
         help += f" For {named}."
-    if option.kind != "flag" and describe_defaults(name):
+    if (option.kind != "flag" or option.default is None) and describe_defaults(name):
         help += f" Default: {describe_defaults(name)}."
     kind: Any = {"flag": bool, "integer": float, "number": float}.get(option.kind, str)
     default: Any = None
     if option.kind == "flag":
-        kind, default = bool, False
-        info = typer.Option(option_of(name), help=help, rich_help_panel=panel)
+        kind, default = (bool, False) if option.default is not None else (bool | None, None)
+        written = option_of(name) if option.default is not None else f"{option_of(name)}/--no-{option_of(name)[2:]}"
+        info = typer.Option(written, help=help, rich_help_panel=panel)
     elif option.kind == "choice":
         every = [choice for method in methods for choice in options_of(METHODS[method])[name].choices]
         info = one_of([str(choice) for choice in dict.fromkeys(every)], help, panel)
@@ -141,9 +142,10 @@ def chosen_method(
     """The options of the method that the command line asks for; a wrong one is wrong usage."""
     values: dict[str, Any] = {}
     for option, value in given.items():
-        if value is None or value is False or value == []:
+        about = options_of(METHODS[OPTION_METHODS[option][0]])[option]
+        if value is None or value == [] or (value is False and about.default is not None):
             continue
-        choices = options_of(METHODS[OPTION_METHODS[option][0]])[option].choices
+        choices = about.choices
         known = {str(choice): choice for choice in choices}
         values[option] = known.get(value, value) if choices else value
     if "boundaries" in values:

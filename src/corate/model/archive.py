@@ -21,6 +21,7 @@ from corate.features.lexicons import Lexicon
 from corate.features.ready_made import Bins, FeatureFunction
 from corate.features.templates import lexicons_of, parse
 from corate.features.vocabulary import Vocabulary
+from corate.label_parts import LabelParts
 from corate.label_scores import EdgeScores, SparseRows
 from corate.model import container, crfsuite
 from corate.model.chain import ChainModel, UnseenRule
@@ -38,12 +39,15 @@ _HEADER = {
     *("order", "columns", "templates", "rungs", "needs_function", "bins", "record", "lexicons", "model", "counts"),
     "joiner",
 }
-_MODEL = {"rungs", "rung_bases", "word_column", "all_labels", "floor", "edge_weight", "locally_normalised", "unseen"}
+_MODEL = {
+    *("rungs", "rung_bases", "word_column", "all_labels", "floor", "edge_weight", "locally_normalised", "unseen"),
+    "parts",
+}
 _TENSOR = re.compile(
-    r"(labels|attributes|(strings|values)\.\d+|lexicon\.\d+\.(keys|classes))\.(data|offsets)|lexicon\.\d+\.values"
+    r"(labels|parts|attributes|(strings|values)\.\d+|lexicon\.\d+\.(keys|classes))\.(data|offsets)|lexicon\.\d+\.values"
     r"|(prefixes|keys)\.\d+\.(first|second)|edges\.(row|col)|bias"
     r"|(edges|rows|weights|edge_weights|triples)\.(lengths|labels|scores)"
-    r"|counts\.(lengths|labels|counts)|pairs\.(origin|to|counts)|attributes\.heads"
+    r"|counts\.(lengths|labels|counts)|pairs\.(origin|to|counts)|attributes\.heads|label_parts\.(lengths|ids)"
 )
 
 
@@ -66,7 +70,9 @@ def from_bytes(data: bytes, features: FeatureFunction | None = None) -> Tagger:
 
 
 def _version(header: dict[str, Any]) -> int:
-    """The format version of a model: 2 if it has what corate 0.1 would ignore, so that it tagged wrongly, else 1."""
+    """The format version of a model: the oldest whose programs do not ignore anything in it and so tag wrongly."""
+    if "parts" in header["model"]:
+        return 3
     return 2 if "joiner" in header or "unseen" in header["model"] else 1
 
 
@@ -271,6 +277,7 @@ def _put_model(tensors: Tensors, header: dict[str, Any], model: ChainModel, half
         "edge_weight": model.edges.weight,
         **({"locally_normalised": True} if model.locally_normalised else {}),
         **({} if model.unseen is None else {"unseen": asdict(model.unseen)}),
+        **({} if model.parts is None else {"parts": True}),
     }
     _put_strings(tensors, "labels", model.labels)
     edges = model.edges
@@ -283,6 +290,10 @@ def _put_model(tensors: Tensors, header: dict[str, Any], model: ChainModel, half
     if len(edges.triples):
         _put_rows(tensors, "triples", edges.triples, half)
     tensors["bias"] = model.bias
+    if model.parts is not None:
+        _put_strings(tensors, "parts", model.parts.names)
+        tensors["label_parts.lengths"] = container.narrow(np.diff(model.parts.offsets))
+        tensors["label_parts.ids"] = container.narrow(model.parts.ids)
 
 
 def _get_model(tensors: Tensors, header: dict[str, Any]) -> ChainModel:
@@ -311,7 +322,15 @@ def _get_model(tensors: Tensors, header: dict[str, Any]) -> ChainModel:
         float(about["floor"]),
         _get_rows(tensors, "edge_weights") if "edge_weights.lengths" in tensors else SparseRows(),
         _get_unseen(about["unseen"]) if "unseen" in about else None,
+        _get_parts(tensors) if "parts" in about else None,
     )
+
+
+def _get_parts(tensors: Tensors) -> LabelParts:
+    offsets, ids = _offsets(tensors, "label_parts.lengths"), _ids(tensors, "label_parts.ids", np.int32)
+    if int(offsets[-1]) != len(ids):
+        raise ModelError("the model's parts of labels do not fit together; train it again")
+    return LabelParts(_get_distinct(tensors, "parts"), offsets, ids)
 
 
 def _get_unseen(rule: dict[str, Any]) -> UnseenRule:

@@ -19,6 +19,7 @@ from corate import _native
 from corate.corpus import StringTable
 from corate.errors import ModelError
 from corate.features.vocabulary import Vocabulary
+from corate.label_parts import LabelParts
 from corate.label_scores import EdgeScores, SparseRows
 from corate.types import F32
 
@@ -48,7 +49,8 @@ class ChainModel:
     the prior. The rows of contexts and of the prior hold label shares, from which ``unseen`` makes the rows of unseen
     words. In models of corate 0.1 they hold scores, and ``unseen`` is None: the row of the most specific context
     counts. Without rows, every label is a candidate everywhere. ``weights`` has a row for each feature. So has
-    ``edge_weights`` if edges depend on the observation; its labels are pairs, ``y * (K + 1) + y'``.
+    ``edge_weights`` if edges depend on the observation; its labels are pairs, ``y * (K + 1) + y'``. With ``parts``,
+    ``weights`` also has scores of parts of labels: its label K + p is part p.
     """
 
     labels: StringTable
@@ -63,6 +65,7 @@ class ChainModel:
     floor: float = -12.0
     edge_weights: SparseRows = field(default_factory=SparseRows)
     unseen: UnseenRule | None = None
+    parts: LabelParts | None = None
 
     @property
     def locally_normalised(self) -> bool:
@@ -123,6 +126,7 @@ class ChainModel:
                 self.all_labels,
                 self.floor,
                 None if self.unseen is None else astuple(self.unseen),
+                None if self.parts is None else self.parts.arrays(),
                 names,
             )
         except (ValueError, IndexError) as error:

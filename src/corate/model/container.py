@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 #: The newest version that can be read. A model is written in the oldest version that can hold it.
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 Array = NDArray[Any]
 Bytes = NDArray[np.uint8]

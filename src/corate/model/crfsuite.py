@@ -135,6 +135,8 @@ def _check_scores(model: ChainModel) -> None:
         _refuse("it has weights of three labels in a row; train it with order=1")
     if model.locally_normalised:
         _refuse("its scores are normalised at every position (memm); train it with the method 'standard'")
+    if model.parts is not None:
+        _refuse("it has weights of parts of labels; train it with parts=False")
     if len(model.rows):
         _refuse("it has base scores of words; train it with the method 'standard'")
     if len(model.edge_weights.labels):

@@ -328,6 +328,7 @@ class Tagger:
     def strongest(self, n: int = 10) -> tuple[list[FeatureWeight], list[FeatureWeight]]:
         """The ``n`` features with the highest weights for a label, and the ``n`` with the lowest.
 
+        In models with weights of parts of labels, the label may be a part, such as ``Case=Gen``.
         Models with a ladder also have counted scores of whole words. They are not weights of features, and not listed.
 
         >>> import corate
@@ -336,11 +337,12 @@ class Tagger:
         >>> favoured[0].feature, favoured[0].label
         ('word[0]=the', 'DET')
         """
-        weights = self.model.weights
+        weights, parts = self.model.weights, self.model.parts
+        columns = [*self.labels, *([] if parts is None else parts.names.to_list())]
 
         def named(places: NDArray[np.int64]) -> list[FeatureWeight]:
             features = self.vocabulary.names((np.searchsorted(weights.offsets, places, side="right") - 1).tolist())
-            labels = [self.labels[label] for label in weights.labels[places].tolist()]
+            labels = [columns[column] for column in weights.labels[places].tolist()]
             return list(map(FeatureWeight, features, labels, weights.scores[places].tolist()))
 
         highest, lowest = _extremes(weights.scores, n)

@@ -29,7 +29,7 @@ from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ProgressEvent
 from corate.training.chains import ChainTraining
 from corate.training.checks import check_corpus, refuse_too_large_values, refuse_too_many_labels
-from corate.training.defaults import choose_base, choose_edge_templates, choose_preset
+from corate.training.defaults import choose_base, choose_edge_templates, choose_parts, choose_preset
 from corate.training.empirical import EmpiricalTraining
 from corate.training.empirical_model import rebuild
 from corate.training.options import (
@@ -341,6 +341,7 @@ def _start(method: ChainMethod, data: _Prepared, origin: Tagger | None, context:
         held_out=data.held_out,
         all_labels=method.all_labels,
         unknown=unknown,
+        parts=choose_parts(method, label_ids(data.corpus, unknown)[0].to_list()),
         context=context,
     )
 

@@ -81,7 +81,7 @@ class ChainTraining:
         self.method, self.start, self.context = method, start, context or RunContext()
         self.loss = "likelihood" if method.name in ("polish", "standard") else method.name
         self.optimizer, self.stopped = method.optimizer, False
-        self.p = ChainParameters.choose(method, len(start.tokens.labels), start.base)
+        self.p = ChainParameters.choose(method, len(start.tokens.labels), start.base, parts=start.parts is not None)
         weights = start.token_weights(method.label_weights, method.sentence_weights)
         self.label_weights = None if method.label_weights is None else start.label_weights(method.label_weights)
         of_sentences = None
@@ -103,7 +103,10 @@ class ChainTraining:
         return "full" if self.full else "pruned"
 
     def _order(self, given: int | None, initial: InitialWeights) -> int:
-        """The order. Unset, it is 2 for polish on a pruned lattice. A model that is trained further keeps its order."""
+        """The order. Unset, it is 2 for polish on a pruned lattice without parts of labels.
+
+        A model that is trained further keeps its order.
+        """
         if given == 1 and len(initial.triples):
             raise ConfigError("the model to start from has order 2, and keeps it; leave order unset", option="order")
         if len(initial.triples) and self.loss != "likelihood":
@@ -111,7 +114,8 @@ class ChainTraining:
                 f"the model to start from has order 2, which the method {self.method.name!r} does not train; "
                 "use polish or standard"
             )
-        usual = isinstance(self.start, StartFromCounts) and isinstance(self.method, Polish) and not self.full
+        usual = isinstance(self.start, StartFromCounts) and isinstance(self.method, Polish)
+        usual = usual and not self.full and self.start.parts is None
         order = (2 if len(initial.triples) or usual else 1) if given is None else int(given)
         if order == 2 and self.full and self.start.n_labels > MOST_TRIPLE_LABELS:
             raise DataError(
@@ -181,6 +185,7 @@ class ChainTraining:
             tokens.sentence_weights,
             self._free_pairs(),
             (self.triples.offsets, self.triples.labels) if len(self.triples.labels) else None,
+            None if start.parts is None else start.parts.arrays(),
         )
         return Items(chains, tokens, features, visits, base)
 
@@ -236,6 +241,7 @@ class ChainTraining:
             "transitions": self.method.transitions,
             "boundaries": self.method.boundaries,
             "order": model.order,
+            **({} if model.parts is None else {"parts": len(model.parts)}),
             "settings": recorded(self.p, self.method),
             "held_out": {"accuracy": fitted.accuracy, **({} if fitted.f1 is None else {"f1": fitted.f1})},
             "interrupted": self.stopped,
@@ -361,6 +367,7 @@ class ChainTraining:
             "transitions": self.method.transitions,
             "boundaries": self.method.boundaries,
             "order": self.order,
+            "parts": None if self.start.parts is None else self.start.parts.names.to_list(),
             "seed": self.context.seed,
             "templates": [str(t) for t in self.start.vocabulary.templates],
             "data": digest_of(numbers),

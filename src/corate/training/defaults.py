@@ -16,12 +16,13 @@ from corate.corpus import Corpus
 from corate.counting.counts import label_ids
 from corate.counting.pooling import countable_features
 from corate.features.templates import Template
+from corate.label_parts import LabelParts
 from corate.spans import are_spans
 from corate.training.edge_features import edge_templates
 from corate.training.options import ChainMethod, FittedMethod, Polish, Separate, options_of
 from corate.training.start import FULL_LATTICE_LABELS
 
-__all__ = ["ChainParameters", "SeparateParameters", "choose_base", "choose_edge_templates", "choose_preset", "recorded"]
+__all__ = ["ChainParameters", "SeparateParameters", "choose_base", "choose_edge_templates", "choose_parts", "choose_preset", "recorded"]
 
 #: With more labels than FULL_LATTICE_LABELS, edge features need this many tokens for each label.
 EDGE_TOKENS_PER_LABEL = 1500
@@ -33,6 +34,10 @@ MOST_POOLED_SCORES = 100_000_000
 POLISH_TEMPERS = {"default": 0.55, "pooled": 0.8, "paper": 0.7, "none": 0.0}
 POLISH_C2 = {"default": 0.5, "pooled": 1.0, "paper": 0.5, "none": 0.5}
 POLISH_RATE = {"default": 0.1, "pooled": 0.15, "paper": 0.15, "none": 0.15}
+#: The same with weights of parts of labels: a step changes the weights of a label and of all its parts.
+PARTS_C2, PARTS_RATE = 2.0, 0.03
+#: Parts have weights if there are at least this many labels for each part that labels share.
+LABELS_PER_PART = 1.5
 SEPARATE_TEMPERS = {"default": 0.4, "pooled": 0.7, "paper": 0.7, "none": 0.0}
 #: The coupling weight that tuning starts from.
 COUPLING_WEIGHT = 0.8
@@ -73,6 +78,18 @@ def choose_edge_templates(method: Polish, corpus: Corpus, templates: Sequence[Te
     return edge_templates(templates, corpus, few=few) if enough else []
 
 
+def choose_parts(method: ChainMethod, labels: Sequence[str]) -> LabelParts | None:
+    """The parts of labels that have weights; None for none.
+
+    Unset, they have weights in polish if there are many labels, and few parts that make them up.
+    """
+    if method.parts is False or (method.parts is None and not isinstance(method, Polish)):
+        return None
+    parts = LabelParts.of(labels)
+    many = len(labels) > FULL_LATTICE_LABELS and len(labels) >= LABELS_PER_PART * len(parts)
+    return parts if len(parts) and (method.parts or many) else None
+
+
 @dataclass(frozen=True)
 class ChainParameters:
     """The parameters of training on whole sentences: the options of the same names, none of them unset."""
@@ -88,14 +105,14 @@ class ChainParameters:
     cutoff: int = 1
 
     @classmethod
-    def choose(cls, method: ChainMethod, tokens: int, base: str) -> ChainParameters:
-        """The numbers for a corpus with this number of tokens, and base scores of this kind."""
+    def choose(cls, method: ChainMethod, tokens: int, base: str, *, parts: bool = False) -> ChainParameters:
+        """The numbers for a corpus with this number of tokens, base scores of this kind, and weights of parts."""
         chosen: dict[str, Any] = {}
         if isinstance(method, Polish):
             fewer = base == "pooled" and tokens > MANY_TOKENS
             chosen = {
-                "c2": POLISH_C2[base],
-                "rate": POLISH_RATE[base],
+                "c2": PARTS_C2 if parts else POLISH_C2[base],
+                "rate": PARTS_RATE if parts else POLISH_RATE[base],
                 "passes": PASSES - fewer,
                 "temper": POLISH_TEMPERS[base],
             }

@@ -232,6 +232,12 @@ class ChainMethod(FittedMethod):
     )
     transitions: str = _choice("all", ("all", "seen"), "Which label pairs have a weight: all, or only those seen.")
     boundaries: bool = _flag("Give the start and the end of a sentence weights.", default=True)
+    parts: bool | None = _option(
+        None,
+        "Give parts that labels share (NOUN|Case=Gen, B-PER) weights, beside those of whole labels.",
+        "flag",
+        unset="yes for polish if labels outnumber their shared parts, else no",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,7 +248,7 @@ class _LikelihoodMethod(ChainMethod):
         None,
         (1, 2),
         "2: three labels in a row also have a weight. 1: only label pairs have one.",
-        "2 for polish on a pruned lattice, else 1",
+        "2 for polish on a pruned lattice without parts, else 1",
     )
     unknown: str | None = _other("The label of tokens whose label is not known. They can have any label.", "text")
 

@@ -81,6 +81,7 @@ def check_init(method: Method, features: object, raw: object = None) -> None:
         "features": (features is not None, "keeps its features"),
         "raw": (raw is not None, "keeps its features"),
         "base": (getattr(method, "base", None) is not None, "is its own base"),
+        "parts": (getattr(method, "parts", None) is not None, "keeps the parts of its labels"),
         "tune": (getattr(method, "tune", False), "is not tuned"),
         "all_labels": (method.all_labels, "has its own candidate labels; use the lattice 'full' for all of them"),
     }

@@ -22,6 +22,7 @@ from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates, Features
 from corate.errors import DataError
 from corate.features.vocabulary import Vocabulary
+from corate.label_parts import LabelParts
 from corate.label_scores import SparseRows
 from corate.model.chain import ChainModel
 from corate.progress import OnProgress, ignore_progress
@@ -71,15 +72,26 @@ class Start(ABC):
     vocabulary: Vocabulary
     tokens: Tokens
     pairs: PairCounts
-    slots: Table  # (feature, label) pairs that have a weight; the last row is the bias, with a weight for every label
+    slots: Table  # (feature, column) pairs that have a weight; the last row is the bias, with a weight for every column
     totals: NDArray[np.int64]  # how often each feature was seen
     node_templates: NDArray[np.bool_]
     edge_templates: NDArray[np.bool_]
+
+    parts: LabelParts | None  # the parts of labels that have weights
 
     @property
     def n_labels(self) -> int:
         """K."""
         return len(self.labels)
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns of weights: labels, then parts."""
+        return self.n_labels + (0 if self.parts is None else len(self.parts))
+
+    def label_bias(self, weights: F32) -> F32:
+        """The bias of each label, from the weights of the bias by column."""
+        return weights if self.parts is None else self.parts.folded(weights)
 
     def features(self, tokens: Tokens, cutoff: int = 1) -> tuple[Csr, F32 | None]:
         """Node features of tokens that were seen at least ``cutoff`` times, and the bias."""
@@ -164,10 +176,10 @@ class Start(ABC):
         """The chain model of trained weights, including the base scores."""
 
 
-def with_bias(table: Table, n_labels: int) -> Table:
-    """The slots of a table, and one for each label for the bias, which is the last feature."""
+def with_bias(table: Table, n_columns: int) -> Table:
+    """The slots of a table, and one for each column for the bias, which is the last feature."""
     return Table(
-        np.append(table.offsets, table.offsets[-1] + n_labels),
-        np.append(table.labels, np.arange(n_labels, dtype=np.int32)),
+        np.append(table.offsets, table.offsets[-1] + n_columns),
+        np.append(table.labels, np.arange(n_columns, dtype=np.int32)),
         table.counts,
     )

@@ -13,12 +13,13 @@ import numpy as np
 
 from corate.corpus import Corpus
 from corate.counting.counted_corpus import CountedCorpus
-from corate.counting.counts import Tokens
+from corate.counting.counts import Table, Tokens
 from corate.counting.ladder import DEFAULT, FLOOR, PAPER, LadderParameters, LadderTables
 from corate.counting.ladder_tuning import tune_ladder
 from corate.counting.pooling import Candidates, Features, Pool, countable_features, experts, fit_weights, label_prior
 from corate.counting.rates import edge_scores
 from corate.features.templates import Template
+from corate.label_parts import LabelParts
 from corate.label_scores import EdgeScores, SparseRows
 from corate.model.chain import ChainModel
 from corate.progress import ProgressEvent
@@ -43,6 +44,8 @@ SUPPORTS: dict[str, dict[str, float]] = {
     "paper": {"threshold": 1e-3, "cap": 12, "word_k": 0.2},
     "none": {},
 }
+#: With weights of parts, words have at least this many candidates: parts tell apart labels that are rarely seen.
+PARTS_CAP = 24
 #: The number of tokens that the weights of the pool are fitted on.
 POOL_TOKENS = 8_000
 FEW_SUPPORT: dict[str, float] = {"threshold": 1e-6, "cap": FULL_LATTICE_LABELS}
@@ -60,6 +63,7 @@ class StartFromCounts(Start):
         held_out: Corpus | None = None,
         all_labels: bool = False,
         unknown: str | None = None,
+        parts: LabelParts | None = None,
         context: RunContext | None = None,
     ) -> None:
         self.base, self.given, self.context = base, held_out is not None, context or RunContext()
@@ -78,7 +82,10 @@ class StartFromCounts(Start):
         self.labels, self.vocabulary, self.pairs = self.counts.labels, self.counts.vocabulary, self.counts.pairs
         self.few = self.n_labels <= FULL_LATTICE_LABELS and (self.preset is DEFAULT or self.word is None)
         self.full = self.few or all_labels or self.word is None  # without words, every label is a candidate
-        self.slots = with_bias(self.counts.table, self.n_labels)
+        self.parts, slots = parts, self.counts.table
+        if parts is not None:
+            slots = Table(*parts.with_columns(slots.offsets, slots.labels), slots.counts)
+        self.slots = with_bias(slots, self.n_columns)
         self.totals = self.counts.table.totals()
         wanted = set(templates)
         counted = self.vocabulary.templates
@@ -95,6 +102,8 @@ class StartFromCounts(Start):
         if self.base != "pooled":
             tuned = tune_ladder(self.counted, self.preset, {}, self.context.progress).parameters
         support = FEW_SUPPORT if self.few else SUPPORTS[self.base]
+        if self.parts is not None and "cap" in support:
+            support = support | {"cap": max(PARTS_CAP, support["cap"])}
         return replace(tuned, **support)  # type: ignore[arg-type]
 
     def _fit_pool(self) -> Pool:
@@ -202,18 +211,21 @@ class StartFromCounts(Start):
     def model(self, temper: float, weights: F32, edges: F32, extra: SparseRows, *, full: bool = False) -> ChainModel:
         """The chain model of trained weights, added to the weighted ladder."""
         table = self.counts.table
-        node = SparseRows(table.offsets, table.labels, weights[: len(table.labels)])
-        bias = weights[len(table.labels) :]
+        n = len(self.slots.labels) - self.n_columns
+        node = SparseRows(self.slots.offsets[:-1], self.slots.labels[:n], weights[:n])
+        bias = self.label_bias(weights[n:])
         scored = EdgeScores.of_dense(edges)
         every = full or self.full
         ladder_weight = temper
         if self.pool is not None:
             pooled = self.pool.compiled(table, label_prior(self.counts), self.expert_of).scaled(temper)
-            node = replace(node, scores=node.scores + pooled.scores)
+            node = node.plus(pooled)
             bias = bias + (temper * self.pool.bias).astype(np.float32)
             ladder_weight = temper * self.pool.ladder
         if self.word is None or (every and temper == 0):
-            return ChainModel(self.labels, scored, node, bias, all_labels=True, edge_weights=extra)
+            return ChainModel(
+                self.labels, scored, node, bias, all_labels=True, edge_weights=extra, parts=self.parts
+            )
         ladder = ladder_model(self.counts, self.preset, self.ladder, self.word, every, self.tables())
         rows = int(self.vocabulary.bases[-1])
         return replace(
@@ -223,4 +235,5 @@ class StartFromCounts(Start):
             weights=node.padded(rows).plus(ladder.weights.scaled(ladder_weight)),
             floor=FLOOR * ladder_weight,
             edge_weights=extra.padded(rows) if len(extra) else extra,
+            parts=self.parts,
         )

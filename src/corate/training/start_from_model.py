@@ -15,6 +15,7 @@ from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates
 from corate.counting.triples import relabelled
 from corate.errors import DataError, FeatureError
+from corate.label_parts import LabelParts
 from corate.label_scores import EdgeScores, SparseRows
 from corate.model.chain import ChainModel
 from corate.model.tagger import Tagger
@@ -60,6 +61,8 @@ class StartFromModel(Start):
         self.full = tagger.model.all_labels
         self.edge_templates = np.array([t.edge for t in self.vocabulary.templates], dtype=bool)
         self.node_templates = ~self.edge_templates
+        old_parts = tagger.model.parts
+        self.parts = None if old_parts is None else LabelParts.of(self.labels.to_list(), old_parts.names.to_list())
         self._grow()
 
     def _grow(self) -> None:
@@ -67,10 +70,13 @@ class StartFromModel(Start):
         table = count_features(self.tokens, self.vocabulary, self.n_labels)
         self.totals = table.totals()
         model, bases = self.old.model, self.vocabulary.bases
-        seen = SparseRows(table.offsets, table.labels, np.zeros(len(table.labels), np.float32))
-        node = self._placed(model.weights).plus(seen)
-        self.slots = with_bias(Table(node.offsets, node.labels, np.zeros(0, np.int32)), self.n_labels)
-        bias = np.zeros(self.n_labels, np.float32)
+        offsets, columns = table.offsets, table.labels
+        if self.parts is not None:
+            offsets, columns = self.parts.with_columns(offsets, columns)
+        seen = SparseRows(offsets, columns, np.zeros(len(columns), np.float32))
+        node = self._placed(self._with_new_columns(model.weights)).plus(seen)
+        self.slots = with_bias(Table(node.offsets, node.labels, np.zeros(0, np.int32)), self.n_columns)
+        bias = np.zeros(self.n_columns, np.float32)
         bias[: len(model.bias)] = model.bias
         k, size = len(model.labels), self.n_labels + 1
         edges = np.zeros((size, size), np.float32)
@@ -84,6 +90,12 @@ class StartFromModel(Start):
         if len(triples):
             triples = relabelled(triples, places, self.n_labels)
         self._initial = InitialWeights(edges, extra, np.concatenate([node.scores, bias]).astype(np.float32), triples)
+
+    def _with_new_columns(self, rows: SparseRows) -> SparseRows:
+        """Rows of the model's weights, with the parts moved behind the new labels."""
+        k = len(self.old.model.labels)
+        moved = np.where(rows.labels >= k, rows.labels + (self.n_labels - k), rows.labels)
+        return replace(rows, labels=moved.astype(np.int32))
 
     def _placed(self, rows: SparseRows) -> SparseRows:
         """Rows of the model's features, in the order of the larger vocabulary."""
@@ -134,6 +146,7 @@ class StartFromModel(Start):
             weights=SparseRows.empty(len(self.old.model.weights)),
             bias=np.zeros_like(self.old.model.bias),
             edge_weights=SparseRows(),
+            parts=None,
         )
         lattice = replace(self.old, model=rows_only).lattice(corpus)
         return Candidates(lattice.offsets, lattice.labels, lattice.scores)
@@ -144,7 +157,7 @@ class StartFromModel(Start):
 
     def model(self, temper: float, weights: F32, edges: F32, extra: SparseRows, *, full: bool = False) -> ChainModel:
         """The model with its weights trained further."""
-        old, n = self.old.model, len(self.slots.labels) - self.n_labels
+        old, n = self.old.model, len(self.slots.labels) - self.n_columns
         node = SparseRows(self.slots.offsets[:-1], self.slots.labels[:n], weights[:n])
         rows, bases = old.rows, np.array(old.rung_bases, dtype=np.int64)
         if len(rows):
@@ -158,11 +171,12 @@ class StartFromModel(Start):
             labels=self.labels,
             edges=EdgeScores.of_dense(edges),
             weights=node,
-            bias=weights[n:],
+            bias=self.label_bias(weights[n:]),
             rows=rows,
             rung_bases=tuple(bases.tolist()),
             all_labels=full or self.full,
             edge_weights=extra if len(extra.labels) else SparseRows(),
+            parts=self.parts,
         )
 
     def _with_seen(self, rows: SparseRows) -> SparseRows:

@@ -20,7 +20,7 @@ class ParsedDump:
     """The labels, attributes and weights of a model. ``Tagger.info`` returns it.
 
     ``labels`` and ``attributes`` have the number of each name, as text. ``transitions`` has the weights of label pairs,
-    and ``state_features`` those of attributes with labels. ``header`` has the fields of the file's header, as text.
+    and ``state_features`` those of attributes with labels, or with parts of labels. ``header`` has the fields of the file's header, as text.
     """
 
     def __init__(self) -> None:
@@ -35,11 +35,13 @@ def parsed_dump(tagger: Tagger, header: dict[str, str] | None = None) -> ParsedD
     """The content of a model. Without the header of its file, it is that of the file that would be written."""
     model, found = _content(tagger), ParsedDump()
     labels, attributes = model.labels.to_list(), model.attributes.to_list()
+    parts = tagger.model.parts
+    columns = [*labels, *([] if parts is None else parts.names.to_list())]
     found.header = _header(tagger, model) if header is None else dict(header)
     found.labels = {name: str(i) for i, name in enumerate(labels)}
     found.attributes = {name: str(i) for i, name in enumerate(attributes)}
     found.transitions = {(a, b): weight for a, b, weight in _named(model.transitions, labels, labels)}
-    found.state_features = {(a, b): weight for a, b, weight in _named(model.states, attributes, labels)}
+    found.state_features = {(a, b): weight for a, b, weight in _named(model.states, attributes, columns)}
     return found
 
 
