@@ -19,16 +19,17 @@ class Problem:
     """Sentences, and which (feature, label), (edge feature, label pair), label pair and triple have weights."""
 
     sentences: Sentences
-    seen: NDArray[np.bool_]  # (features, labels)
+    seen: NDArray[np.bool_]  # (features, labels), and then parts of labels
     edges: NDArray[np.bool_] | None = None  # (edge features, label pairs)
     full: bool = False  # no candidates: all labels everywhere
     weights: list[float] | None = None  # of the sentences
     free: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
     triples: NDArray[np.bool_] | None = None  # (labels and the boundary, pairs of those)
+    parts: NDArray[np.bool_] | None = None  # (labels, parts): which label has which part
 
     @property
     def n_labels(self) -> int:
-        return self.seen.shape[1]
+        return self.seen.shape[1] - (0 if self.parts is None else self.parts.shape[1])
 
     def native(self, loss: str) -> _native.Chains:
         return _native.Chains(**self.arrays(loss))
@@ -60,6 +61,7 @@ class Problem:
             "sentence_weights": None if self.weights is None else np.array(self.weights, np.float32),
             "free_pairs": self.free if self.free.size else np.ones((self.n_labels + 1) ** 2, np.uint8),
             "triples": None if self.triples is None else slots_of(self.triples),
+            "parts": None if self.parts is None else (*slots_of(self.parts), self.parts.shape[1]),
         }
 
     def split(self, weights: NDArray) -> Weights:
@@ -73,6 +75,8 @@ class Problem:
         if self.edges is not None:
             extra[self.edges] = u
         node[self.seen] = w
+        if self.parts is not None:
+            node = node[:, : self.n_labels] + node[:, self.n_labels :] @ self.parts.T
         triple = None
         if self.triples is not None:
             triple = np.zeros((size, size * size))
@@ -113,6 +117,7 @@ def random_problem(
     weighted: bool = False,
     valued: bool = True,
     triples: bool = False,
+    parts: bool = False,
 ) -> Problem:
     """Numbers are exact in float32; candidates are a subset of the labels unless ``full``, slots always are."""
     rng = np.random.default_rng(seed)
@@ -134,7 +139,10 @@ def random_problem(
 
     sentences = [[token() for _ in range(n)] for n in lengths]
     three = rng.random((labels + 1, size)) < rng.choice([0.2, 0.8, 1.0]) if triples else None
-    return Problem(sentences, seen, pairs, full, of_sentences, triples=three)
+    of_labels = rng.random((labels, 4)) < 0.6 if parts else None
+    if parts:
+        seen = np.concatenate([seen, rng.random((5, 4)) < 0.7], axis=1)
+    return Problem(sentences, seen, pairs, full, of_sentences, triples=three, parts=of_labels)
 
 
 def weights_for(chains: _native.Chains, seed: int = 1, scale: float = 1.0) -> NDArray[np.float64]:

@@ -29,6 +29,7 @@ def drawn_problems(triples: bool) -> st.SearchStrategy[Problem]:
         weighted=st.booleans(),
         valued=st.booleans(),
         triples=st.just(triples),
+        parts=st.booleans(),
     )
 
 

@@ -22,7 +22,15 @@ from corate.training.edge_features import edge_templates
 from corate.training.options import ChainMethod, FittedMethod, Polish, Separate, options_of
 from corate.training.start import FULL_LATTICE_LABELS
 
-__all__ = ["ChainParameters", "SeparateParameters", "choose_base", "choose_edge_templates", "choose_parts", "choose_preset", "recorded"]
+__all__ = [
+    "ChainParameters",
+    "SeparateParameters",
+    "choose_base",
+    "choose_edge_templates",
+    "choose_parts",
+    "choose_preset",
+    "recorded",
+]
 
 #: With more labels than FULL_LATTICE_LABELS, edge features need this many tokens for each label.
 EDGE_TOKENS_PER_LABEL = 1500

@@ -223,9 +223,7 @@ class StartFromCounts(Start):
             bias = bias + (temper * self.pool.bias).astype(np.float32)
             ladder_weight = temper * self.pool.ladder
         if self.word is None or (every and temper == 0):
-            return ChainModel(
-                self.labels, scored, node, bias, all_labels=True, edge_weights=extra, parts=self.parts
-            )
+            return ChainModel(self.labels, scored, node, bias, all_labels=True, edge_weights=extra, parts=self.parts)
         ladder = ladder_model(self.counts, self.preset, self.ladder, self.word, every, self.tables())
         rows = int(self.vocabulary.bases[-1])
         return replace(

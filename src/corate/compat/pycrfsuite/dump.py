@@ -20,7 +20,8 @@ class ParsedDump:
     """The labels, attributes and weights of a model. ``Tagger.info`` returns it.
 
     ``labels`` and ``attributes`` have the number of each name, as text. ``transitions`` has the weights of label pairs,
-    and ``state_features`` those of attributes with labels, or with parts of labels. ``header`` has the fields of the file's header, as text.
+    and ``state_features`` those of attributes with labels or parts of labels.
+    ``header`` has the fields of the file's header, as text.
     """
 
     def __init__(self) -> None:
