@@ -90,6 +90,16 @@ def test_all_that_is_given_reaches_the_library(corate, few, tmp_path, monkeypatc
     assert (seen["features"], seen["init"]) == (None, None)
     assert corate("train", few, "-o", tmp_path / "m", "-q").code == 0
     assert seen["method"] == Polish()
+    for flag, parts in (("--parts", True), ("--no-parts", False)):
+        assert corate("train", few, "-o", tmp_path / "m", "-q", flag).code == 0
+        assert seen["method"] == Polish(parts=parts)
+
+
+def test_weights_of_parts_are_said_and_shown(corate, few, tmp_path):
+    assert told(corate, few, tmp_path / "m", *FEW, "--parts")["parts"] > 2
+    shown = corate("info", tmp_path / "m").text
+    assert any(line.split()[:1] == ["parts"] for line in shown.splitlines())
+    assert "parts" not in told(corate, few, tmp_path / "m", *FEW)
 
 
 def test_fewer_weights_with_c1_and_with_a_cutoff(corate, few, tmp_path):
@@ -137,6 +147,7 @@ VALUES = {
     "lattice": ["full"],
     "transitions": ["seen"],
     "boundaries": [],
+    "parts": [],
     "order": ["2"],
     "unknown": ["?"],
     "label_weights": ["O=2"],

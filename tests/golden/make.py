@@ -6,7 +6,7 @@ that every later version loads the files, tags the same with them, and trains th
 
 The files ``v1*`` were made by 0.1.0: ``v1.corate`` and ``v1-pooled.corate`` first, all others by this script. The files
 ``v2-*`` were first made by 0.2.0: models of ready-made features whose names are joined with a colon, and models with
-label shares for unseen words.
+label shares for unseen words. The files ``v3-*`` have weights of parts of labels.
 For a new version of the format, or a new kind of model, add a line to ``MODELS``, make the new files in an empty
 folder, and copy them here with their expectations.
 """
@@ -27,7 +27,7 @@ import numpy as np
 import corate
 from corate import Corpus, Tagger
 
-VERSION = "v2"
+VERSION = "v3"
 LABELLED = """
 the/DET cat/NOUN sees/VERB a/DET dog/NOUN ./.
 Ann/NAME saw/VERB the/DET old/ADJ saw/NOUN ./.
@@ -95,6 +95,11 @@ def words_alone(labelled: list[list[tuple[str, str]]]) -> Corpus:
     return Corpus.from_sentences(labelled)
 
 
+def of_parts(labelled: list[list[tuple[str, str]]]) -> Corpus:
+    """Words, and labels that share parts: the label, and what the word ends with."""
+    return Corpus.from_sentences([[(w, f"{y}|End={letters(w[-1])}|Long={len(w) > 3}") for w, y in s] for s in labelled])
+
+
 def two_columns(labelled: list[list[tuple[str, str]]]) -> Corpus:
     """Words, `letters` and labels."""
     return Corpus.from_sentences([[(w, letters(w), y) for w, y in s] for s in labelled])
@@ -127,6 +132,8 @@ MODELS: dict[str, tuple[Callable[[Any], Corpus], str, dict[str, Any], dict[str, 
     "polish-ready-made": (ready_made(features), "polish", {}, {}),
     "polish-numbers": (ready_made(with_numbers), "polish", {}, {}),
     "polish-function": (words_alone, "polish", {"features": features}, {}),
+    "polish-parts": (of_parts, "polish", {"parts": True, "base": "default"}, {}),
+    "standard-parts": (of_parts, "standard", {"parts": True}, {"half": True}),
     "separate": (words_alone, "separate", {}, {}),
     "separate-joint": (words_alone, "separate", {"coupling": "joint", "base": "none"}, {}),
     "standard": (words_alone, "standard", {}, {}),
@@ -149,7 +156,7 @@ def unlabelled(name: str) -> list[Any]:
     """The sentences to tag, as a model of that name reads them (the name is that of its file, without the version)."""
     if name == "pooled" or (name in MODELS and MODELS[name][0] is two_columns):
         return [[(w, letters(w)) for w in s] for s in UNLABELLED]
-    if name in MODELS and MODELS[name][0] is not words_alone:
+    if name in MODELS and MODELS[name][0] not in (words_alone, of_parts):
         function = with_numbers if "numbers" in name else nested if "nested" in name else features
         return [[function(s, i) for i in range(len(s))] for s in UNLABELLED]
     return list(UNLABELLED)

@@ -234,9 +234,9 @@ class ChainMethod(FittedMethod):
     boundaries: bool = _flag("Give the start and the end of a sentence weights.", default=True)
     parts: bool | None = _option(
         None,
-        "Give parts that labels share (NOUN|Case=Gen, B-PER) weights, beside those of whole labels.",
+        "Give parts that labels share (Case=Gen, or PER of B-PER) weights, beside those of whole labels.",
         "flag",
-        unset="yes for polish if labels outnumber their shared parts, else no",
+        unset="yes for polish if many labels are made of few parts, else no",
     )
 
 
