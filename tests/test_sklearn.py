@@ -340,7 +340,9 @@ def test_partial_fit_learns_new_words_and_labels_and_keeps_the_old(parameters: d
     assert estimator.score(X, y) > 0.8
 
 
-@pytest.mark.parametrize("first", [{"all_labels": True}, {"base": "none"}, {"tune": True}, {"features": ["word[0]"]}])
+@pytest.mark.parametrize(
+    "first", [{"all_labels": True}, {"base": "none"}, {"tune": True}, {"parts": True}, {"features": ["word[0]"]}]
+)
 def test_partial_fit_goes_on_with_what_the_first_call_chose(first: dict[str, Any]) -> None:
     estimator = SequenceTagger(**first).partial_fit(X, y)
     features = estimator.tagger_.features

@@ -223,6 +223,12 @@ def test_a_model_that_is_trained_further_keeps_what_it_has(parts: bool) -> None:
         trained(init=trained(), parts=parts)
 
 
+def test_a_separate_model_has_no_parts_to_start_from() -> None:
+    with pytest.raises(ConfigError, match="choose another base"):
+        trained(parts=True, base="separate")
+    assert trained(base="separate").model.parts is None
+
+
 def test_a_checkpoint_is_taken_up_by_a_run_with_its_parts_only(tmp_path: Path) -> None:
     whole = trained(passes=3)
     trained(passes=2, checkpoint=tmp_path / "c")

@@ -80,7 +80,7 @@ def test_golden_files_are_trained_further(file: str) -> None:
     method = tagger.method if METHODS[tagger.method].takes_init else "polish"
     further = corate.train(more, method, init=tagger)
     assert further.record["init"]["method"] == tagger.method
-    assert further.tag_all(more)[0] == ["DET", "NOUN", "VERB", "MARK"]
+    assert [y.partition("|")[0] for y in further.tag_all(more)[0]] == ["DET", "NOUN", "VERB", "MARK"]
 
 
 def test_a_file_of_a_newer_format_is_refused_with_the_remedy(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ __all__ = ["LabelLists", "SequenceTagger"]
 #: What `SequenceTagger.score` can measure.
 _SCORES = ("accuracy", "f1")
 #: Options of the first call of ``partial_fit``: a model that is trained further keeps what they chose.
-_FIRST_ONLY = ("all_labels", "base", "tune")
+_FIRST_ONLY = ("all_labels", "base", "parts", "tune")
 
 
 class LabelLists(list[list[str]]):
@@ -120,6 +120,7 @@ class SequenceTagger(BaseEstimator):
     lattice: str | None = None
     transitions: str | None = None
     boundaries: bool | None = None
+    parts: bool | None = None
     order: int | None = None
     unknown: str | None = None
     base: str | None = None

@@ -281,6 +281,11 @@ class Polish(_LikelihoodMethod):
     temper: float | None = _number(None, 0, 1000, "Weight of the base scores.", "depends on the base")
     edge: float = _number(0.75, 0, 1000, "Weight of the co-occurrence rates, relative to the base scores.")
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.parts and self.base == "separate":
+            raise ConfigError("a separate model has no weights of parts; choose another base", option="parts")
+
 
 @dataclass(frozen=True, kw_only=True)
 class OptimizedMethod(ChainMethod):
