@@ -51,6 +51,7 @@ class ChainItems {
     explicit ChainItems(const ChainData& data)
         : loss_(data.loss),
           K_(data.n_labels),
+          boundary_(static_cast<int32_t>(data.n_labels)),
           pairs_(data.n_labels),
           sentences_(data.sentences),
           candidates_(data.candidates),
@@ -73,7 +74,7 @@ class ChainItems {
             triples_ = Triples(data.triples->offsets.data(), data.triples->ids.data(), K_);
         }
         layout_ = {pairs_.size(), edges_ ? edges_->size() : 0, nodes_->size(), triples_.size()};
-        for (size_t y = 0; y <= K_ + parts_.size(); ++y) iota_.push_back(static_cast<int32_t>(y));
+        for (size_t y = 0; y < K_ + parts_.size(); ++y) iota_.push_back(static_cast<int32_t>(y));
         if (!parts_.empty()) place_columns();
     }
 
@@ -230,12 +231,11 @@ class ChainItems {
     // Calls use(weight, gradient) for each label pair of a sentence whose first label belongs to this part.
     template <typename Real, typename Use>
     void pairs_of(size_t s, Chain<Real>& c, size_t part, size_t parts, Use use) const {
-        const auto boundary = static_cast<int32_t>(K_);
         for (size_t j = 0; j <= c.n && c.n > 0; ++j) {
             const int64_t t = sentences_[s] + static_cast<int64_t>(j);
-            const int32_t* to = j == c.n ? &boundary : labels(t);
+            const int32_t* to = j == c.n ? &boundary_ : labels(t);
             const size_t m = c.rows(j), n = j == c.n ? 1 : c.width[j];
-            const int32_t* from = j == 0 ? &boundary : labels(t - 1) + (c.narrow ? c.gold[j - 1] : 0);
+            const int32_t* from = j == 0 ? &boundary_ : labels(t - 1) + (c.narrow ? c.gold[j - 1] : 0);
             const Real* r = c.edges(j);
             for (size_t k = 0; k < m; ++k) {
                 if (parts > 1 && static_cast<size_t>(from[k]) % parts != part) continue;
@@ -298,7 +298,7 @@ class ChainItems {
     };
     Block block_to(int64_t t, bool starts) const {
         const bool narrow = loss_ == Loss::memm;
-        if (starts) return {iota_.data() + K_, labels(t), 1, width(t)};
+        if (starts) return {&boundary_, labels(t), 1, width(t)};
         return {labels(t - 1) + (narrow ? gold_[t - 1] : 0), labels(t), narrow ? 1 : width(t - 1), width(t)};
     }
 
@@ -325,13 +325,12 @@ class ChainItems {
 
     template <size_t Stride, typename Weight, typename Real>
     void fill_edges(int64_t begin, const Weight* weights, Chain<Real>& c) const {
-        const auto boundary = static_cast<int32_t>(K_);
         std::vector<int32_t> pairs;
         for (size_t j = 0; j <= c.n; ++j) {
             const int64_t t = begin + static_cast<int64_t>(j);
-            const int32_t* to = j == c.n ? &boundary : labels(t);
+            const int32_t* to = j == c.n ? &boundary_ : labels(t);
             const size_t m = c.rows(j), n = j == c.n ? 1 : c.width[j];
-            const int32_t* from = j == 0 ? &boundary : labels(t - 1) + (c.narrow ? c.gold[j - 1] : 0);
+            const int32_t* from = j == 0 ? &boundary_ : labels(t - 1) + (c.narrow ? c.gold[j - 1] : 0);
             Real* e = c.edges(j);
             for (size_t k = 0; k < m; ++k) {
                 const Weight* row = weights + Stride * pairs_.row(static_cast<size_t>(from[k]));
@@ -352,15 +351,14 @@ class ChainItems {
 
     template <size_t Stride, typename Weight, typename Real>
     void fill_triples(int64_t begin, const Weight* weights, Chain<Real>& c) const {
-        const auto boundary = static_cast<int32_t>(K_);
         const Weight* w = weights + Stride * layout_.triple(0);
         c.triple.assign(c.triple.size(), Real(0));
         c.triple_slots.clear();
         for (size_t j = 0; j <= c.n; ++j) {
             const int64_t t = begin + static_cast<int64_t>(j);
             const size_t at = c.triple_at[j];
-            triples_.each(j < 2 ? &boundary : labels(t - 2), c.two_back(j), j < 1 ? &boundary : labels(t - 1), c.rows(j),
-                          j == c.n ? &boundary : labels(t), c.columns(j), [&](size_t i, int32_t slot) {
+            triples_.each(j < 2 ? &boundary_ : labels(t - 2), c.two_back(j), j < 1 ? &boundary_ : labels(t - 1), c.rows(j),
+                          j == c.n ? &boundary_ : labels(t), c.columns(j), [&](size_t i, int32_t slot) {
                               c.triple_slots.emplace_back(at + i, slot);
                               c.triple[at + i] = static_cast<Real>(w[Stride * static_cast<size_t>(slot)]);
                           });
@@ -393,6 +391,7 @@ class ChainItems {
    protected:
     Loss loss_;
     size_t K_, n_tokens_ = 0;
+    int32_t boundary_;  // the label K that sentences start and end with
     LabelPairs pairs_;
     WeightLayout layout_;
     Array<int64_t> sentences_;
@@ -403,8 +402,7 @@ class ChainItems {
     Array<uint8_t> free_;  // which label pairs have a weight to train
     std::unique_ptr<SparseFeatures> nodes_, edges_;
     Triples triples_;
-    std::vector<int32_t> edge_place_;
-    std::vector<int32_t> iota_;  // all columns; the one after the labels is also the boundary symbol
+    std::vector<int32_t> edge_place_, iota_;
     LabelParts parts_;
     std::vector<int64_t> column_offsets_;  // the columns of each token, if they are not all
     std::vector<int32_t> columns_;

@@ -1,4 +1,8 @@
-"""Tuning of a ladder: its settings are chosen by accuracy on held-out tokens."""
+"""Tuning of a ladder on held-out tokens.
+
+Settings are chosen by accuracy, except for ``lower_k``. It matters for few tokens, those of unseen words whose
+lower-case form was seen, and is chosen by the log-probability of the labels of unseen words.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +33,9 @@ _LADDER_STEPS = {
     "oov": 1.2,
     "word_k": 2.0,
     "rung_k": 2.0,
-    "lower_k": 2.0,
 }
+#: The values of lower_k that are tried, from the first on, while the next is better.
+_LOWER_K = [0.25 * 2.0**i for i in range(8)]
 _PAPER_STEPS = {"oov": 1.25, "edge": 1.2}
 
 
@@ -59,6 +64,8 @@ def tune_ladder(
     trial = _Trial(folds, counted.counts.pairs, counted.n_labels)
     stage = f"tuning the {preset.name} ladder"
     parameters, _ = coordinate_search(trial, start, steps, lambda done: progress(ProgressEvent(stage, done)))
+    if preset is not PAPER and "lower_k" not in settings:
+        parameters = trial.best_lower(parameters)
     return TunedLadder(parameters, *trial.measure(parameters))
 
 
@@ -83,6 +90,27 @@ class _Trial:
             best, _ = _native.viterbi(tokens.offsets, parts.offsets, parts.labels, parts.scores(p), edges)
             correct.append(best == tokens.labels)
         return np.concatenate(correct)
+
+    def best_lower(self, p: LadderParameters) -> LadderParameters:
+        """The parameters with the best weight of lower-case forms."""
+        best, least = p, np.inf
+        for lower_k in _LOWER_K:
+            tried = replace(p, lower_k=lower_k)
+            loss = self._loss_of_unseen(tried)
+            if loss >= least:
+                break
+            best, least = tried, loss
+        return best
+
+    def _loss_of_unseen(self, p: LadderParameters) -> float:
+        """The sum of -log P(correct label) over the unseen words."""
+        edges = edge_scores(self.pairs, self.n_labels, p.edge_k, p.edge).native()
+        return sum(
+            float(
+                measure_candidates(tokens, parts.offsets, parts.labels, parts.scores(p), edges)[1][~parts.known].sum()
+            )
+            for (tokens, _), parts in zip(self.folds, self.parts(p), strict=True)
+        )
 
     def measure(self, p: LadderParameters) -> tuple[float, float]:
         """Accuracy, and the mean negative log-probability of the correct label."""

@@ -42,15 +42,21 @@ MOST_POOLED_SCORES = 100_000_000
 POLISH_TEMPERS = {"default": 0.55, "pooled": 0.8, "paper": 0.7, "none": 0.0}
 POLISH_C2 = {"default": 0.5, "pooled": 1.0, "paper": 0.5, "none": 0.5}
 POLISH_RATE = {"default": 0.1, "pooled": 0.15, "paper": 0.15, "none": 0.15}
-#: The same with weights of parts of labels: a step changes the weights of a label and of all its parts.
-PARTS_C2, PARTS_RATE = 2.0, 0.03
-#: Parts have weights if there are at least this many labels for each part that labels share.
+#: The L2 weight with weights of parts of labels.
+PARTS_C2 = 2.0
+#: Bases that know so much that long training on a small corpus only fits its noise.
+RICH_BASES = ("default", "pooled")
+#: From these bases, the step size falls with the square root of the number of tokens below FEW_TOKENS, to this share.
+LEAST_STEP = 0.3
+#: Parts have weights if there are at least this many labels for each part that labels share, and at least this share of
+#: the labels consists of two such parts or more.
 LABELS_PER_PART = 1.5
+COMPOSED_LABELS = 0.5
 SEPARATE_TEMPERS = {"default": 0.4, "pooled": 0.7, "paper": 0.7, "none": 0.0}
 #: The coupling weight that tuning starts from.
 COUPLING_WEIGHT = 0.8
-#: Stochastic passes. Below FEW_TOKENS, separate training makes up to three times as many. Polish does not: more passes
-#: over a small corpus fit its noise. Above MANY_TOKENS, polish makes one less from a pooled base.
+#: Stochastic passes. Below FEW_TOKENS there are up to three times as many, but not from rich bases. Above MANY_TOKENS,
+#: polish makes one less from a pooled base.
 PASSES, HALF_PASSES = 3, 2
 FEW_TOKENS = 100_000
 MANY_TOKENS = 150_000
@@ -89,13 +95,18 @@ def choose_edge_templates(method: Polish, corpus: Corpus, templates: Sequence[Te
 def choose_parts(method: ChainMethod, labels: Sequence[str]) -> LabelParts | None:
     """The parts of labels that have weights; None for none.
 
-    Unset, they have weights in polish if there are many labels, and few parts that make them up.
+    Unset, they have weights in polish if there are many labels, and few parts make up most of them.
+    Labels of spans are made of two parts each, and their parts have no weights unless they are asked for.
     """
     if method.parts is False or (method.parts is None and not isinstance(method, Polish)):
         return None
     parts = LabelParts.of(labels)
-    many = len(labels) > FULL_LATTICE_LABELS and len(labels) >= LABELS_PER_PART * len(parts)
-    return parts if len(parts) and (method.parts or many) else None
+    if method.parts is None:
+        if len(labels) <= FULL_LATTICE_LABELS or len(labels) < LABELS_PER_PART * len(parts):
+            return None
+        if (np.diff(parts.offsets) >= 2).mean() < COMPOSED_LABELS or are_spans(labels, strict=False):
+            return None
+    return parts if len(parts) else None
 
 
 @dataclass(frozen=True)
@@ -117,11 +128,12 @@ class ChainParameters:
         """The numbers for a corpus with this number of tokens, base scores of this kind, and weights of parts."""
         chosen: dict[str, Any] = {}
         if isinstance(method, Polish):
-            fewer = base == "pooled" and tokens > MANY_TOKENS
+            fewer, rich = base == "pooled" and tokens > MANY_TOKENS, base in RICH_BASES
+            step = float(np.clip(np.sqrt(tokens / FEW_TOKENS), LEAST_STEP, 1.0)) if rich else 1.0
             chosen = {
                 "c2": PARTS_C2 if parts else POLISH_C2[base],
-                "rate": PARTS_RATE if parts else POLISH_RATE[base],
-                "passes": PASSES - fewer,
+                "rate": round(step * POLISH_RATE[base], 4),
+                "passes": PASSES - fewer if rich else PASSES * _times(tokens),
                 "temper": POLISH_TEMPERS[base],
             }
         return cls(**(chosen | _given(cls, method, base)))
