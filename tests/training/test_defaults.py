@@ -1,0 +1,48 @@
+"""Defaults that depend on the corpus."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import corate
+from corate import Corpus, Polish
+from corate.training.defaults import FEW_TOKENS, LEAST_STEP, ChainParameters
+
+
+@pytest.mark.parametrize("base", ["default", "pooled"])
+def test_steps_from_a_rich_base_shrink_with_the_corpus_and_passes_stay(base: str) -> None:
+    sizes = [100, FEW_TOKENS // 10, FEW_TOKENS // 4, FEW_TOKENS, 10 * FEW_TOKENS]
+    found = [ChainParameters.choose(Polish(), tokens, base) for tokens in sizes]
+    shares = [p.rate / found[-1].rate for p in found]
+    assert shares == pytest.approx([LEAST_STEP, 0.1**0.5, 0.5, 1.0, 1.0], abs=1e-3)
+    assert {p.passes for p in found[:-1]} == {3}
+    assert ChainParameters.choose(Polish(rate=0.2, passes=7), 100, base).rate == 0.2
+
+
+@pytest.mark.parametrize("base", ["paper", "none"])
+def test_a_small_corpus_without_a_rich_base_has_more_passes(base: str) -> None:
+    small, large = (ChainParameters.choose(Polish(), tokens, base) for tokens in (100, FEW_TOKENS))
+    assert (small.passes, large.passes) == (9, 3)
+    assert small.rate == large.rate
+
+
+def lower_k(names: bool) -> float:
+    """What is tuned on words that begin a sentence, or on names that are spelled as nouns are."""
+    rng = random.Random(1)
+    nouns = ["".join(rng.choices("abcdefgh", k=6)) for _ in range(900)]
+    sentences = []
+    for i, noun in enumerate(nouns):
+        upper = (noun.capitalize(), "NAME" if names else "NOUN")
+        other = nouns[(7 * i) % len(nouns)]
+        sentences.append([("the", "DET"), (noun, "NOUN"), (rng.choice(["sees", "has"]), "VERB"), (other, "NOUN")])
+        sentences.append([("to", "ADP"), upper] if names else [upper, ("falls", "VERB")])
+    rng.shuffle(sentences)
+    tagger = corate.train(Corpus.from_sentences(sentences), "empirical", ladder="default", seed=1)
+    return float(tagger.record["settings"]["lower_k"])
+
+
+def test_the_lower_case_form_counts_less_where_capitals_mean_another_label() -> None:
+    assert lower_k(names=False) == 0.25
+    assert lower_k(names=True) > 0.25
