@@ -377,11 +377,10 @@ for _method in _CLASSES:
     _document(_method)
 
 #: The methods that have each option.
-OPTION_METHODS: dict[str, tuple[str, ...]] = {
-    name: tuple(other.name for other in _CLASSES if name in options_of(other))
-    for method in _CLASSES
-    for name in options_of(method)
-}
+OPTION_METHODS: dict[str, tuple[str, ...]] = {}
+for _method in _CLASSES:
+    for _name in options_of(_method):
+        OPTION_METHODS[_name] = (*OPTION_METHODS.get(_name, ()), _method.name)
 
 
 def _check_optimizer(optimizer: str, checkpoint: object) -> None:
