@@ -67,6 +67,7 @@ class Start(ABC):
 
     base: str  # the kind of the base scores, "none" for a model
     full: bool  # whether all labels are candidates everywhere
+    pruned: dict[str, float] | None = None  # the share of labels that pruning lost in training, None without pruning
     word: str | None  # the column that holds the words
     labels: StringTable
     vocabulary: Vocabulary

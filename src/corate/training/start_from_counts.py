@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from corate.corpus import Corpus
 from corate.counting.counted_corpus import CountedCorpus
@@ -201,7 +202,10 @@ class StartFromCounts(Start):
         found = Candidates(parts.offsets, parts.labels, parts.scores(self.ladder))
         if self.full or full:
             return found.spread(self.n_labels, FLOOR)
-        return found if left_out is None else found.including(left_out, FLOOR)
+        if left_out is None:
+            return found
+        self.pruned = _pruned(found, left_out, parts.known)
+        return found.including(left_out, FLOOR)
 
     def initial_weights(self, temper: float, edge: float = 0.75) -> InitialWeights:
         """The weighted co-occurrence rates of labels; all other weights are zero."""
@@ -235,3 +239,14 @@ class StartFromCounts(Start):
             edge_weights=extra.padded(rows) if len(extra) else extra,
             parts=self.parts,
         )
+
+
+def _pruned(found: Candidates, labels: Ids, seen: NDArray[np.bool_]) -> dict[str, float]:
+    """The share of known labels that are no candidates: of all words, and of words that only their own token has."""
+    known = labels >= 0
+    lost = known & (found.find(labels) < 0)
+    unseen = known & ~seen
+    return {
+        "all": round(float(lost.sum() / max(1, known.sum())), 5),
+        "unseen_words": round(float((lost & unseen).sum() / max(1, unseen.sum())), 5),
+    }
