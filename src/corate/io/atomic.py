@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -86,7 +85,7 @@ def _target(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None]:
 
 
 def _temporary_for(target: Path) -> Path:
-    return target.with_name(f".corate-{secrets.token_hex(8)}.tmp")
+    return target.with_name(f".corate-{os.urandom(8).hex()}.tmp")
 
 
 def _open_private(path: str, flags: int) -> int:
