@@ -23,7 +23,7 @@ import numpy as np
 import pycrfsuite
 
 from benchmarks import corpora
-from benchmarks.compat import missing, same
+from benchmarks.compat import missing, same, span_f1
 from benchmarks.compat_side import Labels, chunks, lines, names
 from benchmarks.tables import Row, Table, data_folder, parser
 from benchmarks.us_addresses import addresses, columns
@@ -167,17 +167,6 @@ def training_row(
         return
     difference = abs(statistics.mean(scores[1]) - statistics.mean(scores[0]))
     table.add(Row(f"{what}, `{algorithm}`, difference of F1", difference, at_most=0.3, note=note, command=COMMAND))
-
-
-def span_f1(gold: Labels, labels: Labels) -> float:
-    """The F1 of chunks, in per cent."""
-    from corate import Corpus
-    from corate.corpus import Column
-    from corate.evaluation.report import compare_labels
-
-    corpus = Corpus.from_sentences([[("-", label) for label in sentence] for sentence in gold])
-    found = compare_labels(corpus, Column.of("label", [label for sentence in labels for label in sentence])).f1
-    return 100 * (found or 0.0)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

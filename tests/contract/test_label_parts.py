@@ -122,6 +122,8 @@ def test_parts_are_chosen_for_polish_where_few_of_them_make_up_many_labels() -> 
         (of_labels(many), {"method": "standard"}),
         (of_labels(many[:FULL_LATTICE_LABELS]), {}),
         (of_labels([f"N{i}" for i in range(40)]), {}),
+        (of_labels([*(f"N{i}" for i in range(40)), "N1|N2"]), {}),  # most labels have no parts
+        (of_labels([f"{prefix}-T{i}" for prefix in "BI" for i in range(20)]), {}),  # spans
         (of_labels([f"A{i}|B{i // 2}" for i in range(40)] + [f"A{i}" for i in range(40)]), {}),
     ):
         tagger = trained(labelled, **options)

@@ -227,8 +227,8 @@ def test_models_are_written_for_crfsuite(tmp_path: Path, algorithm: str) -> None
 
 @pytest.mark.parametrize("c2", [0.01, 1.0])
 @pytest.mark.parametrize("which", [0, 3])
-def test_passes_of_l2sgd_are_those_of_crfsuite_if_the_order_is_no_matter(tmp_path: Path, c2: float, which: int) -> None:
-    """All sentences are the same, so that both see them in the same order."""
+def test_passes_of_l2sgd_over_equal_sentences_are_those_of_crfsuite(tmp_path: Path, c2: float, which: int) -> None:
+    """All sentences are the same, so their order does not matter."""
     data = [SENTENCES[which]] * 12, [LABELS[which]] * 12
     params = {"c2": c2, "max_iterations": 25, "calibration.samples": 5}
     log, other = by_crfsuite(tmp_path / "m.crfsuite", *data, algorithm="l2sgd", **params)
