@@ -6,8 +6,8 @@ On each set, Corate gets the training file and no option, and CRFsuite (ap, 10 p
 and a rich window. Everything runs on one thread. By default the test files are not used: training is on the first nine
 tenths of each training file, and the scores are those of the rest of it.
 
-Corate's seconds are those of the whole process from file to model, start-up included; CRFsuite's are those of reading,
-making features and training. Tagging is timed from sentences in memory to labels, features included.
+The seconds of both are those of a whole process from file to model, start-up of Python included. Tagging is timed from
+sentences in memory to labels, features included.
 
 Rows are written to `benchmarks/results/battery-PART.json` one by one, where they replace earlier rows of the same set.
 """
@@ -95,7 +95,9 @@ def peer(files: Files, features: str, algorithm: str, limit: float) -> dict[str,
         run = measure.run(["python", "-m", "benchmarks.battery_side", "crfsuite", *paths, *options], limit=limit)
     except measure.OverLimitError:
         return {"over": limit}
-    return run.json() | {"command": run.command}
+    report = run.json()
+    apart = report.pop("not_training")
+    return report | {"seconds": run.wall - apart["seconds"], "cpu": run.cpu - apart["cpu"], "command": run.command}
 
 
 def about(sentences: Pair) -> dict[str, int]:

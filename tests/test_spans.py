@@ -234,6 +234,13 @@ def test_which_labels_mark_spans(labels: list[str], marked: bool, preset: str) -
     assert choose_preset(corpus) == preset
 
 
+def test_spans_that_cover_most_tokens_are_chunks_if_there_are_parts_of_speech() -> None:
+    names = [["O", "O", "O", "B-LOC"], ["O", "B-NP", "I-NP", "B-VP"]]
+    tagged = [Corpus.from_sentences([[("w", "p", label) for label in labels]]) for labels in names]
+    assert [choose_preset(corpus) for corpus in tagged] == ["ner", "chunking"]
+    assert choose_preset(Corpus.from_sentences([[("w", label) for label in names[1]]])) == "ner"
+
+
 def test_a_type_may_hold_anything() -> None:
     assert parse("B-X-Y") == ("B", "X-Y")
     assert parse("B-a\nb") == ("B", "a\nb")

@@ -49,7 +49,7 @@ class ConditionalLogit {
     }
 
    private:
-    static constexpr double kNegligible = 1e-6;
+    static constexpr double kNegligible = 1e-4;
     static constexpr size_t kRows = 64;  // number of rows whose outer products are summed together
 
     size_t label(int32_t y) const { return E_ + static_cast<size_t>(y); }

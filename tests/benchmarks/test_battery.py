@@ -171,7 +171,7 @@ def test_crfsuite_and_corate_are_trained_and_scored_alike(features: str, tmp_pat
     files, _ = battery_sets.write_files(data_set, "test", tmp_path, tmp_path)
     theirs = battery_side.crfsuite(files, tmp_path / "model", features, "ap", 10)
     assert (theirs["accuracy"], theirs["f1"]) == (1.0, 1.0)
-    assert theirs["seconds"] >= theirs["seconds_reading"] + theirs["seconds_features"]
+    assert min(theirs["seconds_features"], theirs["seconds_training"], *theirs["not_training"].values()) > 0
     if features == "dicts":
         battery_side.corate_from_dicts(files.train, tmp_path / "corate", 0)
     else:

@@ -263,7 +263,7 @@ def test_people_see_the_settings_they_chose_and_the_held_out_accuracy(corate, fe
     assert "settings:" not in plain.text
     assert "held-out" not in plain.text
     judged = corate("train", few, "-o", tmp_path / "m", "--held-out", data / "test.tsv", "--passes", "2")
-    assert "settings: c2 1, rate 0.045, passes 2," in judged.text
+    assert "settings: c2 1, rate 0.06, passes 2," in judged.text
     accuracy = json.loads(corate("info", tmp_path / "m", "--json").text)["record"]["held_out"]["accuracy"]
     assert f"held-out: accuracy {100 * accuracy:.2f}%" in judged.text
 

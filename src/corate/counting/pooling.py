@@ -34,7 +34,7 @@ PRIOR_MEAN = 0.2
 LEAST_LADDER = 0.1
 #: The most Newton steps, and the least expected gain of a step, as a share of the loss.
 MOST_STEPS = 20
-TOLERANCE = 1e-5
+TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)

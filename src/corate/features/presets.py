@@ -9,7 +9,7 @@ from corate.errors import FeatureError
 from corate.features.templates import Template, parse_list
 from corate.features.word_functions import unknown
 
-__all__ = ["PRESETS", "preset"]
+__all__ = ["PRESETS", "pos_column", "preset"]
 
 #: The spelling features of the paper (section "POS Tagging Experiment"), each a separate test, and the word.
 _PAPER = """
@@ -121,6 +121,15 @@ PRESETS: dict[str, tuple[str, str]] = {
 _POS_NAMES = ("pos", "upos", "xpos", "postag")
 
 
+def _word_column(columns: Sequence[str]) -> str:
+    return "word" if "word" in columns else columns[0]
+
+
+def pos_column(columns: Sequence[str]) -> str | None:
+    """The column that holds parts of speech, None if there is none."""
+    return next((p for p in _POS_NAMES if p in columns and p != _word_column(columns)), None)
+
+
 def preset(name: str, columns: Sequence[str]) -> tuple[Template, ...]:
     """The templates of a preset, for a corpus with these (observed) columns.
 
@@ -136,8 +145,7 @@ def preset(name: str, columns: Sequence[str]) -> tuple[Template, ...]:
         raise FeatureError(unknown("preset", name, list(PRESETS)))
     if not columns:
         raise FeatureError(f"the preset {name!r} needs words, but the data has only ready-made features and no columns")
-    names = {"word": "word" if "word" in columns else columns[0]}
-    pos = next((p for p in _POS_NAMES if p in columns and p != names["word"]), None)
+    names, pos = {"word": _word_column(columns)}, pos_column(columns)
     if pos is not None:
         names["pos"] = pos
     always, with_pos = PRESETS[name]

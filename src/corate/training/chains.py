@@ -58,7 +58,7 @@ MOST_TRIPLE_LABELS = 32
 #: The number of tokens that tuning trains and evaluates on.
 TUNING_TOKENS = 40_000
 #: A pass has diverged if its loss exceeds TOO_FAR times the previous loss plus SLACK per token.
-TOO_FAR, SLACK = 1.5, 0.5
+TOO_FAR, SLACK = 1.5, 1.0
 MOST_HALVINGS = 40
 
 

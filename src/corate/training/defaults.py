@@ -15,6 +15,7 @@ import numpy as np
 from corate.corpus import Corpus
 from corate.counting.counts import label_ids
 from corate.counting.pooling import countable_features
+from corate.features.presets import pos_column
 from corate.features.templates import Template
 from corate.label_parts import LabelParts
 from corate.spans import are_spans
@@ -41,13 +42,11 @@ MOST_POOLED_SCORES = 100_000_000
 #: The weight of the base scores by base, and the L2 weight and step size of polish.
 POLISH_TEMPERS = {"default": 0.55, "pooled": 0.8, "paper": 0.7, "none": 0.0}
 POLISH_C2 = {"default": 0.5, "pooled": 1.0, "paper": 0.5, "none": 0.5}
-POLISH_RATE = {"default": 0.1, "pooled": 0.15, "paper": 0.15, "none": 0.15}
+POLISH_RATE = {"default": 0.06, "pooled": 0.06, "paper": 0.15, "none": 0.15}
 #: The L2 weight with weights of parts of labels.
 PARTS_C2 = 2.0
-#: Bases that know so much that long training on a small corpus only fits its noise.
-RICH_BASES = ("default", "pooled")
-#: From these bases, the step size falls with the square root of the number of tokens below FEW_TOKENS, to this share.
-LEAST_STEP = 0.3
+#: The number of passes from bases that know so much that more training would fit noise.
+POLISH_PASSES = {"default": 3, "pooled": 2}
 #: Parts have weights if there are at least this many labels for each part that labels share, and at least this share of
 #: the labels consists of two such parts or more.
 LABELS_PER_PART = 1.5
@@ -55,16 +54,26 @@ COMPOSED_LABELS = 0.5
 SEPARATE_TEMPERS = {"default": 0.4, "pooled": 0.7, "paper": 0.7, "none": 0.0}
 #: The coupling weight that tuning starts from.
 COUPLING_WEIGHT = 0.8
-#: Stochastic passes. Below FEW_TOKENS there are up to three times as many, but not from rich bases. Above MANY_TOKENS,
-#: polish makes one less from a pooled base.
+#: Stochastic passes of all other training. Below FEW_TOKENS there are up to three times as many.
 PASSES, HALF_PASSES = 3, 2
 FEW_TOKENS = 100_000
-MANY_TOKENS = 150_000
+#: Spans that cover more than this share of the tokens are chunks, and their features are those of chunking.
+CHUNKS_COVER = 0.5
 
 
 def choose_preset(corpus: Corpus) -> str:
-    """The preset of features for a corpus: ``"ner"`` if its labels are spans, else ``"pos"``."""
-    return "ner" if are_spans(corpus.require_labels().strings.to_list(), strict=False) else "pos"
+    """The preset of features for a corpus.
+
+    It is ``"pos"`` if labels are not spans, ``"chunking"`` if spans cover most tokens and the corpus has parts of
+    speech, and else ``"ner"``.
+    """
+    labels = corpus.require_labels()
+    if not are_spans(labels.strings.to_list(), strict=False):
+        return "pos"
+    outside = [i for i, name in enumerate(labels.strings.to_list()) if name == "O"]
+    covered = 1.0 - float(np.isin(labels.ids, outside).mean())
+    tagged = pos_column([column.name for column in corpus.columns]) is not None
+    return "chunking" if tagged and covered > CHUNKS_COVER else "ner"
 
 
 def choose_base(method: Polish, corpus: Corpus, templates: Sequence[Template]) -> str:
@@ -128,12 +137,10 @@ class ChainParameters:
         """The numbers for a corpus with this number of tokens, base scores of this kind, and weights of parts."""
         chosen: dict[str, Any] = {}
         if isinstance(method, Polish):
-            fewer, rich = base == "pooled" and tokens > MANY_TOKENS, base in RICH_BASES
-            step = float(np.clip(np.sqrt(tokens / FEW_TOKENS), LEAST_STEP, 1.0)) if rich else 1.0
             chosen = {
                 "c2": PARTS_C2 if parts else POLISH_C2[base],
-                "rate": round(step * POLISH_RATE[base], 4),
-                "passes": PASSES - fewer if rich else PASSES * _times(tokens),
+                "rate": POLISH_RATE[base],
+                "passes": POLISH_PASSES.get(base) or PASSES * _times(tokens),
                 "temper": POLISH_TEMPERS[base],
             }
         return cls(**(chosen | _given(cls, method, base)))

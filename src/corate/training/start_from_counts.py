@@ -47,6 +47,8 @@ SUPPORTS: dict[str, dict[str, float]] = {
 }
 #: With weights of parts, words have at least this many candidates: parts tell apart labels that are rarely seen.
 PARTS_CAP = 24
+#: Trained weights score the neighbours of unseen words, too: the base has this share of the weight tuned without them.
+CONTEXT_SHARE = 0.5
 #: The number of tokens that the weights of the pool are fitted on.
 POOL_TOKENS = 8_000
 FEW_SUPPORT: dict[str, float] = {"threshold": 1e-6, "cap": FULL_LATTICE_LABELS}
@@ -102,6 +104,7 @@ class StartFromCounts(Start):
         tuned = LadderParameters.of(self.preset)
         if self.base != "pooled":
             tuned = tune_ladder(self.counted, self.preset, {}, self.context.progress).parameters
+            tuned = replace(tuned, context=CONTEXT_SHARE * tuned.context)
         support = FEW_SUPPORT if self.few else SUPPORTS[self.base]
         if self.parts is not None and "cap" in support:
             support = support | {"cap": max(PARTS_CAP, support["cap"])}
