@@ -83,7 +83,7 @@ def rate(tag: Callable[[], Any], tokens: int) -> float:
 
 
 def crfsuite(files: Files, model: Path, features: str, algorithm: str, passes: int | None) -> dict[str, Any]:
-    """Train and tag; the scores, the speed of tagging, the size of the model, and the seconds of parts of the process."""
+    """Train and tag; the scores, the speed of tagging, the size of the model, and the seconds of parts of it all."""
     import pycrfsuite
 
     (read_file, maker), given = source(features), files.given(features)
@@ -91,7 +91,6 @@ def crfsuite(files: Files, model: Path, features: str, algorithm: str, passes: i
     gold = corpora.load(files.train)
     labels = [[row[-1] for row in sentence] for sentence in gold]
     apart = load.elapsed() if read_file is not corpora.load else Clock.NOTHING
-    begin = time.perf_counter()
     sentences = gold if read_file is corpora.load else read_file(given.train)
     read = time.perf_counter()
     items = maker.fit(sentences)
