@@ -8,15 +8,16 @@ import pytest
 
 import corate
 from corate import Corpus, Polish
-from corate.training.defaults import FEW_TOKENS, ChainParameters
+from corate.training.defaults import FEW_TOKENS, MANY_TOKENS, ChainParameters
 
 
 @pytest.mark.parametrize(("base", "passes"), [("default", 3), ("pooled", 2)])
-def test_steps_and_passes_from_a_rich_base_do_not_depend_on_the_size_of_the_corpus(base: str, passes: int) -> None:
-    found = [ChainParameters.choose(Polish(), tokens, base) for tokens in (100, FEW_TOKENS, 10 * FEW_TOKENS)]
-    assert len({p.rate for p in found}) == 1
-    assert {p.passes for p in found} == {passes}
-    assert ChainParameters.choose(Polish(rate=0.2, passes=7), 100, base).rate == 0.2
+def test_a_large_corpus_has_one_pass_less_from_a_rich_base_and_larger_steps(base: str, passes: int) -> None:
+    small, usual, large = (ChainParameters.choose(Polish(), n, base) for n in (100, MANY_TOKENS, MANY_TOKENS + 1))
+    assert small == usual
+    assert (usual.passes, large.passes) == (passes, passes - 1)
+    assert large.rate > usual.rate
+    assert ChainParameters.choose(Polish(rate=0.2, passes=7), MANY_TOKENS + 1, base).rate == 0.2
 
 
 @pytest.mark.parametrize("base", ["paper", "none"])

@@ -43,6 +43,8 @@ MOST_POOLED_SCORES = 100_000_000
 POLISH_TEMPERS = {"default": 0.55, "pooled": 0.8, "paper": 0.7, "none": 0.0}
 POLISH_C2 = {"default": 0.5, "pooled": 1.0, "paper": 0.5, "none": 0.5}
 POLISH_RATE = {"default": 0.06, "pooled": 0.06, "paper": 0.15, "none": 0.15}
+#: The step size from the bases default and pooled above MANY_TOKENS, where one pass less is made.
+LARGE_RATE = 0.08
 #: The L2 weight with weights of parts of labels.
 PARTS_C2 = 2.0
 #: The number of passes from bases that know so much that more training would fit noise.
@@ -56,7 +58,7 @@ SEPARATE_TEMPERS = {"default": 0.4, "pooled": 0.7, "paper": 0.7, "none": 0.0}
 COUPLING_WEIGHT = 0.8
 #: Stochastic passes of all other training. Below FEW_TOKENS there are up to three times as many.
 PASSES, HALF_PASSES = 3, 2
-FEW_TOKENS = 100_000
+FEW_TOKENS, MANY_TOKENS = 100_000, 150_000
 #: Spans that cover more than this share of the tokens are chunks, and their features are those of chunking.
 CHUNKS_COVER = 0.5
 
@@ -137,10 +139,11 @@ class ChainParameters:
         """The numbers for a corpus with this number of tokens, base scores of this kind, and weights of parts."""
         chosen: dict[str, Any] = {}
         if isinstance(method, Polish):
+            rich, large = base in POLISH_PASSES, tokens > MANY_TOKENS
             chosen = {
                 "c2": PARTS_C2 if parts else POLISH_C2[base],
-                "rate": POLISH_RATE[base],
-                "passes": POLISH_PASSES.get(base) or PASSES * _times(tokens),
+                "rate": LARGE_RATE if rich and large else POLISH_RATE[base],
+                "passes": POLISH_PASSES[base] - large if rich else PASSES * _times(tokens),
                 "temper": POLISH_TEMPERS[base],
             }
         return cls(**(chosen | _given(cls, method, base)))
