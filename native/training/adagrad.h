@@ -5,7 +5,7 @@
 #include <cstddef>
 
 // A token makes no step if none of its residuals exceeds this: its label is nearly certain.
-constexpr float kNegligible = 1e-3f;
+constexpr float kNegligible = 1e-4f;
 // An edge weight makes no step if the residual of its label pair is at most this: most of a token's pairs are impossible.
 constexpr float kNegligiblePair = 1e-5f;
 
