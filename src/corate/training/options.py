@@ -276,7 +276,7 @@ class Polish(_LikelihoodMethod):
     optimizer: str = _choice("adagrad", ("adagrad",), "Stochastic steps or L-BFGS.")
     c2: float | None = _number(None, 0, _LARGE, "Weight of the sum of squared weights (L2).", "depends on the base")
     rate: float | None = _number(None, 0, _LARGE, "Initial step size of AdaGrad.", "depends on the base")
-    passes: int | None = _integer(None, 1, _MANY, "Stochastic passes.", "1 to 3 by the base and the number of tokens, or more on little text")
+    passes: int | None = _integer(None, 1, _MANY, "Stochastic passes.", "1 to 3, or more on little text")
     batch: int = _integer(16, 0, _MANY, "Mini-batch size, in sentences. 0: by the size of the corpus.")
     temper: float | None = _number(None, 0, 1000, "Weight of the base scores.", "depends on the base")
     edge: float = _number(0.75, 0, 1000, "Weight of the co-occurrence rates, relative to the base scores.")
