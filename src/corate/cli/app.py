@@ -24,6 +24,7 @@ COMMANDS = {
     "update": "update",
     "classes": "classes",
     "info": "info",
+    "explain": "explain",
     "convert": "convert",
     "rates": "rates",
     "derive": "derive",

@@ -13,12 +13,24 @@ from corate.corpus import Corpus, Token, feature_lists, listed
 from corate.errors import DataError, FeatureError, ModelError
 from corate.features.ready_made import Bins, FeatureFunction, features_of, native_names, with_features
 from corate.features.vocabulary import Vocabulary, column_arrays
+from corate.strings import StringTable
 from corate.types import Offsets
 
 __all__ = ["Inputs", "Sentence"]
 
 #: A sentence to tag: words, rows of columns, or ready-made features.
 Sentence = Iterable[Token] | FeatureSentence
+
+
+@dataclass(frozen=True)
+class TokenFeatures:
+    """The features of one token that the model knows: ids, values and names; its word, and the word's id or -1."""
+
+    ids: list[int]
+    values: list[float]
+    names: list[str]
+    word: str | None
+    word_id: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +100,26 @@ class Inputs:
         known = self.names.match(attributes.names.data, attributes.names.offsets)
         ready = attributes.offsets, known[attributes.ids], attributes.values
         return column_arrays(corpus, self.vocabulary.columns), corpus.offsets, ready
+
+    def features_at(self, sentence: Sentence, position: int, word_column: int = 0) -> TokenFeatures:
+        """The known features of one token of a sentence."""
+        columns, offsets, ready = self.batch([sentence])
+        found, word, word_id = list[tuple[int, float]](), None, -1
+        if ready is not None:
+            starts, names, numbers = ready
+            here = slice(int(starts[position]), int(starts[position + 1]))
+            ids = names[here].tolist()
+            found += zip(ids, [1.0] * len(ids) if numbers is None else numbers[here].tolist(), strict=True)
+        if columns:
+            features, strings = self.vocabulary.map.transform(columns, offsets)
+            bases = self.vocabulary.bases[:-1].tolist()
+            places = zip(bases, features[:, position].tolist(), strict=True)
+            found += [(base + feature if feature >= 0 else -1, 1.0) for base, feature in places]
+            word_ids, data, ends = columns[word_column]
+            word, word_id = StringTable(data, ends)[int(word_ids[position])], int(strings[word_column][position])
+        found = [(feature, value) for feature, value in found if feature >= 0]
+        ids = [feature for feature, _ in found]
+        return TokenFeatures(ids, [value for _, value in found], self.vocabulary.names(ids), word, word_id)
 
     def _corpus(self, sentences: Corpus | Iterable[Any]) -> Corpus:
         if isinstance(sentences, Corpus):

@@ -92,24 +92,26 @@ class Lattice:
             place = a + int(np.searchsorted(self.labels[a:b], y))
             if place == b or self.labels[place] != y:
                 return float("-inf")
-            total += float(self.scores[place]) + self.edges.at(previous, y) + self._extra(start + i, previous, y)
+            total += (
+                float(self.scores[place]) + self.edges.at(previous, y) + self.edge_feature_score(start + i, previous, y)
+            )
             total += self.edges.triple(earlier, previous, y)
-            total -= self._normaliser(start + i, previous) if self.edges.local else 0.0
+            total -= self.normaliser(start + i, previous) if self.edges.local else 0.0
             previous, earlier = y, previous
         if not len(labels):
             return 0.0
         return total + self.edges.at(previous, boundary) + self.edges.triple(earlier, previous, boundary)
 
-    def _normaliser(self, token: int, previous: int) -> float:
+    def normaliser(self, token: int, previous: int) -> float:
         """log sum_y exp(node(y) + edge(previous, y)) over the candidates y of a token."""
         a, b = int(self.offsets[token]), int(self.offsets[token + 1])
         terms = [
-            float(score) + self.edges.at(previous, y) + self._extra(token, previous, y)
+            float(score) + self.edges.at(previous, y) + self.edge_feature_score(token, previous, y)
             for y, score in zip(self.labels[a:b].tolist(), self.scores[a:b].tolist(), strict=True)
         ]
         return float(np.logaddexp.reduce(terms))
 
-    def _extra(self, token: int, previous: int, label: int) -> float:
+    def edge_feature_score(self, token: int, previous: int, label: int) -> float:
         """The score that the edge features of a token add to an edge."""
         if self.extra is None:
             return 0.0

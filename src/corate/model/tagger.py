@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.arguments import check_threads
-from corate.corpus import Column, Corpus, StringTable
+from corate.attributes import ItemSequence
+from corate.corpus import Column, Corpus, StringTable, listed
 from corate.counting.counts import Counts
 from corate.errors import ConfigError, DataError, ModelError
 from corate.features.ready_made import Bins, FeatureFunction, check_picklable
@@ -24,6 +25,7 @@ from corate.formats.columns import first_row, unwritable_label, width_of
 from corate.formats.reading import comment_hint, word_of
 from corate.formats.writing import check_labels
 from corate.model.chain import ChainModel
+from corate.model.explanation import Explanation, explain
 from corate.model.inputs import Inputs, Sentence
 from corate.model.lattice import Lattice
 
@@ -288,6 +290,22 @@ class Tagger:
             ids = np.array([known.get(label, -1) for label in labels], dtype=np.int32)
         log_z, _ = lattice.marginals()
         return lattice.path_score(0, ids) - float(log_z[0])
+
+    def explain(
+        self, tokens: Sentence, position: int, label: str | None = None, against: str | None = None
+    ) -> Explanation:
+        """Explain why the token at ``position`` has ``label`` and not the label ``against``; by default the two best.
+
+        The contributions of features, counts, neighbouring labels and other tokens sum to the difference of the scores.
+
+        >>> import corate
+        >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("b", "Y"), ("a", "X")]]))
+        >>> found = tagger.explain(["a", "b"], 1)
+        >>> found.label, found.against, round(sum(c.score for c in found.contributions) - found.difference, 3)
+        ('Y', 'X', 0.0)
+        """
+        sentence = tokens if isinstance(tokens, ItemSequence) else list(listed(tokens, "a sentence", "tokens"))
+        return explain(self.model, self._inputs, sentence, self.lattice([sentence]), position, label, against)
 
     # -- inspection ----------------------------------------------------------------------------------------------
 

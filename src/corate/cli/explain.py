@@ -1,0 +1,149 @@
+"""``corate explain``: why a token has its label."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from corate.cli import shared_options as options
+from corate.cli.terminal import print_json, show_table
+from corate.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from corate import Corpus, Tagger
+    from corate.model.explanation import Explanation
+
+__all__ = ["EXAMPLES", "explain"]
+
+EXAMPLES = """\
+Examples:
+
+\b
+  corate explain address.corate "12 Main Street"                      # the token that the model is least sure of
+  corate explain address.corate "12 Main Street" --token 1            # tokens are counted from 0
+  corate explain ner.corate "Ann visits Paris" -t 2 --against B-ORG   # why not this label?
+  corate explain ner.corate --file test.tsv --sentence 17             # a sentence of a file
+"""
+
+
+def explain(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
+    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="Words, with spaces between them.")] = None,
+    file: Annotated[str | None, typer.Option(help="Take the sentence from this file.")] = None,
+    format: options.FormatOption = options.Format.auto,
+    sentence: Annotated[int, typer.Option(min=0, help="The number of the sentence in the file, from 0.")] = 0,
+    token: Annotated[
+        int | None, typer.Option("--token", "-t", min=0, help="The token to explain, from 0. [default: the least sure]")
+    ] = None,
+    label: Annotated[str | None, typer.Option(help="The label to explain. [default: the best]")] = None,
+    against: Annotated[str | None, typer.Option(help="The label to compare with. [default: the second best]")] = None,
+    top: Annotated[int, typer.Option(min=1, help="Show this many contributions.")] = 15,
+    json: options.Json = False,
+) -> None:
+    """Explain why a token has its label, and not another one.
+
+    The best labelling with the one label is compared with the best labelling with the other. The difference of their
+    scores is the sum of what each feature, the counts of the word, the neighbouring labels and the other tokens
+    contribute. A difference of 0 means that both labellings are equally probable, 1 that the first is 2.7 times as
+    probable.
+    """
+    import corate
+
+    tagger = corate.load(model)
+    tokens = _tokens(tagger, text, file, format.value, sentence)
+    if token is not None:
+        chosen = tagger.explain(tokens, token, label, against)
+        every = [chosen]
+    else:
+        every = [tagger.explain(tokens, i, None, None) for i in range(len(tokens))]
+        place = min(range(len(every)), key=lambda i: every[i].difference)
+        chosen = tagger.explain(tokens, place, label, against) if label or against else every[place]
+    if json:
+        print_json(_facts(tokens, chosen))
+        return
+    if token is None:
+        _show_tokens(tokens, every)
+    _show(tokens, chosen, top)
+
+
+def _tokens(tagger: Tagger, text: str | None, file: str | None, format: str, sentence: int) -> list[Any]:
+    """The tokens of the sentence to explain."""
+    import corate
+
+    if (text is None) == (file is None):
+        raise ConfigError("give a text or --file, and not both")
+    if text is not None:
+        if len(tagger.vocabulary.columns) != 1:
+            reads = (
+                f"the columns {', '.join(tagger.vocabulary.columns)}"
+                if tagger.vocabulary.columns
+                else "ready-made features"
+            )
+            raise ConfigError(f"the model reads {reads}; give a sentence with --file")
+        if not text.split():
+            raise DataError("the text has no words")
+        return text.split()
+    assert file is not None
+    corpus = corate.read(file, format=format, layout=tagger.layout)
+    if sentence >= len(corpus):
+        raise DataError(f"{file} has {len(corpus)} sentences; there is no sentence {sentence}")
+    here = range(int(corpus.offsets[sentence]), int(corpus.offsets[sentence + 1]))
+    if not tagger.vocabulary.columns:
+        return [_features(corpus, t) for t in here]
+    columns = [corpus.column(name) for name in tagger.vocabulary.columns]
+    rows = [tuple(column.strings[int(column.ids[t])] for column in columns) for t in here]
+    return [row[0] for row in rows] if len(columns) == 1 else rows
+
+
+def _features(corpus: Corpus, token: int) -> dict[str, float]:
+    """The ready-made features of a token."""
+    found = corpus.attributes
+    if found is None:
+        raise DataError("the model reads ready-made features; give a file of items")
+    here = slice(int(found.offsets[token]), int(found.offsets[token + 1]))
+    values = [1.0] * (here.stop - here.start) if found.values is None else found.values[here].tolist()
+    return {found.names[i]: value for i, value in zip(found.ids[here].tolist(), values, strict=True)}
+
+
+def _word(token: Any) -> str:
+    if isinstance(token, dict):
+        return ", ".join(list(token)[:3])
+    return token if isinstance(token, str) else str(token[0])
+
+
+def _facts(tokens: list[Any], found: Explanation) -> dict[str, Any]:
+    return {
+        "tokens": [_word(token) for token in tokens],
+        "token": found.position,
+        "label": found.label,
+        "against": found.against,
+        "difference": found.difference if found.against is not None else None,
+        "labels": found.labels,
+        "labels_against": found.labels_against,
+        "contributions": [{"source": c.source, "name": c.name, "score": c.score} for c in found.contributions],
+    }
+
+
+def _show_tokens(tokens: list[Any], every: list[Explanation]) -> None:
+    rows = [
+        [str(e.position), _word(token), e.label, e.against or "", f"{e.difference:.2f}" if e.against else ""]
+        for token, e in zip(tokens, every, strict=True)
+    ]
+    show_table(rows, ["token", "word", "label", "second best", "difference"])
+    typer.echo()
+
+
+def _show(tokens: list[Any], found: Explanation, top: int) -> None:
+    if found.against is None:
+        typer.echo(str(found))
+        return
+    typer.echo(
+        f"{_word(tokens[found.position])!r} (token {found.position}): {found.label} and not {found.against}, "
+        f"difference {found.difference:+.3f}"
+    )
+    shown, rest = found.contributions[:top], found.contributions[top:]
+    rows = [[f"{c.score:+.3f}", c.source, c.name] for c in shown]
+    if rest:
+        rows.append([f"{sum(c.score for c in rest):+.3f}", "others", f"{len(rest)} smaller contributions"])
+    show_table(rows, ["score", "source", "name"])
