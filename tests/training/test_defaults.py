@@ -20,6 +20,12 @@ def test_a_large_corpus_has_one_pass_less_from_a_rich_base_and_larger_steps(base
     assert ChainParameters.choose(Polish(rate=0.2, passes=7), MANY_TOKENS + 1, base).rate == 0.2
 
 
+def test_without_words_steps_are_larger_and_large_corpora_have_as_many_passes() -> None:
+    small, large = (ChainParameters.choose(Polish(), n, "pooled", words=False) for n in (100, MANY_TOKENS + 1))
+    assert small == large
+    assert small.rate > ChainParameters.choose(Polish(), 100, "pooled").rate
+
+
 @pytest.mark.parametrize("base", ["paper", "none"])
 def test_a_small_corpus_without_a_rich_base_has_more_passes(base: str) -> None:
     small, large = (ChainParameters.choose(Polish(), tokens, base) for tokens in (100, FEW_TOKENS))

@@ -81,7 +81,8 @@ class ChainTraining:
         self.method, self.start, self.context = method, start, context or RunContext()
         self.loss = "likelihood" if method.name in ("polish", "standard") else method.name
         self.optimizer, self.stopped = method.optimizer, False
-        self.p = ChainParameters.choose(method, len(start.tokens.labels), start.base, parts=start.parts is not None)
+        facts = {"parts": start.parts is not None, "words": start.word is not None}
+        self.p = ChainParameters.choose(method, len(start.tokens.labels), start.base, **facts)
         weights = start.token_weights(method.label_weights, method.sentence_weights)
         self.label_weights = None if method.label_weights is None else start.label_weights(method.label_weights)
         of_sentences = None

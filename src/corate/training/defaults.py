@@ -43,8 +43,9 @@ MOST_POOLED_SCORES = 100_000_000
 POLISH_TEMPERS = {"default": 0.55, "pooled": 0.8, "paper": 0.7, "none": 0.0}
 POLISH_C2 = {"default": 0.5, "pooled": 1.0, "paper": 0.5, "none": 0.5}
 POLISH_RATE = {"default": 0.06, "pooled": 0.06, "paper": 0.15, "none": 0.15}
-#: The step size from the bases default and pooled above MANY_TOKENS, where one pass less is made.
-LARGE_RATE = 0.08
+#: The step size from the bases default and pooled above MANY_TOKENS, where one pass less is made, and from the base
+#: pooled if there are no words: without a ladder there is more to learn.
+LARGE_RATE, WORDLESS_RATE = 0.08, 0.15
 #: The L2 weight with weights of parts of labels.
 PARTS_C2 = 2.0
 #: The number of passes from bases that know so much that more training would fit noise.
@@ -135,14 +136,17 @@ class ChainParameters:
     cutoff: int = 1
 
     @classmethod
-    def choose(cls, method: ChainMethod, tokens: int, base: str, *, parts: bool = False) -> ChainParameters:
-        """The numbers for a corpus with this number of tokens, base scores of this kind, and weights of parts."""
+    def choose(
+        cls, method: ChainMethod, tokens: int, base: str, *, parts: bool = False, words: bool = True
+    ) -> ChainParameters:
+        """The numbers for a number of tokens and a kind of base scores; with or without parts and words."""
         chosen: dict[str, Any] = {}
         if isinstance(method, Polish):
-            rich, large = base in POLISH_PASSES, tokens > MANY_TOKENS
+            rich, large = base in POLISH_PASSES, words and tokens > MANY_TOKENS
+            rate = POLISH_RATE[base] if words else WORDLESS_RATE
             chosen = {
                 "c2": PARTS_C2 if parts else POLISH_C2[base],
-                "rate": LARGE_RATE if rich and large else POLISH_RATE[base],
+                "rate": LARGE_RATE if rich and large else rate,
                 "passes": POLISH_PASSES[base] - large if rich else PASSES * _times(tokens),
                 "temper": POLISH_TEMPERS[base],
             }
