@@ -6,6 +6,8 @@
 
 // A token makes no step if none of its residuals exceeds this: its label is nearly certain.
 constexpr float kNegligible = 1e-4f;
+// The same in training on whole sentences, where most labels are nearly certain from the start.
+constexpr float kNearlyCertain = 1e-2f;
 // An edge weight makes no step if the residual of its label pair is at most this: most of a token's pairs are impossible.
 constexpr float kNegligiblePair = 1e-5f;
 

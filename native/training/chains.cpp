@@ -88,7 +88,7 @@ double Chains::pass(std::span<float> state, std::span<const int64_t> order, std:
         const size_t count = std::min(batch, order.size() - start);
         loss += residuals_of<2>(order.data() + start, count, w, work, team);
         team.run([&](size_t part, size_t parts) {
-            each_node_weight(work, kNegligible, part, parts, [&](size_t at, int32_t f, float r, bool of_part) {
+            each_node_weight(work, kNearlyCertain, part, parts, [&](size_t at, int32_t f, float r, bool of_part) {
                 const float shrink = decay[1 + edge_features() + static_cast<size_t>(f)];
                 of_part ? step(at, kPartDecay * shrink, r, kPartRate) : step(at, shrink, r);
             });
