@@ -18,4 +18,5 @@ void bind_pairs(nanobind::module_& m);
 void bind_long_vectors(nanobind::module_& m);
 void bind_chains(nanobind::module_& m);
 void bind_lattice(nanobind::module_& m);
+void bind_paths(nanobind::module_& m);
 void bind_engine(nanobind::module_& m);

@@ -55,8 +55,8 @@ SparseRows rows_of(const LabelScoreArrays& arrays, size_t n_labels, const char* 
 }
 
 Batch batch_of(const Engine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,
-               const AttributeArrays& ready) {
-    Batch batch{view(columns, sentences), std::nullopt};
+               const AttributeArrays& ready, const std::optional<CsrArrays>& more = std::nullopt) {
+    Batch batch{view(columns, sentences), std::nullopt, view(more)};
     if (ready) {
         const auto& [offsets, ids, values] = *ready;
         batch.ready = Attributes{{view(offsets), view(ids)}, view(values)};
@@ -234,14 +234,16 @@ void bind_engine(nb::module_& m) {
         .def(
             "lattice",
             [](const BoundEngine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,
-               const AttributeArrays& ready) {
-                const Batch batch = batch_of(engine, columns, sentences, ready);
-                BatchLattice found = unlocked([&] { return lattice(engine, batch); });
+               const AttributeArrays& ready, size_t threads, const std::optional<CsrArrays>& more) {
+                const Batch batch = batch_of(engine, columns, sentences, ready, more);
+                BatchLattice found = unlocked([&] { return lattice(engine, batch, threads); });
                 return to_tuple(std::move(found.offsets), std::move(found.labels), std::move(found.scores),
                                 std::move(found.edge_offsets), std::move(found.edge_ids));
             },
-            nb::arg("columns"), nb::arg("sentences"), nb::arg("ready").none(),
-            "Candidate labels and node scores of each token, and its edge features: (offsets, labels, scores, offsets, ids).")
+            nb::arg("columns"), nb::arg("sentences"), nb::arg("ready").none(), nb::arg("threads") = 1,
+            nb::arg("more") = nb::none(),
+            "Candidate labels and node scores of each token, and its edge features: (offsets, labels, scores, offsets, ids). "
+            "`more` has further candidates of each token: (offsets, labels).")
         .def("tag_sentence", &tag_sentence, nb::arg("words").none(), nb::arg("features").none(), nb::arg("labels"),
              "The labels of one sentence, for a model that reads one column of words, ready-made features, or both. `labels` are "
              "the labels by id. None if a word is not a string that can be encoded as UTF-8.")

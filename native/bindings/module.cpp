@@ -22,5 +22,6 @@ NB_MODULE(_native, m) {
     bind_long_vectors(m);
     bind_chains(m);
     bind_lattice(m);
+    bind_paths(m);
     bind_engine(m);
 }

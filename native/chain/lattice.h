@@ -96,15 +96,20 @@ struct SentenceLattice {
 
     // Scores of all candidate pairs of positions j - 1 and j (0: from the start, n: to the end), (m, width) into `block`.
     void edge_block(size_t j, const Edges& edges, std::vector<float>& block) const {
+        raw_edge_block(j, edges, block);
+        if (edges.local && j < n)
+            normalise(block.data(), around(j, 1, edges).second, scores + offsets[j], around(j, 0, edges).second);
+    }
+
+    // The same before local edges are normalised.
+    void raw_edge_block(size_t j, const Edges& edges, std::vector<float>& block) const {
         const auto [from, m] = around(j, 1, edges);
         const auto [to, width] = around(j, 0, edges);
         block.resize(m * width);
         for (size_t k = 0; k < m; ++k)
             for (size_t l = 0; l < width; ++l) block[k * width + l] = edges.at(from[k], to[l]);
-        if (j == n) return;
-        if (extra.any(first + static_cast<int64_t>(j)))
+        if (j < n && extra.any(first + static_cast<int64_t>(j)))
             extra.add(first + static_cast<int64_t>(j), edges.pairs(), from, m, to, width, block.data());
-        if (edges.local) normalise(block.data(), m, scores + offsets[j], width);
     }
 
     // Scores of all candidate triples that end at position j, (h, m, width) into `block`.

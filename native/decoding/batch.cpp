@@ -42,12 +42,27 @@ void append_shifted(const std::vector<int64_t>& own, int64_t shift, std::vector<
     for (size_t i = 1; i < own.size(); ++i) all.push_back(shift + own[i]);
 }
 
+// Appends a lattice, of a session or of other sentences.
+template <typename Lattice>
+void append(const Lattice& own, BatchLattice& all) {
+    append_shifted(own.offsets, static_cast<int64_t>(all.labels.size()), all.offsets);
+    all.labels.insert(all.labels.end(), own.labels.begin(), own.labels.end());
+    all.scores.insert(all.scores.end(), own.scores.begin(), own.scores.end());
+    append_shifted(own.edge_offsets, static_cast<int64_t>(all.edge_ids.size()), all.edge_offsets);
+    all.edge_ids.insert(all.edge_ids.end(), own.edge_ids.begin(), own.edge_ids.end());
+}
+
 }  // namespace
 
 void Batch::check(const Engine& engine) const {
     corpus.check();
     if (corpus.columns.size() != engine.map().n_columns()) throw std::invalid_argument("wrong number of columns");
     const size_t n = corpus.n_tokens();
+    if (more) {
+        if (more->offsets.size() != n + 1) throw std::invalid_argument("candidates and sentence offsets disagree");
+        check_offsets(more->offsets, more->ids.size(), "candidates and sentence offsets disagree");
+        check_labels(more->ids, engine.n_labels());
+    }
     if (!ready && corpus.columns.empty() && n > 0)
         throw std::invalid_argument("tokens are without columns and without ready-made features");
     if (!ready) return;
@@ -74,18 +89,19 @@ std::vector<int32_t> tag(const Engine& engine, const Batch& batch, size_t thread
     return best;
 }
 
-BatchLattice lattice(const Engine& engine, const Batch& batch) {
-    BatchLattice all;
-    Session session(engine);
-    Translator translator(session, batch);
-    for (size_t s = 0; s < batch.size(); ++s) {
-        const int64_t first = batch.first(s), n = batch.length(s);
-        session.build(translator.sentence(first, n), n, true, batch.ready ? &*batch.ready : nullptr, first);
-        append_shifted(session.offsets, static_cast<int64_t>(all.labels.size()), all.offsets);
-        all.labels.insert(all.labels.end(), session.labels.begin(), session.labels.end());
-        all.scores.insert(all.scores.end(), session.scores.begin(), session.scores.end());
-        append_shifted(session.edge_offsets, static_cast<int64_t>(all.edge_ids.size()), all.edge_offsets);
-        all.edge_ids.insert(all.edge_ids.end(), session.edge_ids.begin(), session.edge_ids.end());
-    }
-    return all;
+BatchLattice lattice(const Engine& engine, const Batch& batch, size_t threads) {
+    const size_t parts = useful_threads(threads, batch.size());
+    std::vector<BatchLattice> found(parts);
+    in_parallel(parts, [&](size_t part) {
+        Session session(engine);
+        Translator translator(session, batch);
+        for (size_t s = batch.size() * part / parts; s < batch.size() * (part + 1) / parts; ++s) {
+            const int64_t first = batch.first(s), n = batch.length(s);
+            session.build(translator.sentence(first, n), n, true, batch.ready ? &*batch.ready : nullptr, first,
+                          batch.more ? &*batch.more : nullptr);
+            append(session, found[part]);
+        }
+    });
+    for (size_t part = 1; part < parts; ++part) append(found[part], found[0]);
+    return std::move(found[0]);
 }

@@ -12,6 +12,7 @@
 struct Batch {
     Columns corpus;
     std::optional<Attributes> ready;  // ready-made features
+    std::optional<Csr> more;          // further candidate labels of each token, for lattices
 
     void check(const Engine& engine) const;
     size_t size() const { return corpus.sentences.size() - 1; }
@@ -30,4 +31,4 @@ struct BatchLattice {
 
 // The best label of each token.
 std::vector<int32_t> tag(const Engine& engine, const Batch& batch, size_t threads);
-BatchLattice lattice(const Engine& engine, const Batch& batch);
+BatchLattice lattice(const Engine& engine, const Batch& batch, size_t threads);

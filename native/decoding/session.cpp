@@ -1,6 +1,7 @@
 // See session.h.
 #include "decoding/session.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace {
@@ -14,7 +15,8 @@ Session::Session(const Engine& engine) : engine_(engine), lexicon_(engine.map())
     std::iota(iota_.begin(), iota_.end(), 0);
 }
 
-void Session::build(const int32_t* const* columns, int64_t n, bool keep_scores, const Attributes* ready, int64_t token) {
+void Session::build(const int32_t* const* columns, int64_t n, bool keep_scores, const Attributes* ready, int64_t token,
+                    const Csr* more) {
     offsets.assign(1, 0);
     labels.clear();
     scores.clear();
@@ -23,6 +25,10 @@ void Session::build(const int32_t* const* columns, int64_t n, bool keep_scores, 
     for (int64_t i = 0; i < n; ++i) {
         const size_t at = labels.size();
         place(columns, i);
+        if (more != nullptr) {
+            const int64_t a = more->offsets[token + i], b = more->offsets[token + i + 1];
+            add_candidates(at, more->ids.data() + a, static_cast<size_t>(b - a));
+        }
         const size_t width = labels.size() - at;
         offsets.push_back(static_cast<int64_t>(labels.size()));
         if (engine_.has_edge_features()) list_edge_features(columns, i, n, ready, token);
@@ -109,6 +115,15 @@ void Session::place(const int32_t* const* columns, int64_t i) {
     const float* score = row.scores;
     for (const int32_t* y = row.labels; y != row.end; ++y, ++score)
         scores.push_back(*score + engine_.bias()[static_cast<size_t>(*y)]);
+}
+
+void Session::add_candidates(size_t at, const int32_t* more, size_t n) {
+    for (size_t i = 0; i < n; ++i) {
+        const auto place = std::lower_bound(labels.begin() + static_cast<std::ptrdiff_t>(at), labels.end(), more[i]);
+        if (place != labels.end() && *place == more[i]) continue;
+        scores.insert(scores.begin() + (place - labels.begin()), engine_.floor() + engine_.bias()[static_cast<size_t>(more[i])]);
+        labels.insert(place, more[i]);
+    }
 }
 
 void Session::add(int64_t feature, const int32_t* own, size_t width, float* score, float value) const {

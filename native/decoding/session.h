@@ -17,8 +17,9 @@ class Session {
 
     // Builds the lattice of a sentence. `ready` holds ready-made features with the ids of the weights (-1: unknown), or is
     // null; `token` is the index of the sentence's first token in it. If keep_scores is false, positions with one candidate get
-    // no scores.
-    void build(const int32_t* const* columns, int64_t n, bool keep_scores, const Attributes* ready, int64_t token);
+    // no scores. `more` has further candidates of each token, or is null; their row score is the engine's floor.
+    void build(const int32_t* const* columns, int64_t n, bool keep_scores, const Attributes* ready, int64_t token,
+               const Csr* more = nullptr);
     // Writes the best labels of the lattice and returns their score.
     float decode(int64_t n, int32_t* best);
 
@@ -38,6 +39,8 @@ class Session {
     Row row_of(int32_t word);
     // Sets the candidates and their row scores.
     void place(const int32_t* const* columns, int64_t i);
+    // Adds labels to the candidates from `at` on, if they are not among them.
+    void add_candidates(size_t at, const int32_t* more, size_t n);
     // Adds the weights of the features of a token. `own` are its columns, and `score` is by column.
     void add_features(const int32_t* const* columns, int64_t i, int64_t n, const Attributes* ready, int64_t token,
                       const int32_t* own, size_t width, float* score);

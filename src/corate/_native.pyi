@@ -172,6 +172,30 @@ def forward_backward(
     with_pairs: bool = False,
 ) -> tuple[F64, F32, F32]: ...
 
+# paths.cpp
+SpanLabels = tuple[I32, U8, U8]
+
+class Paths:
+    def __init__(
+        self,
+        sentences: I64,
+        offsets: I64,
+        labels: I32,
+        scores: F32,
+        edges: Edges,
+        extra: EdgeFeatureArrays | None,
+        allowed: U8 | None,
+        forbidden: U8 | None,
+        blocks: SpanLabels | None,
+        threads: int,
+    ) -> None: ...
+    def best(self) -> tuple[I32, F64]: ...
+    def n_best(self, n: int) -> tuple[I64, I32, F64, F64]: ...
+    def sums(self) -> tuple[F64, F64]: ...
+    def marginals(self, with_pairs: bool) -> tuple[F64, F64, F64]: ...
+    def span_probabilities(self, places: I64, starts: I64, stops: I64, groups: I32, labels: SpanLabels) -> F64: ...
+    def sample(self, n: int, seed: int) -> I32: ...
+
 # engine.cpp
 Rows = tuple[I64, I32, F32]
 
@@ -198,7 +222,14 @@ class Engine:
         names: AttributeNames | None,
     ) -> None: ...
     def tag_columns(self, columns: Columns, sentences: I64, ready: Ready | None, threads: int) -> I32: ...
-    def lattice(self, columns: Columns, sentences: I64, ready: Ready | None) -> tuple[I64, I32, F32, I64, I32]: ...
+    def lattice(
+        self,
+        columns: Columns,
+        sentences: I64,
+        ready: Ready | None,
+        threads: int = 1,
+        more: tuple[I64, I32] | None = None,
+    ) -> tuple[I64, I32, F32, I64, I32]: ...
     def tag_sentence(self, words: list[str] | None, features: Any, labels: list[str]) -> list[str] | None: ...
     def tag_text(
         self,

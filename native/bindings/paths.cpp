@@ -1,0 +1,203 @@
+// Binds decoding/path_graph.h and decoding/path_queries.h: questions about the labellings of sentences.
+#include <nanobind/stl/optional.h>
+#include <numeric>
+
+#include "bindings/arrays.h"
+#include "bindings/bindings.h"
+#include "bindings/checked_lattice.h"
+#include "core/parallel.h"
+#include "decoding/path_queries.h"
+
+namespace {
+
+using SpanArrays = std::tuple<In<int32_t>, In<uint8_t>, In<uint8_t>>;  // group, opens, closes, by label
+
+SpanLabels spans_of(const SpanArrays& arrays, const Edges& edges) {
+    const auto& [group, opens, closes] = arrays;
+    const auto n = static_cast<size_t>(edges.n_labels);
+    if (group.shape(0) != n || opens.shape(0) != n || closes.shape(0) != n) throw nb::value_error("spans and labels disagree");
+    return {group.data(), opens.data(), closes.data()};
+}
+
+// The lattices of sentences with the limits of their paths. A graph is built for each question, and not kept.
+struct Paths {
+    CheckedLattice lattice;
+    const Edges& edges;
+    std::optional<In<uint8_t>> allowed, forbidden;
+    std::optional<SpanArrays> blocks;
+    PathLimits limits;
+    size_t threads;
+
+    Paths(CheckedLattice&& given, const Edges& edges, std::optional<In<uint8_t>> allowed_, std::optional<In<uint8_t>> forbidden_,
+          std::optional<SpanArrays> blocks_, size_t threads)
+        : lattice(std::move(given)),
+          edges(edges),
+          allowed(std::move(allowed_)),
+          forbidden(std::move(forbidden_)),
+          blocks(std::move(blocks_)),
+          threads(threads) {
+        if (allowed && allowed->shape(0) != lattice.labels.size()) throw nb::value_error("limits and candidates disagree");
+        if (forbidden && forbidden->shape(0) != edges.pairs().size()) throw nb::value_error("limits and label pairs disagree");
+        if (allowed) limits.allowed = allowed->data();
+        if (forbidden) limits.forbidden = forbidden->data();
+        if (!blocks) return;
+        limits.blocks = spans_of(*blocks, edges);
+        for (int32_t y = 0; y < edges.n_labels; ++y) limits.n_blocks = std::max(limits.n_blocks, limits.blocks.group[y] + 1);
+        if (limits.n_blocks > PathLimits::kMostBlocks) throw nb::value_error("too many blocks");
+    }
+
+    size_t length(size_t s) const { return static_cast<size_t>(lattice.sentences[s + 1] - lattice.sentences[s]); }
+    int64_t candidate(size_t s) const { return lattice.offsets[static_cast<size_t>(lattice.sentences[s])]; }
+
+    // Calls use(s, graph) for each sentence, on several threads and without the GIL.
+    template <typename Use>
+    void each(Use use) const {
+        unlocked([&] {
+            const size_t n = lattice.size(), parts = useful_threads(threads, n);
+            in_parallel(parts, [&](size_t part) {
+                PathGraph graph;
+                for (size_t s = n * part / parts; s < n * (part + 1) / parts; ++s) {
+                    graph.build(lattice.sentence(s), edges, limits);
+                    use(s, graph);
+                }
+            });
+        });
+    }
+    // The same for sentences with a path, with P(state).
+    template <typename Use>
+    void each_summed(double* log_z, Use use) const {
+        each([&](size_t s, PathGraph& graph) {
+            std::vector<double> p;
+            log_z[s] = graph.sum();
+            if (!graph.has_path()) return;
+            state_probabilities(graph, p);
+            use(s, graph, p);
+        });
+    }
+};
+
+nb::tuple best(const Paths& paths) {
+    std::vector<int32_t> labels(paths.lattice.offsets.size() - 1, -1);
+    std::vector<double> scores(paths.lattice.size(), -INFINITY);
+    paths.each([&](size_t s, const PathGraph& graph) {
+        if (!graph.has_path()) return;
+        const BestPaths found(graph);
+        scores[s] = found.score(0);
+        found.labels(0, labels.data() + paths.lattice.sentences[s]);
+    });
+    return to_tuple(std::move(labels), std::move(scores));
+}
+
+nb::tuple n_best(const Paths& paths, size_t n) {
+    const size_t size = paths.lattice.size();
+    std::vector<std::vector<int32_t>> labels(size);
+    std::vector<std::vector<double>> scores(size);
+    std::vector<double> log_z(size);
+    paths.each([&](size_t s, PathGraph& graph) {
+        log_z[s] = graph.sum();
+        if (!graph.has_path() || n == 0) return;
+        BestPaths found(graph);
+        while (found.size() < n && found.next()) continue;
+        labels[s].resize(found.size() * paths.length(s));
+        for (size_t rank = 0; rank < found.size(); ++rank) {
+            scores[s].push_back(found.score(rank));
+            found.labels(rank, labels[s].data() + rank * paths.length(s));
+        }
+    });
+    std::vector<int64_t> offsets(1, 0);
+    std::vector<int32_t> all_labels;
+    std::vector<double> all_scores;
+    for (size_t s = 0; s < size; ++s) {
+        all_labels.insert(all_labels.end(), labels[s].begin(), labels[s].end());
+        all_scores.insert(all_scores.end(), scores[s].begin(), scores[s].end());
+        offsets.push_back(static_cast<int64_t>(all_scores.size()));
+    }
+    return to_tuple(std::move(offsets), std::move(all_labels), std::move(all_scores), std::move(log_z));
+}
+
+nb::tuple sums(const Paths& paths) {
+    std::vector<double> log_z(paths.lattice.size()), entropy(paths.lattice.size());
+    paths.each_summed(log_z.data(), [&](size_t s, const PathGraph& graph, const std::vector<double>& p) {
+        entropy[s] = path_entropy(graph, p);
+    });
+    return to_tuple(std::move(log_z), std::move(entropy));
+}
+
+nb::tuple marginals(const Paths& paths, bool with_pairs) {
+    const CheckedLattice& lattice = paths.lattice;
+    std::vector<double> log_z(lattice.size()), found(lattice.labels.size()), pairs;
+    std::vector<size_t> first(1, 0);  // where the pairs of each sentence start
+    for (size_t s = 0; with_pairs && s < lattice.size(); ++s) {
+        size_t n = 0;
+        for (int64_t t = lattice.sentences[s] + 1; t < lattice.sentences[s + 1]; ++t)
+            n += static_cast<size_t>((lattice.offsets[t] - lattice.offsets[t - 1]) *
+                                     (lattice.offsets[t + 1] - lattice.offsets[t]));
+        first.push_back(first.back() + n);
+    }
+    pairs.resize(first.back());
+    paths.each_summed(log_z.data(), [&](size_t s, const PathGraph& graph, const std::vector<double>& p) {
+        path_marginals(graph, p, lattice.offsets.data() + lattice.sentences[s], found.data() + paths.candidate(s),
+                       with_pairs ? pairs.data() + first[s] : nullptr);
+    });
+    return to_tuple(std::move(log_z), std::move(found), std::move(pairs));
+}
+
+// The spans of sentence s are those from places[s] to places[s + 1].
+Out<double> span_probabilities(const Paths& paths, const In<int64_t>& places, const In<int64_t>& starts, const In<int64_t>& stops,
+                               const In<int32_t>& groups, const SpanArrays& labels) {
+    const size_t n = starts.shape(0);
+    if (stops.shape(0) != n || groups.shape(0) != n || places.shape(0) != paths.lattice.size() + 1)
+        throw nb::value_error("spans and sentences disagree");
+    check_offsets(view(places), n, "spans and sentences disagree");
+    for (size_t s = 0; s < paths.lattice.size(); ++s)
+        for (int64_t i = places(s); i < places(s + 1); ++i)
+            if (starts(i) < 0 || starts(i) >= stops(i) || static_cast<size_t>(stops(i)) > paths.length(s))
+                throw nb::value_error("a span is out of range");
+    const SpanLabels spans = spans_of(labels, paths.edges);
+    std::vector<double> found(n), log_z(paths.lattice.size());
+    paths.each_summed(log_z.data(), [&](size_t s, const PathGraph& graph, const std::vector<double>& p) {
+        for (int64_t i = places(s); i < places(s + 1); ++i)
+            found[static_cast<size_t>(i)] =
+                span_probability(graph, p, spans, static_cast<size_t>(starts(i)), static_cast<size_t>(stops(i)), groups(i));
+    });
+    return to_numpy(std::move(found));
+}
+
+Out<int32_t> sample(const Paths& paths, size_t n, uint64_t seed) {
+    if (n > 0 && paths.lattice.offsets.size() - 1 > SIZE_MAX / 8 / n) throw nb::value_error("too many samples");
+    std::vector<int32_t> labels(n * (paths.lattice.offsets.size() - 1), -1);
+    paths.each([&](size_t s, PathGraph& graph) {
+        graph.sum();
+        if (!graph.has_path()) return;
+        PathSampler sampler(seed, s);
+        int32_t* at = labels.data() + n * static_cast<size_t>(paths.lattice.sentences[s]);
+        for (size_t i = 0; i < n; ++i) sampler.draw(graph, at + i * paths.length(s));
+    });
+    return to_numpy(std::move(labels));
+}
+
+}  // namespace
+
+void bind_paths(nb::module_& m) {
+    nb::class_<Paths>(m, "Paths", "The labellings of sentences, under constraints.")
+        .def(
+            "__init__",
+            [](Paths* self, const In<int64_t>& sentences, const In<int64_t>& offsets, const In<int32_t>& labels,
+               const In<float>& scores, const Edges& edges, const ExtraArrays& extra, const std::optional<In<uint8_t>>& allowed,
+               const std::optional<In<uint8_t>>& forbidden, const std::optional<SpanArrays>& blocks, size_t threads) {
+                new (self) Paths(CheckedLattice(sentences, offsets, labels, scores, edges, extra), edges, allowed, forbidden,
+                                 blocks, threads);
+            },
+            nb::arg("sentences"), nb::arg("offsets"), nb::arg("labels"), nb::arg("scores"), nb::arg("edges"),
+            nb::arg("extra").none(), nb::arg("allowed").none(), nb::arg("forbidden").none(), nb::arg("blocks").none(),
+            nb::arg("threads"), nb::keep_alive<1, 6>())
+        .def("best", &best, "The best label of each token and the score of each sentence; -1 and -inf without a path.")
+        .def("n_best", &n_best, nb::arg("n"),
+             "The best labellings of each sentence: (offsets of labellings by sentence, labels, scores, log Z by sentence).")
+        .def("sums", &sums, "log Z of each sentence and the entropy of its labellings.")
+        .def("marginals", &marginals, nb::arg("with_pairs"),
+             "log Z of each sentence, P(label) of each candidate, and P(label, label) of neighbouring candidates.")
+        .def("span_probabilities", &span_probabilities, nb::arg("places"), nb::arg("starts"), nb::arg("stops"), nb::arg("groups"),
+             nb::arg("labels"), "The probability of each span; `places` are offsets of spans by sentence.")
+        .def("sample", &sample, nb::arg("n"), nb::arg("seed"), "n labellings of each sentence, one sentence after the other.");
+}

@@ -1,0 +1,171 @@
+// See path_queries.h.
+#include "decoding/path_queries.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace {
+
+uint64_t mixed(uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return z ^ (z >> 31);
+}
+
+}  // namespace
+
+BestPaths::BestPaths(const PathGraph& graph) : graph_(graph), best_(graph.n_states()), place_(graph.n_states(), -1) {
+    best_[0] = {0.0, 0, 0};
+    for (size_t v = 1; v < graph.n_states(); ++v) {
+        Path best{-INFINITY, graph.first_arc(v), 0};
+        for (size_t a = graph.first_arc(v); a < graph.last_arc(v); ++a) {
+            const double score = best_[graph.arc(a).from].score + graph.arc(a).score;
+            if (score > best.score) best = {score, a, 0};
+        }
+        best_[v] = best;
+    }
+}
+
+BestPaths::Ranked& BestPaths::ranked(size_t v) {
+    if (place_[v] >= 0) return ranked_[static_cast<size_t>(place_[v])];
+    place_[v] = static_cast<int32_t>(ranked_.size());
+    Ranked& own = ranked_.emplace_back();
+    own.paths.push_back(best_[v]);
+    for (size_t a = graph_.first_arc(v); a < graph_.last_arc(v); ++a)
+        if (a != best_[v].arc) own.heap.push_back({best_[graph_.arc(a).from].score + graph_.arc(a).score, a, 0});
+    std::make_heap(own.heap.begin(), own.heap.end(), After());
+    return own;
+}
+
+bool BestPaths::next() {
+    if (complete(graph_.end())) return false;
+    // The path after the last one of a state may need the path after that of the state before it, and so on.
+    pending_.clear();
+    for (size_t v = graph_.end();;) {
+        const Path last = ranked(v).paths.back();
+        pending_.push_back(v);
+        if (v == 0) break;
+        v = graph_.arc(last.arc).from;
+        if (count(v) > last.rank + 1 || complete(v)) break;
+    }
+    for (size_t i = pending_.size(); i-- > 0;) extend(pending_[i]);
+    return !complete(graph_.end());
+}
+
+// Finds the next path to a state. The next path to the state before it has been found, if there is one.
+void BestPaths::extend(size_t v) {
+    Ranked& own = ranked_[static_cast<size_t>(place_[v])];
+    const Path last = own.paths.back();
+    if (v > 0 && count(graph_.arc(last.arc).from) > last.rank + 1) {
+        const PathGraph::Arc& arc = graph_.arc(last.arc);
+        own.heap.push_back({found(arc.from, last.rank + 1).score + arc.score, last.arc, last.rank + 1});
+        std::push_heap(own.heap.begin(), own.heap.end(), After());
+    }
+    if (own.heap.empty()) {
+        own.complete = true;
+        return;
+    }
+    std::pop_heap(own.heap.begin(), own.heap.end(), After());
+    own.paths.push_back(own.heap.back());
+    own.heap.pop_back();
+}
+
+void BestPaths::labels(size_t rank, int32_t* labels) const {
+    size_t v = graph_.end();
+    for (size_t j = graph_.n_tokens(); j-- > 0;) {
+        const Path path = found(v, rank);
+        v = graph_.arc(path.arc).from;
+        rank = path.rank;
+        labels[j] = graph_.state(v).label;
+    }
+}
+
+void state_probabilities(const PathGraph& graph, std::vector<double>& p) {
+    p.assign(graph.n_states(), 0.0);
+    p[graph.end()] = 1.0;
+    for (size_t v = graph.n_states(); v-- > 1;) {
+        if (p[v] == 0.0) continue;
+        for (size_t a = graph.first_arc(v); a < graph.last_arc(v); ++a) p[graph.arc(a).from] += p[v] * graph.arc(a).share;
+    }
+}
+
+void path_marginals(const PathGraph& graph, const std::vector<double>& p, const int64_t* offsets, double* marginals,
+                    double* pairs) {
+    for (size_t j = 0; j < graph.n_tokens(); ++j) {
+        double* own = marginals + (offsets[j] - offsets[0]);
+        const auto width = static_cast<size_t>(offsets[j + 1] - offsets[j]);
+        for (size_t v = graph.layer(j + 1); v < graph.layer(j + 2); ++v) {
+            own[graph.state(v).candidate] += p[v];
+            if (pairs == nullptr || j == 0 || p[v] == 0.0) continue;
+            for (size_t a = graph.first_arc(v); a < graph.last_arc(v); ++a) {
+                const PathGraph::Arc& arc = graph.arc(a);
+                pairs[graph.state(arc.from).candidate * width + graph.state(v).candidate] += p[v] * arc.share;
+            }
+        }
+        if (pairs != nullptr && j > 0) pairs += static_cast<size_t>(offsets[j] - offsets[j - 1]) * width;
+    }
+}
+
+double path_entropy(const PathGraph& graph, const std::vector<double>& p) {
+    double total = 0.0;
+    for (size_t v = 1; v < graph.n_states(); ++v) {
+        if (p[v] == 0.0) continue;
+        double own = 0.0;
+        for (size_t a = graph.first_arc(v); a < graph.last_arc(v); ++a)
+            if (const double share = graph.arc(a).share; share > 0.0) own -= share * std::log(share);
+        total += p[v] * own;
+    }
+    return total;
+}
+
+double span_probability(const PathGraph& graph, const std::vector<double>& p, const SpanLabels& spans, size_t start, size_t stop,
+                        int32_t group) {
+    // From the layer after the span back to the layer before it, along the arcs that belong to the span.
+    size_t base = graph.layer(stop + 1), top = graph.layer(stop + 2);
+    std::vector<double> here(p.begin() + static_cast<std::ptrdiff_t>(base), p.begin() + static_cast<std::ptrdiff_t>(top)), before;
+    for (size_t j = stop + 1; j-- > start;) {
+        const size_t from = graph.layer(j);
+        before.assign(base - from, 0.0);
+        for (size_t v = base; v < top; ++v) {
+            if (here[v - base] == 0.0) continue;
+            const int32_t z = graph.state(v).label;
+            if (j < stop && spans.group[z] != group) continue;
+            for (size_t a = graph.first_arc(v); a < graph.last_arc(v); ++a) {
+                const PathGraph::Arc& arc = graph.arc(a);
+                const bool at_end = j == graph.n_tokens(), at_start = j == 0;
+                const bool joined = !at_end && !at_start && spans.joins(graph.state(arc.from).label, z);
+                if (joined == (j > start && j < stop)) before[arc.from - from] += here[v - base] * arc.share;
+            }
+        }
+        here.swap(before);
+        top = base;
+        base = from;
+    }
+    double total = 0.0;
+    for (const double value : here) total += value;
+    return std::min(total, 1.0);
+}
+
+PathSampler::PathSampler(uint64_t seed, uint64_t stream) : state_(mixed(mixed(seed) + stream)) {}
+
+// SplitMix64: the same numbers on all platforms.
+double PathSampler::uniform() {
+    state_ += 0x9E3779B97F4A7C15ull;
+    return static_cast<double>(mixed(state_) >> 11) * 0x1.0p-53;
+}
+
+void PathSampler::draw(const PathGraph& graph, int32_t* labels) {
+    size_t v = graph.end();
+    for (size_t j = graph.n_tokens(); j-- > 0;) {
+        double left = uniform();
+        size_t chosen = graph.first_arc(v);
+        for (size_t a = chosen; a < graph.last_arc(v); ++a) {
+            if (graph.arc(a).share == 0.0) continue;
+            chosen = a;  // the last one with a share, if rounding leaves something
+            left -= graph.arc(a).share;
+            if (left < 0.0) break;
+        }
+        v = graph.arc(chosen).from;
+        labels[j] = graph.state(v).label;
+    }
+}
