@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from corate.features.word_classes import word_classes
     from corate.formats import read, write
     from corate.model.archive import load
+    from corate.model.constraints import Constraints
     from corate.model.tagger import Tagger
     from corate.progress import ProgressEvent
     from corate.training.api import train
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MEMM",
     "ConfigError",
+    "Constraints",
     "CorateError",
     "Corpus",
     "DataError",
@@ -55,6 +57,7 @@ __version__ = "0.1.0"
 
 #: Where names are imported from when they are first used: the command line can then hear Ctrl-C before NumPy is here.
 _MODULES = {
+    "Constraints": "model.constraints",
     "Corpus": "corpus",
     "ItemSequence": "attributes",
     "Report": "evaluation.report",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,31 @@ from corate import _native
 from corate.ragged import offsets_of, take_rows
 from corate.types import F32, Ids
 
-__all__ = ["DENSE_LABELS", "EdgeScores", "SparseRows"]
+__all__ = ["DENSE_LABELS", "EdgeScores", "FeatureWeight", "LabelPair", "SparseRows", "extremes"]
 
 #: With at most this many labels, edge scores become one dense table when a model is loaded or built.
 DENSE_LABELS = 1024
+
+
+class LabelPair(NamedTuple):
+    """Two neighbouring labels with the weight of the pair in a model.
+
+    ``rate`` is the co-occurrence rate: how many times more often than by chance the second label follows the first. It
+    is None in models whose weights are fitted, because words explain a part of it there.
+    """
+
+    left: str
+    right: str
+    weight: float
+    rate: float | None = None
+
+
+class FeatureWeight(NamedTuple):
+    """A feature, a label, and the weight of the feature for the label."""
+
+    feature: str
+    label: str
+    weight: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,3 +158,18 @@ class EdgeScores:
             return _native.Edges.dense(self.dense(), self.local, triples)
         arrays = (self.offsets, self.to, self.scores, self.row, self.col)
         return _native.Edges.sparse(*arrays, self.weight, self.local, triples)
+
+
+def extremes(values: NDArray[np.float32], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The positions of the ``n`` highest positive and the ``n`` lowest negative values, the most extreme first.
+
+    >>> [found.tolist() for found in extremes(np.array([0.5, -1, 0, 2, 1], np.float32), 2)]
+    [[3, 4], [1]]
+    """
+
+    def lowest(of: NDArray[np.float32]) -> NDArray[np.int64]:
+        some = np.argpartition(of, n)[:n] if n < len(of) else np.arange(len(of))
+        some = some[of[some] < 0]
+        return np.asarray(some[np.lexsort((some, of[some]))], dtype=np.int64)
+
+    return lowest(-values), lowest(values)

@@ -9,7 +9,7 @@ from typing import Any
 
 from corate import _native
 from corate.attributes import OLD_JOINER, FeatureSentence, ItemSequence, as_before
-from corate.corpus import Corpus, Token, feature_lists, listed
+from corate.corpus import Column, Corpus, Token, feature_lists, listed
 from corate.errors import DataError, FeatureError, ModelError
 from corate.features.ready_made import Bins, FeatureFunction, features_of, native_names, with_features
 from corate.features.vocabulary import Vocabulary, column_arrays
@@ -120,6 +120,18 @@ class Inputs:
         found = [(feature, value) for feature, value in found if feature >= 0]
         ids = [feature for feature, _ in found]
         return TokenFeatures(ids, [value for _, value in found], self.vocabulary.names(ids), word, word_id)
+
+    def with_words(
+        self, sentences: Corpus | Iterable[Sentence], name: Any
+    ) -> tuple[Corpus | Iterable[Sentence], Column | None]:
+        """The sentences for `batch`, and the column of their words; None if the model reads ready-made features only.
+
+        ``name`` is the column of words in training. Without it, the first column has the words.
+        """
+        if self._only_features and not isinstance(sentences, Corpus):
+            return sentences, None
+        corpus = self._corpus(sentences)
+        return corpus, next((c for c in corpus.columns if c.name == name), next(iter(corpus.columns), None))
 
     def _corpus(self, sentences: Corpus | Iterable[Any]) -> Corpus:
         if isinstance(sentences, Corpus):

@@ -1,15 +1,64 @@
-"""Lattices: scores of candidate labels at each position and between positions. Decoding and marginals."""
+"""Lattices: scores of candidate labels at each position and between positions, and exact answers about labellings."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
+from corate.arguments import check_seed, check_whole
+from corate.corpus import Column
+from corate.errors import ConfigError, DataError, ModelError
+from corate.spans import Span, are_spans, detect, parse, spans
+from corate.types import F64, Ids
 
-__all__ = ["Lattice"]
+__all__ = ["Entity", "Lattice", "Limits", "span_labels"]
+
+
+@dataclass(frozen=True)
+class Entity:
+    """A span of the best labelling: its type, its tokens ``start`` to ``stop`` (exclusive) and their text.
+
+    ``probability`` is the share of all labellings, weighted by their probability, in which this span stands there.
+    """
+
+    type: str
+    start: int
+    stop: int
+    text: str
+    probability: float
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """Which labellings of a lattice are allowed; None allows all.
+
+    ``allowed`` is by candidate and ``forbidden`` by label pair, ``y * (K + 1) + y'``. ``blocks`` are the labels that
+    may form one span only; see `span_labels`.
+    """
+
+    allowed: NDArray[np.uint8] | None = None
+    forbidden: NDArray[np.uint8] | None = None
+    blocks: _native.SpanLabels | None = None
+
+
+def span_labels(labels: Sequence[str]) -> tuple[list[str], _native.SpanLabels]:
+    """The types of span labels, and for each label: which type it has (-1: none), whether it opens, whether it closes.
+
+    >>> types, (group, opens, closes) = span_labels(["O", "B-LOC", "I-LOC", "S-PER"])
+    >>> types, group.tolist(), opens.tolist(), closes.tolist()
+    (['LOC', 'PER'], [-1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 0, 1])
+    """
+    parsed = [parse(label) for label in labels]
+    types = sorted({type_ for role, type_ in parsed if role not in ("", "O")})
+    group = [types.index(type_) if role not in ("", "O") else -1 for role, type_ in parsed]
+    opens, closes = ([bool(role) and role in found for role, _ in parsed] for found in ("BS", "ES"))
+    return types, (np.array(group, np.int32), np.array(opens, np.uint8), np.array(closes, np.uint8))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -19,6 +68,8 @@ class Lattice:
     ``sentences`` are (S + 1,) offsets of tokens, and ``offsets`` are (n + 1,) offsets of candidates. Each candidate has
     one of the ``labels``, ascending within a token, and one of the float32 log-``scores``. ``extra`` are the edge
     features, if edges depend on the observation: offsets and ids by token, then label pairs and scores by feature.
+    ``names`` are the labels by id, and ``words`` the words of the tokens, if there are any. All answers are about the
+    labellings within the ``limits``.
 
     >>> edges = _native.Edges.dense(np.zeros((3, 3), np.float32))
     >>> scores = np.log(np.array([0.9, 0.1, 0.2, 0.8], np.float32))
@@ -36,20 +87,61 @@ class Lattice:
     scores: NDArray[np.float32]
     edges: _native.Edges
     extra: _native.EdgeFeatureArrays | None = None
+    names: Sequence[str] = ()
+    words: Column | None = None
+    limits: Limits = field(default_factory=Limits)
+    threads: int = 1
 
     def __repr__(self) -> str:
         sentences, tokens = len(self.sentences) - 1, len(self.offsets) - 1
         width = len(self.labels) / max(1, tokens)
         return f"Lattice(sentences={sentences}, tokens={tokens}, candidates_per_token={width:.1f})"
 
+    @cached_property
+    def _limited(self) -> bool:
+        limits = self.limits
+        return any(part is not None for part in (limits.allowed, limits.forbidden, limits.blocks))
+
+    @cached_property
+    def _paths(self) -> _native.Paths:
+        arrays = (self.sentences, self.offsets, self.labels, self.scores, self.edges, self.extra)
+        limits = self.limits
+        return _native.Paths(*arrays, limits.allowed, limits.forbidden, limits.blocks, self.threads)
+
+    @cached_property
+    def _best_within_limits(self) -> tuple[Ids, F64]:
+        return self._paths.best()
+
+    def without_labelling(self) -> NDArray[np.int64]:
+        """The sentences that have no labelling within the limits."""
+        return np.flatnonzero(np.isneginf(self._best_within_limits[1]))
+
+    def _check(self, totals: NDArray[np.floating]) -> None:
+        """Refuse sentences without a labelling: log Z, or the score of the best labelling, is minus infinity."""
+        if np.isneginf(totals).any():
+            raise DataError(f"no labelling of sentence {int(np.argmin(totals))} satisfies the constraints; relax them")
+
+    # -- arrays --------------------------------------------------------------------------------------------------
+
     def best(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """The best label of each token (Viterbi), and the score of each sentence's best path."""
-        return _native.viterbi(self.sentences, self.offsets, self.labels, self.scores, self.edges, self.extra)
+        if not self._limited:
+            return _native.viterbi(self.sentences, self.offsets, self.labels, self.scores, self.edges, self.extra)
+        labels, totals = self._best_within_limits
+        self._check(totals)
+        return labels, totals.astype(np.float32)
 
     def marginals(self) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
         """log Z of each sentence, and the probability of each candidate (forward-backward)."""
-        arrays = (self.sentences, self.offsets, self.labels, self.scores)
-        return _native.forward_backward(*arrays, self.edges, self.extra)[:2]
+        return self._marginals(with_pairs=False)[:2]
+
+    def _marginals(self, *, with_pairs: bool) -> tuple[F64, NDArray[np.float32], NDArray[np.float32]]:
+        if not self._limited and self.threads == 1:
+            arrays = (self.sentences, self.offsets, self.labels, self.scores)
+            return _native.forward_backward(*arrays, self.edges, self.extra, with_pairs)
+        log_z, marginals, pairs = self._paths.marginals(with_pairs)
+        self._check(log_z)
+        return log_z, marginals.astype(np.float32), pairs.astype(np.float32)
 
     def label_marginals(self) -> NDArray[np.float64]:
         """The probability of each label at each token, (n, K); 0 for labels that are not candidates.
@@ -73,14 +165,110 @@ class Lattice:
         >>> Lattice(np.array([0, 2]), np.array([0, 2, 3]), labels, scores, edges).pair_marginals()[0].round(2).tolist()
         [[0.8999999761581421], [0.10000000149011612]]
         """
-        arrays = (self.sentences, self.offsets, self.labels, self.scores)
-        _, _, flat = _native.forward_backward(*arrays, self.edges, self.extra, with_pairs=True)
+        _, _, flat = self._marginals(with_pairs=True)
         widths = np.diff(self.offsets)
         inner = np.ones(len(widths), dtype=bool)
         inner[self.sentences[:-1][np.diff(self.sentences) > 0]] = False
         shapes = [(int(widths[t - 1]), int(widths[t])) for t in np.flatnonzero(inner)]
         parts = np.split(flat, np.cumsum([m * n for m, n in shapes])[:-1]) if shapes else []
         return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+    # -- answers by sentence -------------------------------------------------------------------------------------
+
+    def _by_sentence(self, values: Sequence[str]) -> list[list[str]]:
+        return [list(values[a:b]) for a, b in pairwise(self.sentences.tolist())]
+
+    def tag(self, decode: str = "best") -> list[list[str]]:
+        """The labels of each sentence: of its ``"best"`` labelling, or ``"posterior"``, the likeliest of each token.
+
+        The likeliest labels of the tokens have the fewest errors to expect. As a sequence they may be impossible.
+        """
+        if decode not in ("best", "posterior"):
+            raise ConfigError(f"decode must be 'best' or 'posterior', not {decode!r}", option="decode")
+        ids = self.best()[0] if decode == "best" else self.label_marginals().argmax(axis=1)
+        return self._by_sentence([self.names[y] for y in ids.tolist()])
+
+    def nbest(self, n: int) -> list[list[tuple[list[str], float]]]:
+        """The ``n`` best labellings of each sentence with their probabilities, best first; fewer if there are fewer."""
+        offsets, flat, scores, log_z = self._paths.n_best(check_whole("n", n, 1))
+        self._check(log_z)
+        probabilities = np.exp(scores - np.repeat(log_z, np.diff(offsets))).tolist()
+        names, found, at = [self.names[y] for y in flat.tolist()], [], 0
+        for (a, b), length in zip(pairwise(offsets.tolist()), np.diff(self.sentences).tolist(), strict=True):
+            starts = range(at, at + (b - a) * length, length) if length else [at] * (b - a)
+            found.append([(names[i : i + length], p) for i, p in zip(starts, probabilities[a:b], strict=True)])
+            at += (b - a) * length
+        return found
+
+    def confidence(self) -> list[float]:
+        """The probability of each sentence's best labelling."""
+        return [best[0][1] for best in self.nbest(1)]
+
+    def entropy(self) -> list[float]:
+        """The entropy of the labellings of each sentence, in nats: 0 if only one labelling is possible."""
+        log_z, entropy = self._paths.sums()
+        self._check(log_z)
+        return [float(value) for value in entropy]
+
+    def sample(self, n: int, seed: int = 0) -> list[list[list[str]]]:
+        """``n`` labellings of each sentence, drawn at random from their distribution. A seed always gives the same."""
+        n = check_whole("n", n, 1)
+        flat = self._paths.sample(n, check_seed(seed))
+        if len(flat) and flat.min() < 0:
+            self._check(self._best_within_limits[1])
+        names, found, at = [self.names[y] for y in flat.tolist()], [], 0
+        for length in np.diff(self.sentences).tolist():
+            found.append([names[at + i * length : at + (i + 1) * length] for i in range(n)])
+            at += n * length
+        return found
+
+    def entities(self) -> list[list[Entity]]:
+        """The spans of each sentence's best labelling, with their probabilities.
+
+        Raises ModelError if the labels mark no spans; see `corate.spans`.
+        """
+        if detect([self.names]) is None and not are_spans(self.names, strict=False):
+            raise ModelError(
+                f"the labels of this model ({', '.join(list(self.names)[:4])}, ...) mark no spans, so there are no "
+                "entities; use marginals"
+            )
+        found = [spans(labels) for labels in self.tag()]
+        probabilities = self.span_probabilities(found)
+        words = None if self.words is None else self.words.strings.to_list()
+
+        def text(start: int, stop: int) -> str:
+            return (
+                ""
+                if self.words is None or words is None
+                else " ".join(words[i] for i in self.words.ids[start:stop].tolist())
+            )
+
+        return [
+            [
+                Entity(span.type, span.start, span.stop, text(first + span.start, first + span.stop), p)
+                for span, p in zip(own, shares, strict=True)
+            ]
+            for first, own, shares in zip(self.sentences.tolist(), found, probabilities, strict=False)
+        ]
+
+    def span_probabilities(self, wanted: Sequence[Sequence[Span]]) -> list[list[float]]:
+        """The probability of each of the ``wanted`` spans of each sentence.
+
+        It is the probability of all labellings in which exactly this span stands there: its labels, nothing of it
+        before and no continuation after it. A span of a type that no label has is impossible.
+        """
+        types, labels = span_labels(self.names)
+        every = [span for own in wanted for span in own]
+        found = self._paths.span_probabilities(
+            np.cumsum([0, *map(len, wanted)], dtype=np.int64),
+            np.array([span.start for span in every], np.int64),
+            np.array([span.stop for span in every], np.int64),
+            np.array([types.index(span.type) if span.type in types else -2 for span in every], np.int32),
+            labels,
+        )
+        return [found[a:b].tolist() for a, b in pairwise(np.cumsum([0, *map(len, wanted)]).tolist())]
+
+    # -- one labelling -------------------------------------------------------------------------------------------
 
     def path_score(self, sentence: int, labels: NDArray[np.int32]) -> float:
         """The score of one labelling of one sentence; minus infinity if a label is not a candidate."""

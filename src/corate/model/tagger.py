@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,37 +24,20 @@ from corate.formats import conllu
 from corate.formats.columns import first_row, unwritable_label, width_of
 from corate.formats.reading import comment_hint, word_of
 from corate.formats.writing import check_labels
+from corate.label_scores import FeatureWeight, LabelPair, extremes
 from corate.model.chain import ChainModel
+from corate.model.constraints import Constraints, limited
 from corate.model.explanation import Explanation, explain
 from corate.model.inputs import Inputs, Sentence
 from corate.model.lattice import Lattice
+from corate.model.questions import Questions
+from corate.types import Csr
 
 __all__ = ["FeatureWeight", "LabelPair", "Tagger"]
 
 
-class LabelPair(NamedTuple):
-    """Two neighbouring labels with the weight of the pair in a model.
-
-    ``rate`` is the co-occurrence rate: how many times more often than by chance the second label follows the first. It
-    is None in models whose weights are fitted, because words explain a part of it there.
-    """
-
-    left: str
-    right: str
-    weight: float
-    rate: float | None = None
-
-
-class FeatureWeight(NamedTuple):
-    """A feature, a label, and the weight of the feature for the label."""
-
-    feature: str
-    label: str
-    weight: float
-
-
 @dataclass(frozen=True, eq=False)
-class Tagger:
+class Tagger(Questions):
     """Labels sentences. Any number of threads may use one tagger, and taggers can be pickled and copied.
 
     >>> import corate
@@ -84,6 +67,10 @@ class Tagger:
     @cached_property
     def _inputs(self) -> Inputs:
         return Inputs(self.vocabulary, self.columns, self.bins, self.function)
+
+    @cached_property
+    def _edges(self) -> _native.Edges:
+        return self.model.edges.native()
 
     @cached_property
     def labels(self) -> list[str]:
@@ -134,11 +121,13 @@ class Tagger:
 
     # -- tagging -------------------------------------------------------------------------------------------------
 
-    def tag(self, tokens: Sentence) -> list[str]:
+    def tag(self, tokens: Sentence, *, decode: str = "best", constraints: Constraints | None = None) -> list[str]:
         """The labels of one sentence: a list of words, or of tuples or mappings if the model reads several columns.
 
         For a model of ready-made features, give the features of each token: a dict, a list of names or an array of
         numbers. A sentence may also be an :class:`~corate.ItemSequence`.
+
+        ``decode="posterior"`` takes the likeliest label of each token instead of the best labels together.
 
         >>> import corate
         >>> rows = [("the", "DT", "O"), ("dog", "NN", "B")]
@@ -146,6 +135,8 @@ class Tagger:
         >>> tagger.tag([("the", "DT"), ("dog", "NN")])
         ['O', 'B']
         """
+        if constraints is not None or decode != "best":
+            return self.lattice([tokens], constraints=constraints).tag(decode)[0]
         given = self._inputs.sentence(tokens)
         if given is not None:
             labels = self._engine.tag_sentence(*given, self.labels)
@@ -265,31 +256,30 @@ class Tagger:
             f"({', '.join(self.layout)}); name the columns with columns="
         )
 
-    def lattice(self, sentences: Corpus | Iterable[Sentence]) -> Lattice:
-        """Candidate labels and scores of each token."""
-        columns, tokens, ready = self._inputs.batch(sentences)
-        offsets, labels, scores, places, ids = self._engine.lattice(columns, tokens, ready)
-        extra = (places, ids, *self.model.edge_weights.arrays()) if len(self.model.edge_weights) else None
-        return Lattice(tokens, offsets, labels, scores, self.model.edges.native(), extra)
+    def lattice(
+        self,
+        sentences: Corpus | Iterable[Sentence],
+        *,
+        threads: int = 1,
+        constraints: Constraints | Sequence[Constraints] | None = None,
+    ) -> Lattice:
+        """Candidate labels and scores of each token, for questions about many sentences.
 
-    def score(self, tokens: Sentence, labels: Sequence[str] | None = None) -> float:
-        """log P(labels | tokens), by default of the best labels; minus infinity if the labels are impossible.
-
-        >>> import corate
-        >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("c", "Z"), ("b", "Y")]]))
-        >>> tagger.score(["a", "b"]) >= tagger.score(["a", "b"], ["Y", "Y"])
-        True
+        ``constraints`` are the same for all sentences, or one for each that differ in ``labels`` only. Raises DataError
+        if no labelling of a sentence satisfies them.
         """
-        lattice = self.lattice([tokens])
-        if labels is None:
-            ids, _ = lattice.best()
-        else:
-            if len(labels) != lattice.sentences[1]:
-                raise DataError(f"{lattice.sentences[1]} tokens but {len(labels)} labels")
-            known = {name: i for i, name in enumerate(self.labels)}
-            ids = np.array([known.get(label, -1) for label in labels], dtype=np.int32)
-        log_z, _ = lattice.marginals()
-        return lattice.path_score(0, ids) - float(log_z[0])
+        given, words = self._inputs.with_words(sentences, self.record.get("word"))
+        columns, tokens, ready = self._inputs.batch(given)
+        weights, threads = self.model.edge_weights, check_threads(threads)
+
+        def build(more: Csr | None = None) -> Lattice:
+            offsets, labels, scores, places, ids = self._engine.lattice(columns, tokens, ready, threads, more)
+            extra = (places, ids, *weights.arrays()) if len(weights) else None
+            return Lattice(tokens, offsets, labels, scores, self._edges, extra, self.labels, words, threads=threads)
+
+        if constraints is None:
+            return build()
+        return limited(build, tokens, words, self.labels, self.model.edges, constraints)
 
     def explain(
         self, tokens: Sentence, position: int, label: str | None = None, against: str | None = None
@@ -332,7 +322,7 @@ class Tagger:
                 for (a, b), weight, rate in zip(ends, weights.tolist(), rates, strict=True)
             ]
 
-        highest, lowest = _extremes(edges.scores[inner], n)
+        highest, lowest = extremes(edges.scores[inner], n)
         return pairs(highest), pairs(lowest)
 
     def _rate_scale(self) -> float | None:
@@ -363,7 +353,7 @@ class Tagger:
             labels = [columns[column] for column in weights.labels[places].tolist()]
             return list(map(FeatureWeight, features, labels, weights.scores[places].tolist()))
 
-        highest, lowest = _extremes(weights.scores, n)
+        highest, lowest = extremes(weights.scores, n)
         return named(highest), named(lowest)
 
     # -- learning, saving ----------------------------------------------------------------------------------------
@@ -449,18 +439,3 @@ class Tagger:
         from corate.model.archive import from_bytes, to_bytes
 
         return from_bytes(to_bytes(self), self.function)
-
-
-def _extremes(values: NDArray[np.float32], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The positions of the ``n`` highest positive and the ``n`` lowest negative values, the most extreme first.
-
-    >>> [found.tolist() for found in _extremes(np.array([0.5, -1, 0, 2, 1], np.float32), 2)]
-    [[3, 4], [1]]
-    """
-
-    def lowest(of: NDArray[np.float32]) -> NDArray[np.int64]:
-        some = np.argpartition(of, n)[:n] if n < len(of) else np.arange(len(of))
-        some = some[of[some] < 0]
-        return np.asarray(some[np.lexsort((some, of[some]))], dtype=np.int64)
-
-    return lowest(-values), lowest(values)
