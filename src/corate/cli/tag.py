@@ -15,6 +15,18 @@ import typer
 
 from corate.cli import shared_options as options
 from corate.cli.shared_options import Format, Reading
+from corate.cli.tag_answers import (
+    Asked,
+    Constrain,
+    Fixed,
+    NBest,
+    OnlySure,
+    RowFormat,
+    Scores,
+    rows_of_text,
+    tag_corpus,
+    tag_rows,
+)
 from corate.cli.terminal import ProgressBar, escaped, is_terminal
 from corate.errors import DataError
 from corate.io.chunks import cut_at_blank_lines, cut_at_lines, open_blocks, refuse_nul
@@ -36,6 +48,10 @@ Examples:
   corate tag model.corate notes.txt --format text --to slashed
   corate tag model.corate new.conllu --label upos -o tagged.conllu
   tail -f stream.tsv | corate tag model.corate
+  corate tag model.corate new.tsv --nbest 5
+  corate tag model.corate new.tsv --constrain auto --scores
+  corate tag model.corate new.tsv --only-sure 0.9
+  corate tag model.corate half-done.tsv --fixed label
 """
 
 
@@ -74,6 +90,11 @@ def tag(
     separator: options.Separator = None,
     comment: options.Comment = None,
     label: options.Label = None,
+    nbest: NBest = None,
+    scores: Scores = False,
+    constrain: Constrain = None,
+    only_sure: OnlySure = None,
+    fixed: Fixed = None,
     threads: options.Threads = 1,
     quiet: options.Quiet = False,
 ) -> None:
@@ -107,15 +128,17 @@ def tag(
         reading = Reading(Format.auto, columns, "utf-8", separator, comment, label=label)
         if label is not None and Layout.conllu not in (layout, written):
             raise typer.BadParameter("this option is for CoNLL-U; name it with --format or --to", param_hint="--label")
+        asked = Asked(nbest, scores, constrain, only_sure, fixed)
+        _check_asked(asked, layout, written)
         blocks = chain(read_already, blocks)
         if layout is written is Layout.conllu:
             tagged = _tag_conllu(tagger, blocks, label, name, threads)
         elif written is not Layout.columns or layout not in (Layout.columns, Layout.text):
-            tagged = _tag_whole(tagger, NamedBytes(b"".join(blocks), name), layout, written, reading, threads)
+            tagged = _tag_whole(tagger, NamedBytes(b"".join(blocks), name), layout, written, reading, asked, threads)
         elif layout is Layout.text:
-            tagged = _tag_text(tagger, blocks, comment, threads)
+            tagged = _tag_text(tagger, blocks, comment, asked, name, threads)
         else:
-            tagged = _tag_columns(tagger, blocks, first, reading, name, threads)
+            tagged = _tag_columns(tagger, blocks, first, reading, asked, name, threads)
         if shown:
             tagged = (escaped(piece.decode().replace("\r\n", "\n")).encode() for piece in tagged)
         for piece in tagged if is_utf8 else encoded(map(bytes.decode, tagged), encoding, name):
@@ -154,22 +177,42 @@ def _output_layout(layout: Layout, to: Layout) -> Layout:
     return Layout.columns if layout is Layout.text else layout
 
 
+def _check_asked(asked: Asked, layout: Layout, written: Layout) -> None:
+    """Refuse options that the format has no place for."""
+    if asked and Layout.conllu in (layout, written):
+        raise typer.BadParameter("labels of CoNLL-U are the best ones; omit this option", param_hint="--constrain")
+    option = asked.rows_only()
+    if option is not None and (written is not Layout.columns or layout not in (Layout.columns, Layout.text)):
+        raise typer.BadParameter("this option is for columns and plain text, written as columns", param_hint=option)
+
+
 def _tag_columns(
-    tagger: Tagger, blocks: Iterable[bytes], first: bytes, reading: Reading, name: str, threads: int
+    tagger: Tagger, blocks: Iterable[bytes], first: bytes, reading: Reading, asked: Asked, name: str, threads: int
 ) -> Iterator[bytes]:
     from corate.formats.columns import first_row, separator_of, width_of
     from corate.formats.reading import Options
 
-    line, width = 1, 0
+    width = 0
     separator = reading.separator_text()
     if separator is None:
         separator = separator_of(first, Options(comment=reading.comment, labelled=False))
         row = first_row(first, reading.comment)
         width = width_of(row, separator) if b"\t" in row else 0  # without tabs, the separator is certain
     columns = reading.column_names() or _columns(tagger, first, separator, reading.comment, name)
-    for piece in cut_at_blank_lines(blocks):
-        if width and b" " in piece:
-            _check_rows(piece, separator, width, reading.comment, name, line)
+
+    def pieces() -> Iterator[tuple[bytes, int]]:
+        line = 1
+        for piece in cut_at_blank_lines(blocks):
+            if width and b" " in piece:
+                _check_rows(piece, separator, width, reading.comment, name, line)
+            yield piece, line
+            line += piece.count(b"\n")
+
+    if asked:
+        rows = RowFormat(columns or tagger.layout, separator, reading.comment or "")
+        yield from tag_rows(tagger, pieces(), rows, asked, name, threads)
+        return
+    for piece, line in pieces():
         try:
             tagged, _ = tagger.tag_text(
                 piece,
@@ -182,7 +225,6 @@ def _tag_columns(
         except DataError as error:
             raise DataError(f"{name}: {error}") from None
         yield tagged
-        line += piece.count(b"\n")
 
 
 def _tag_conllu(tagger: Tagger, blocks: Iterable[bytes], label: str | None, name: str, threads: int) -> Iterator[bytes]:
@@ -223,9 +265,15 @@ def _columns(
         raise DataError(f"{name}: {error}") from None
 
 
-def _tag_text(tagger: Tagger, blocks: Iterable[bytes], comment: str | None, threads: int) -> Iterator[bytes]:
+def _tag_text(
+    tagger: Tagger, blocks: Iterable[bytes], comment: str | None, asked: Asked, name: str, threads: int
+) -> Iterator[bytes]:
     from corate.formats.reading import word_of
 
+    if asked:
+        rows = RowFormat([word_of(tagger.layout)], "\t", "")
+        yield from tag_rows(tagger, ((text, 1) for text in rows_of_text(blocks, comment)), rows, asked, name, threads)
+        return
     skipped = comment.encode() if comment else b"\n"
     for piece in cut_at_lines(blocks):
         lines = (line for line in piece.split(b"\n") if not line.startswith(skipped))
@@ -236,7 +284,13 @@ def _tag_text(tagger: Tagger, blocks: Iterable[bytes], comment: str | None, thre
 
 
 def _tag_whole(
-    tagger: Tagger, source: NamedBytes, layout: Layout, written: Layout, reading: Reading, threads: int
+    tagger: Tagger,
+    source: NamedBytes,
+    layout: Layout,
+    written: Layout,
+    reading: Reading,
+    asked: Asked,
+    threads: int,
 ) -> Iterator[bytes]:
     from corate import formats
     from corate.formats import columns, items, lines
@@ -259,7 +313,7 @@ def _tag_whole(
         layout=tagger.layout,
     )
     out = io.BytesIO()
-    labels = tagger.tag_all(corpus, threads=threads)
+    labels = tag_corpus(tagger, corpus, asked, threads) if asked else tagger.tag_all(corpus, threads=threads)
     label = reading.label or tagger.label_source or None
     formats.write(corpus, out, format=written.value, labels=labels, label=label)
     yield out.getvalue()

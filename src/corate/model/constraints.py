@@ -266,6 +266,10 @@ def _invalid(names: Sequence[str], scheme: str) -> NDArray[np.bool_]:
     if not types:
         raise ConfigError("scheme: the labels of the model mark no spans, so no scheme applies", option="scheme")
     role = np.array([*(parse(name)[0] for name in names), "O"])
+    if scheme not in ("IOB1", "IOB2") and not np.isin(role, ["E", "S"]).any():
+        raise ConfigError(
+            f"scheme: no label of the model ends a span, so its labels are not in {scheme}", option="scheme"
+        )
     kind = np.append(group, -1)
     same = (kind[:, None] == kind) & (kind >= 0)
     open_before = same & np.isin(role, ["B", "I"])[:, None]
