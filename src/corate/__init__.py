@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from corate.model.constraints import Constraints
     from corate.model.tagger import Tagger
     from corate.progress import ProgressEvent
+    from corate.tokenizer import tokenize
     from corate.training.api import train
     from corate.training.options import MEMM, Empirical, Perceptron, Piecewise, Polish, Separate, Standard
 
@@ -49,6 +50,7 @@ __all__ = [
     "evaluate",
     "load",
     "read",
+    "tokenize",
     "train",
     "word_classes",
     "write",
@@ -69,6 +71,7 @@ _MODULES = {
     ),
     "load": "model.archive",
     "read": "formats",
+    "tokenize": "tokenizer",
     "train": "training.api",
     "word_classes": "features.word_classes",
     "write": "formats",

@@ -54,7 +54,7 @@ PARTS = ["Ann", "Oak St", "12", " ", "\t", "\r", "\n", "\n\n", "\r\r\n", "\n\r\r
 def test_neither_pieces_nor_threads_change_the_labels_of_any_text(corate, model, tmp_path, text, size, threads):
     file = tmp_path / "new.txt"
     file.write_bytes(text.encode())
-    for options in (["-f", "columns"], ["-f", "text"], ["-f", "columns", "--separator", "tab"]):
+    for options in (["-f", "columns"], ["-f", "text"], ["-f", "raw"], ["-f", "columns", "--separator", "tab"]):
         whole = corate("tag", model, file, *options)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(chunks, "BLOCK_BYTES", size)
@@ -268,3 +268,18 @@ def test_a_model_is_no_text(corate, model, data, tmp_path):
         result = corate(*command)
         assert (result.code, result.err.count("\n")) == (1, 1)
         assert f"{model} is a Corate model, not text" in result.err
+
+
+def test_raw_text_is_tokenised_and_labelled_like_its_tokens(corate, model):
+    raw = corate("tag", model, "-f", "raw", stdin="Zoë, 12 Oak St.\n\n# Boston!\n".encode())
+    assert (raw.code, raw.err) == (0, "")
+    assert raw.out == corate("tag", model, "-f", "text", stdin="Zoë , 12 Oak St.\n# Boston !\n".encode()).out
+    assert corate("tag", model, "-f", "raw", "--comment", "#", stdin=b"12 Oak\n# Boston!\n").text.count("\n") == 3
+    as_json = corate("tag", model, "-f", "raw", "--to", "jsonl", stdin=b"12 Oak, Boston")
+    assert json.loads(as_json.text)["tokens"] == ["12", "Oak", ",", "Boston"]
+
+
+def test_raw_text_is_not_an_output_format(corate, model):
+    result = corate("tag", model, "-f", "text", "--to", "raw", stdin=b"Ann")
+    assert (result.code, result.out) == (2, b"")
+    assert "use text" in result.err

@@ -6,7 +6,7 @@ import pytest
 
 from corate.corpus import Corpus
 from corate.errors import DataError
-from corate.formats import SkippedWarning, read
+from corate.formats import SkippedWarning, read, write
 from real_corpora import real_file
 
 CHUNKS = b"the DT B-NP\ncat NN I-NP\n\nsleeps VBZ B-VP\n"
@@ -360,3 +360,40 @@ def test_comments_that_were_not_asked_for_are_suspected(text: bytes) -> None:
     with pytest.raises(DataError) as error:
         read(b"Ann NNP B-PER\nsleeps\n", format="columns")
     assert "comment" not in str(error.value)
+
+
+# -- raw text --------------------------------------------------------------------------------------------------------
+
+
+def test_raw_text_is_tokenised() -> None:
+    corpus = read("Zoë (19) sings.\r\n\n# skip\nBob, too\n".encode(), format="raw", comment="#", labelled=False)
+    assert [corpus.tokens(s) for s in range(len(corpus))] == [
+        ["Zoë", "(", "19", ")", "sings", "."],
+        ["Bob", ",", "too"],
+    ]
+
+
+def test_raw_text_takes_another_tokeniser() -> None:
+    assert read(b"Bob, too", format="raw", tokenize=str.split).tokens(0) == ["Bob,", "too"]
+    assert read(b"Bob", format="raw", tokenize=list).tokens(0) == ["B", "o", "b"]
+    with pytest.raises(DataError, match="must be a word"):
+        read(b"1 2", format="raw", tokenize=lambda line: [1, 2])  # type: ignore[list-item, return-value]
+
+
+def test_raw_text_has_the_word_column_of_a_model() -> None:
+    corpus = read(b"Bob sings.", format="raw", labelled=False, layout=("form", "label"))
+    assert names(corpus) == ["form"]
+
+
+def test_raw_text_that_cannot_be_read() -> None:
+    with pytest.raises(DataError, match="is empty"):
+        read(b"", format="raw")
+    with pytest.raises(DataError, match="line 2: a NUL byte"):
+        read(b"a\nb\0c", format="raw")
+    with pytest.raises(DataError, match="tokenize= is for format='raw'"):
+        read(b"a b", format="text", tokenize=str.split)
+
+
+def test_raw_text_is_not_written() -> None:
+    with pytest.raises(DataError, match="format='text'"):
+        write(read(b"a b", format="raw"), "-", format="raw")

@@ -6,7 +6,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated
@@ -23,7 +23,6 @@ from corate.cli.tag_answers import (
     OnlySure,
     RowFormat,
     Scores,
-    rows_of_text,
     tag_corpus,
     tag_rows,
 )
@@ -46,6 +45,7 @@ Examples:
   corate tag model.corate huge.tsv.gz -o tagged.tsv.gz --threads 4
   echo 'Ann Lee , 12 Oak St , Boston' | corate tag model.corate --format text
   corate tag model.corate notes.txt --format text --to slashed
+  echo 'Ann Lee lives in Boston.' | corate tag model.corate --format raw      splits off the punctuation
   corate tag model.corate new.conllu --label upos -o tagged.conllu
   tail -f stream.tsv | corate tag model.corate
   corate tag model.corate new.tsv --nbest 5
@@ -67,6 +67,7 @@ class Layout(str, Enum):
     columns = "columns"
     conllu = "conllu"
     text = "text"
+    raw = "raw"
     slashed = "slashed"
     items = "items"
     jsonl = "jsonl"
@@ -80,10 +81,16 @@ def tag(
     ] = None,
     format: Annotated[
         Layout,
-        typer.Option("--format", "-f", help="The format; text is plain words, one sentence per line; auto detects it."),
+        typer.Option(
+            "--format",
+            "-f",
+            help="The format. text: words, one sentence per line. raw: the same, and a tokeniser splits off "
+            "punctuation. auto: detects all formats but raw.",
+        ),
     ] = Layout.auto,
     to: Annotated[
-        Layout, typer.Option(help="The output format; auto is columns for columns and text, else the input format.")
+        Layout,
+        typer.Option(help="The output format; auto is columns for columns, text and raw, else the input format."),
     ] = Layout.auto,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
@@ -133,10 +140,11 @@ def tag(
         blocks = chain(read_already, blocks)
         if layout is written is Layout.conllu:
             tagged = _tag_conllu(tagger, blocks, label, name, threads)
-        elif written is not Layout.columns or layout not in (Layout.columns, Layout.text):
+        elif written is not Layout.columns or layout not in (Layout.columns, Layout.text, Layout.raw):
             tagged = _tag_whole(tagger, NamedBytes(b"".join(blocks), name), layout, written, reading, asked, threads)
-        elif layout is Layout.text:
-            tagged = _tag_text(tagger, blocks, comment, asked, name, threads)
+        elif layout in (Layout.text, Layout.raw):
+            words_of = _raw_words if layout is Layout.raw else _words
+            tagged = _tag_text(tagger, _rows_of_words(blocks, words_of, comment), asked, name, threads)
         else:
             tagged = _tag_columns(tagger, blocks, first, reading, asked, name, threads)
         if shown:
@@ -172,9 +180,11 @@ def _layout(format: Layout, file: str, first: bytes, comment: str | None) -> Lay
 
 
 def _output_layout(layout: Layout, to: Layout) -> Layout:
+    if to is Layout.raw:
+        raise typer.BadParameter("raw text is not written; use text", param_hint="--to")
     if to is not Layout.auto:
         return to
-    return Layout.columns if layout is Layout.text else layout
+    return Layout.columns if layout in (Layout.text, Layout.raw) else layout
 
 
 def _check_asked(asked: Asked, layout: Layout, written: Layout) -> None:
@@ -182,7 +192,9 @@ def _check_asked(asked: Asked, layout: Layout, written: Layout) -> None:
     if asked and Layout.conllu in (layout, written):
         raise typer.BadParameter("labels of CoNLL-U are the best ones; omit this option", param_hint="--constrain")
     option = asked.rows_only()
-    if option is not None and (written is not Layout.columns or layout not in (Layout.columns, Layout.text)):
+    if option is not None and (
+        written is not Layout.columns or layout not in (Layout.columns, Layout.text, Layout.raw)
+    ):
         raise typer.BadParameter("this option is for columns and plain text, written as columns", param_hint=option)
 
 
@@ -265,22 +277,35 @@ def _columns(
         raise DataError(f"{name}: {error}") from None
 
 
-def _tag_text(
-    tagger: Tagger, blocks: Iterable[bytes], comment: str | None, asked: Asked, name: str, threads: int
-) -> Iterator[bytes]:
-    from corate.formats.reading import word_of
+def _words(line: bytes) -> list[bytes]:
+    return [word for word in line.translate(_SPACES).split(b" ") if word]
 
-    if asked:
-        rows = RowFormat([word_of(tagger.layout)], "\t", "")
-        yield from tag_rows(tagger, ((text, 1) for text in rows_of_text(blocks, comment)), rows, asked, name, threads)
-        return
+
+def _raw_words(line: bytes) -> list[bytes]:
+    from corate.formats.lines import words_of
+
+    return [word.encode() for word in words_of(line.decode())]
+
+
+def _rows_of_words(
+    blocks: Iterable[bytes], words_of: Callable[[bytes], list[bytes]], comment: str | None
+) -> Iterator[bytes]:
+    """Text with one sentence a line, as rows of one word."""
     skipped = comment.encode() if comment else b"\n"
     for piece in cut_at_lines(blocks):
-        lines = (line for line in piece.split(b"\n") if not line.startswith(skipped))
-        sentences = filter(None, ([word for word in line.translate(_SPACES).split(b" ") if word] for line in lines))
-        text = b"\n".join(b"\n".join(words) + b"\n" for words in sentences)
-        if text:
-            yield tagger.tag_text(text + b"\n", columns=[word_of(tagger.layout)], threads=threads)[0]
+        sentences = (words_of(line) for line in piece.split(b"\n") if not line.startswith(skipped))
+        yield b"".join(b"\n".join(words) + b"\n\n" for words in sentences if words)
+
+
+def _tag_text(tagger: Tagger, pieces: Iterable[bytes], asked: Asked, name: str, threads: int) -> Iterator[bytes]:
+    from corate.formats.reading import word_of
+
+    columns = [word_of(tagger.layout)]
+    if asked:
+        yield from tag_rows(tagger, ((text, 1) for text in pieces), RowFormat(columns, "\t", ""), asked, name, threads)
+        return
+    for text in filter(None, pieces):
+        yield tagger.tag_text(text, columns=columns, threads=threads)[0]
 
 
 def _tag_whole(

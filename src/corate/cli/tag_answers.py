@@ -12,7 +12,6 @@ import typer
 
 from corate.cli.shared_options import one_of
 from corate.errors import DataError
-from corate.io.chunks import cut_at_lines
 from corate.spans import SCHEMES
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ __all__ = [
     "OnlySure",
     "RowFormat",
     "Scores",
-    "rows_of_text",
     "tag_corpus",
     "tag_rows",
 ]
@@ -136,14 +134,6 @@ def tag_corpus(tagger: Tagger, corpus: Corpus, asked: Asked, threads: int) -> li
         return labels
     of = _Marginals(lattice)
     return [[label for (label,) in asked.added(own, of.labels(s, own))] for s, own in enumerate(labels)]
-
-
-def rows_of_text(blocks: Iterable[bytes], comment: str | None) -> Iterator[bytes]:
-    """Plain text, one sentence a line, as rows of one word."""
-    for piece in cut_at_lines(blocks):
-        lines = (line for line in piece.decode().split("\n") if not (comment and line.startswith(comment)))
-        sentences = ([word for word in re.split(r"[ \t\r]+", line) if word] for line in lines)
-        yield "".join("\n".join(words) + "\n\n" for words in sentences if words).encode()
 
 
 def tag_rows(

@@ -11,6 +11,7 @@ from corate.formats import conllu, detection, items, jsonl, lines
 from corate.formats.reading import Options, SkippedWarning, check_separator
 from corate.formats.writing import labels_to_write
 from corate.io.streams import Source, Target, bare_suffix, load, name_of, save
+from corate.tokenizer import Tokenizer
 
 __all__ = ["SkippedWarning", "read", "read_unlabelled", "write"]
 
@@ -21,6 +22,7 @@ _READERS: dict[str, Callable[[bytes, str, Options], Corpus]] = {
     "items": items.read,
     "jsonl": jsonl.read,
     "text": lines.read_text,
+    "raw": lines.read_raw,
 }
 
 
@@ -39,6 +41,7 @@ def read(
     label: str | None = None,
     label_names: Sequence[str] | None = None,
     label_source: str = "",
+    tokenize: Tokenizer | None = None,
 ) -> Corpus:
     """Read a corpus. Raises :class:`~corate.errors.DataError`, which names the file, the line and the remedy.
 
@@ -46,8 +49,8 @@ def read(
         source: a path, ``"-"`` for standard input, bytes, or an open file; .gz, .bz2, .xz and .zst are decompressed.
         format: ``"columns"`` (one token per line, blank lines between sentences), ``"conllu"``, ``"slashed"``
             (``word/label`` tokens, one sentence per line), ``"items"`` (CRFsuite), ``"jsonl"`` (one JSON object or list
-            per sentence), ``"text"`` (words, one sentence per line) or ``"auto"``: detect it from the suffix or the
-            first lines.
+            per sentence), ``"text"`` (words, one sentence per line), ``"raw"`` (one sentence per line, split by
+            ``tokenize``) or ``"auto"``: detect it from the suffix or the first lines. Raw text is not detected.
         columns: column names, as a list or separated by commas: ``"word,pos,label"``. The column ``label`` may be in
             any position; ``_`` omits a column. Default: word, pos, column2, ..., and the label in the last column. For
             CoNLL-U, the columns to read, such as ``"word,lemma"``; default: word.
@@ -64,11 +67,15 @@ def read(
             a key of MISC. For JSON lines: the member with the labels, such as ``"ner_tags"``.
         label_names: the names of integer labels in JSON lines, from 0.
         label_source: what the labels of a model's CoNLL-U data were (``tagger.label_source``), if ``label`` is None.
+        tokenize: for raw text, a function from a line to its tokens, as strings or as :class:`~corate.tokenizer.Token`.
+            Default: :func:`corate.tokenize`.
 
     >>> read(b"Ann B-PER\\nsleeps O\\n\\nBob B-PER\\n")
     Corpus(2 sentences, 3 tokens, columns: word, 2 labels)
     >>> read(b"Ann sleeps\\nBob sings too\\n", format="text").tokens(1)
     ['Bob', 'sings', 'too']
+    >>> read(b"Bob sings, too.", format="raw", labelled=False).tokens(0)
+    ['Bob', 'sings', ',', 'too', '.']
     """
     if format != "auto" and format not in _READERS:
         raise DataError(f"unknown format {format!r}; choose one of auto, {', '.join(_READERS)}")
@@ -87,17 +94,20 @@ def read(
         label=label,
         label_names=jsonl.check_label_names(label_names),
         label_source=label_source,
+        tokenize=tokenize,
     )
     name = name_of(source)
     data = load(source, encoding)
     if format == "auto":
         found = detection.by_suffix(bare_suffix(source))
         format = found or detection.detect(data, name, comment=comment, labelled=labelled)
-    _check_label_options(format, options)
+    _check_options(format, options)
     return _READERS[format](data, name, options)
 
 
-def _check_label_options(format: str, options: Options) -> None:
+def _check_options(format: str, options: Options) -> None:
+    if options.tokenize is not None and format != "raw":
+        raise DataError(f"tokenize= is for format='raw', not for the format {format!r}; omit it")
     if options.label is not None and format not in ("conllu", "jsonl"):
         raise DataError(
             f"label= is for CoNLL-U and JSON lines, not for the format {format!r}; in a column file, call the label "
@@ -167,8 +177,10 @@ def write(
         text = jsonl.write(corpus, column)
     elif format == "text":
         text = lines.write_text(corpus)
+    elif format == "raw":
+        raise DataError("a corpus has tokens and not the raw text; use format='text'")
     else:
-        raise DataError(f"unknown format {format!r}; choose one of {', '.join(_READERS)}")
+        raise DataError(f"unknown format {format!r}; choose one of {', '.join(detection.FORMATS)}")
     save(text, target, encoding)
 
 

@@ -11,7 +11,7 @@ from corate.formats.reading import comment_hint, fields_of
 
 __all__ = ["FORMATS", "by_suffix", "detect", "detect_unlabelled"]
 
-#: The names of the formats.
+#: The names of the formats that are detected and written. Raw text is neither.
 FORMATS = ("columns", "conllu", "slashed", "items", "jsonl", "text")
 
 _SUFFIXES = {
@@ -63,7 +63,7 @@ def detect(data: bytes, name: str, *, comment: str | None = None, labelled: bool
     if not labelled and _is_text(rows):
         return "text"
     raise DataError(
-        f"{name}: cannot detect the format from the first lines; name it with format=: {', '.join(FORMATS)}"
+        f"{name}: cannot detect the format from the first lines; name it with format=: {', '.join(FORMATS)}, raw"
         + comment_hint(*(row.encode() for row in rows), comment=comment)
     )
 

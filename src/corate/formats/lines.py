@@ -1,8 +1,11 @@
-"""One sentence per line, tokens separated by spaces: plain text, and ``word/label`` tokens as in the Brown corpus."""
+"""One sentence per line: words or ``word/label`` tokens (as in the Brown corpus) between spaces, or raw text."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
 from corate import _native
 from corate.corpus import Column, Corpus
@@ -18,8 +21,10 @@ from corate.formats.reading import (
     word_of,
 )
 from corate.formats.writing import check_values
+from corate.io import chunks
+from corate.tokenizer import Tokenizer, tokenize
 
-__all__ = ["UNWRITABLE_LABEL", "read_slashed", "read_text", "write_slashed", "write_text"]
+__all__ = ["UNWRITABLE_LABEL", "read_raw", "read_slashed", "read_text", "words_of", "write_slashed", "write_text"]
 
 #: A pattern of the labels that ``word/label`` cannot represent.
 UNWRITABLE_LABEL = r"\A\Z|[/ \t\r\n\0]"
@@ -52,6 +57,31 @@ def read_slashed(data: bytes, name: str, options: Options) -> Corpus:
     corpus = _corpus(parsed, data, name, names)
     warn_skipped(name, skipped, line, "tokens")
     return corpus
+
+
+def read_raw(data: bytes, name: str, options: Options) -> Corpus:
+    """Read raw text: each line is split into tokens, by ``options.tokenize`` or by `corate.tokenize`.
+
+    >>> read_raw(b"Ann sleeps.\\n\\nBob (19) sings!\\n", "news", Options()).tokens(1)
+    ['Bob', '(', '19', ')', 'sings', '!']
+    """
+    names = _names(options, (word_of(options.layout),), name)
+    text = b"".join(chunks.refuse_nul([data], name)).decode()
+    lines = (line for line in text.split("\n") if not (options.comment and line.startswith(options.comment)))
+    sentences = list(filter(None, (words_of(line, options.tokenize) for line in lines)))
+    if not sentences:
+        raise nothing_error(name, data)
+    return replace(Corpus.from_sentences(sentences, columns=names), layout=tuple(names))
+
+
+def words_of(line: str, tokenizer: Tokenizer | None = None) -> list[str]:
+    """The words of a line of raw text, as strings.
+
+    >>> words_of("Bob sings!"), words_of("Bob sings!", str.split)
+    (['Bob', 'sings', '!'], ['Bob', 'sings!'])
+    """
+    tokens: Iterable[Any] = (tokenizer or tokenize)(line)
+    return [getattr(token, "text", token) for token in tokens]
 
 
 def _names(options: Options, defaults: tuple[str, ...], name: str) -> list[str]:

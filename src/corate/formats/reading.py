@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from corate.corpus import Column, Corpus, StringTable, _default_names
 from corate.errors import DataError
+from corate.tokenizer import Tokenizer
 
 __all__ = [
     "Options",
@@ -58,6 +59,7 @@ class Options:
     label: str | None = None
     label_names: tuple[str, ...] | None = None
     label_source: str = ""
+    tokenize: Tokenizer | None = None
 
 
 def check_separator(separator: str) -> None:
