@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -137,6 +137,15 @@ class EdgeScores:
             np.zeros(size, np.float32),
             np.zeros(size, np.float32),
             local=local,
+        )
+
+    def scaled(self, factor: float) -> EdgeScores:
+        """The same pairs and triples with their scores multiplied."""
+        return replace(
+            self,
+            scores=self.scores * np.float32(factor),
+            weight=self.weight * factor,
+            triples=self.triples.scaled(factor),
         )
 
     @property

@@ -210,3 +210,21 @@ def test_counts_that_a_model_does_not_hold_cannot_be_left_out_and_are_told_of(co
     result = corate("train", data / "test.tsv", "-o", tmp_path / "m", "--method", method, "--no-counts")
     assert result.code == 0
     assert result.err.count("--no-counts has no effect: a model of") == result.err.count("\n") == notes
+
+
+def test_a_calibrated_model_says_its_temperature_and_labels_alike(corate, data, tmp_path):
+    plain, calibrated = tmp_path / "plain.corate", tmp_path / "calibrated.corate"
+    assert corate("train", data / "train.tsv", "-o", plain, "-q").code == 0
+    result = corate("train", data / "train.tsv", "-o", calibrated, "--calibrate")
+    assert (result.code, result.err) == (0, "")
+    assert "temperature: " in result.text
+    assert "temperature" in corate("info", calibrated).text
+    assert "temperature" not in corate("info", plain).text
+    assert corate("tag", calibrated, data / "test.tsv").out == corate("tag", plain, data / "test.tsv").out
+
+
+def test_a_memm_is_not_calibrated(corate, data, tmp_path):
+    result = corate("train", data / "train.tsv", "-o", tmp_path / "m", "--method", "memm", "--calibrate")
+    assert result.code == 1
+    assert "omit --calibrate" in result.err
+    assert not (tmp_path / "m").exists()

@@ -41,8 +41,8 @@ without corpora were run); 129 ended by SIGHUP; 130 interrupted with Ctrl-C; 143
 
 #: Arguments of the library that are also options of the command line.
 _ARGUMENTS = (
-    "bias|columns|comment|encoding|features|format|half|held_out|init|label|label_names|many_labels|raw|separator|skip_bad|"
-    "threads"
+    "bias|calibrate|columns|comment|encoding|features|format|half|held_out|init|label|label_names|many_labels|raw|"
+    "separator|skip_bad|threads"
 )
 _ARGUMENT = re.compile(rf"\b({_ARGUMENTS})=(?:(True\b)|('[^']*'))?")
 

@@ -36,6 +36,7 @@ Examples:
 
 \b
   corate train train.tsv -o model.corate --held-out dev.tsv --tune --threads 2
+  corate train train.tsv -o model.corate --held-out dev.tsv --calibrate      probabilities that match accuracy
   corate train more.tsv -o model2.corate --init model.corate
   corate train train.tsv -o model.corate --raw news.txt.gz --raw books.txt      word classes from text without labels
   corate train partly.tsv -o model.corate --unknown '?'
@@ -100,6 +101,14 @@ def train(
         str | None,
         typer.Option(metavar="FILE", help="Held-out data for tuning and early stopping, not for training."),
     ] = None,
+    calibrate: Annotated[
+        bool,
+        typer.Option(
+            "--calibrate",
+            help="Fit a temperature on held-out data, so that probabilities match accuracy. Labels stay the same. "
+            "Without --held-out, trains once more without a tenth of the sentences, and fits it on these.",
+        ),
+    ] = False,
     test: Annotated[
         str | None, typer.Option(metavar="FILE", help="Evaluate the new model on this file, like corate eval.")
     ] = None,
@@ -180,6 +189,7 @@ def train(
             raw_classes=raw_classes or None,
             held_out=held_out_corpus,
             init=init,
+            calibrate=calibrate,
             threads=threads,
             seed=seed,
             progress=progress.show,
@@ -238,6 +248,8 @@ def _show(result: dict[str, Any], *, settings: bool, held_out: bool) -> None:
         f"{result['seconds_total']:.2f} s in all"
     )
     print(f"model: {result['model']}, {size(result['bytes'])}, {result['bytes_per_token']:.1f} bytes a token")
+    if "temperature" in result:
+        print(f"temperature: {result['temperature']:.4g}")
     if "raw" in result:
         print(f"word classes: {told(result['raw'])}")
     if settings:

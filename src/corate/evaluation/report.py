@@ -4,13 +4,13 @@
     F1 = 2 P R / (P + R)                  recall    = correct entities / gold entities
 
 An entity is correct if its type and both its ends are. Entities are the chunks that the conlleval script of the CoNLL
-shared tasks counts, in all schemes of `corate.spans`. Ill-formed sequences are accepted; `chunks` states the rule.
+shared tasks counts, in all schemes of `corate.spans`. Ill-formed sequences are accepted: see `chunks`.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from corate.corpus import Column, Corpus, StringTable
 from corate.errors import DataError
+from corate.evaluation.chunks import chunk_types, chunks
 from corate.model.tagger import Tagger
 from corate.spans import are_spans, parse
 
@@ -38,7 +39,6 @@ __all__ = [
     "matched_entities",
 ]
 
-Ids = NDArray[np.integer[Any]]
 Int64 = NDArray[np.int64]
 
 #: With more cells than this, confusions are counted by sorting instead of in a dense table.
@@ -254,42 +254,6 @@ def compare_labels(
         types=types,
         confusion=_confusion(labels, truth_ids, guess_ids),
     )
-
-
-def chunks(label_ids: Ids, label_strings: Sequence[str], offsets: Int64) -> tuple[Int64, Int64, Int64]:
-    """The chunks of all sentences: ``(chunks,)`` first tokens, ends (one past the last) and ids into `chunk_types`.
-
-    A token in a chunk begins a new chunk if it is B or S, if the token before it is outside, E, S or of another type,
-    or if it is the first of a sentence. A chunk ends before the next chunk and before a token outside. A label without
-    a type is outside.
-
-    >>> labels = ["O", "I-X", "B-X"]
-    >>> [array.tolist() for array in chunks(np.array([0, 1, 1, 2, 1]), labels, np.array([0, 4, 5]))]
-    [[1, 3, 4], [3, 4, 5], [0, 0, 0]]
-    """
-    types = {name: i for i, name in enumerate(chunk_types(label_strings))}
-    parsed = [parse(label) if parse(label)[1] else ("O", "") for label in label_strings]
-    role = np.array([ord(role) for role, _ in parsed], dtype=np.uint8)[label_ids]
-    kind = np.array([types.get(name, -1) for _, name in parsed], dtype=np.int64)[label_ids]
-    outside, single = role == ord("O"), role == ord("S")
-    closed = outside | (role == ord("E")) | single  # no chunk continues after these
-    begins = (role == ord("B")) | single
-    begins[1:] |= closed[:-1] | (kind[1:] != kind[:-1])
-    begins[offsets[:-1][offsets[:-1] < len(begins)]] = True
-    begins &= ~outside
-    ends = ~outside
-    ends[:-1] &= begins[1:] | outside[1:]
-    starts = np.flatnonzero(begins)
-    return starts, np.flatnonzero(ends) + 1, kind[starts]
-
-
-def chunk_types(label_strings: Iterable[str]) -> list[str]:
-    """The distinct types of the labels, in order of first appearance.
-
-    >>> chunk_types(["O", "B-PER", "I-PER", "B-LOC"])
-    ['PER', 'LOC']
-    """
-    return list(dict.fromkeys(name for _, name in map(parse, label_strings) if name))
 
 
 # -- the parts of a report -------------------------------------------------------------------------------------------

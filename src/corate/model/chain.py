@@ -86,6 +86,17 @@ class ChainModel:
         rule = replace(self.unseen, scale=weight * self.unseen.scale, shift=weight * self.unseen.shift)
         return replace(self, rows=replace(self.rows, scores=scores), unseen=rule)
 
+    def scaled(self, factor: float) -> ChainModel:
+        """The model with all its scores multiplied. The best labellings stay the same, unless they are tied."""
+        return replace(
+            self.with_row_weight(factor),
+            edges=self.edges.scaled(factor),
+            weights=self.weights.scaled(factor),
+            bias=self.bias * np.float32(factor),
+            edge_weights=self.edge_weights.scaled(factor),
+            floor=self.floor * factor,
+        )
+
     def engine(self, vocabulary: Vocabulary, names: _native.AttributeNames | None = None) -> _native.Engine:
         """The native tagging engine of the model; raises ModelError if its parts do not fit together."""
         finite = (

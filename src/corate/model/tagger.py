@@ -331,7 +331,8 @@ class Tagger(Questions):
         if self.method != "empirical" or self.record.get("ladder") == "pooled" or not isinstance(settings, dict):
             return None
         scale = settings.get("edge")
-        return float(scale) if isinstance(scale, int | float) and 0 < scale < np.inf else None
+        temperature = self.record.get("temperature", 1.0)
+        return float(scale) / temperature if isinstance(scale, int | float) and 0 < scale < np.inf else None
 
     def strongest(self, n: int = 10) -> tuple[list[FeatureWeight], list[FeatureWeight]]:
         """The ``n`` features with the highest weights for a label, and the ``n`` with the lowest.

@@ -27,6 +27,7 @@ from corate.features.word_classes import RawText, class_templates
 from corate.model.chain import ChainModel
 from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ProgressEvent
+from corate.training.calibration import calibrated, check_calibrates
 from corate.training.chains import ChainTraining
 from corate.training.checks import check_corpus, refuse_too_large_values, refuse_too_many_labels
 from corate.training.defaults import choose_base, choose_edge_templates, choose_parts, choose_preset
@@ -41,6 +42,7 @@ from corate.training.options import (
     Polish,
     Separate,
 )
+from corate.training.pruning import without_idle, without_rare
 from corate.training.resolve import check_init, resolve_method
 from corate.training.scaling import Scaling
 from corate.training.separate import SeparateTraining
@@ -63,6 +65,7 @@ def train(
     raw_classes: int | Sequence[int] | None = None,
     held_out: Corpus | None = None,
     init: Tagger | str | os.PathLike[str] | None = None,
+    calibrate: bool = False,
     threads: int = 1,
     seed: int = 0,
     progress: OnProgress | None = None,
@@ -80,6 +83,7 @@ def train(
     raw_classes: int | Sequence[int] | None = None,
     held_out: Corpus | None = None,
     init: Tagger | str | os.PathLike[str] | None = None,
+    calibrate: bool = False,
     threads: int = 1,
     seed: int = 0,
     progress: OnProgress | None = None,
@@ -99,6 +103,7 @@ def train(
     raw_classes: int | Sequence[int] | None = None,
     held_out: Corpus | None = None,
     init: Tagger | str | os.PathLike[str] | None = None,
+    calibrate: bool = False,
     threads: int = 1,
     seed: int = 0,
     progress: OnProgress | None = None,
@@ -122,6 +127,9 @@ def train(
         held_out: sentences for tuning and early stopping. They are never trained on. Without them, empirical scores
             are tuned on parts of the corpus that are counted afterwards.
         init: a tagger, or its file, to train further. Its features are kept, and training starts from its weights.
+        calibrate: divide all scores by a temperature that makes probabilities match accuracy on held-out text. Labels
+            stay the same. Without ``held_out``, the model is trained once more, without a tenth of the sentences, and
+            the temperature is fitted on these.
         threads: the number of threads; ``"empirical"`` uses only one. The result does not depend on it.
         seed: determines which sentences are held out, and the order of stochastic steps.
         progress: a function that is called with a :class:`~corate.ProgressEvent` during training.
@@ -141,6 +149,8 @@ def train(
     refuse_too_many_labels(corpus, chosen.name, chosen.many_labels)
     if init is not None:
         check_init(chosen, features, raw)
+    if calibrate:
+        check_calibrates(chosen.name)
     chosen, corpus = _without_weightless(chosen, corpus)
     about_raw: dict[str, Any] = {}
     if raw is not None and init is None:
@@ -171,7 +181,17 @@ def train(
     }
     logger.info("%s: trained on %d tokens in %.2f s", chosen.name, corpus.n_tokens, record["seconds"])
     columns = tuple(c.name for c in corpus.columns)
-    return Tagger(trained.vocabulary, trained.model, record, columns, trained.counts, prepared.bins, prepared.function)
+    tagger = Tagger(
+        trained.vocabulary, trained.model, record, columns, trained.counts, prepared.bins, prepared.function
+    )
+    if calibrate:
+
+        def train_again(part: Corpus, method: Method) -> Tagger:
+            return train(part, method, features=features, init=None if init is None else origin, **vars(context))
+
+        tagger = calibrated(tagger, chosen, corpus, held_out, train_again, context)
+        tagger.record["seconds"] = round(time.perf_counter() - started, 4)
+    return tagger
 
 
 def _reporter(progress: OnProgress | None) -> OnProgress:
@@ -319,9 +339,9 @@ def _train_chain(
         model = data.scaling.undo(model)
     vocabulary, cutoff = start.vocabulary, record["settings"]["cutoff"]
     if cutoff > 1 and fresh:
-        model = _without_rare(model, start.totals, cutoff)
+        model = without_rare(model, start.totals, cutoff)
     if record["settings"].get("c1", 0) > 0 or cutoff > 1:
-        vocabulary, model = _without_idle(vocabulary, model)
+        vocabulary, model = without_idle(vocabulary, model)
     return _Trained(vocabulary, model, record, _n_rows(model.weights.offsets))
 
 
@@ -351,24 +371,6 @@ def _describe_origin(tagger: Tagger | None) -> dict[str, Any]:
     if tagger is None:
         return {}
     return {"init": {name: tagger.record[name] for name in ("method", "sentences", "tokens") if name in tagger.record}}
-
-
-def _without_rare(model: ChainModel, totals: NDArray[np.int64], cutoff: int) -> ChainModel:
-    """A model without the fitted and counted weights of features seen less than ``cutoff`` times."""
-    rare = np.zeros(len(model.weights), bool)
-    rare[: len(totals)] = (totals > 0) & (totals < cutoff)
-    scores = np.where(np.repeat(rare, np.diff(model.weights.offsets)), np.float32(0), model.weights.scores)
-    return replace(model, weights=replace(model.weights, scores=scores).compacted())
-
-
-def _without_idle(vocabulary: Vocabulary, model: ChainModel) -> tuple[Vocabulary, ChainModel]:
-    """A vocabulary and a model without the conjunctions that have no weights."""
-    idle = model.weights.offsets[1:] == model.weights.offsets[:-1]
-    if len(model.edge_weights):
-        idle = idle & (model.edge_weights.offsets[1:] == model.edge_weights.offsets[:-1])
-    smaller, rows = vocabulary.pruned(~idle)
-    edge_weights = model.edge_weights.take(rows) if len(model.edge_weights) else model.edge_weights
-    return smaller, replace(model, weights=model.weights.take(rows), edge_weights=edge_weights)
 
 
 def _node_templates(templates: Sequence[Template]) -> list[Template]:
@@ -430,7 +432,8 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
     fresh, _ = Counts.of(ready, Vocabulary.of(old.templates, old.rungs), tagger.record.get("word"))
     counts = tagger.counts.merged(fresh)
     try:
-        model = rebuild(tagger.model, counts, tagger.record)
+        temperature = float(tagger.record.get("temperature", 1.0))
+        model = rebuild(tagger.model.scaled(temperature), counts, tagger.record).scaled(1 / temperature)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise ModelError(f"the record of this model is incomplete ({error!r}); train it again") from error
     counts = replace(counts, table=counts.table.padded(int(counts.vocabulary.bases[-1])))

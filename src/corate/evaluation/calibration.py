@@ -1,0 +1,180 @@
+"""Are probabilities what they say? Predictions with a probability of 0.8 should be right in 80% of the cases.
+
+Predictions are put into bins of equal width by their probability. The expected calibration error is the mean distance
+between probability and accuracy:
+
+    ECE = sum_b n_b / n * | accuracy_b - confidence_b |
+
+``n_b`` is the number of predictions in bin b, and ``confidence_b`` their mean probability.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate.arguments import check_seed, check_whole
+from corate.corpus import Column, Corpus
+from corate.errors import DataError
+from corate.evaluation.chunks import chunk_types, chunks
+from corate.evaluation.predictions import predict
+from corate.evaluation.report import common_ids
+from corate.model.tagger import Tagger
+from corate.spans import are_spans
+from corate.types import F64
+
+__all__ = ["Bin", "Calibration", "calibration", "calibration_of", "correct_spans"]
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Bin:
+    """The predictions whose probability is at least ``low`` and below ``high`` (at most, in the last bin)."""
+
+    low: float
+    high: float
+    count: int
+    confidence: float
+    accuracy: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Probabilities and accuracy of some predictions.
+
+    ``confidence`` is the mean probability, ``error`` the expected calibration error, and ``low`` and ``high`` its 95%
+    interval: it is computed again on sentences that are drawn with replacement. Empty bins are left out.
+    """
+
+    count: int
+    confidence: float
+    accuracy: float
+    error: float
+    low: float
+    high: float
+    bins: tuple[Bin, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers, ready for JSON."""
+        return asdict(self)
+
+
+def calibration(
+    tagger: Tagger, corpus: Corpus, *, bins: int = 10, samples: int = 1000, seed: int = 0
+) -> dict[str, Calibration]:
+    """Compare the probabilities of a tagger with its accuracy on a labelled corpus.
+
+    Returns a calibration for ``"tokens"`` and, if labels are spans, for ``"inside"`` (the tokens with a predicted label
+    other than O) and ``"spans"``. Groups without predictions are left out, and so are the spans of models that are
+    normalised at every position (``"memm"``). ``bins`` is the number of bins of equal width, ``samples`` that of
+    bootstrap samples.
+
+    >>> from corate import train
+    >>> corpus = Corpus.from_sentences([[("Ann", "B-PER"), ("sleeps", "O")], [("Bob", "B-PER"), ("sings", "O")]])
+    >>> found = calibration(train(corpus), corpus)
+    >>> {name: (group.count, group.accuracy) for name, group in found.items()}
+    {'tokens': (4, 1.0), 'inside': (2, 1.0), 'spans': (2, 1.0)}
+    """
+    gold = corpus.require_labels()
+    if not corpus.n_tokens:
+        raise DataError("the data has no tokens; give some to evaluate on")
+    found = predict(tagger, corpus, spans=True)
+    sentence = np.repeat(np.arange(len(corpus)), np.diff(corpus.offsets))
+    names, truth, guess = common_ids(gold, found.labels)
+    groups = {"tokens": (found.probabilities, truth == guess, sentence)}
+    if are_spans(tagger.labels):
+        inside = np.array([name != "O" for name in names])[guess]
+        groups["inside"] = (found.probabilities[inside], (truth == guess)[inside], sentence[inside])
+    if found.starts is not None and found.span_probabilities is not None:
+        right = correct_spans(corpus, found.labels)
+        groups["spans"] = (found.span_probabilities, right, sentence[found.starts])
+    return {
+        name: calibration_of(p, right, of, bins=bins, samples=samples, seed=seed)
+        for name, (p, right, of) in groups.items()
+        if len(p)
+    }
+
+
+def calibration_of(
+    probabilities: F64,
+    correct: Bools,
+    sentences: NDArray[np.int64] | None = None,
+    *,
+    bins: int = 10,
+    samples: int = 1000,
+    seed: int = 0,
+) -> Calibration:
+    """The calibration of any predictions: (n,) probabilities, whether each is correct, and the sentence of each.
+
+    Without sentences, predictions are drawn one by one for the interval.
+
+    >>> found = calibration_of(np.array([0.9, 0.9, 0.6, 0.6]), np.array([True, True, True, False]))
+    >>> round(found.error, 3), [(round(b.confidence, 2), b.accuracy) for b in found.bins]
+    (0.1, [(0.6, 0.5), (0.9, 1.0)])
+    """
+    bins, samples = check_whole("bins", bins, 1), check_whole("samples", samples, 1)
+    rng = np.random.default_rng(check_seed(seed))
+    n = len(probabilities)
+    if not n or len(correct) != n or (sentences is not None and len(sentences) != n):
+        raise DataError(f"calibration needs one or more predictions of the same number, not {n} and {len(correct)}")
+    place = np.minimum((probabilities * bins).astype(np.int64), bins - 1)
+    counts, sure, right = (np.bincount(place, w, bins) for w in (np.ones(n), probabilities, correct.astype(float)))
+    kept = np.flatnonzero(counts)
+    redrawn = _redrawn_errors(probabilities - correct, place, sentences, bins, samples, rng)
+    low, high = np.quantile(redrawn, [0.025, 0.975])
+    return Calibration(
+        n,
+        float(probabilities.mean()),
+        float(correct.mean()),
+        float(np.abs(sure - right).sum() / n),
+        float(low),
+        float(high),
+        tuple(
+            Bin(b / bins, (b + 1) / bins, int(counts[b]), float(sure[b] / counts[b]), float(right[b] / counts[b]))
+            for b in kept.tolist()
+        ),
+    )
+
+
+def _redrawn_errors(
+    differences: F64,
+    place: NDArray[np.int64],
+    sentences: NDArray[np.int64] | None,
+    bins: int,
+    samples: int,
+    rng: np.random.Generator,
+) -> F64:
+    """``(samples,)`` calibration errors on sentences drawn with replacement."""
+    row = np.arange(len(place)) if sentences is None else np.unique(sentences, return_inverse=True)[1]
+    n_rows = int(row.max()) + 1
+    sums = np.bincount(row * bins + place, differences, n_rows * bins).reshape(n_rows, bins)
+    table = np.column_stack([sums, np.bincount(row, minlength=n_rows)])
+    errors = []
+    for _ in range(samples):
+        drawn = np.bincount(rng.integers(0, n_rows, n_rows), minlength=n_rows) @ table
+        errors.append(np.abs(drawn[:-1]).sum() / drawn[-1])
+    return np.array(errors)
+
+
+def correct_spans(corpus: Corpus, predicted: Column) -> Bools:
+    """Whether each predicted span, from left to right, is a span of the gold labels, with the same type.
+
+    >>> corpus = Corpus.from_sentences([[("Ann", "B-PER"), ("Lee", "I-PER"), ("Delft", "B-LOC")]])
+    >>> correct_spans(corpus, Column.of("label", ["B-PER", "O", "B-LOC"])).tolist()
+    [False, True]
+    """
+    gold = set(_spans(corpus.require_labels(), corpus))
+    return np.array([span in gold for span in _spans(predicted, corpus)], dtype=bool)
+
+
+def _spans(labels: Column, corpus: Corpus) -> Iterable[tuple[int, int, str]]:
+    """First tokens, ends and types of all spans."""
+    strings = labels.strings.to_list()
+    types = chunk_types(strings)
+    starts, stops, kinds = (array.tolist() for array in chunks(labels.ids, strings, corpus.offsets))
+    return zip(starts, stops, (types[kind] for kind in kinds), strict=True)
