@@ -86,3 +86,45 @@ def test_the_demo_writes_files_to_go_on_with(corate, tmp_path):
     result = corate("demo", "--write", tmp_path / "data", "--sentences", 80)
     assert result.text.split() == [str(tmp_path / "data" / name) for name in ("train.tsv", "test.tsv", "new.txt")]
     assert corate("train", tmp_path / "data" / "train.tsv", "-o", tmp_path / "m").code == 0
+
+
+def test_calibration_is_shown_and_printed_as_json(corate, data, model):
+    shown = corate("eval", model, data / "test.tsv", "--calibration")
+    assert (shown.code, shown.err) == (0, "")
+    for title in ("all tokens", "tokens predicted other than O", "predicted spans", "95% interval"):
+        assert title in shown.text
+    found = json.loads(corate("eval", model, data / "test.tsv", "--calibration", "--json").text)
+    groups = found["calibration"]
+    assert list(groups) == ["tokens", "inside", "spans"]
+    assert groups["tokens"]["count"] == found["tokens"]
+    assert groups["tokens"]["accuracy"] == pytest.approx(found["accuracy"])
+    assert groups["spans"]["accuracy"] == pytest.approx(found["precision"])
+    assert sum(b["count"] for b in groups["inside"]["bins"]) == groups["inside"]["count"]
+    assert "calibration" not in json.loads(corate("eval", model, data / "test.tsv", "--json").text)
+
+
+def test_errors_are_marked_in_lines_of_a_hundred_columns(corate, data, model):
+    result = corate("eval", model, data / "test.tsv", "--errors", 3, "--least-sure", 2)
+    assert (result.code, result.err) == (0, "")
+    listing = result.text[result.text.index("sentences with errors") :]
+    assert max(map(len, listing.splitlines())) <= 100
+    assert listing.count("\nsentence ") == 5
+    assert "  token      " in listing
+    found = json.loads(corate("eval", model, data / "test.tsv", "--errors", 3, "--least-sure", 2, "--json").text)
+    assert len(found["errors"]) == 3
+    assert len(found["least_sure"]) == 2
+    for sentence in found["errors"]:
+        wrong = [g != p for g, p in zip(sentence["gold"], sentence["predicted"], strict=True)]
+        assert any(wrong)
+        for token, marked in zip(sentence["tokens"], wrong, strict=True):
+            assert not marked or f"*{token}" in listing
+    assert found["span_errors"]["correct"] > 0
+
+
+def test_long_sentences_are_cut_into_blocks(corate, data, model, tmp_path):
+    row = "Longwordlongword\tB-NAME\n"
+    (tmp_path / "long.tsv").write_text(row * 40 + "\n" + ("w" * 150 + "\tO\n") + "\n")
+    text = corate("eval", model, tmp_path / "long.tsv", "--least-sure", 2).text
+    listing = text[text.index("sentences with the least") :]
+    assert listing.count("  gold ") > 5
+    assert max(len(line) for line in listing.splitlines() if "www" not in line) <= 100

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from corate.cli import shared_options as options
+from corate.cli.evaluation_details import details, plain_details, show_details
 from corate.cli.exits import silence_warnings
 from corate.cli.shared_options import Reading, with_reading_options
 from corate.cli.terminal import ProgressBar, count, escaped, is_terminal, percent, print_json, show_table
@@ -29,6 +30,8 @@ Examples:
 \b
   corate eval model.corate test.tsv
   corate eval model.corate test.tsv --confusion
+  corate eval model.corate test.tsv --calibration              are probabilities what they say?
+  corate eval model.corate test.tsv --errors 20 --least-sure 20
   corate eval model.corate test.tsv --json | jq .accuracy_oov
 """
 
@@ -39,6 +42,21 @@ def evaluate(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
     file: Annotated[str, typer.Argument(metavar="FILE", help="Labelled text; - is standard input.")],
     confusion: Annotated[bool, typer.Option("--confusion", help="Show which labels are confused with which.")] = False,
+    calibration: Annotated[
+        bool,
+        typer.Option(
+            "--calibration",
+            help="Compare probabilities with accuracy, in bins, with the expected calibration error.",
+        ),
+    ] = False,
+    errors: Annotated[
+        int,
+        typer.Option(min=0, metavar="N", help="Show the first N sentences with errors, and the kinds of span errors."),
+    ] = 0,
+    least_sure: Annotated[
+        int,
+        typer.Option(min=0, metavar="N", help="Show the N sentences whose predicted labels are least probable."),
+    ] = 0,
     threads: options.Threads = 1,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -58,10 +76,12 @@ def evaluate(
         corpus = reading.read(file, tagger)
         progress("tagging")
         scores, report = measure(tagger, corpus, threads)
+        found = details(tagger, corpus, calibration, errors, least_sure)
     if json:
-        print_json(scores)
+        print_json({**scores, **plain_details(found)})
     elif not quiet:
         _show(report, scores["tokens_per_second"], confusion)
+        show_details(found)
 
 
 def measure(tagger: Tagger, corpus: Corpus, threads: int = 1) -> tuple[dict[str, Any], Report]:
