@@ -21,6 +21,7 @@ SCRIPTS = (
     "ready_made",
     "compat",
     "crfsuite_models",
+    "answers",
     "growth",
     "label_bias",
     "separate_accuracy",
