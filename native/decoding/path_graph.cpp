@@ -23,7 +23,7 @@ void PathGraph::build(const SentenceLattice& s, const Edges& edges, const PathLi
     if (s.n == 0) {  // the empty labelling scores 0
         layers_.push_back(1);
         states_.push_back({edges.n_labels, 0, 0, 0});
-        arcs_.push_back({0.0, 1.0, 0});
+        arcs_.push_back({0.0, 0});
         arc_offsets_.push_back(1);
         return;
     }
@@ -56,7 +56,8 @@ void PathGraph::add_layer(const SentenceLattice& s, const Edges& edges, const Pa
     const size_t n_sets = size_t{1} << limits.n_blocks, first = states_.size();
     score_pairs(s, edges, j);
     index_.assign((second ? m : 1) * width * n_sets, -1);
-    found_.clear();
+    found_.resize((first - layers_[j]) * width);
+    Found* found = found_.data();
     const uint8_t* allowed = inside && limits.allowed != nullptr ? limits.allowed + s.offsets[j] : nullptr;
     const size_t begin = layers_[j];
     for (size_t u = begin; u < first; ++u) {
@@ -76,9 +77,10 @@ void PathGraph::add_layer(const SentenceLattice& s, const Edges& edges, const Pa
             }
             const State state{to[l], static_cast<uint32_t>(l), second && inside ? from.candidate : 0u,
                               static_cast<uint32_t>(blocks)};
-            found_.push_back({target(state, width, n_sets), {value, 0.0, static_cast<uint32_t>(u)}});
+            *found++ = {value, static_cast<uint32_t>(u), target(state, width, n_sets)};
         }
     }
+    found_.resize(static_cast<size_t>(found - found_.data()));
     sort_arcs(first);
     layers_.push_back(first);
 }
@@ -99,20 +101,25 @@ void PathGraph::sort_arcs(size_t first) {
     for (const Found& f : found_) ++arc_offsets_[f.to + 1];
     for (size_t v = first; v < states_.size(); ++v) arc_offsets_[v + 1] += arc_offsets_[v];
     arcs_.resize(before + found_.size());
-    std::vector<size_t> at(arc_offsets_.begin() + static_cast<std::ptrdiff_t>(first), arc_offsets_.end());
-    for (const Found& f : found_) arcs_[at[f.to - first]++] = f.arc;
+    next_.assign(arc_offsets_.begin() + static_cast<std::ptrdiff_t>(first), arc_offsets_.end());
+    for (const Found& f : found_) arcs_[next_[f.to - first]++] = {f.score, f.from};
 }
 
 double PathGraph::sum() {
     if (!has_path()) return -INFINITY;
     alpha_.resize(states_.size());
+    shares_.resize(arcs_.size());
     alpha_[0] = 0.0;
     for (size_t v = 1; v < states_.size(); ++v) {
+        const size_t a = first_arc(v), b = last_arc(v);
         double top = -INFINITY, total = 0.0;
-        for (size_t a = first_arc(v); a < last_arc(v); ++a) top = std::max(top, alpha_[arcs_[a].from] + arcs_[a].score);
-        for (size_t a = first_arc(v); a < last_arc(v); ++a)
-            total += arcs_[a].share = std::exp(alpha_[arcs_[a].from] + arcs_[a].score - top);
-        for (size_t a = first_arc(v); a < last_arc(v); ++a) arcs_[a].share /= total;
+        for (size_t i = a; i < b; ++i) {
+            shares_[i] = alpha_[arcs_[i].from] + arcs_[i].score;
+            top = std::max(top, shares_[i]);
+        }
+        for (size_t i = a; i < b; ++i) total += shares_[i] = std::exp(shares_[i] - top);
+        const double scale = 1.0 / total;
+        for (size_t i = a; i < b; ++i) shares_[i] *= scale;
         alpha_[v] = top + std::log(total);
     }
     return alpha_.back();

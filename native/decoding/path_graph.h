@@ -47,7 +47,7 @@ class PathGraph {
         uint32_t before, blocks;  // the candidate before it, in second-order models; a bit for each block so far
     };
     struct Arc {
-        double score, share;
+        double score;
         uint32_t from;
     };
 
@@ -66,11 +66,12 @@ class PathGraph {
     size_t first_arc(size_t v) const { return arc_offsets_[v]; }
     size_t last_arc(size_t v) const { return arc_offsets_[v + 1]; }
     const Arc& arc(size_t a) const { return arcs_[a]; }
+    double share(size_t a) const { return shares_[a]; }  // after sum()
 
    private:
     struct Found {
-        uint32_t to;
-        Arc arc;
+        double score;
+        uint32_t from, to;
     };
     void score_pairs(const SentenceLattice& s, const Edges& edges, size_t j);
     void add_layer(const SentenceLattice& s, const Edges& edges, const PathLimits& limits, size_t j);
@@ -80,9 +81,11 @@ class PathGraph {
     std::vector<size_t> layers_, arc_offsets_;
     std::vector<State> states_;
     std::vector<Arc> arcs_;
+    std::vector<double> shares_;
     // Work memory.
     std::vector<float> block_;
     std::vector<double> pairs_, triples_, alpha_;
+    std::vector<size_t> next_;
     std::vector<int32_t> index_;
     std::vector<Found> found_;
 };

@@ -85,7 +85,7 @@ void state_probabilities(const PathGraph& graph, std::vector<double>& p) {
     p[graph.end()] = 1.0;
     for (size_t v = graph.n_states(); v-- > 1;) {
         if (p[v] == 0.0) continue;
-        for (size_t a = graph.first_arc(v); a < graph.last_arc(v); ++a) p[graph.arc(a).from] += p[v] * graph.arc(a).share;
+        for (size_t a = graph.first_arc(v); a < graph.last_arc(v); ++a) p[graph.arc(a).from] += p[v] * graph.share(a);
     }
 }
 
@@ -98,8 +98,8 @@ void path_marginals(const PathGraph& graph, const std::vector<double>& p, const 
             own[graph.state(v).candidate] += p[v];
             if (pairs == nullptr || j == 0 || p[v] == 0.0) continue;
             for (size_t a = graph.first_arc(v); a < graph.last_arc(v); ++a) {
-                const PathGraph::Arc& arc = graph.arc(a);
-                pairs[graph.state(arc.from).candidate * width + graph.state(v).candidate] += p[v] * arc.share;
+                const size_t k = graph.state(graph.arc(a).from).candidate;
+                pairs[k * width + graph.state(v).candidate] += p[v] * graph.share(a);
             }
         }
         if (pairs != nullptr && j > 0) pairs += static_cast<size_t>(offsets[j] - offsets[j - 1]) * width;
@@ -112,7 +112,7 @@ double path_entropy(const PathGraph& graph, const std::vector<double>& p) {
         if (p[v] == 0.0) continue;
         double own = 0.0;
         for (size_t a = graph.first_arc(v); a < graph.last_arc(v); ++a)
-            if (const double share = graph.arc(a).share; share > 0.0) own -= share * std::log(share);
+            if (const double share = graph.share(a); share > 0.0) own -= share * std::log(share);
         total += p[v] * own;
     }
     return total;
@@ -134,7 +134,7 @@ double span_probability(const PathGraph& graph, const std::vector<double>& p, co
                 const PathGraph::Arc& arc = graph.arc(a);
                 const bool at_end = j == graph.n_tokens(), at_start = j == 0;
                 const bool joined = !at_end && !at_start && spans.joins(graph.state(arc.from).label, z);
-                if (joined == (j > start && j < stop)) before[arc.from - from] += here[v - base] * arc.share;
+                if (joined == (j > start && j < stop)) before[arc.from - from] += here[v - base] * graph.share(a);
             }
         }
         here.swap(before);
@@ -160,9 +160,9 @@ void PathSampler::draw(const PathGraph& graph, int32_t* labels) {
         double left = uniform();
         size_t chosen = graph.first_arc(v);
         for (size_t a = chosen; a < graph.last_arc(v); ++a) {
-            if (graph.arc(a).share == 0.0) continue;
+            if (graph.share(a) == 0.0) continue;
             chosen = a;  // the last one with a share, if rounding leaves something
-            left -= graph.arc(a).share;
+            left -= graph.share(a);
             if (left < 0.0) break;
         }
         v = graph.arc(chosen).from;
