@@ -46,6 +46,10 @@ CALLS = {
     "viterbi": lambda o: _native.viterbi(
         o, np.arange(5), i32(0, 1, 0, 1), f32(4), _native.Edges.dense(np.zeros((3, 3), np.float32))
     ),
+    "Paths": lambda o: _native.Paths(
+        o, np.arange(5), i32(0, 1, 0, 1), f32(4), _native.Edges.dense(np.zeros((3, 3), np.float32)), None, None, None,
+        None, 1,
+    ),
 }  # fmt: skip
 
 
