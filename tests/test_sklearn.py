@@ -377,3 +377,9 @@ def test_joblib_threads_share_an_estimator() -> None:
     estimator = SequenceTagger().fit(X, y)
     found = Parallel(n_jobs=2, prefer="threads")(delayed(estimator.predict)([sentence]) for sentence in X)
     assert [labels for (labels,) in found] == y
+
+
+def test_calibrate_reaches_training() -> None:
+    estimator = SequenceTagger(calibrate=True).fit(X * 5, y * 5)
+    assert "temperature" in estimator.tagger_.record
+    assert "temperature" not in SequenceTagger().fit(X, y).tagger_.record

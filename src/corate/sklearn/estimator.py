@@ -95,6 +95,7 @@ class SequenceTagger(BaseEstimator):
         raw_classes: the number of word classes, or several numbers.
         columns: the names of the columns, if tokens are rows of columns. By default ``word``, ``pos``, ``column2``...
         init: a tagger, or its file, to train further.
+        calibrate: fit a temperature, so that probabilities match accuracy, as in :func:`corate.train`.
         threads: the number of threads, for training and predicting. The result does not depend on it.
         seed: determines which sentences are held out, and the order of stochastic steps.
         scoring: what :meth:`score` returns: ``"accuracy"`` of tokens, or ``"f1"`` of spans.
@@ -107,6 +108,7 @@ class SequenceTagger(BaseEstimator):
     raw_classes: int | Sequence[int] | None = None
     columns: Sequence[str] | None = None
     init: Tagger | str | os.PathLike[str] | None = None
+    calibrate: bool = False
     threads: int = 1
     seed: int = 0
     scoring: str = "accuracy"
@@ -202,7 +204,7 @@ class SequenceTagger(BaseEstimator):
         return self._learned(tagger, getattr(self, "n_features_in_", None))
 
     def _train(self, corpus: Corpus, method: Method, **arguments: Any) -> Tagger:
-        return train(corpus, method, threads=self.threads, seed=self.seed, **arguments)
+        return train(corpus, method, calibrate=self.calibrate, threads=self.threads, seed=self.seed, **arguments)
 
     def _learned(self, tagger: Tagger, n_features: int | None) -> SequenceTagger:
         self.tagger_ = tagger
