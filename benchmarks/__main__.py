@@ -33,6 +33,7 @@ SCRIPTS = (
     "standard_speed",
     "perceptron_speed",
     "raw_text",
+    "active",
 )
 
 

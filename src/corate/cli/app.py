@@ -21,6 +21,7 @@ COMMANDS = {
     "tag": "tag",
     "eval": "evaluate",
     "compare": "compare",
+    "active": "active",
     "update": "update",
     "classes": "classes",
     "info": "info",

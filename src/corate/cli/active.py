@@ -1,0 +1,116 @@
+"""``corate active``: the sentences of unlabelled text that are most worth labelling."""
+
+from __future__ import annotations
+
+import os
+from itertools import groupby
+from typing import Annotated
+
+import typer
+
+from corate.cli import shared_options as options
+from corate.cli.exits import silence_warnings
+from corate.cli.shared_options import Reading, one_of
+from corate.cli.tag import Layout
+from corate.cli.terminal import ProgressBar, count, escaped, is_terminal
+from corate.errors import DataError
+from corate.io.streams import NamedBytes, bare_suffix, load, name_of, save
+
+__all__ = ["EXAMPLES", "active"]
+
+EXAMPLES = """\
+Examples:
+
+\b
+  corate active model.corate unlabelled.txt -n 100 > to-label.txt
+  corate active model.corate unlabelled.tsv -n 50 --by entropy -o to-label.tsv
+  corate active model.corate notes.txt --format raw --by diverse
+"""
+
+#: Formats with a sentence in several lines, and a blank line after it.
+_BLOCKS = ("columns", "conllu", "items")
+
+
+def active(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Text without labels; - is standard input.")],
+    n: Annotated[int, typer.Option("-n", min=1, metavar="N", help="How many sentences to choose.")] = 100,
+    by: Annotated[
+        str,
+        one_of(
+            ("confidence", "entropy", "diverse"),
+            "confidence: the least probable labels, for their length. entropy: the highest entropy of a token's label. "
+            "diverse: as confidence, but sentences with the same unseen words are put off.",
+        ),
+    ] = "confidence",
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="OUT", help="Where to write. Default: standard output.")
+    ] = "-",
+    format: Annotated[
+        Layout,
+        typer.Option("--format", "-f", help="The format, as for corate tag; auto detects all formats but raw."),
+    ] = Layout.auto,
+    columns: options.Columns = None,
+    encoding: options.Encoding = "utf-8",
+    separator: options.Separator = None,
+    comment: options.Comment = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Choose the sentences of unlabelled text that are most worth labelling.
+
+    They are copied as they are, the best first. Label them, add them to the training text, and train again.
+    """
+    if os.path.exists(output) and os.path.exists(model) and os.path.samefile(model, output):
+        raise typer.BadParameter(f"{output} is the model itself", param_hint="--output")
+    import corate
+    from corate import formats
+    from corate.evaluation.active import most_informative
+    from corate.formats import detection
+
+    if quiet:
+        silence_warnings()
+    reading = Reading(columns=columns, encoding=encoding, separator=separator, comment=comment)
+    with ProgressBar(quiet) as progress:
+        progress("reading")
+        tagger = corate.load(model)
+        name, data = name_of(file), load(file, encoding)
+        found = None if format is Layout.auto else format.value
+        found = found or detection.by_suffix(bare_suffix(file))
+        found = found or detection.detect(data, name, comment=comment, labelled=False)
+        corpus = formats.read(
+            NamedBytes(data, name),
+            format=found,
+            columns=columns,
+            separator=reading.separator_text(),
+            comment=comment,
+            labelled=False,
+            layout=tagger.layout,
+        )
+        progress("choosing")
+        chosen = most_informative(tagger, corpus, n, by)
+        pieces = _sentences(data, found, comment, len(corpus), name)
+    end = "\n\n" if found in _BLOCKS else "\n"
+    text = "".join(pieces[s].decode().rstrip("\r") + end for s in chosen.tolist())
+    save(escaped(text) if output == "-" and is_terminal() else text, output, encoding)
+    if len(chosen) < n and not quiet:
+        typer.echo(f"corate: the text has only {count(len(chosen))} sentences", err=True)
+
+
+def _sentences(data: bytes, format: str, comment: str | None, n: int, name: str) -> list[bytes]:
+    """The lines of each sentence, as they are in the text."""
+    from corate.formats.lines import words_of
+
+    prefix = comment.encode() if comment else b"#" if format == "conllu" else b"\n"
+
+    def has_tokens(line: bytes) -> bool:
+        return bool(words_of(line.decode()) if format == "raw" else line.strip(b" \t\r"))
+
+    groups = [list(lines) for filled, lines in groupby(data.split(b"\n"), has_tokens) if filled]
+    if format not in _BLOCKS:
+        groups = [[line] for lines in groups for line in lines]
+    pieces = [b"\n".join(lines) for lines in groups if not all(line.startswith(prefix) for line in lines)]
+    if format == "jsonl" and len(pieces) == n + 1:
+        pieces = pieces[1:]  # a first line with the names of labels
+    if len(pieces) != n:
+        raise DataError(f"{name}: {n} sentences in {len(pieces)} pieces of text; give them in the format 'text'")
+    return pieces
