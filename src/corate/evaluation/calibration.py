@@ -70,9 +70,8 @@ def calibration(
     """Compare the probabilities of a tagger with its accuracy on a labelled corpus.
 
     Returns a calibration for ``"tokens"`` and, if labels are spans, for ``"inside"`` (the tokens with a predicted label
-    other than O) and ``"spans"``. Groups without predictions are left out, and so are the spans of models that are
-    normalised at every position (``"memm"``). ``bins`` is the number of bins of equal width, ``samples`` that of
-    bootstrap samples.
+    other than O) and ``"spans"``. Groups without predictions are left out. ``bins`` is the number of bins of equal
+    width, ``samples`` that of bootstrap samples.
 
     >>> from corate import train
     >>> corpus = Corpus.from_sentences([[("Ann", "B-PER"), ("sleeps", "O")], [("Bob", "B-PER"), ("sings", "O")]])

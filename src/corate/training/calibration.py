@@ -27,13 +27,11 @@ from numpy.typing import NDArray
 from corate.corpus import Column, Corpus
 from corate.errors import ConfigError, DataError
 from corate.evaluation.calibration import correct_spans
-from corate.evaluation.chunks import chunks
-from corate.evaluation.predictions import span_probabilities
 from corate.model.lattice import Lattice
 from corate.model.tagger import Tagger
 from corate.progress import ProgressEvent
 from corate.ragged import offsets_of
-from corate.spans import are_spans
+from corate.spans import are_spans, spans
 from corate.training.options import MEMM, FittedMethod, Method
 from corate.training.start import RunContext
 
@@ -138,19 +136,18 @@ def _span_losses(
     if not are_spans(tagger.labels):
         return None
     best, _ = lattice.best()
-    starts, stops, _ = chunks(best, tagger.labels, held_out.offsets)
     right = correct_spans(held_out, Column("label", best, tagger.model.labels))
     labels = held_out.require_labels()
     unclear = np.array([name == unknown for name in labels.strings.to_list()], dtype=bool)[labels.ids]
-    unclear_before = offsets_of(unclear)[held_out.offsets]
-    sentence = np.searchsorted(held_out.offsets, starts, side="right") - 1
-    kept = np.diff(unclear_before)[sentence] == 0
-    if not kept.any():
+    clear = np.diff(offsets_of(unclear)[held_out.offsets]) == 0
+    found = [spans(own) for own in lattice.tag()]
+    right = right[np.repeat(clear, [len(own) for own in found])]
+    wanted = [own if kept else [] for own, kept in zip(found, clear.tolist(), strict=True)]
+    if not len(right):
         return None
-    starts, stops, right = starts[kept], stops[kept], right[kept]
 
     def losses(at: Lattice) -> float:
-        p = span_probabilities(at, tagger.labels, best, at.marginals()[0], starts, stops)
+        p = np.array([p for own in at.span_probabilities(wanted) for p in own])
         return -float(np.log(np.maximum(np.where(right, p, 1 - p), _LEAST)).sum())
 
     return losses
