@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from corate.model.chain import ChainModel
     from corate.model.inputs import Inputs, Sentence, TokenFeatures
 
-__all__ = ["Contribution", "Explanation", "explain"]
+__all__ = ["Contribution", "Explanation", "candidates", "explain"]
 
 #: What a contribution comes from: a feature, the counted row of the word, the bias of the labels, the edges to the
 #: neighbouring tokens, or changes elsewhere in the sentence.
@@ -60,6 +60,14 @@ class Explanation:
         return "\n".join([head, *(f"{c.score:+10.3f}  {c.source:<9}  {c.name}" for c in self.contributions)])
 
 
+def candidates(lattice: Lattice, position: int) -> list[str]:
+    """The candidate labels of a token; raises DataError if there is no such token."""
+    n = len(lattice.offsets) - 1
+    if not 0 <= position < n:
+        raise DataError(f"there is no token {position}; the sentence has {n} tokens, from 0")
+    return [lattice.names[y] for y in _ids(lattice, position).tolist()]
+
+
 def explain(
     model: ChainModel,
     inputs: Inputs,
@@ -71,13 +79,10 @@ def explain(
 ) -> Explanation:
     """Explain the label of one token of a sentence; see :meth:`corate.Tagger.explain`."""
     names = model.labels.to_list()
-    if not 0 <= position < len(lattice.offsets) - 1:
-        raise DataError(f"there is no token {position}; the sentence has {len(lattice.offsets) - 1} tokens, from 0")
-    candidates = _candidates(lattice, position)
-    first, second = (None if name is None else _id_of(name, names, candidates) for name in (label, against))
+    first, second = (None if name is None else _id_of(name, names) for name in (label, against))
     if first is not None and first == second:
         raise DataError(f"label and against are both {label!r}; give two labels, or only one")
-    paths = {int(y): _best_with(lattice, position, int(y)) for y in candidates}
+    paths = {y: _best_with(lattice, position, y) for y in _ids(lattice, position).tolist()}
     ranked = sorted(paths, key=lambda y: -paths[y][1])
     first = next(y for y in ranked if y != second) if first is None else first
     others = [y for y in ranked if y != first]
@@ -98,19 +103,13 @@ def explain(
     )
 
 
-def _candidates(lattice: Lattice, token: int) -> NDArray[np.int32]:
+def _ids(lattice: Lattice, token: int) -> NDArray[np.int32]:
     return lattice.labels[lattice.offsets[token] : lattice.offsets[token + 1]]
 
 
-def _id_of(name: str, names: list[str], candidates: NDArray[np.int32]) -> int:
-    """The id of a label that is a candidate."""
+def _id_of(name: str, names: list[str]) -> int:
     if name not in names:
         raise DataError(f"the model has no label {name!r}; it has {', '.join(names[:20])}")
-    if names.index(name) not in candidates:
-        known = ", ".join(names[y] for y in candidates)
-        raise DataError(
-            f"the label {name!r} is not a candidate of the token: it is too unlikely; candidates are {known}"
-        )
     return names.index(name)
 
 
@@ -152,7 +151,7 @@ def _contributions(
 
 def _node_score(lattice: Lattice, token: int, label: int) -> float:
     a = int(lattice.offsets[token])
-    return float(lattice.scores[a + int(np.searchsorted(_candidates(lattice, token), label))])
+    return float(lattice.scores[a + int(np.searchsorted(_ids(lattice, token), label))])
 
 
 def _edge_scores(lattice: Lattice, path: list[int]) -> Iterator[float]:

@@ -27,7 +27,7 @@ from corate.formats.writing import check_labels
 from corate.label_scores import FeatureWeight, LabelPair, extremes
 from corate.model.chain import ChainModel
 from corate.model.constraints import Constraints, limited
-from corate.model.explanation import Explanation, explain
+from corate.model.explanation import Explanation, candidates, explain
 from corate.model.inputs import Inputs, Sentence
 from corate.model.lattice import Lattice
 from corate.model.questions import Questions
@@ -295,7 +295,12 @@ class Tagger(Questions):
         ('Y', 'X', 0.0)
         """
         sentence = tokens if isinstance(tokens, ItemSequence) else list(listed(tokens, "a sentence", "tokens"))
-        return explain(self.model, self._inputs, sentence, self.lattice([sentence]), position, label, against)
+        lattice = self.lattice([sentence])
+        wanted = {name for name in (label, against) if name in self.labels} - set(candidates(lattice, position))
+        if wanted:
+            every = wanted.union(candidates(lattice, position))
+            lattice = self.lattice([sentence], constraints=Constraints(labels={position: every}))
+        return explain(self.model, self._inputs, sentence, lattice, position, label, against)
 
     # -- inspection ----------------------------------------------------------------------------------------------
 
