@@ -20,6 +20,7 @@ from corate.model.tagger import Tagger
 from corate.training import api
 from corate.training.chains import ChainTraining
 from corate.training.options import Polish, Standard
+from corate.training.pruning import without_rare
 from corate.training.start_from_counts import StartFromCounts
 from small_corpora import Labelled, chain_methods, corpus_of, for_method, random_sentences, words_of
 
@@ -431,7 +432,7 @@ def test_a_model_starts_from_the_base_that_training_looked_at(base: str, cutoff:
     run = ChainTraining(Polish(cutoff=cutoff), start)
     options: dict[str, Any] = {"training": False, "full": run.full, "cutoff": cutoff}
     expected = start.candidates(start.tokens, start.tables(), run.p.temper, **options)
-    model = api._without_rare(run.model(run._initial_vector()), start.totals, cutoff)
+    model = without_rare(run.model(run._initial_vector()), start.totals, cutoff)
     lattice = Tagger(start.vocabulary, model, {"method": "polish"}, columns=("word",)).lattice(corpus)
     np.testing.assert_array_equal(lattice.labels, expected.labels)
     # Models omit the part of a score that all labels of a token share.
@@ -451,7 +452,7 @@ def test_a_model_starts_from_the_base_that_training_looked_at(base: str, cutoff:
 def test_compaction_changes_no_label(way: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     small = trained(RARE, **way)
     monkeypatch.setattr(SparseRows, "compacted", lambda rows: rows)
-    monkeypatch.setattr(api, "_without_idle", lambda vocabulary, model: (vocabulary, model))
+    monkeypatch.setattr(api, "without_idle", lambda vocabulary, model: (vocabulary, model))
     whole = trained(RARE, **way)
     assert n_weights(small) < n_weights(whole)
     assert small.save(tmp_path / "small") < whole.save(tmp_path / "whole")
