@@ -291,3 +291,11 @@ def test_constraints_that_do_not_fit_are_refused(ner: corate.Tagger, given: dict
 def test_constraints_say_what_they_take(given: dict, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Constraints(**given)
+
+
+def test_marginals_do_not_depend_on_the_number_of_threads() -> None:
+    rows = [[(f"w{i % 7}", f"L{(i + j) % 3}") for i in range(j, j + 9)] for j in range(20)]
+    tagger = corate.train(corate.Corpus.from_sentences(rows))
+    texts = [[word for word, _ in row] for row in rows]
+    one, two = (tagger.lattice(texts, threads=threads).label_marginals() for threads in (1, 2))
+    assert one.tobytes() == two.tobytes()

@@ -190,7 +190,8 @@ def _output_layout(layout: Layout, to: Layout) -> Layout:
 def _check_asked(asked: Asked, layout: Layout, written: Layout) -> None:
     """Refuse options that the format has no place for."""
     if asked and Layout.conllu in (layout, written):
-        raise typer.BadParameter("labels of CoNLL-U are the best ones; omit this option", param_hint="--constrain")
+        given = asked.rows_only() or ("--constrain" if asked.scheme else "--only-sure")
+        raise typer.BadParameter("CoNLL-U is written with the best labels only; omit this option", param_hint=given)
     option = asked.rows_only()
     if option is not None and (
         written is not Layout.columns or layout not in (Layout.columns, Layout.text, Layout.raw)

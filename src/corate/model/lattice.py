@@ -136,7 +136,7 @@ class Lattice:
         return self._marginals(with_pairs=False)[:2]
 
     def _marginals(self, *, with_pairs: bool) -> tuple[F64, NDArray[np.float32], NDArray[np.float32]]:
-        if not self._limited and self.threads == 1:
+        if not self._limited:
             arrays = (self.sentences, self.offsets, self.labels, self.scores)
             return _native.forward_backward(*arrays, self.edges, self.extra, with_pairs)
         log_z, marginals, pairs = self._paths.marginals(with_pairs)
