@@ -87,9 +87,11 @@ def random_chain(seed: int, most_tokens: int = 5, limits: bool = True) -> Chain:
         (
             np.cumsum([0, *(len(t.edge) for t in tokens)]),
             np.array([g for t in tokens for g in t.edge], np.int32),
-            np.cumsum([0, *map(len, stored.values())]),
-            np.array([p for pairs in stored.values() for p in pairs], np.int32),
-            np.concatenate(list(weights.values())).astype(np.float32),
+            _native.EdgeFeatureWeights(
+                np.cumsum([0, *map(len, stored.values())]),
+                np.array([p for pairs in stored.values() for p in pairs], np.int32),
+                np.concatenate(list(weights.values())).astype(np.float32),
+            ),
         ),
         names,
     )

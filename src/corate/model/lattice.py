@@ -15,7 +15,7 @@ from corate.arguments import check_seed, check_whole
 from corate.corpus import Column
 from corate.errors import ConfigError, DataError, ModelError
 from corate.spans import Span, are_spans, detect, parse, spans
-from corate.types import F64, Ids
+from corate.types import F32, F64, Ids, Offsets
 
 __all__ = ["Entity", "Lattice", "Limits", "span_labels"]
 
@@ -67,7 +67,7 @@ class Lattice:
 
     ``sentences`` are (S + 1,) offsets of tokens, and ``offsets`` are (n + 1,) offsets of candidates. Each candidate has
     one of the ``labels``, ascending within a token, and one of the float32 log-``scores``. ``extra`` are the edge
-    features, if edges depend on the observation: offsets and ids by token, then label pairs and scores by feature.
+    features, if edges depend on the observation: offsets and ids by token, and the weights of features.
     ``names`` are the labels by id, and ``words`` the words of the tokens, if there are any. All answers are about the
     labellings within the ``limits``.
 
@@ -86,7 +86,7 @@ class Lattice:
     labels: NDArray[np.int32]
     scores: NDArray[np.float32]
     edges: _native.Edges
-    extra: _native.EdgeFeatureArrays | None = None
+    extra: _native.EdgeFeatures | None = None
     names: Sequence[str] = ()
     words: Column | None = None
     limits: Limits = field(default_factory=Limits)
@@ -102,11 +102,14 @@ class Lattice:
         limits = self.limits
         return any(part is not None for part in (limits.allowed, limits.forbidden, limits.blocks))
 
+    @property
+    def _arrays(self) -> tuple[Offsets, Offsets, Ids, F32, _native.Edges, _native.EdgeFeatures | None]:
+        return self.sentences, self.offsets, self.labels, self.scores, self.edges, self.extra
+
     @cached_property
     def _paths(self) -> _native.Paths:
-        arrays = (self.sentences, self.offsets, self.labels, self.scores, self.edges, self.extra)
         limits = self.limits
-        return _native.Paths(*arrays, limits.allowed, limits.forbidden, limits.blocks, self.threads)
+        return _native.Paths(*self._arrays, limits.allowed, limits.forbidden, limits.blocks, self.threads)
 
     @cached_property
     def _best_within_limits(self) -> tuple[Ids, F64]:
@@ -126,7 +129,7 @@ class Lattice:
     def best(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """The best label of each token (Viterbi), and the score of each sentence's best path."""
         if not self._limited:
-            return _native.viterbi(self.sentences, self.offsets, self.labels, self.scores, self.edges, self.extra)
+            return _native.viterbi(*self._arrays, self.threads)
         labels, totals = self._best_within_limits
         self._check(totals)
         return labels, totals.astype(np.float32)
@@ -137,8 +140,7 @@ class Lattice:
 
     def _marginals(self, *, with_pairs: bool) -> tuple[F64, NDArray[np.float32], NDArray[np.float32]]:
         if not self._limited:
-            arrays = (self.sentences, self.offsets, self.labels, self.scores)
-            return _native.forward_backward(*arrays, self.edges, self.extra, with_pairs)
+            return _native.forward_backward(*self._arrays, with_pairs, self.threads)
         log_z, marginals, pairs = self._paths.marginals(with_pairs)
         self._check(log_z)
         return log_z, marginals.astype(np.float32), pairs.astype(np.float32)
@@ -190,14 +192,8 @@ class Lattice:
 
     def nbest(self, n: int) -> list[list[tuple[list[str], float]]]:
         """The ``n`` best labellings of each sentence with their probabilities, best first; fewer if there are fewer."""
-        offsets, flat, scores, log_z = self._paths.n_best(check_whole("n", n, 1))
+        found, log_z = self._paths.n_best(check_whole("n", n, 1), list(self.names))
         self._check(log_z)
-        probabilities = np.exp(scores - np.repeat(log_z, np.diff(offsets))).tolist()
-        names, found, at = [self.names[y] for y in flat.tolist()], [], 0
-        for (a, b), length in zip(pairwise(offsets.tolist()), np.diff(self.sentences).tolist(), strict=True):
-            starts = range(at, at + (b - a) * length, length) if length else [at] * (b - a)
-            found.append([(names[i : i + length], p) for i, p in zip(starts, probabilities[a:b], strict=True)])
-            at += (b - a) * length
         return found
 
     def confidence(self) -> list[float]:
@@ -303,12 +299,7 @@ class Lattice:
         """The score that the edge features of a token add to an edge."""
         if self.extra is None:
             return 0.0
-        offsets, ids, rows, pairs, scores = self.extra
+        offsets, ids, weights = self.extra
         pair = previous * (self.edges.n_labels + 1) + label
-        total = 0.0
-        for feature in ids[offsets[token] : offsets[token + 1]].tolist():
-            a, b = int(rows[feature]), int(rows[feature + 1])
-            at = a + int(np.searchsorted(pairs[a:b], pair))
-            if at < b and pairs[at] == pair:
-                total += float(scores[at])
-        return total
+        known = (feature for feature in ids[offsets[token] : offsets[token + 1]].tolist() if feature >= 0)
+        return sum(weights.at(feature, pair) for feature in known)

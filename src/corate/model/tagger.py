@@ -73,6 +73,11 @@ class Tagger(Questions):
         return self.model.edges.native()
 
     @cached_property
+    def _edge_features(self) -> _native.EdgeFeatureWeights | None:
+        weights = self.model.edge_weights
+        return _native.EdgeFeatureWeights(*weights.arrays()) if len(weights) else None
+
+    @cached_property
     def labels(self) -> list[str]:
         """The labels, in the order of their ids."""
         return self.model.labels.to_list()
@@ -270,11 +275,11 @@ class Tagger(Questions):
         """
         given, words = self._inputs.with_words(sentences, self.record.get("word"))
         columns, tokens, ready = self._inputs.batch(given)
-        weights, threads = self.model.edge_weights, check_threads(threads)
+        threads = check_threads(threads)
 
         def build(more: Csr | None = None) -> Lattice:
             offsets, labels, scores, places, ids = self._engine.lattice(columns, tokens, ready, threads, more)
-            extra = (places, ids, *weights.arrays()) if len(weights) else None
+            extra = None if self._edge_features is None else (places, ids, self._edge_features)
             return Lattice(tokens, offsets, labels, scores, self._edges, extra, self.labels, words, threads=threads)
 
         if constraints is None:

@@ -24,6 +24,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from corate import _native
 from corate.corpus import Column, Corpus
 from corate.errors import ConfigError, DataError
 from corate.evaluation.calibration import correct_spans
@@ -176,7 +177,7 @@ def _at_temperature(tagger: Tagger, lattice: Lattice, temperature: float) -> Lat
     """The lattice of the same sentences for the model with another temperature."""
     extra = lattice.extra
     if extra is not None:
-        *places, scores = extra
-        extra = (*places, scores / np.float32(temperature))
+        weights = tagger.model.edge_weights.scaled(1 / temperature)
+        extra = (*extra[:2], _native.EdgeFeatureWeights(*weights.arrays()))
     edges = tagger.model.edges.scaled(1 / temperature).native()
     return replace(lattice, scores=lattice.scores / np.float32(temperature), edges=edges, extra=extra)
