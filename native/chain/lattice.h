@@ -57,12 +57,26 @@ struct EdgeFeatures {
 
     bool any(int64_t token) const { return offsets != nullptr && offsets[token] < offsets[token + 1]; }
 
+    // block(y, y') += score of (y, y') for all K labels, for the pairs stored from a to b.
+    void add_all(int64_t a, int64_t b, int32_t K, float* block) const {
+        int32_t y = 0, base = 0;  // base = y (K + 1)
+        for (int64_t at = a; at < b; ++at) {
+            for (; row_pairs[at] > base + K; base += K + 1) ++y;
+            const int32_t z = row_pairs[at] - base;
+            if (y < K && z < K) block[y * K + z] += row_scores[at];
+        }
+    }
+
     // block(k, l) += score of (from[k], to[l]); both lists are ascending.
     void add(int64_t token, const LabelPairs& pairs, const int32_t* from, size_t m, const int32_t* to, size_t n,
              float* block) const {
         for (int64_t i = offsets[token]; i < offsets[token + 1]; ++i) {
             if (ids[i] < 0) continue;
             const int64_t a = row_offsets[ids[i]], b = row_offsets[ids[i] + 1];
+            if (m == pairs.boundary() && n == m && from[0] == 0) {  // all labels: each stored pair has its place
+                add_all(a, b, static_cast<int32_t>(n), block);
+                continue;
+            }
             for (size_t k = 0; k < m; ++k) {
                 const auto base = static_cast<int32_t>(pairs.row(static_cast<size_t>(from[k])));
                 const auto last = base + static_cast<int32_t>(pairs.boundary());
