@@ -2,17 +2,17 @@
 
     P_T(y | x) = exp(score(y | x) / T) / sum_y' exp(score(y' | x) / T)
 
-The best labelling does not depend on T. If labels are spans, T minimises the log-loss of the predicted spans of
-held-out text:
+The best labelling does not depend on T. If labels are spans, T minimises the Brier score of the predictions that matter
+on held-out text: of the predicted spans and, with the same weight, of the labels of their tokens:
 
-    - sum_right log P_T(span) - sum_wrong log(1 - P_T(span))
+    mean over predictions of (P_T(prediction) - correct)^2,  where correct is 1 or 0
 
 Else it minimises the negative log-likelihood of the labels of held-out tokens, by their marginal probabilities. The
 scores that a model stores are divided by T, so its file needs no new part.
 
-Why spans? One temperature does not fit tokens and spans alike. On Dutch names (CoNLL 2002, testa), the labels of all
-tokens want T = 1.28, which makes the error of spans 4.8%; spans want 1.10, which makes it 1.6%. Either is better for
-tokens than no temperature.
+Why both? One temperature does not fit tokens and spans alike. On Dutch names (CoNLL 2002, a tenth of the training
+text), spans want T = 1.10, which makes the error of the labels of their tokens 2.4%; those want 1.20, which makes the
+error of spans 1.8%. The labels of all tokens want more, which would make that of spans 4.8%.
 """
 
 from __future__ import annotations
@@ -44,8 +44,6 @@ _HELD_OUT_SHARE = 0.1
 _LOWEST, _HIGHEST = 0.05, 20.0
 #: The search ends when the logarithm of the temperature is known to this precision.
 _PRECISION = 0.01
-#: Probabilities of spans are not known more precisely than this.
-_LEAST = 1e-5
 
 
 def check_calibrates(method: str) -> None:
@@ -130,7 +128,7 @@ def _token_losses(
 def _span_losses(
     tagger: Tagger, held_out: Corpus, lattice: Lattice, unknown: str | None
 ) -> Callable[[Lattice], float] | None:
-    """The negative log-likelihood of predicted spans being right or wrong; None if there are no spans.
+    """The Brier score of predicted spans, plus that of the labels of their tokens; None without spans.
 
     Sentences with unknown labels are left out.
     """
@@ -147,9 +145,14 @@ def _span_losses(
     if not len(right):
         return None
 
+    inside = np.array([name != "O" for name in tagger.labels])[best] & np.repeat(clear, np.diff(held_out.offsets))
+    owner = np.repeat(np.arange(len(best)), np.diff(lattice.offsets))
+    chosen = np.flatnonzero((lattice.labels == best[owner]) & inside[owner])
+    correct = np.isin(chosen, _gold_candidates(tagger, held_out, lattice, unknown))
+
     def losses(at: Lattice) -> float:
         p = np.array([p for own in at.span_probabilities(wanted) for p in own])
-        return -float(np.log(np.maximum(np.where(right, p, 1 - p), _LEAST)).sum())
+        return float(np.mean((p - right) ** 2) + np.mean((at.marginals()[1][chosen] - correct) ** 2))
 
     return losses
 
