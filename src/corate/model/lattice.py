@@ -25,6 +25,7 @@ class Entity:
     """A span of the best labelling: its type, its tokens ``start`` to ``stop`` (exclusive) and their text.
 
     ``probability`` is the share of all labellings, weighted by their probability, in which this span stands there.
+    If raw text was given, ``start_char`` and ``stop_char`` are its characters: ``text == raw[start_char:stop_char]``.
     """
 
     type: str
@@ -32,6 +33,8 @@ class Entity:
     stop: int
     text: str
     probability: float
+    start_char: int | None = None
+    stop_char: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
