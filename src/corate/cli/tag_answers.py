@@ -219,14 +219,14 @@ def _tagged(
                 if label != FREE and label not in tagger.labels:
                     some = ", ".join(tagger.labels[:10]) + ", ..." * (len(tagger.labels) > 10)
                     raise DataError(
-                        f"line {number}: the model has no label {label!r}; write one of {some} in the column of --fixed, "
+                        f"line {number}: the model has no label {label!r}; write one of {some} for --fixed, "
                         f"or {FREE} where the model decides"
                     )
             number += 1
         tokens.append([dict(zip(names, (row[i] for i in needed), strict=True)) for row in cells])
         if fixed is not None:
-            labels = enumerate(_fixed_label(row, fixed) for row in cells)
-            each.append(replace(shared, labels={i: label for i, label in labels if label != FREE}))
+            given = {i: _fixed_label(row, fixed) for i, row in enumerate(cells)}
+            each.append(replace(shared, labels={i: label for i, label in given.items() if label != FREE}))
     lattice = tagger.lattice(tokens, threads=threads, constraints=asked.constraints() if fixed is None else each)
     of = _Marginals(lattice) if asked.scores or asked.only_sure is not None else None
 
