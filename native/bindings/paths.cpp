@@ -5,6 +5,7 @@
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
 #include "bindings/checked_lattice.h"
+#include "decoding/one_block.h"
 #include "decoding/path_queries.h"
 
 namespace {
@@ -42,15 +43,17 @@ struct Paths {
         if (!blocks) return;
         limits.blocks = spans_of(*blocks, edges);
         for (int32_t y = 0; y < edges.n_labels; ++y) limits.n_blocks = std::max(limits.n_blocks, limits.blocks.group[y] + 1);
-        if (limits.n_blocks > PathLimits::kMostBlocks) throw nb::value_error("too many blocks");
     }
 
+    // Whether a graph cannot keep all groups to one block.
+    bool many_blocks() const { return limits.n_blocks > PathLimits::kMostBlocks; }
     size_t length(size_t s) const { return static_cast<size_t>(lattice.sentences[s + 1] - lattice.sentences[s]); }
     int64_t candidate(size_t s) const { return lattice.offsets[static_cast<size_t>(lattice.sentences[s])]; }
 
     // Calls use(s, graph) for each sentence, on several threads and without the GIL.
     template <typename Use>
     void each(Use use) const {
+        if (many_blocks()) throw nb::value_error("too many blocks");
         lattice.in_ranges(threads, [&](size_t first, size_t last) {
             PathGraph graph;
             for (size_t s = first; s < last; ++s) {
@@ -75,12 +78,19 @@ struct Paths {
 nb::tuple best(const Paths& paths) {
     std::vector<int32_t> labels(paths.lattice.offsets.size() - 1, -1);
     std::vector<double> scores(paths.lattice.size(), -INFINITY);
-    paths.each([&](size_t s, const PathGraph& graph) {
-        if (!graph.has_path()) return;
-        const BestPaths found(graph);
-        scores[s] = found.score(0);
-        found.labels(0, labels.data() + paths.lattice.sentences[s]);
-    });
+    const auto own = [&](size_t s) { return labels.data() + paths.lattice.sentences[s]; };
+    if (paths.many_blocks())
+        paths.lattice.in_ranges(paths.threads, [&](size_t first, size_t last) {
+            OneBlockDecoder decoder(paths.edges, paths.limits);
+            for (size_t s = first; s < last; ++s) scores[s] = decoder.best(paths.lattice.sentence(s), own(s));
+        });
+    else
+        paths.each([&](size_t s, const PathGraph& graph) {
+            if (!graph.has_path()) return;
+            const BestPaths found(graph);
+            scores[s] = found.score(0);
+            found.labels(0, own(s));
+        });
     return to_tuple(std::move(labels), std::move(scores));
 }
 
@@ -188,7 +198,8 @@ void bind_paths(nb::module_& m) {
             nb::arg("sentences"), nb::arg("offsets"), nb::arg("labels"), nb::arg("scores"), nb::arg("edges"),
             nb::arg("extra").none(), nb::arg("allowed").none(), nb::arg("forbidden").none(), nb::arg("blocks").none(),
             nb::arg("threads"), nb::keep_alive<1, 6>())
-        .def("best", &best, "The best label of each token and the score of each sentence; -1 and -inf without a path.")
+        .def("best", &best,
+             "The best label of each token and the score of each sentence; -inf without a path, NaN if the search gave up.")
         .def("n_best", &n_best, nb::arg("n"), nb::arg("names"),
              "The best labellings of each sentence with their probabilities, and log Z of each sentence.")
         .def("sums", &sums, "log Z of each sentence and the entropy of its labellings.")

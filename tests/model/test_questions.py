@@ -281,7 +281,6 @@ def test_words_have_their_labels_and_sentences_their_own_constraints(ner: corate
         ({"forbidden": [("O", "X")]}, "forbidden: the model has no label 'X'"),
         ({"one_block": "ZIP"}, "one_block: the model has no label 'ZIP'"),
         ({"one_block": ["LOC", "B-LOC"]}, "twice"),
-        ({"one_block": list("abcdefg")}, "6 labels at most"),
         ({"first": "X"}, "first: the model has no label 'X'"),
         ({"scheme": "IOBES"}, "no label of the model ends a span, so its labels are not in IOBES"),
         ({"scheme": "BMEWO"}, "label 'I-...' is not in BMEWO"),

@@ -127,12 +127,12 @@ def _with_limits(rng: np.random.Generator, chain: Chain) -> Chain:
         around = itertools.pairwise([size, *path, size]) if path else ()
         if forbidden is not None and any(forbidden[y * (size + 1) + z] for y, z in around):
             return False
-        return all(_n_blocks(labels, name) <= 1 for name in chosen)
+        return all(n_blocks(labels, name) <= 1 for name in chosen)
 
     return Chain(whole, {path: score for path, score in chain.every.items() if fits(path)})
 
 
-def _n_blocks(labels: Sequence[str], name: str) -> int:
+def n_blocks(labels: Sequence[str], name: str) -> int:
     if any(span.type == name for span in spans(labels)):
         return sum(span.type == name for span in spans(labels))
     return sum(label == name for label, _ in itertools.groupby(labels))

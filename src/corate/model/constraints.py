@@ -22,8 +22,6 @@ __all__ = ["Constraints", "limited"]
 
 #: The boundaries of a sentence in forbidden transitions, as in `Tagger.rates`.
 START, END = "<s>", "</s>"
-#: The native graph has a bit for each block.
-MOST_BLOCKS = 6
 
 Names = str | Iterable[str]
 
@@ -44,7 +42,7 @@ class Constraints:
         scheme of the model's labels.
     ``one_block``
         Labels, or types of spans, of which a sentence has at most one block: neighbouring tokens with the same label,
-        or one span. At most 6 of them.
+        or one span. With more than 6 of them, only the best labels can be asked for.
     ``first``, ``last``
         The labels that the first token and the last token can have.
 
@@ -314,8 +312,6 @@ def _blocks(constraints: Constraints, names: Sequence[str]) -> _native.SpanLabel
     wanted = sorted(_names("one_block", constraints.one_block))
     if not wanted:
         return None
-    if len(wanted) > MOST_BLOCKS:
-        raise ConfigError(f"one_block can name {MOST_BLOCKS} labels at most, not {len(wanted)}", option="one_block")
     types, (type_of, opens, closes) = span_labels(names)
     group: Ids = np.full(len(names), -1, np.int32)
     for number, name in enumerate(wanted):

@@ -19,6 +19,9 @@ from corate.types import F32, F64, Ids, Offsets
 
 __all__ = ["Entity", "Lattice", "Limits", "span_labels"]
 
+#: The native graph of labellings keeps at most this many groups of labels to one block.
+MOST_BLOCKS = 6
+
 
 @dataclass(frozen=True)
 class Entity:
@@ -114,9 +117,27 @@ class Lattice:
         limits = self.limits
         return _native.Paths(*self._arrays, limits.allowed, limits.forbidden, limits.blocks, self.threads)
 
+    @property
+    def _summed_paths(self) -> _native.Paths:
+        """The paths for questions that need sums over labellings."""
+        blocks = 0 if self.limits.blocks is None else int(self.limits.blocks[0].max()) + 1
+        if blocks > MOST_BLOCKS:
+            raise ConfigError(
+                f"one_block: with {blocks} labels only the best labels can be asked for; for probabilities, samples "
+                f"and n-best labellings, name {MOST_BLOCKS} at most",
+                option="one_block",
+            )
+        return self._paths
+
     @cached_property
     def _best_within_limits(self) -> tuple[Ids, F64]:
-        return self._paths.best()
+        labels, totals = self._paths.best()
+        if np.isnan(totals).any():
+            raise DataError(
+                f"one_block: no labelling was found for sentence {int(np.isnan(totals).argmax())}, as too many labels "
+                f"are repeated; name fewer of them"
+            )
+        return labels, totals
 
     def without_labelling(self) -> NDArray[np.int64]:
         """The sentences that have no labelling within the limits."""
@@ -144,7 +165,7 @@ class Lattice:
     def _marginals(self, *, with_pairs: bool) -> tuple[F64, NDArray[np.float32], NDArray[np.float32]]:
         if not self._limited:
             return _native.forward_backward(*self._arrays, with_pairs, self.threads)
-        log_z, marginals, pairs = self._paths.marginals(with_pairs)
+        log_z, marginals, pairs = self._summed_paths.marginals(with_pairs)
         self._check(log_z)
         return log_z, marginals.astype(np.float32), pairs.astype(np.float32)
 
@@ -195,7 +216,7 @@ class Lattice:
 
     def nbest(self, n: int) -> list[list[tuple[list[str], float]]]:
         """The ``n`` best labellings of each sentence with their probabilities, best first; fewer if there are fewer."""
-        found, log_z = self._paths.n_best(check_whole("n", n, 1), list(self.names))
+        found, log_z = self._summed_paths.n_best(check_whole("n", n, 1), list(self.names))
         self._check(log_z)
         return found
 
@@ -205,14 +226,14 @@ class Lattice:
 
     def entropy(self) -> list[float]:
         """The entropy of the labellings of each sentence, in nats: 0 if only one labelling is possible."""
-        log_z, entropy = self._paths.sums()
+        log_z, entropy = self._summed_paths.sums()
         self._check(log_z)
         return [float(value) for value in entropy]
 
     def sample(self, n: int, seed: int = 0) -> list[list[list[str]]]:
         """``n`` labellings of each sentence, drawn at random from their distribution. A seed always gives the same."""
         n = check_whole("n", n, 1)
-        flat = self._paths.sample(n, check_seed(seed))
+        flat = self._summed_paths.sample(n, check_seed(seed))
         if len(flat) and flat.min() < 0:
             self._check(self._best_within_limits[1])
         names, found, at = [self.names[y] for y in flat.tolist()], [], 0
@@ -258,7 +279,7 @@ class Lattice:
         """
         types, labels = span_labels(self.names)
         every = [span for own in wanted for span in own]
-        found = self._paths.span_probabilities(
+        found = self._summed_paths.span_probabilities(
             np.cumsum([0, *map(len, wanted)], dtype=np.int64),
             np.array([span.start for span in every], np.int64),
             np.array([span.stop for span in every], np.int64),
