@@ -42,6 +42,8 @@ __all__ = ["calibrated", "check_calibrates", "fit_temperature", "with_temperatur
 _HELD_OUT_SHARE = 0.1
 #: Temperatures are searched between these two.
 _LOWEST, _HIGHEST = 0.05, 20.0
+#: At so many temperatures first, as there may be several minima, and then around the best of them.
+_GRID = 13
 #: The search ends when the logarithm of the temperature is known to this precision.
 _PRECISION = 0.01
 
@@ -101,7 +103,9 @@ def fit_temperature(tagger: Tagger, held_out: Corpus, unknown: str | None = None
     def loss(log_t: float) -> float:
         return losses(_at_temperature(tagger, lattice, float(np.exp(log_t))))
 
-    low, high = np.log(_LOWEST), np.log(_HIGHEST)
+    grid = np.linspace(np.log(_LOWEST), np.log(_HIGHEST), _GRID)
+    best = int(np.argmin([loss(x) for x in grid]))
+    low, high = grid[max(0, best - 1)], grid[min(_GRID - 1, best + 1)]
     ratio = (np.sqrt(5) - 1) / 2  # golden section: each step needs one new value
     inner = [high - ratio * (high - low), low + ratio * (high - low)]
     values = [loss(x) for x in inner]
