@@ -196,7 +196,7 @@ def heat_map(title: str, rows: Sequence[str], columns: Sequence[str], logs: NDAr
     """``logs[i, j]`` is the logarithm of the rate of ``rows[i]`` with ``columns[j]``. Each cell has a tooltip."""
     texts = _Texts()
     with _figure(_CELL * len(columns), _CELL * len(rows)) as (figure, axes):
-        cells = axes.pcolormesh(logs, gid="cells", clip_on=False)
+        cells = axes.pcolormesh([[0] * len(columns)] * len(rows), gid="cells", clip_on=False)
         cells.set_array(None)
         cells.set_facecolor(["#{:02x}{:02x}{:02x}".format(*colour(log)) for log in logs.ravel().tolist()])
         axes.set(xlim=(0, len(columns)), ylim=(len(rows), 0))
