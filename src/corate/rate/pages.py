@@ -42,7 +42,8 @@ def derivation_html(derivation: Derivation, notes: Sequence[str] = ()) -> str:
     >>> page.startswith("<!DOCTYPE html>"), "<math" in page
     (True, True)
     """
-    return render("derivation.html", title=visible(str(derivation.start)), lines=_lines(derivation), notes=notes)
+    title = visible(str(derivation.start))
+    return render("derivation.html", style="derivation.css", title=title, lines=_lines(derivation), notes=notes)
 
 
 def derivation_table(derivation: Derivation) -> str:
