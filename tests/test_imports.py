@@ -15,7 +15,7 @@ SOURCE = Path(corate.__file__).parent
 #: other. docs/architecture.md shows the same order.
 ORDER = [
     {"types", "errors"},
-    {"arguments", "progress", "ragged", "spans", "tokenizer"},
+    {"arguments", "pages", "progress", "ragged", "spans", "tokenizer"},
     {"io"},
     {"strings"},
     {"attributes"},
@@ -37,8 +37,8 @@ ORDER = [
 ]
 #: `Tagger.update` is a thin call of training.
 ALLOWED = {("model.tagger", "training.api")}
-#: The algebra stands on its own but for arrays, errors, and a corpus to count.
-ALGEBRA = {"types", "errors", "strings", "attributes", "corpus", "label_scores", "counting"}
+#: The algebra stands on its own but for arrays, errors, pages, and a corpus to count.
+ALGEBRA = {"types", "errors", "pages", "strings", "attributes", "corpus", "label_scores", "counting"}
 
 
 def imports(path: Path, *, lazy: bool) -> set[str]:

@@ -13,6 +13,7 @@ from corate.errors import DataError
 from corate.model.constraints import Constraints
 from corate.model.inputs import Sentence
 from corate.model.lattice import Entity, Lattice
+from corate.model.notebook import LabelledText, labelled_text
 from corate.tokenizer import Tokenizer, place_tokens, tokenize
 
 __all__ = ["Questions"]
@@ -112,6 +113,18 @@ class Questions:
             first, last = placed[entity.start].start, placed[entity.stop - 1].stop
             found.append(replace(entity, text=tokens[first:last], start_char=first, stop_char=last))
         return found
+
+    def show(self, tokens: Sentence, *, constraints: Constraints | None = None) -> LabelledText:
+        """The sentence with its entities and their probabilities, in colour in a notebook.
+
+        If the labels of the model mark no spans, each token has its label.
+
+        >>> import corate
+        >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("c", "Z"), ("b", "Y")]]))
+        >>> tagger.show(["a", "b"])
+        [a: X ...%] [b: Y ...%]
+        """
+        return labelled_text(self.lattice([tokens], constraints=constraints))
 
     def confidence(self, tokens: Sentence, *, constraints: Constraints | None = None) -> float:
         """The probability of the best labels of the sentence, all together."""
