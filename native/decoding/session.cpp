@@ -12,7 +12,7 @@ constexpr size_t kMostMixed = 4'000'000;  // labels in the rows that are kept of
 
 }  // namespace
 
-Session::Session(const Engine& engine) : engine_(engine), lexicon_(engine.map()) {
+Session::Session(const Engine& engine) : engine_(engine), lexicon_(engine.map()), sums_(engine) {
     iota_.resize(engine.all_labels() ? engine.n_labels() : 0);
     std::iota(iota_.begin(), iota_.end(), 0);
 }
@@ -33,9 +33,10 @@ void Session::build(const int32_t* const* columns, int64_t n, bool keep_scores, 
         }
         const size_t width = labels.size() - at;
         offsets.push_back(static_cast<int64_t>(labels.size()));
+        float* score = scores.data() + at;
+        sums_.add(lexicon_, columns, i, n, score, edge_ids);
         if (engine_.has_edge_features()) list_edge_features(columns, i, n, ready, token);
         if (width == 1 && !keep_scores) continue;
-        float* score = scores.data() + at;
         const int32_t* own = labels.data() + at;
         const LabelParts& parts = engine_.parts();
         if (parts.empty()) {
@@ -44,9 +45,9 @@ void Session::build(const int32_t* const* columns, int64_t n, bool keep_scores, 
         }
         columns_.clear();
         parts.add_columns(own, width, columns_);
-        sums_.assign(columns_.size(), 0.0f);
-        add_features(columns, i, n, ready, token, columns_.data(), columns_.size(), sums_.data());
-        parts.fold(columns_.data(), columns_.size(), width, sums_.data(), score);
+        column_scores_.assign(columns_.size(), 0.0f);
+        add_features(columns, i, n, ready, token, columns_.data(), columns_.size(), column_scores_.data());
+        parts.fold(columns_.data(), columns_.size(), width, column_scores_.data(), score);
     }
 }
 
@@ -59,8 +60,7 @@ void Session::add_features(const int32_t* const* columns, int64_t i, int64_t n, 
         found_.push_back({feature, value});
         prefetch(linear.offsets.data() + feature);
     };
-    for (size_t t = 0; t < engine_.map().n_templates(); ++t) {
-        if (!engine_.active(t)) continue;
+    for (const size_t t : sums_.others()) {
         const int32_t f = lexicon_.feature(t, columns, i, n);
         if (f >= 0 && engine_.base(t) + f < engine_.base(t + 1)) use(engine_.base(t) + f, 1.0f);
     }
@@ -86,8 +86,7 @@ float Session::decode(int64_t n, int32_t* best) {
 
 void Session::list_edge_features(const int32_t* const* columns, int64_t i, int64_t n, const Attributes* ready, int64_t token) {
     const SparseRows& rows = engine_.edge_weights();
-    for (size_t t = 0; t < engine_.map().n_templates(); ++t) {
-        if (!engine_.edge_active(t)) continue;
+    for (const size_t t : sums_.edge_others()) {
         const int32_t f = lexicon_.feature(t, columns, i, n);
         if (f >= 0 && !rows.empty(engine_.base(t) + f)) edge_ids.push_back(static_cast<int32_t>(engine_.base(t) + f));
     }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "decoding/engine.h"
+#include "decoding/string_sums.h"
 #include "features/listing.h"
 
 // The state of one thread: the strings seen so far, and the lattice of the current sentence.
@@ -50,6 +51,7 @@ class Session {
 
     const Engine& engine_;
     Lexicon lexicon_;
+    StringSums sums_;
     Viterbi viterbi_;
     std::vector<int32_t> iota_;
     std::vector<std::pair<int64_t, float>> found_;  // the features of a token with their values
@@ -59,5 +61,5 @@ class Session {
     std::vector<double> p_;
     // The columns of a token and their scores, if labels have parts.
     std::vector<int32_t> columns_;
-    std::vector<float> sums_;
+    std::vector<float> column_scores_;
 };

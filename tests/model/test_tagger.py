@@ -411,3 +411,17 @@ def test_a_rung_of_another_column_is_refused(taggers: dict[str, Tagger]) -> None
     rungs = (*tagger.model.rungs[:-1], other)
     with pytest.raises(ModelError, match="rungs"):
         Tagger(tagger.vocabulary, replace(tagger.model, rungs=rungs), tagger.record)
+
+
+def test_scores_do_not_depend_on_the_sentences_before() -> None:
+    """Sums of weights are kept for strings, and dropped when there are too many of them."""
+    labels = [f"L{k}" for k in range(60)]
+    rows = [[(f"w{k % 90}", labels[k % 60]), (f"v{k}", labels[k * 7 % 60])] for k in range(120)]
+    features = ["word[0]", "suffix(word[0], 1)", "suffix(word[0], 2)|word[0]", "word[-1]", "word[1]|word[0]", "word[2]"]
+    tagger = corate.train(corpus_of(rows), "standard", features=features, iterations=5, all_labels=True)
+    sentences = [[f"w{k}", f"x{k + 1}", f"w{k % 90}"] for k in range(30_000)]
+    whole = tagger.lattice(sentences)
+    for first in (0, 100, 29_900):
+        part = tagger.lattice(sentences[first : first + 100])
+        assert np.array_equal(part.scores, whole.scores[first * 180 : (first + 100) * 180])
+    assert tagger.tag(sentences[29_999]) == whole.tag()[29_999]
