@@ -88,37 +88,56 @@ def constraint_rows(table: Table, data: Path, method: str, rounds: int) -> None:
         table.add(Row(f"ned testb, `{method}`, {name}, F1", span_f1(gold, labels), "%", note=note))
 
 
-def marginal_rows(table: Table, data: Path, rounds: int) -> None:
-    """All marginals from one model file."""
+def crfsuite_marginals(
+    data: Path, features: str
+) -> tuple[Path, Callable[[Sequence[peers.Attributes]], list[list[float]]]]:
+    """A model of python-crfsuite for ned, and the function that gives its marginals of all labels at all tokens."""
     import pycrfsuite
 
-    import corate
-
-    model = data / "models" / "ned.crfsuite"
+    model = data / "models" / f"ned-{features}.crfsuite"
     if not model.is_file():
-        peers.train(data / "ned.train", model, "simple", "ap", 10)
-    features = [peers.FEATURES["simple"](sentence) for sentence in corpora.load(data / "ned.testb")]
-    ours, theirs = corate.load(model), pycrfsuite.Tagger()
-    theirs.open(str(model))
-    labels = ours.labels
+        model.parent.mkdir(exist_ok=True)
+        peers.train(data / "ned.train", model, features, "ap", 10)
+    tagger = pycrfsuite.Tagger()
+    tagger.open(str(model))
+    labels = tagger.labels()
 
-    def all_of_theirs() -> list[list[float]]:
+    def marginals(sentences: Sequence[peers.Attributes]) -> list[list[float]]:
         found = []
-        for sentence in features:
-            theirs.set(sentence)
-            found += [[theirs.marginal(label, t) for label in labels] for t in range(len(sentence))]
+        for sentence in sentences:
+            tagger.set(sentence)
+            found += [[tagger.marginal(label, t) for label in labels] for t in range(len(sentence))]
         return found
 
-    def all_of_ours() -> np.ndarray:
-        return ours.lattice(features).label_marginals()
+    return model, marginals
 
-    mine, other = seconds(all_of_ours, all_of_theirs, rounds=rounds)
-    worst = float(np.abs(all_of_ours() - np.array(all_of_theirs())).max())
-    note = f"{sum(map(len, features))} tokens, {len(labels)} labels; largest difference {worst:.1e}"
-    row = Row(
-        "ned, marginals of all labels", mine, "s", peer=other, peer_name="python-crfsuite", note=note, command=COMMAND
+
+def marginal_rows(table: Table, data: Path, rounds: int) -> None:
+    """All marginals: from one model file and the same features, and from words with models of the same features."""
+    import corate
+
+    test = corpora.load(data / "ned.testb")
+    features = [peers.FEATURES["simple"](sentence) for sentence in test]
+    model, theirs = crfsuite_marginals(data, "simple")
+    ours = corate.load(model)
+    mine, other = seconds(lambda: ours.lattice(features).label_marginals(), lambda: theirs(features), rounds=rounds)
+    worst = float(np.abs(ours.lattice(features).label_marginals() - np.array(theirs(features))).max())
+    about = f"{sum(map(len, features))} tokens, {len(ours.labels)} labels"
+    shared = {"peer_name": "python-crfsuite", "command": COMMAND}
+    note = f"{about}; largest difference {worst:.1e}"
+    table.add(Row("ned, marginals of all labels, from features", mine, "s", peer=other, note=note, **shared))
+
+    _, theirs = crfsuite_marginals(data, "ner")
+    columns = corpora.COLUMNS["ned"]
+    tagger = corate.train(corate.read(data / "ned.train", columns=columns), features="ner")
+    rows = [[(word, pos) for word, pos, *_ in sentence] for sentence in test]
+    mine, other = seconds(
+        lambda: tagger.lattice(rows).label_marginals(),
+        lambda: theirs([peers.ner(sentence) for sentence in test]),
+        rounds=rounds,
     )
-    table.add(row)
+    note = f"{about}; its features are built in Python, ours by the preset `ner`"
+    table.add(Row("ned, marginals of all labels, from words", mine, "s", peer=other, note=note, **shared))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
