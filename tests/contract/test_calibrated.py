@@ -190,3 +190,14 @@ def test_models_normalised_at_every_position_are_refused() -> None:
 def test_one_sentence_is_not_enough() -> None:
     with pytest.raises(DataError, match="held_out="):
         corate.train(TRAINING[:1], calibrate=True, **for_method("polish"))
+
+
+def test_an_interruption_while_calibrating_loses_nothing() -> None:
+    def interrupt(event: corate.ProgressEvent) -> None:
+        if event.stage == "calibrating":
+            raise KeyboardInterrupt
+
+    with pytest.warns(UserWarning, match="interrupted, so the model is not calibrated"):
+        stopped = corate.train(TRAINING, calibrate=True, progress=interrupt)
+    assert "temperature" not in stopped.record
+    assert stopped.tag_all(TEST) == corate.train(TRAINING).tag_all(TEST)

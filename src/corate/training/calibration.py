@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -66,20 +67,40 @@ def calibrated(
     train_again: Callable[[Corpus, Method], Tagger],
     context: RunContext,
 ) -> Tagger:
-    """The tagger with a temperature, fitted on held-out text, or on a part of the corpus with another tagger."""
-    if tagger.record.get("interrupted"):
+    """The tagger with a temperature, fitted on held-out text, or on a part of the corpus with another tagger.
+
+    If that is interrupted, the tagger stays as it is.
+    """
+    temperature = None
+    if not tagger.record.get("interrupted"):
+        with suppress(KeyboardInterrupt):
+            temperature = _measured_temperature(tagger, method, corpus, held_out, train_again, context)
+    if temperature is None:
         warnings.warn("training was interrupted, so the model is not calibrated", stacklevel=3)
         return tagger
-    measured = tagger
+    return with_temperature(tagger, temperature)
+
+
+def _measured_temperature(
+    tagger: Tagger,
+    method: Method,
+    corpus: Corpus,
+    held_out: Corpus | None,
+    train_again: Callable[[Corpus, Method], Tagger],
+    context: RunContext,
+) -> float | None:
+    """The temperature; None if training on a part of the corpus was interrupted."""
     if held_out is None:
         kept, left_out = _split(len(corpus), context.seed)
         if isinstance(method, FittedMethod):
             weights = method.sentence_weights
             weights = None if weights is None else np.asarray(weights, dtype=float)[kept].tolist()
             method = replace(method, checkpoint=None, sentence_weights=weights)
-        measured, held_out = train_again(corpus.take(kept), method), corpus.take(left_out)
+        tagger, held_out = train_again(corpus.take(kept), method), corpus.take(left_out)
+        if tagger.record.get("interrupted"):
+            return None
     context.progress(ProgressEvent("calibrating"))
-    return with_temperature(tagger, fit_temperature(measured, held_out, getattr(method, "unknown", None)))
+    return fit_temperature(tagger, held_out, getattr(method, "unknown", None))
 
 
 def with_temperature(tagger: Tagger, temperature: float) -> Tagger:
