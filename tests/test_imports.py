@@ -15,7 +15,7 @@ SOURCE = Path(corate.__file__).parent
 #: other. docs/architecture.md shows the same order.
 ORDER = [
     {"types", "errors"},
-    {"arguments", "progress", "ragged", "spans", "tokenizer"},
+    {"arguments", "pages", "progress", "ragged", "spans", "tokenizer"},
     {"io"},
     {"strings"},
     {"attributes"},
