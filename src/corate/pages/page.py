@@ -37,8 +37,8 @@ _NOT_JSON_SCRIPT = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 def render(template: str, /, *, data: Any = None, script: str | None = None, **values: Any) -> str:
     """A page from a file in ``templates``, which extends ``base.html``.
 
-    ``script`` names a file in ``static``, the only script that runs in the page. It finds ``data``, anything that JSON can
-    hold, in the element with the id ``data``. All ``values`` are escaped where the template writes them.
+    ``script`` names a file in ``static``, the only script that runs in the page. It finds ``data``, anything that JSON
+    can hold, in the element with the id ``data``. All ``values`` are escaped where the template writes them.
 
     >>> page = render("base.html", title="<b>", data=["</script>"])
     >>> "<title>&lt;b&gt;</title>" in page, "</script>" in page.partition('id="data">')[2].partition("]")[0]
