@@ -38,8 +38,10 @@ def open_page(browser: Any, tmp_path: Path) -> Iterator[Callable[..., OpenPage]]
     """A function that opens the text of a page. At the end of the test nothing may have happened in any page."""
     opened: list[OpenPage] = []
 
-    def open_(text: str, *, width: int = 1280, height: int = 800, scheme: str = "light", **options: Any) -> OpenPage:
-        path = tmp_path / f"page-{len(opened)}.html"
+    def open_(
+        text: str, *, width: int = 1280, height: int = 800, scheme: str = "light", suffix: str = ".html", **options: Any
+    ) -> OpenPage:
+        path = tmp_path / f"page-{len(opened)}{suffix}"
         path.write_text(text, encoding="utf-8", newline="")
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, offline=True, **options

@@ -34,11 +34,14 @@ _NOT_HTML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
 _NOT_JSON_SCRIPT = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
-def render(template: str, /, *, data: Any = None, script: str | None = None, **values: Any) -> str:
+def render(
+    template: str, /, *, data: Any = None, script: str | None = None, style: str | None = None, **values: Any
+) -> str:
     """A page from a file in ``templates``, which extends ``base.html``.
 
     ``script`` names a file in ``static``, the only script that runs in the page. It finds ``data``, anything that JSON
-    can hold, in the element with the id ``data``. All ``values`` are escaped where the template writes them.
+    can hold, in the element with the id ``data``. ``style`` names a style sheet there that only this page
+    has. All ``values`` are escaped where the template writes them.
 
     >>> page = render("base.html", title="<b>", data=["</script>"])
     >>> "<title>&lt;b&gt;</title>" in page, "</script>" in page.partition('id="data">')[2].partition("]")[0]
@@ -46,13 +49,13 @@ def render(template: str, /, *, data: Any = None, script: str | None = None, **v
     """
     from markupsafe import Markup
 
-    style = _static("colours.css") + _static("page.css")
+    look = _static("colours.css") + _static("page.css") + ("" if style is None else _static(style))
     code = "" if script is None else _static(script)
     policy = "; ".join(
         [
             "default-src 'none'",
             f"script-src {_hash(code)}" if code else "script-src 'none'",
-            f"style-src {_hash(style)}",
+            f"style-src {_hash(look)}",
             "base-uri 'none'",
             "form-action 'none'",
         ]
@@ -63,7 +66,7 @@ def render(template: str, /, *, data: Any = None, script: str | None = None, **v
         .render(
             **values,
             policy=policy,
-            style=Markup(style),
+            style=Markup(look),
             script=Markup(code),
             data=None if data is None else Markup(_json(data)),
         )
