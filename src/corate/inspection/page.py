@@ -18,7 +18,7 @@ from corate.evaluation.predictions import Predictions, predict
 from corate.evaluation.report import Confusion, Report, compare_labels
 from corate.inspection.colours import hues
 from corate.inspection.model_facts import description, feature_data, label_rates
-from corate.inspection.text_data import text_data
+from corate.inspection.text_data import label_names, text_data
 from corate.model.tagger import Tagger
 from corate.pages import charts
 from corate.pages.page import render
@@ -30,6 +30,7 @@ __all__ = ["inspect_page"]
 #: A confusion matrix with more labels than this is cut to those with most errors.
 _MATRIX_LABELS = 24
 _MOST_CONFUSED = 20
+_LABELS_LISTED = 60
 _PAIRS = 10
 #: A bin with fewer predictions is not drawn.
 _FEW = 10
@@ -107,7 +108,7 @@ def inspect_page(
         )
         values |= {"n_sentences": len(corpus), "n_tokens": corpus.n_tokens, "n_kept": min(sentences, len(corpus))}
     on_progress(ProgressEvent("writing the page"))
-    facts = description(tagger)
+    facts, names = description(tagger), label_names(tagger, corpus)
     return render(
         "inspect.html",
         data=data,
@@ -119,6 +120,9 @@ def inspect_page(
         size=None if size is None else file_size(size),
         facts=[row for row in facts if row[0] in _MAIN],
         more_facts=[row for row in facts if row[0] not in _MAIN],
+        labels=tagger.labels,
+        most_labels=_LABELS_LISTED,
+        hue=dict(zip(names, hues(names), strict=True)),
         explained=explained,
         **_rates(tagger),
         **values,
@@ -149,8 +153,7 @@ def _measured(tagger: Tagger, corpus: Corpus, found: Predictions) -> dict[str, A
     report = compare_labels(corpus, found.labels, tagger.words if len(tagger.words) else None)
     groups = calibration_of_predictions(corpus, found, samples=200)
     errors = span_errors(corpus, found.labels) if are_spans(tagger.labels) else None
-    names = tagger.labels + sorted(set(corpus.require_labels().strings.to_list()) - set(tagger.labels))
-    place = {name: y for y, name in enumerate(names)}
+    place = {name: y for y, name in enumerate(label_names(tagger, corpus))}
     return {
         "report": report,
         "summary": _summary(report),
@@ -168,7 +171,6 @@ def _measured(tagger: Tagger, corpus: Corpus, found: Predictions) -> dict[str, A
         "few": _FEW,
         "matrix": _matrix(report.confusion, place),
         "confused": [(g, place[g], p, place[p], n) for g, p, n in report.confusion.most_confused(_MOST_CONFUSED)],
-        "hue": dict(zip(names, hues(names), strict=True)),
     }
 
 

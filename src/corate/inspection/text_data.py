@@ -16,12 +16,18 @@ from corate.model.tagger import Tagger
 from corate.pages.page import visible
 from corate.progress import OnProgress, ProgressEvent
 
-__all__ = ["text_data"]
+__all__ = ["label_names", "text_data"]
 
 Int64 = NDArray[np.int64]
 
 #: About so many tokens are explained at a time, and so many terms of an explanation are shown.
 _AT_ONCE, _TERMS = 3000, 8
+
+
+def label_names(tagger: Tagger, corpus: Corpus | None) -> list[str]:
+    """The labels of a tagger, and after them the gold labels that it does not have. Ids in the page are into them."""
+    gold = [] if corpus is None or corpus.labels is None else corpus.labels.strings.to_list()
+    return tagger.labels + sorted(set(gold) - set(tagger.labels))
 
 
 def text_data(
@@ -42,7 +48,7 @@ def text_data(
     order = np.argsort(found.log_probabilities, kind="stable")[:sentences]
     kept = corpus.take(order)
     tokens = np.concatenate([np.zeros(0, np.int64), *(np.arange(*corpus.offsets[s : s + 2]) for s in order.tolist())])
-    names = tagger.labels + sorted(set(_gold_names(corpus)) - set(tagger.labels))
+    names = label_names(tagger, corpus)
     predicted = found.labels.ids[tokens]
     gold = None if corpus.labels is None else _ids(corpus.labels.take(tokens), names)
     words, word_ids = _words(kept)
@@ -60,10 +66,6 @@ def text_data(
         "probability": _rounded(found.probabilities[tokens], 3),
     }
     return {**data, "explanations": _explanations(tagger, kept, questions, names, on_progress)}
-
-
-def _gold_names(corpus: Corpus) -> list[str]:
-    return [] if corpus.labels is None else corpus.labels.strings.to_list()
 
 
 def _ids(column: Column, names: list[str]) -> Int64:
