@@ -15,8 +15,6 @@ from corate.cli.shared_options import Reading, with_reading_options
 from corate.cli.tag import Layout
 from corate.cli.terminal import ProgressBar, count, size
 from corate.errors import DataError
-from corate.formats import detection
-from corate.formats.columns import first_row, width_of
 from corate.io.atomic import check_writable, write_text
 from corate.io.streams import NamedBytes, bare_suffix, load, name_of
 
@@ -119,6 +117,8 @@ def _check_output(output: str, *inputs: str | None) -> None:
 
 def _read(file: str, tagger: Tagger, reading: Reading, format: str, labelled: bool) -> Corpus:
     """Read the text; without labels if it has none."""
+    from corate.formats import detection
+
     name, data = name_of(file), load(file, reading.encoding)
     if format == "auto":
         format = detection.by_suffix(bare_suffix(file)) or _detected(data, name, reading.comment, labelled)
@@ -134,6 +134,8 @@ def _read(file: str, tagger: Tagger, reading: Reading, format: str, labelled: bo
 
 def _detected(data: bytes, name: str, comment: str | None, labelled: bool) -> str:
     """The format of text that may have labels."""
+    from corate.formats import detection
+
     if labelled:
         with suppress(DataError):
             return detection.detect(data, name, comment=comment)
@@ -142,6 +144,8 @@ def _detected(data: bytes, name: str, comment: str | None, labelled: bool) -> st
 
 def _has_label_column(data: bytes, tagger: Tagger, reading: Reading) -> bool:
     """Whether column text has labels: not if it has the columns of the training text except the label."""
+    from corate.formats.columns import first_row, width_of
+
     names = reading.column_names()
     if names is not None:
         return "label" in names
