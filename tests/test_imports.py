@@ -37,8 +37,8 @@ ORDER = [
 ]
 #: `Tagger.update` is a thin call of training.
 ALLOWED = {("model.tagger", "training.api")}
-#: The algebra stands on its own but for arrays, errors, and a corpus to count.
-ALGEBRA = {"types", "errors", "strings", "attributes", "corpus", "label_scores", "counting"}
+#: The algebra stands on its own but for arrays, errors, pages, and a corpus to count.
+ALGEBRA = {"types", "errors", "pages", "strings", "attributes", "corpus", "label_scores", "counting"}
 
 
 def imports(path: Path, *, lazy: bool) -> set[str]:

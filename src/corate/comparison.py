@@ -29,7 +29,7 @@ from corate.progress import OnProgress, ProgressEvent, ignore_progress
 from corate.training.api import train
 from corate.training.options import METHODS
 
-__all__ = ["ORDER", "MethodDifference", "Row", "Run", "compare", "differences", "in_order"]
+__all__ = ["ORDER", "Comparison", "MethodDifference", "Row", "Run", "compare", "differences", "in_order"]
 
 #: Usually from the fastest to the slowest.
 ORDER = ("empirical", "perceptron", "polish", "separate", "standard", "piecewise", "memm")
@@ -91,6 +91,9 @@ class Row:
         folds = sorted({run.fold or 0 for run in self.runs})
         summed = (sum(run.counts[score] for run in self.runs if (run.fold or 0) == fold) for fold in folds)
         return np.concatenate([np.asarray(counts) for counts in summed])
+
+    def _repr_html_(self) -> str:
+        return Comparison([self])._repr_html_()
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, ready for JSON."""
@@ -248,6 +251,41 @@ def differences(
         and runs[method] == runs[best]
         and (reference := counts[best]) is not None
     ]
+
+
+class Comparison(list[Row]):
+    """Rows that a notebook shows as a table, with the differences between the methods.
+
+    >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET"), ("cat", "NOUN")]] * 5)
+    >>> found = Comparison(compare(corpus, corpus, ["standard", "empirical"]))
+    >>> [row.method for row in found], "<td" in found._repr_html_()
+    (['empirical', 'standard'], True)
+    """
+
+    def _repr_html_(self) -> str:
+        from corate.pages.page import fragment
+
+        scores = {"accuracy": "accuracy", "known": "accuracy_known", "OOV": "accuracy_oov", "F1": "f1"}
+        rows = [
+            [row.method, *(_percent(row.mean(name)) for name in scores.values()), f"{row.seconds:.2f} s"]
+            for row in self
+        ]
+        tables: list[tuple[list[str], list[list[str]]]] = [(["method", *scores, "training"], rows)]
+        if found := differences(self):
+            what = {"f1": "F1"}.get(found[0].score, found[0].score)
+            header = [f"{what} compared with {found[0].best}", "difference", "95% interval", "p-value"]
+            tables.append((header, [_difference_row(one) for one in found]))
+        return fragment("tables.html", title="", tables=tables)
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2%}"
+
+
+def _difference_row(found: MethodDifference) -> list[str]:
+    result = found.result
+    interval = f"{100 * result.low:+.2f} to {100 * result.high:+.2f}"
+    return [found.method, f"{100 * result.difference:+.2f}", interval, f"{result.p_value:.4f}"]
 
 
 def _ratio(counts: NDArray[np.float64]) -> float:

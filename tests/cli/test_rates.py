@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import corate as library
+from corate.pages.charts import colour
 from corate.rate import Counts
-from corate.rate.heatmap import HeatMap, colour, sign
+from corate.rate.heatmap import HeatMap, sign
 
 
 def listed(result):
@@ -98,7 +99,7 @@ def test_the_map_is_drawn_as_a_picture(corate, data, tmp_path):
     root = ET.parse(tmp_path / "map.svg").getroot()
     space = {"s": "http://www.w3.org/2000/svg"}
     n = len(library.read(data / "train.tsv").labels.strings) + 1
-    assert len(root.findall("s:rect/s:title", space)) == n * n
+    assert len(root.findall("s:path/s:title", space)) == n * n
     assert len(root.findall("s:text", space)) == 2 * n
 
 

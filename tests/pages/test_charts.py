@@ -93,12 +93,12 @@ def test_a_long_name_is_cut_but_whole_in_the_tooltip() -> None:
 
 def test_every_cell_of_a_heat_map_says_its_rate() -> None:
     rows, columns = ["A", "B"], ["A", "B", "</s>"]
-    svg = heat_map("rates", rows, columns, np.log([[0.5, 2.0, 1.0], [20.0, 0.01, 1e-9]]))
+    svg = heat_map("rates", rows, columns, np.log([[0.5, 2.0, 1.0], [20.0, 0.01, 1e-300]]))
     cells = [path for path in ET.fromstring(svg).iter(f"{SVG}path") if path.find(f"{SVG}title") is not None]
     said = [path.findtext(f"{SVG}title") for path in cells]
     assert said == [
         *("A, then A: 0.5", "A, then B: 2", "A, then </s>: 1"),
-        *("B, then A: 20", "B, then B: 0.01", "B, then </s>: 1e-09"),
+        *("B, then A: 20", "B, then B: 0.01", "B, then </s>: 1e-300"),
     ]
     assert cells[2].attrib["fill"] == "#f7f7f7"
     assert cells[3].attrib["fill"] == "#b2182b"

@@ -11,12 +11,13 @@ import typer
 
 from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
-from corate.cli.plot import Point, in_characters, page, svg
+from corate.cli.plot import Point, in_characters, page, picture
 from corate.cli.shared_options import Reading, with_reading_options
 from corate.cli.terminal import ProgressBar, count, percent, print_json, size
 from corate.errors import CorateError
 from corate.io.atomic import check_writable
 from corate.io.streams import open_output
+from corate.pages.charts import check_installed, standalone
 from corate.training.options import METHODS
 
 if TYPE_CHECKING:
@@ -134,6 +135,7 @@ def _check_files(file: str, test: str | None, held_out: str | None, plot: str | 
         if plot is not None and name not in (None, "-") and os.path.realpath(str(name)) == os.path.realpath(plot):
             raise typer.BadParameter(f"{plot} is one of the input files", param_hint="--plot")
     if plot is not None:
+        check_installed()
         check_writable(plot)
 
 
@@ -263,9 +265,10 @@ def _finish(
     if plot is not None:
         tested = f"{table.folds} folds" if test is None else f"{count(len(test))} to test"
         summary = f"{count(len(corpus))} sentences ({count(corpus.n_tokens)} tokens) to train on, {tested}"
-        text = svg(points)
         if plot.endswith(".html"):
-            text = page(points, table.header, [table.cells(r) for r in rows], "Methods compared", summary)
+            text = page(points, table.header, [table.cells(r) for r in rows], summary)
+        else:
+            text = standalone(picture(points))
         with open_output(plot) as stream:
             stream.write(text.encode())
     compared = differences(rows)

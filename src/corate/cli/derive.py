@@ -90,14 +90,15 @@ def derive(
 
 
 def _text(found: Factorisation, checked: Check | None, *, latex: bool, html: bool) -> str:
-    """The derivation, with notes that are comments in LaTeX and HTML."""
+    """The derivation, with notes: comments in LaTeX, paragraphs in a page."""
     derivation = found.derivation
-    shown = derivation.latex() if latex else derivation.html() if html else str(derivation)
     notes = [f"triangulated with {', '.join('-'.join(edge) for edge in found.added)}"] if found.added else []
     if checked is not None:
         notes.append(str(checked))
-    before, after = ("<!-- ", " -->") if html else ("% ", "") if latex else ("", "")
-    return "\n".join([shown, *(f"{before}{line}{after}" for note in notes for line in note.split("\n"))])
+    if html:
+        return derivation.html(notes)
+    shown = derivation.latex() if latex else str(derivation)
+    return "\n".join([shown, *(f"{'% ' if latex else ''}{line}" for note in notes for line in note.split("\n"))])
 
 
 def _facts(

@@ -1,15 +1,18 @@
-"""Plots of accuracy against time: as text, as an SVG picture, or as an HTML page with the picture and a table."""
+"""Plots of accuracy against time: as text, as a picture, or as a web page with the picture and a table."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+from typing import TYPE_CHECKING
 
 from corate.cli.terminal import percent
 
-__all__ = ["Point", "format_seconds", "in_characters", "page", "svg"]
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+__all__ = ["Point", "format_seconds", "in_characters", "page", "picture"]
 
 
 @dataclass(frozen=True)
@@ -65,13 +68,6 @@ class _Axes:
             if len(found) >= 3:
                 break
         return found
-
-    def accuracies(self) -> list[float]:
-        """About five round ticks of the accuracy axis."""
-        step = 10.0 ** math.floor(math.log10(self.top - self.bottom))
-        step = next(s * step for s in (0.2, 0.5, 1.0, 2.0) if (self.top - self.bottom) / (s * step) <= 6)
-        first = math.ceil(self.bottom / step - 1e-9)
-        return [k * step for k in range(first, math.floor(self.top / step + 1e-9) + 1)]
 
 
 def in_characters(points: Sequence[Point], width: int = 72, height: int = 14) -> list[str]:
@@ -135,126 +131,27 @@ def _time_axis(axes: _Axes, inner: int, margin: int) -> list[str]:
 
 # -- pictures --------------------------------------------------------------------------------------------------------
 
-_STYLE = """\
-.corate text{font:13px system-ui,sans-serif;fill:#1c2024}
-.corate .tick{font-size:12px;fill:#5b6270}
-.corate .paper{fill:#ffffff}
-.corate .grid{stroke:#d9dde3}
-.corate .dot{fill:#0b62c4}
-.corate .bar{stroke:#0b62c4;stroke-width:1.5}
-@media (prefers-color-scheme:dark){
-.corate text{fill:#e8eaed}
-.corate .tick{fill:#a0a6b0}
-.corate .paper{fill:#16181c}
-.corate .grid{stroke:#3a3f47}
-.corate .dot{fill:#6cb2ff}
-.corate .bar{stroke:#6cb2ff}}"""
 
-_WIDTH, _HEIGHT = 720, 420
-_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 24, 44, 56
+def picture(points: Sequence[Point]) -> Markup:
+    """The plot as an element of a page."""
+    from corate.pages.charts import COLOURS, Axis, Series, chart
 
-
-def svg(points: Sequence[Point], title: str = "Accuracy against training time") -> str:
-    """The plot as one SVG picture without scripts or external files. It supports a dark colour scheme."""
-    axes = _Axes.of(points)
-    inner_width, inner_height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
-    low = _HEIGHT - _BOTTOM
-
-    def x(seconds: float) -> float:
-        return _LEFT + axes.across(seconds) * inner_width
-
-    def y(accuracy: float) -> float:
-        return _TOP + (1 - axes.up(accuracy)) * inner_height
-
-    description = "; ".join(f"{p.name}: {percent(p.accuracy)} in {format_seconds(p.seconds)}" for p in points)
-    parts = [
-        f'<svg class="corate" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
-        f'aria-labelledby="corate-title corate-desc">',
-        f'<title id="corate-title">{escape(title)}</title><desc id="corate-desc">{escape(description)}</desc>',
-        f'<style>{_STYLE}</style><rect class="paper" width="{_WIDTH}" height="{_HEIGHT}"/>',
-        f'<text x="{_LEFT}" y="24" font-weight="600">{escape(title)}</text>',
+    series = [
+        Series(
+            p.name,
+            [(max(p.seconds, 1e-4), p.accuracy, f"{p.name}: {percent(p.accuracy)} in {format_seconds(p.seconds)}")],
+            COLOURS[k % len(COLOURS)],
+            spread=[p.spread or 0.0],
+        )
+        for k, p in enumerate(points)
     ]
-    for accuracy in axes.accuracies():
-        at = f"{y(accuracy):.1f}"
-        parts.append(f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{at}" y2="{at}"/>')
-        parts.append(_tick(_LEFT - 8, y(accuracy) + 4, percent(accuracy), "end"))
-    for seconds in axes.times():
-        at = f"{x(seconds):.1f}"
-        parts.append(f'<line class="grid" x1="{at}" x2="{at}" y1="{_TOP}" y2="{low}"/>')
-        parts.append(_tick(x(seconds), low + 20, format_seconds(seconds), "middle"))
-    parts.append(_tick(_LEFT + inner_width / 2, _HEIGHT - 12, "training time, logarithmic", "middle"))
-    parts += _dots(points, [(x(p.seconds), y(p.accuracy)) for p in points], y)
-    return "\n".join([*parts, "</svg>", ""])
+    across = Axis("training time, logarithmic", log=True, text=format_seconds)
+    return chart("Accuracy against training time", across, Axis("accuracy", text=percent, most=1.0), series)
 
 
-def _tick(x: float, y: float, text: str, anchor: str) -> str:
-    return f'<text class="tick" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{text}</text>'
+def page(points: Sequence[Point], header: Sequence[str], rows: Sequence[Sequence[str]], summary: str) -> str:
+    """A web page with the picture and its table, without external files."""
+    from corate.pages.page import render
 
-
-def _dots(points: Sequence[Point], places: Sequence[tuple[float, float]], y: Callable[[float], float]) -> list[str]:
-    """The points with their names, placed without overlap if possible."""
-    parts, taken = [], [(px - 6, py - 6, px + 6, py + 6) for px, py in places]
-    for point, (px, py) in zip(points, places, strict=True):
-        if point.spread:
-            ends = y(point.accuracy - point.spread), y(point.accuracy + point.spread)
-            parts.append(f'<line class="bar" x1="{px:.1f}" x2="{px:.1f}" y1="{ends[0]:.1f}" y2="{ends[1]:.1f}"/>')
-        parts.append(f'<circle class="dot" cx="{px:.1f}" cy="{py:.1f}" r="5"/>')
-        wide = 7.2 * len(point.name)
-        corners = [(px + 10, py + 4), (px - 10 - wide, py + 4), (px - wide / 2, py - 12), (px - wide / 2, py + 22)]
-        boxes = [(left, base - 11, left + wide, base + 3) for left, base in corners]
-        free = [k for k, box in enumerate(boxes) if _fits(box) and not any(_overlap(box, other) for other in taken)]
-        chosen = free[0] if free else 0
-        taken.append(boxes[chosen])
-        left, base = corners[chosen]
-        parts.append(f'<text x="{left:.1f}" y="{base:.1f}">{escape(point.name)}</text>')
-    return parts
-
-
-_Box = tuple[float, float, float, float]
-
-
-def _fits(box: _Box) -> bool:
-    return box[0] >= _LEFT and box[2] <= _WIDTH - 4 and box[1] >= _TOP - 12 and box[3] <= _HEIGHT - _BOTTOM + 12
-
-
-def _overlap(a: _Box, b: _Box) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
-
-
-_PAGE = """\
-<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>{title}</title>
-<style>
-body{{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:52rem;padding:0 1rem;background:#fff;color:#1c2024}}
-table{{border-collapse:collapse;margin-top:1rem;display:block;overflow-x:auto}}
-th,td{{padding:.3rem .8rem;text-align:right;border-bottom:1px solid #8886;font-variant-numeric:tabular-nums}}
-th:first-child,td:first-child{{text-align:left}}
-@media (prefers-color-scheme:dark){{body{{background:#16181c;color:#e8eaed}}}}
-</style>
-<h1>{title}</h1>
-<p>{summary}</p>
-{picture}<table>
-<thead><tr>{header}</tr></thead>
-<tbody>
-{rows}
-</tbody>
-</table>
-</html>
-"""
-
-
-def page(
-    points: Sequence[Point], header: Sequence[str], rows: Sequence[Sequence[str]], title: str, summary: str
-) -> str:
-    """An HTML page with the picture and its table, without external files."""
-    return _PAGE.format(
-        title=escape(title),
-        summary=escape(summary),
-        picture=svg(points),
-        header="".join(f"<th>{escape(name)}</th>" for name in header),
-        rows="\n".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows),
-    )
+    drawn = picture(points)
+    return render("comparison.html", title="Methods compared", summary=summary, picture=drawn, header=header, rows=rows)

@@ -13,6 +13,7 @@ from corate.cli.shared_options import Reading, with_reading_options
 from corate.cli.terminal import escaped, is_terminal, print_json, show_table
 from corate.io.encodings import is_model
 from corate.io.streams import bare_suffix, open_output
+from corate.pages.charts import check_installed, standalone
 
 if TYPE_CHECKING:
     from corate.corpus import Corpus
@@ -87,6 +88,8 @@ def rates(
         raise typer.BadParameter(
             f"{source} seems to be a table; name its columns with --between, or say --format columns for labelled text"
         )
+    if svg is not None:
+        check_installed()
     counted: dict[tuple[str, str], float] = {}
     if _is_model(source):
         corpus = None if data is None else reading.read(data)
@@ -99,7 +102,7 @@ def rates(
         attractive, repulsive, heat = _of_corpus(reading.read(source), pairs, smooth)
     if svg is not None:
         with open_output(svg) as stream:
-            stream.write(heat.first(_PICTURE_LABELS).svg().encode())
+            stream.write(standalone(heat.first(_PICTURE_LABELS).chart()).encode())
     if json:
         listed = {"attractive": attractive, "repulsive": repulsive}
         print_json({"source": source, **{name: _as_dicts(pairs, counted) for name, pairs in listed.items()}})
@@ -215,7 +218,8 @@ def _show_coloured(heat: HeatMap) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from corate.rate.heatmap import colour, sign
+    from corate.pages.charts import colour
+    from corate.rate.heatmap import sign
 
     lines = heat.text().split("\n")
     width = lines[0].index("1")

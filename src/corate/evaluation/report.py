@@ -141,26 +141,26 @@ class Report:
         return f"Report({', '.join(parts)}; {self.tokens} tokens, {self.sentences} sentences)"
 
     def __str__(self) -> str:
-        blocks = [self._summary()]
-        if self.types:
-            blocks.append([_TYPE_HEADINGS, *_type_rows(self.types)])
-        if errors := _error_rows(self.confusion):
-            blocks.append([_ERROR_HEADINGS, *errors])
-        return "\n\n".join(_aligned(rows) for rows in blocks)
+        return "\n\n".join(_aligned([header, *rows] if header else rows) for header, rows in self._tables())
 
     def __rich__(self) -> Group:
         return self.table()
+
+    def _repr_html_(self) -> str:
+        from corate.pages.page import fragment
+
+        return fragment("tables.html", title="", tables=self._tables())
 
     def table(self) -> Group:
         """The report as rich tables: the summary, the types of entities and the most frequent errors."""
         from rich.console import Group
 
-        tables = [_rich_table(("", ""), self._summary())]
-        if self.types:
-            tables.append(_rich_table(_TYPE_HEADINGS, _type_rows(self.types)))
-        if errors := _error_rows(self.confusion):
-            tables.append(_rich_table(_ERROR_HEADINGS, errors))
-        return Group(*tables)
+        return Group(*(_rich_table(header or ("", ""), rows) for header, rows in self._tables()))
+
+    def _tables(self) -> list[tuple[Sequence[str], Sequence[Sequence[str]]]]:
+        """Headers and rows."""
+        tables = [((), self._summary()), (_TYPE_HEADINGS, _type_rows(self.types))]
+        return [table for table in (*tables, (_ERROR_HEADINGS, _error_rows(self.confusion))) if table[1]]
 
     def _summary(self) -> list[tuple[str, ...]]:
         rows = [

@@ -12,6 +12,7 @@ from corate.errors import DataError
 from corate.model.constraints import Constraints
 from corate.model.inputs import Sentence
 from corate.model.lattice import Entity, Lattice
+from corate.model.notebook import LabelledText, labelled_text
 
 __all__ = ["Questions"]
 
@@ -94,6 +95,18 @@ class Questions:
         Raises ModelError if the labels of the model mark no spans.
         """
         return self.lattice([tokens], constraints=constraints).entities()[0]
+
+    def show(self, tokens: Sentence, *, constraints: Constraints | None = None) -> LabelledText:
+        """The sentence with its entities and their probabilities, in colour in a notebook.
+
+        If the labels of the model mark no spans, each token has its label.
+
+        >>> import corate
+        >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("c", "Z"), ("b", "Y")]]))
+        >>> tagger.show(["a", "b"])
+        [a: X ...%] [b: Y ...%]
+        """
+        return labelled_text(self.lattice([tokens], constraints=constraints))
 
     def confidence(self, tokens: Sentence, *, constraints: Constraints | None = None) -> float:
         """The probability of the best labels of the sentence, all together."""

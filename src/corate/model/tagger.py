@@ -30,6 +30,7 @@ from corate.model.constraints import Constraints, limited
 from corate.model.explanation import Explanation, Question, explain
 from corate.model.inputs import Inputs, Sentence
 from corate.model.lattice import Lattice
+from corate.model.notebook import tagger_html, tagger_text
 from corate.model.questions import Questions
 from corate.types import Csr
 
@@ -114,10 +115,9 @@ class Tagger(Questions):
         return self.vocabulary.strings(word) if word in self.vocabulary.columns else StringTable.intern([])[0]
 
     def __repr__(self) -> str:
-        words = f"{len(self.words)} words, " if len(self.words) else ""
-        sentences = self.record["sentences"]  # 0 if the file did not say
-        trained = f"trained on {sentences} sentences" if sentences else f"{self.record['features']} features"
-        return f"Tagger({self.method}, {len(self.labels)} labels, {words}{trained})"
+        return tagger_text(self)
+
+    _repr_html_ = tagger_html
 
     # -- tagging -------------------------------------------------------------------------------------------------
 

@@ -38,7 +38,7 @@ COLOURS = (
 #: Rates 16 times above or below chance have the full colour.
 _FULL = 4 * math.log(2)
 _RED, _BLUE, _WHITE = (178, 24, 43), (33, 102, 172), (247, 247, 247)
-_FONT, _CELL, _WIDTH, _HEIGHT = 11.0, 16.0, 380.0, 240.0  # CSS pixels
+_FONT, _CELL, _WIDTH, _HEIGHT = 12.0, 17.0, 350.0, 230.0  # CSS pixels
 _LONGEST = 40  # characters of a name beside a chart; tooltips have all of it
 _MARKS = {"full": "o", "square": "s", "hollow": "o", "stopped": "v", "none": ""}
 _KEPT = ("fill", "stroke", "opacity", "fill-opacity", "stroke-opacity", "stroke-width", "stroke-dasharray")
@@ -155,7 +155,7 @@ def _finish_axis(drawn: DrawnAxis, axis: Axis, texts: _Texts) -> None:
         drawn.set_major_locator(LogLocator(subs=steps, numticks=9))
         drawn.set_minor_locator(NullLocator())
     else:
-        drawn.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+        drawn.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
     drawn.set_major_formatter(FuncFormatter(lambda value, _: texts.stand_in(axis.text(value))))
     drawn.set_tick_params(length=0, pad=5)
     drawn.set_label_text(texts.stand_in(axis.title))
@@ -175,7 +175,7 @@ def _legend(axes: Axes, series: Sequence[Series], texts: _Texts) -> None:
         handles.append(Line2D([], [], color=shown, linestyle="-" if first.line else "", **_mark(first.mark)))
     names = [texts.stand_in(name) for name in named]
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (-0.06, -0.17), "borderaxespad": 0.0}
-    axes.legend(handles, names, ncols=2, frameon=False, handletextpad=0.4, columnspacing=1.2, **place)
+    axes.legend(handles, names, ncols=2, frameon=False, handlelength=1.2, handletextpad=0.5, columnspacing=1.0, **place)
 
 
 def calibration(title: str, groups: Mapping[str, Sequence[tuple[float, float, int]]]) -> Markup:
@@ -196,7 +196,7 @@ def heat_map(title: str, rows: Sequence[str], columns: Sequence[str], logs: NDAr
     """``logs[i, j]`` is the logarithm of the rate of ``rows[i]`` with ``columns[j]``. Each cell has a tooltip."""
     texts = _Texts()
     with _figure(_CELL * len(columns), _CELL * len(rows)) as (figure, axes):
-        cells = axes.pcolormesh(logs, gid="cells", clip_on=False)
+        cells = axes.pcolormesh([[0] * len(columns)] * len(rows), gid="cells", clip_on=False)
         cells.set_array(None)
         cells.set_facecolor(["#{:02x}{:02x}{:02x}".format(*colour(log)) for log in logs.ravel().tolist()])
         axes.set(xlim=(0, len(columns)), ylim=(len(rows), 0))

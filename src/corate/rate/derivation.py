@@ -5,7 +5,7 @@ on any distribution.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -248,11 +248,11 @@ class Derivation:
 
         return derivation_latex(self)
 
-    def html(self) -> str:
-        """As an HTML page with MathML."""
+    def html(self, notes: Sequence[str] = ()) -> str:
+        """As a web page with MathML, and with notes below the derivation."""
         from corate.rate.pages import derivation_html
 
-        return derivation_html(self)
+        return derivation_html(self, notes)
 
     def _repr_html_(self) -> str:
         from corate.rate.pages import derivation_table

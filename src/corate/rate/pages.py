@@ -1,24 +1,19 @@
-"""Derivations as LaTeX and as HTML pages; formulas are MathML, which browsers render themselves."""
+"""Derivations as LaTeX and as web pages; formulas are MathML, which browsers render themselves."""
 
 from __future__ import annotations
 
-from html import escape
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
+
+from corate.pages.page import fragment, render, visible
 from corate.rate.writing import latex, mathml
 
 if TYPE_CHECKING:
     from corate.rate.derivation import Derivation
 
 __all__ = ["derivation_html", "derivation_latex", "derivation_table"]
-
-_STYLE = """\
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 75em; margin: 2em auto; padding: 0 1em; }
-table { border-collapse: collapse; }
-td { padding: .35em .75em; vertical-align: middle; border-bottom: 1px solid #8883; }
-td.why { color: #777; font-size: 85%; }
-@media (prefers-color-scheme: dark) { body { background: #181818; color: #ddd; } td.why { color: #999; } }
-"""
 
 
 def derivation_latex(derivation: Derivation) -> str:
@@ -39,36 +34,31 @@ def derivation_latex(derivation: Derivation) -> str:
     return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
 
 
-def derivation_table(derivation: Derivation) -> str:
-    """The lines of a derivation as an HTML table."""
-    rows = []
-    for whole, step in derivation.lines():
-        equals = "<mo>=</mo>" if step else ""
-        reason = escape(step.reason) if step else ""
-        rows.append(f'<tr><td>{_math(equals + mathml(whole, short=True))}</td><td class="why">{reason}</td></tr>')
-    for group in derivation.groups():
-        shown = f"{mathml(group, short=True)}<mo>=</mo>{mathml(group.body)}"
-        rows.append(f'<tr><td>{_math(shown)}</td><td class="why">where</td></tr>')
-    return "<table>\n" + "\n".join(rows) + "\n</table>"
-
-
-def derivation_html(derivation: Derivation) -> str:
-    """A self-contained page.
+def derivation_html(derivation: Derivation, notes: Sequence[str] = ()) -> str:
+    """A self-contained page, with notes below the derivation.
 
     >>> from corate.rate import factorise
     >>> page = factorise("A-B").derivation.html()
     >>> page.startswith("<!DOCTYPE html>"), "<math" in page
     (True, True)
     """
-    title = escape(str(derivation.start))
-    return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
-        f"<style>\n{_STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{derivation_table(derivation)}\n</body>\n</html>"
-    )
+    title = visible(str(derivation.start))
+    return render("derivation.html", style="derivation.css", title=title, lines=_lines(derivation), notes=notes)
 
 
-def _math(inside: str) -> str:
-    return f'<math xmlns="http://www.w3.org/1998/Math/MathML" display="block">{inside}</math>'
+def derivation_table(derivation: Derivation) -> str:
+    """The lines of a derivation as a table, for a notebook."""
+    return fragment("derivation_fragment.html", lines=_lines(derivation))
+
+
+def _lines(derivation: Derivation) -> list[tuple[Markup, str]]:
+    """The formulas of a derivation, each with its reason."""
+    equals = Markup("<mo>=</mo>")
+    lines = [
+        (mathml(whole, short=True), "") if step is None else (equals + mathml(whole, short=True), step.reason)
+        for whole, step in derivation.lines()
+    ]
+    return lines + [(mathml(g, short=True) + equals + mathml(g.body), "where") for g in derivation.groups()]
 
 
 def _plain(text: str) -> str:

@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from html import escape
 from typing import TypeAlias
 
+from markupsafe import Markup
+
+from corate.pages.page import visible
 from corate.rate.expressions import Expression, Group, Probability, Rate, Sum
 from corate.rate.parsing import is_one_name, is_plain_value
 from corate.rate.terms import Block, Term
@@ -190,58 +192,65 @@ def _escaped(value: str) -> str:
 # -- MathML -----------------------------------------------------------------------------------------------------------
 
 
-def mathml(expression: Expression, *, short: bool = False, outer: Names = frozenset()) -> str:
+def mathml(expression: Expression, *, short: bool = False, outer: Names = frozenset()) -> Markup:
     """The content of a ``math`` element."""
     above, below = _ranked(expression)
     outer = outer | expression.free().keys()
-    over = _powers_mathml(above, short, outer) or "<mn>1</mn>"
-    return over if not below else f"<mfrac>{_row(over)}{_row(_powers_mathml(below, short, outer))}</mfrac>"
+    over = _powers_mathml(above, short, outer) or Markup("<mn>1</mn>")
+    return (
+        Markup("<mfrac>{}{}</mfrac>").format(_row(over), _row(_powers_mathml(below, short, outer))) if below else over
+    )
 
 
-def _row(inside: str) -> str:
-    return f"<mrow>{inside}</mrow>"
+def _row(*inside: Markup) -> Markup:
+    return Markup("<mrow>{}</mrow>").format(Markup().join(inside))
 
 
-def _powers_mathml(factors: Sequence[tuple[Expression, int]], short: bool, outer: Names) -> str:
+def _powers_mathml(factors: Sequence[tuple[Expression, int]], short: bool, outer: Names) -> Markup:
     written = []
     for factor, k in factors:
         one = _row(_factor_mathml(factor, short, outer))
-        written.append(one if k == 1 else f"<msup>{one}<mn>{k}</mn></msup>")
-    return '<mspace width="0.25em"/>'.join(written)
+        written.append(one if k == 1 else Markup("<msup>{}<mn>{}</mn></msup>").format(one, k))
+    return Markup('<mspace width="0.25em"/>').join(written)
 
 
-def _factor_mathml(factor: Expression, short: bool, outer: Names) -> str:
+def _factor_mathml(factor: Expression, short: bool, outer: Names) -> Markup:
+    nothing = Markup("<mo>∅</mo>")
     if isinstance(factor, Probability):
-        inside = _listed(factor.block, ",", _term_mathml)
-        return f"<mi>P</mi><mo>(</mo>{inside}{_given_mathml(factor.given)}<mo>)</mo>"
+        inside = _listed(factor.block, ",", _term_mathml) + _given_mathml(factor.given)
+        return Markup("<mi>P</mi><mo>(</mo>{}<mo>)</mo>").format(inside)
     if isinstance(factor, Rate):
-        inside = _listed(factor.blocks, ";", lambda block: _row("".join(map(_term_mathml, block)))) or "<mo>∅</mo>"
-        return f"<mi>CR</mi><mo>(</mo>{inside}{_given_mathml(factor.given)}<mo>)</mo>"
+        inside = _listed(factor.blocks, ";", lambda block: _row(*map(_term_mathml, block))) or nothing
+        return Markup("<mi>CR</mi><mo>(</mo>{}<mo>)</mo>").format(inside + _given_mathml(factor.given))
     if isinstance(factor, Sum):
         name, body, names = _bound(factor, outer)
         written = _row(mathml(body, short=short, outer=names))
-        return f"<munder><mo>∑</mo>{_name_mathml(name)}</munder><mo>[</mo>{written}<mo>]</mo>"
+        return Markup("<munder><mo>∑</mo>{}</munder><mo>[</mo>{}<mo>]</mo>").format(_name_mathml(name), written)
     if isinstance(factor, Group):
-        scope = _listed(factor.scope, ",", _name_mathml) or "<mo>∅</mo>"
-        name = f"<msub><mi>{escape(_GREEK.get(factor.symbol, factor.symbol))}</mi>{_row(scope)}</msub>"
-        return name if short else f"{name}<mo>[</mo>{_row(mathml(factor.body, outer=outer))}<mo>]</mo>"
-    return f"<mo>(</mo>{_row(mathml(factor, short=short, outer=outer))}<mo>)</mo>"
+        scope = _row(_listed(factor.scope, ",", _name_mathml) or nothing)
+        symbol = Markup("<msub><mi>{}</mi>{}</msub>").format(_GREEK.get(factor.symbol, factor.symbol), scope)
+        if short:
+            return symbol
+        return symbol + Markup("<mo>[</mo>{}<mo>]</mo>").format(_row(mathml(factor.body, outer=outer)))
+    return Markup("<mo>(</mo>{}<mo>)</mo>").format(_row(mathml(factor, short=short, outer=outer)))
 
 
-def _listed(items: Sequence[object], separator: str, write: Callable[..., str]) -> str:
-    return f"<mo>{separator}</mo>".join(write(item) for item in items)
+def _listed(items: Sequence[object], separator: str, write: Callable[..., Markup]) -> Markup:
+    return Markup("<mo>{}</mo>").format(separator).join(write(item) for item in items)
 
 
-def _given_mathml(given: Block) -> str:
-    return f"<mo>|</mo>{_listed(given, ',', _term_mathml)}" if given else ""
+def _given_mathml(given: Block) -> Markup:
+    return Markup("<mo>|</mo>{}").format(_listed(given, ",", _term_mathml)) if given else Markup()
 
 
-def _name_mathml(name: str) -> str:
-    stem, index, primes = _name_parts(name)
-    inner = f"<mi>{escape(stem + primes)}</mi>"
-    return f"<msub>{inner}<mi>{escape(index)}</mi></msub>" if index else inner
+def _name_mathml(name: str) -> Markup:
+    stem, index, primes = _name_parts(visible(name))
+    inner = Markup("<mi>{}</mi>").format(stem + primes)
+    return Markup("<msub>{}<mi>{}</mi></msub>").format(inner, index) if index else inner
 
 
-def _term_mathml(term: Term) -> str:
+def _term_mathml(term: Term) -> Markup:
     name = _name_mathml(term.name)
-    return name if term.value is None else _row(f"{name}<mo>=</mo><mtext>{escape(str(term.value))}</mtext>")
+    if term.value is None:
+        return name
+    return _row(name, Markup("<mo>=</mo><mtext>{}</mtext>").format(visible(str(term.value))))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from corate.io.atomic import write_text
+from corate.pages.charts import check_installed
 from corate.reproduction import corpora, peers
 from corate.reproduction.cells import Cell, Store
 from corate.reproduction.corpora import CorporaMissingError, Splits
@@ -53,6 +54,7 @@ def reproduce(
     from corate import __version__
     from corate.reproduction.report import figures, page
 
+    check_installed()
     if quick and tuple(experiments) == EXPERIMENTS:
         experiments = EXPERIMENTS[:3]
     splits, missing = _splits(experiments, order, data)

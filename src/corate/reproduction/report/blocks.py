@@ -1,13 +1,19 @@
-"""A document as blocks, written as HTML or as Markdown. Text may contain `code`, **bold** and *emphasis*."""
+"""A document as blocks, written as a web page or as Markdown. Text may contain `code`, **bold** and *emphasis*."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
-__all__ = ["Block", "Figure", "Figures", "Formula", "Heading", "Items", "Paragraph", "Table", "html", "markdown"]
+from markupsafe import Markup
+
+from corate.pages.page import render
+
+__all__ = ["Block", "Figure", "Figures", "Formula", "Heading", "Items", "Paragraph", "Table", "markdown", "page"]
+
+#: The marks of text and the elements that they stand for.
+_MARKS = {"`": "code", "**": "strong", "*": "em"}
 
 
 @dataclass(frozen=True)
@@ -56,81 +62,45 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """An SVG image with a name and a caption."""
+    """A chart with a name and a title."""
 
     name: str
     title: str
-    svg: str
-    caption: str = ""
+    svg: Markup
 
 
 @dataclass(frozen=True)
 class Figures:
-    """Images, side by side if there is room."""
+    """Charts, side by side if there is room."""
 
     figures: Sequence[Figure]
-    legend: str = ""  # HTML: names with their colours
 
 
-Block = Heading | Paragraph | Items | Formula | Table | Figure | Figures
+Block = Heading | Paragraph | Items | Formula | Table | Figures
 
 
-def _inline(text: str) -> str:
-    parts = re.split(r"(`[^`]+`)", text)
+def marked(text: str) -> list[tuple[str, str]]:
+    """The parts of a text with the names of their elements; plain parts have none.
+
+    >>> marked("a **bold** `x`")
+    [('', 'a '), ('strong', 'bold'), ('', ' '), ('code', 'x')]
+    """
     found = []
-    for part in parts:
-        if part.startswith("`") and part.endswith("`") and len(part) > 1:
-            found.append(f"<code>{escape(part[1:-1])}</code>")
-            continue
-        shown = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", escape(part))
-        found.append(re.sub(r"\*(.+?)\*", r"<em>\1</em>", shown))
-    return "".join(found)
+    for k, part in enumerate(re.split(r"(`[^`]+`|\*\*.+?\*\*|\*.+?\*)", text)):
+        mark = next(mark for mark in _MARKS if part.startswith(mark)) if k % 2 else ""
+        found.append((_MARKS.get(mark, ""), part[len(mark) : len(part) - len(mark)]))
+    return [(name, part) for name, part in found if part]
 
 
-def html(blocks: Sequence[Block]) -> str:
-    """The content of an HTML page."""
-    return "\n".join(_as_html(block) for block in blocks)
-
-
-def _as_html(block: Block) -> str:
-    if isinstance(block, Heading):
-        return f'<h{block.level} id="{block.anchor}">{_inline(block.text)}</h{block.level}>'
-    if isinstance(block, Paragraph):
-        return f"<p{' class=note' if block.note else ''}>{_inline(block.text)}</p>"
-    if isinstance(block, Items):
-        return "<ul>" + "".join(f"<li>{_inline(text)}</li>" for text in block.texts) + "</ul>"
-    if isinstance(block, Formula):
-        return f"<pre>{escape(block.text)}</pre>"
-    if isinstance(block, Table):
-        return _table_html(block)
-    if isinstance(block, Figure):
-        return _figure_html(block)
-    inside = "".join(_figure_html(figure) for figure in block.figures)
-    return f'<div class="figures">{inside}</div>{block.legend}'
-
-
-def _figure_html(figure: Figure) -> str:
-    caption = f"<figcaption><strong>{_inline(figure.title)}</strong> {_inline(figure.caption)}</figcaption>"
-    return f"<figure>{caption}<div class=drawn>{figure.svg}</div></figure>"
-
-
-def _table_html(table: Table) -> str:
-    head = "".join(f"<th scope=col>{_cell(cell)}</th>" for cell in table.header)
-    body = []
-    for row in table.rows:
-        first, *rest = row
-        cells = [f"<th scope=row>{_cell(first)}</th>", *(f"<td>{_cell(cell)}</td>" for cell in rest)]
-        body.append(f"<tr>{''.join(cells)}</tr>")
-    caption = f"<caption><span>{_inline(table.caption)}</span></caption>" if table.caption else ""
-    return (
-        f"<div class=wide tabindex=0><table>{caption}<thead><tr>{head}</tr></thead>"
-        f"<tbody>{''.join(body)}</tbody></table></div>"
+def page(title: str, blocks: Sequence[Block]) -> str:
+    """A web page of blocks, with links to the headings of level 2 after the first block."""
+    return render(
+        "report.html",
+        style="report.css",
+        title=title,
+        blocks=[(type(block).__name__, block) for block in blocks],
+        marked=marked,
     )
-
-
-def _cell(text: str) -> str:
-    first, *rest = text.split("\n")
-    return _inline(first) + "".join(f"<small>{_inline(line)}</small>" for line in rest)
 
 
 def markdown(blocks: Sequence[Block], folder: str) -> str:
@@ -149,11 +119,7 @@ def _as_markdown(block: Block, folder: str) -> str:
         return "\n".join(f"    {line}".rstrip() for line in block.text.split("\n"))
     if isinstance(block, Table):
         return _table_markdown(block)
-    figures = [block] if isinstance(block, Figure) else block.figures
-    return "\n\n".join(
-        f"**{figure.title}** {figure.caption}".rstrip() + f"\n\n![{figure.title}]({folder}/{figure.name}.svg)"
-        for figure in figures
-    )
+    return "\n\n".join(f"**{one.title}**\n\n![{one.title}]({folder}/{one.name}.svg)" for one in block.figures)
 
 
 def _table_markdown(table: Table) -> str:

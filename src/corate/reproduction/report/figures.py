@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corate.io.atomic import write_text
+from corate.pages.charts import COLOURS, Axis, Series, chart
 from corate.reproduction import paper
 from corate.reproduction.corpora import Splits
 from corate.reproduction.report.blocks import Block, Figure, Figures
-from corate.reproduction.report.charts import Axis, Series, chart, legend
 from corate.reproduction.report.summary import NAMES, Record, number, seconds
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ _MAPS = {
 }
 #: The experiments with charts of accuracy and time.
 _MEASURED = ("pos", "ner", "chunking", "large-labels")
+#: The colour of each method in all charts.
+COLOUR = dict(zip(NAMES, COLOURS, strict=True))
+_PAPER, _STOPPED = "the paper's own figure", "stopped: estimated time, no accuracy"
 Tables = Mapping[tuple[str, str], Mapping[str, Record]]
 
 
@@ -35,42 +38,40 @@ def _mark(record: Record) -> str:
     return "square" if record["library"] else "full"
 
 
-def _names(methods: Sequence[str]) -> list[tuple[str, str]]:
-    return [(method, NAMES[method]) for method in NAMES if method in methods]
+def _figure(name: str, title: str, what: str, across: Axis, up: Axis, series: Sequence[Series]) -> list[Figure]:
+    """A chart, unless all trainings were stopped."""
+    drawn = any(one.mark != "stopped" for one in series)
+    return [Figure(name, title, chart(what, across, up, series))] if drawn else []
 
 
 def accuracy_over_time(tables: Tables) -> list[Block]:
     """A chart for each table: a point for every method and peer, and rings for the paper's figures."""
-    figures, methods = [], []
+    figures = []
     for (experiment, split), cells in tables.items():
         if experiment not in _MEASURED:
             continue
         key = "f1" if experiment == "chunking" else "accuracy"
         series = [_point(cell, key) for cell in cells.values() if cell[key] is not None]
         series += [
-            Series(m, [(c["seconds"], 0.0, _stopped(m, c))], "stopped")
+            Series(_STOPPED, [(c["seconds"], 0.0, _stopped(m, c))], COLOUR[m], "stopped")
             for m, c in cells.items()
             if c["estimated"] and c["seconds"]
         ]
-        series += [
-            Series(m, [(f.seconds, f.accuracy, f"the paper's {m}: {f.accuracy}, {seconds(f.seconds)} s")], "hollow")
-            for m, f in paper.TABLES.get((experiment, split), {}).items()
-            if f.seconds is not None and m in cells
-        ]
-        methods += list(cells)
-        what = "F1" if key == "f1" else "accuracy"
-        title = f"{experiment} {split}"
-        svg = chart(
-            f"{what} against training time: {title}", Axis("training seconds", log=True), Axis(f"{what}, %"), series
-        )
-        figures.append(Figure(f"time-{experiment}-{split.replace(' ', '-')}", title, svg))
-    marks = [("hollow", "the paper's own figure"), ("stopped", "stopped: estimated time, no accuracy")]
-    return [Figures(figures, legend(_names(methods), marks))] if figures else []
+        for m, f in paper.TABLES.get((experiment, split), {}).items():
+            if f.seconds is not None and m in cells:
+                text = f"the paper's {m}: {f.accuracy}, {seconds(f.seconds)} s"
+                series.append(Series(_PAPER, [(f.seconds, f.accuracy, text)], COLOUR[m], "hollow"))
+        what, title = "F1" if key == "f1" else "accuracy", f"{experiment} {split}"
+        name, said = f"time-{experiment}-{split.replace(' ', '-')}", f"{what} against training time: {title}"
+        axes = Axis("training seconds", log=True), Axis(f"{what}, %", most=100.0)
+        figures += _figure(name, title, said, *axes, series)
+    return [Figures(figures)] if figures else []
 
 
 def _point(cell: Record, key: str) -> Series:
-    text = f"{NAMES[cell['method']]}: {number(cell[key])}, {seconds(cell['seconds'])} s"
-    return Series(cell["method"], [(max(cell["seconds"], 1e-3), 100 * cell[key], text)], _mark(cell))
+    method = cell["method"]
+    text = f"{NAMES[method]}: {number(cell[key])}, {seconds(cell['seconds'])} s"
+    return Series(NAMES[method], [(max(cell["seconds"], 1e-3), 100 * cell[key], text)], COLOUR[method], _mark(cell))
 
 
 def _stopped(method: str, cell: Record) -> str:
@@ -86,7 +87,7 @@ def _lines(cells: Sequence[Record], across: str, up: str, scale: float = 1.0, *,
         text = f"{NAMES[cell['method']]}: {across} {cell[across]:,}, {scale * cell[up]:.4g}"
         found.setdefault(cell["method"], []).append((cell[across], max(scale * cell[up], 1e-3), text))
     by = {cell["method"]: _mark(cell) for cell in cells}
-    return [Series(method, sorted(points), by[method], line=True) for method, points in found.items()]
+    return [Series(NAMES[m], sorted(points), COLOUR[m], by[m], line=True) for m, points in found.items()]
 
 
 def _brown(tables: Tables) -> list[Record]:
@@ -104,9 +105,9 @@ def learning_curves(tables: Tables) -> list[Block]:
     across = Axis("training sentences", log=True)
     figures = []
     for key, title in (("accuracy", "all words"), ("accuracy_oov", "OOV words"), ("accuracy_known", "known words")):
-        svg = chart(f"learning curve, {title}", across, Axis("accuracy, %"), _lines(cells, "sentences", key, 100.0))
-        figures.append(Figure(f"learning-{key}", f"Learning curve, {title}", svg))
-    return [Figures(figures, legend(_names([cell["method"] for cell in cells])))]
+        series, said = _lines(cells, "sentences", key, 100.0), f"Learning curve, {title}"
+        figures += _figure(f"learning-{key}", said, said, across, Axis("accuracy, %", most=100.0), series)
+    return [Figures(figures)] if figures else []
 
 
 def growth(tables: Tables) -> list[Block]:
@@ -122,10 +123,9 @@ def growth(tables: Tables) -> list[Block]:
         if len({cell["split"] for cell in cells}) < 2:
             continue
         series = _lines(cells, across, "seconds", stopped=True)
-        svg = chart(f"training time over {title}", Axis(title, log=True), Axis("training seconds", log=True), series)
-        figures.append(Figure(f"growth-{across}", f"Training time over {title}", svg))
-    methods = [cell["method"] for cell in pos + grown]
-    return [Figures(figures, legend(_names(methods)))] if figures else []
+        said, axes = f"Training time over {title}", (Axis(title, log=True), Axis("training seconds", log=True))
+        figures += _figure(f"growth-{across}", said, said, *axes, series)
+    return [Figures(figures)] if figures else []
 
 
 def keep_rates(splits: Splits, folder: Path) -> None:
@@ -176,11 +176,5 @@ def rate_maps(folder: Path) -> list[Block]:
         if name in kept:
             one = kept[name]
             found = HeatMap(tuple(one["rows"]), tuple(one["columns"]), np.array(one["logs"]))
-            figures.append(Figure(f"rates-{name}", title, _plain(found.svg())))
+            figures.append(Figure(f"rates-{name}", title, found.chart()))
     return [Figures(figures)] if figures else []
-
-
-def _plain(svg: str) -> str:
-    """A heat map without background that takes its text colour from the page."""
-    lines = [line for line in svg.strip().split("\n") if 'fill="#fff"/>' not in line]
-    return "\n".join(lines).replace("<svg ", '<svg class="chart" role="img" ', 1)

@@ -1,29 +1,18 @@
-"""Build the report from records, and write it as HTML and as Markdown."""
+"""Build the report from records, and write it as a web page and as Markdown."""
 
 from __future__ import annotations
 
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 
 from corate.io.atomic import write_text
+from corate.pages.charts import standalone
 from corate.reproduction import label_bias, paper
 from corate.reproduction.peers import PEERS, version
 from corate.reproduction.report import choices, figures, worked
-from corate.reproduction.report.blocks import (
-    Block,
-    Figure,
-    Figures,
-    Heading,
-    Items,
-    Paragraph,
-    Table,
-    html,
-    markdown,
-)
-from corate.reproduction.report.charts import standalone, style
+from corate.reproduction.report.blocks import Block, Figures, Heading, Items, Paragraph, Table, markdown, page
 from corate.reproduction.report.summary import HEADERS, NAMES, PEER_COLUMNS, Record, by_table, number, points, seconds
 
 __all__ = ["document", "write"]
@@ -40,58 +29,16 @@ _SHORT = {"accuracy_oov": "OOV words", "accuracy_known": "known words", "accurac
 _SEPARATE_METHODS = ("empirical", "sp2", "separate")
 _OWN = {"chunking": "Chunking", "large-labels": "Large label sets"}
 
-_STYLE = """
-:root{color-scheme:light dark;--ink:#1c1e21;--soft:#5b616a;--ground:#fff;--line:#d9dce1;--band:#f5f6f8;--link:#0b62a4}
-@media(prefers-color-scheme:dark){:root{--ink:#e4e6e9;--soft:#a2a9b3;--ground:#15171a;--line:#34383e;--band:#1e2125;
---link:#5db3f0}}
-*{box-sizing:border-box}
-body{margin:0 auto;padding:2rem 1rem 5rem;max-width:66rem;background:var(--ground);color:var(--ink);
-font:16px/1.55 system-ui,sans-serif}
-h1{font-size:2rem;line-height:1.2;margin:0 0 .5rem}
-h2{margin:3rem 0 .75rem;padding-top:1rem;border-top:1px solid var(--line)}
-h3{margin:2rem 0 .5rem}p,ul{max-width:46rem}a{color:var(--link)}nav ul{columns:2;padding-left:1.2rem}
-.note{color:var(--soft);font-size:.92rem}code,pre{font:.88em ui-monospace,monospace}
-pre{background:var(--band);padding:.75rem 1rem;overflow-x:auto;border-radius:6px;line-height:1.5}
-.wide{overflow-x:auto;margin:1rem 0}table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.93rem}
-caption{text-align:left;font-weight:600;padding:.3rem 0}
-caption span{position:sticky;left:0;display:inline-block;max-width:min(46rem,calc(100vw - 2rem))}
-th,td{padding:.4rem .55rem;border-bottom:1px solid var(--line);text-align:right;vertical-align:top;white-space:nowrap}
-thead th{background:var(--band);vertical-align:bottom}th:first-child{text-align:left;font-weight:600}
-tbody th{position:sticky;left:0;background:var(--ground)}
-td small,th small{display:block;color:var(--soft);font-size:.8rem;font-weight:400}
-.figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(26rem,100%),1fr));gap:1.5rem;margin:1rem 0}
-figure{margin:0;min-width:0}figcaption{margin-bottom:.4rem}.drawn{overflow-x:auto}
-figure svg{display:block;max-width:100%;height:auto}
-.legend{list-style:none;display:flex;flex-wrap:wrap;gap:.3rem 1.1rem;padding:0;max-width:none;font-size:.9rem}
-.legend svg{vertical-align:-1px}
-@media(max-width:40rem){nav ul{columns:1}body{font-size:15px}h1{font-size:1.6rem}}
-"""
-
 
 def write(records: Sequence[Record], folder: Path, *, budget: float, seed: int) -> None:
     """Write ``report.html``, ``report.md`` and the images of ``report.md``."""
     blocks = document(records, folder, budget=budget, seed=seed)
-    headings = [block for block in blocks if isinstance(block, Heading) and block.level == 2]
-    links = "".join(f'<li><a href="#{one.anchor}">{escape(one.text)}</a></li>' for one in headings)
-    page = (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
-        f"<title>{TITLE}</title>\n<style>{_STYLE}{style()}</style>\n</head>\n<body>\n<h1>{TITLE}</h1>\n"
-        f"{html(blocks[:1])}\n<nav><ul>{links}</ul></nav>\n{html(blocks[1:])}\n</body>\n</html>\n"
-    )
-    write_text(folder / "report.html", page)
+    write_text(folder / "report.html", page(TITLE, blocks))
     write_text(folder / "report.md", f"# {TITLE}\n\n{markdown(blocks, _FIGURES)}")
     drawn = folder / _FIGURES
     drawn.mkdir(exist_ok=True)
-    for figure in _drawn(blocks):
+    for figure in [one for block in blocks if isinstance(block, Figures) for one in block.figures]:
         write_text(drawn / f"{figure.name}.svg", standalone(figure.svg))
-
-
-def _drawn(blocks: Sequence[Block]) -> list[Figure]:
-    found: list[Figure] = []
-    for block in blocks:
-        found += [block] if isinstance(block, Figure) else block.figures if isinstance(block, Figures) else []
-    return found
 
 
 def document(records: Sequence[Record], folder: Path, *, budget: float, seed: int) -> list[Block]:

@@ -1,0 +1,82 @@
+"""How a notebook shows a tagger, and a sentence with its labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from corate.errors import ModelError
+from corate.model.lattice import Lattice, span_labels
+from corate.pages.page import fragment, visible
+
+if TYPE_CHECKING:
+    from corate.model.tagger import Tagger
+
+__all__ = ["LabelledText", "labelled_text", "tagger_html", "tagger_text"]
+
+_HUES = 12  # the style sheet has so many colours
+_LABELS_SHOWN = 40
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some words with their label and its probability; words without a label have the colour -1."""
+
+    text: str
+    label: str = ""
+    probability: float = 0.0
+    hue: int = -1
+
+
+@dataclass(frozen=True, repr=False)
+class LabelledText:
+    """A sentence with its entities or labels and their probabilities. A notebook shows it in colour.
+
+    >>> LabelledText((Part("Ann Lee", "PER", 0.987, 0), Part("sings")))
+    [Ann Lee: PER 98.7%] sings
+    """
+
+    parts: tuple[Part, ...]
+
+    def __repr__(self) -> str:
+        return " ".join(f"[{p.text}: {p.label} {p.probability:.1%}]" if p.label else p.text for p in self.parts)
+
+    def _repr_html_(self) -> str:
+        return fragment("labelled_text.html", parts=self.parts, visible=visible)
+
+
+def labelled_text(lattice: Lattice) -> LabelledText:
+    """The first sentence of a lattice with its entities, or with the label of each token if labels mark no spans."""
+    length = int(lattice.sentences[1])
+    texts = [f"token {i}" for i in range(length)] if lattice.words is None else lattice.words.values()[:length]
+    try:
+        entities = lattice.entities()[0]
+    except ModelError:  # there are no spans
+        ids, probabilities = lattice.best()[0].tolist(), lattice.label_marginals()
+        labelled = zip(texts, ids, probabilities, strict=False)
+        return LabelledText(tuple(Part(text, lattice.names[y], float(p[y]), y % _HUES) for text, y, p in labelled))
+    types, _ = span_labels(lattice.names)
+    parts: list[Part] = []
+    at = 0
+    for found in entities:
+        parts += map(Part, texts[at : found.start])
+        text = " ".join(texts[found.start : found.stop])
+        parts.append(Part(text, found.type or "span", found.probability, types.index(found.type) % _HUES))
+        at = found.stop
+    return LabelledText((*parts, *map(Part, texts[at:])))
+
+
+def tagger_text(tagger: Tagger) -> str:
+    """A tagger in a line."""
+    words = f"{len(tagger.words)} words, " if len(tagger.words) else ""
+    sentences = tagger.record["sentences"]  # 0 if the file did not say
+    trained = f"trained on {sentences} sentences" if sentences else f"{tagger.record['features']} features"
+    return f"Tagger({tagger.method}, {len(tagger.labels)} labels, {words}{trained})"
+
+
+def tagger_html(tagger: Tagger) -> str:
+    """A tagger for a notebook: the line, its labels and its templates."""
+    more = f" and {len(tagger.labels) - _LABELS_SHOWN} more" if len(tagger.labels) > _LABELS_SHOWN else ""
+    facts = [("labels", " ".join(tagger.labels[:_LABELS_SHOWN]) + more), ("columns", " ".join(tagger.columns))]
+    facts.append(("templates", ", ".join(tagger.features)))
+    return fragment("tables.html", title=tagger_text(tagger), tables=[((), [fact for fact in facts if fact[1]])])
