@@ -152,6 +152,10 @@ def _measured(tagger: Tagger, corpus: Corpus, found: Predictions) -> dict[str, A
     """What a labelled corpus tells: scores, kinds of span errors, calibration and confusions."""
     report = compare_labels(corpus, found.labels, tagger.words if len(tagger.words) else None)
     groups = calibration_of_predictions(corpus, found, samples=200)
+    drawn = {
+        _GROUPS[name]: [(b.confidence, b.accuracy, b.count) for b in group.bins if b.count >= _FEW]
+        for name, group in groups.items()
+    }
     errors = span_errors(corpus, found.labels) if are_spans(tagger.labels) else None
     place = {name: y for y, name in enumerate(label_names(tagger, corpus))}
     return {
@@ -161,13 +165,7 @@ def _measured(tagger: Tagger, corpus: Corpus, found: Predictions) -> dict[str, A
         if errors is None
         else [(title, count(getattr(errors, kind))) for kind, title in _SPAN_ERRORS.items()],
         "calibration": [(_GROUPS[name], group) for name, group in groups.items()],
-        "calibration_chart": charts.calibration(
-            "Probability and accuracy",
-            {
-                _GROUPS[name]: [(b.confidence, b.accuracy, b.count) for b in group.bins if b.count >= _FEW]
-                for name, group in groups.items()
-            },
-        ),
+        "calibration_chart": charts.calibration("Probability and accuracy", drawn) if any(drawn.values()) else "",
         "few": _FEW,
         "matrix": _matrix(report.confusion, place),
         "confused": [(g, place[g], p, place[p], n) for g, p, n in report.confusion.most_confused(_MOST_CONFUSED)],
