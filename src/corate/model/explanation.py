@@ -34,8 +34,7 @@ Int64 = NDArray[np.int64]
 Source = Literal["feature", "counts", "bias", "edges", "elsewhere"]
 
 
-@dataclass(frozen=True)
-class Contribution:
+class Contribution(NamedTuple):
     """One term of the difference between two labellings."""
 
     source: Source
@@ -159,14 +158,16 @@ def _answers(
     shown = distinct(features.ids[of_features != 0].astype(np.int64)).tolist()
     names = dict(zip(shown, inputs.vocabulary.names(shown), strict=True))
     labels_of = model.labels.to_list()
+    texts = [[labels_of[y] for y in path.tolist()] for path in paths]
+    bounds, rows = starts.tolist(), features.offsets.tolist()
     answers: list[Explanation] = []
     for q, pair in enumerate(pairs):
-        first, second = ([labels_of[y] for y in path[starts[q] : starts[q + 1]].tolist()] for path in paths)
+        first, second = (text[bounds[q] : bounds[q + 1]] for text in texts)
         here, y, z = asked[q].position, int(named[0][q]), int(named[1][q])
         if pair.second is None:
             answers.append(Explanation(here, labels_of[y], None, float("inf"), [], first, first))
             continue
-        row = slice(int(features.offsets[q]), int(features.offsets[q + 1]))
+        row = slice(rows[q], rows[q + 1])
         terms = [
             Contribution("feature", names[feature], score)
             for feature, score in zip(features.ids[row].tolist(), of_features[row].tolist(), strict=True)
@@ -179,10 +180,14 @@ def _answers(
             terms.append(_counted(model, features.words[q], int(features.word_ids[q]), y, z, rest))
         terms.append(Contribution("edges", "the labels before and after", float(edges[q])))
         terms.append(Contribution("elsewhere", "the other tokens", float(total[q] - own[q] - edges[q])))
-        terms = sorted((term for term in terms if term.score), key=lambda term: -abs(term.score))
+        terms = sorted([term for term in terms if term.score], key=_size, reverse=True)
         answers.append(Explanation(here, labels_of[y], labels_of[z], float(total[q]), terms, first, second))
     unsorted = dict(zip(order, answers, strict=True))
     return [unsorted[i] for i in range(len(questions))]
+
+
+def _size(term: Contribution) -> float:
+    return abs(term.score)
 
 
 def _pairs(lattice: Lattice, questions: Sequence[Question], tokens: Int64) -> list[_Pair]:
