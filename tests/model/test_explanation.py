@@ -79,6 +79,11 @@ def test_many_explanations_are_those_of_one_token_each(method: str) -> None:
             (c.name, pytest.approx(c.score, abs=1e-9)) for c in one.contributions
         ]
     assert tagger.explanations(corpus, []) == []
+    for whole, few in zip(
+        tagger.explanations(corpus, questions), tagger.explanations(corpus, questions, most=3), strict=True
+    ):
+        assert few.contributions == whole.contributions[:3]
+        assert few.others + len(few.contributions) == len(whole.contributions)
 
 
 def test_a_feature_contributes_the_difference_of_its_weights() -> None:

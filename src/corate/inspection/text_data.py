@@ -115,11 +115,11 @@ def _explanations(
         stop = bisect_right(questions, last, key=lambda question: question.sentence)
         asked = questions[done:stop]
         piece = [question._replace(sentence=question.sentence - first) for question in asked]
-        for question, answer in zip(asked, tagger.explanations(corpus[first : last + 1], piece), strict=True):
+        for question, answer in zip(asked, tagger.explanations(corpus[first : last + 1], piece, _TERMS), strict=True):
             data["token"].append(int(corpus.offsets[question.sentence]) + question.position)
             data["against"].append(-1 if answer.against is None else place[answer.against])
             data["difference"].append(0.0 if answer.against is None else round(answer.difference, 3))
-            data["count"].append(len(answer.contributions))
+            data["count"].append(len(answer.contributions) + answer.others)
             data["terms"].append(_terms(answer, terms))
         done = stop
     return {**data, "names": [visible(name) for name in terms]}
@@ -128,6 +128,6 @@ def _explanations(
 def _terms(answer: Explanation, numbers: dict[str, int]) -> list[float]:
     """The largest contributions: the number of the name of each, and its score."""
     flat: list[float] = []
-    for term in answer.contributions[:_TERMS]:
+    for term in answer.contributions:
         flat += [numbers.setdefault(term.name, len(numbers)), round(term.score, 3)]
     return flat

@@ -18,7 +18,7 @@ from corate.corpus import Corpus
 from corate.errors import DataError
 from corate.model.constraints import Constraints
 from corate.model.lattice import Lattice
-from corate.ragged import distinct, offsets_of
+from corate.ragged import distinct, offsets_of, take_rows
 from corate.types import F64
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ Int64 = NDArray[np.int64]
 #: What a contribution comes from: a feature, the counted row of the word, the bias of the labels, the edges to the
 #: neighbouring tokens, or changes elsewhere in the sentence.
 Source = Literal["feature", "counts", "bias", "edges", "elsewhere"]
+_SOURCES: tuple[Source, ...] = ("feature", "counts", "bias", "edges", "elsewhere")
+_NAMES = {"bias": "the labels themselves", "edges": "the labels before and after", "elsewhere": "the other tokens"}
 
 
 class Contribution(NamedTuple):
@@ -47,7 +49,8 @@ class Explanation:
     """The difference between two labellings, in favour of ``label``, and its terms in descending size.
 
     ``difference`` is that of the scores, so it is the logarithm of the ratio of the labellings' probabilities. If no
-    other label is possible, ``against`` is None and there are no contributions.
+    other label is possible, ``against`` is None and there are no contributions. ``others`` is the number of smaller
+    contributions that were left out.
     """
 
     position: int
@@ -57,6 +60,7 @@ class Explanation:
     contributions: list[Contribution]
     labels: list[str] = field(repr=False)
     labels_against: list[str] = field(repr=False)
+    others: int = 0
 
     def __str__(self) -> str:
         if self.against is None:
@@ -74,19 +78,13 @@ class Question(NamedTuple):
     against: str | None = None
 
 
-class _Pair(NamedTuple):
-    """The candidates of a token that a question compares, counted from its first one. None if there is no other."""
-
-    first: int
-    second: int | None
-
-
 def explain(
     model: ChainModel,
     inputs: Inputs,
     lattice_of: Callable[..., Lattice],
     sentences: Corpus | Sequence[Any],
     questions: Sequence[Question],
+    most: int | None = None,
 ) -> list[Explanation]:
     """Answer questions about some tokens of sentences; see :meth:`corate.Tagger.explanations`."""
     lattice = lattice_of(sentences)
@@ -100,13 +98,14 @@ def explain(
             wider[i] = candidates | missing
         else:
             known.append(i)
-    found = dict(zip(known, _answers(model, inputs, lattice, sentences, [questions[i] for i in known]), strict=True))
+    first = _answers(model, inputs, lattice, sentences, [questions[i] for i in known], most)
+    found = dict(zip(known, first, strict=True))
     if wider:  # each in a copy of its sentence, because a further label at one token can change the best of others
         chosen = [questions[i].sentence for i in wider]
         copies = sentences.take(chosen) if isinstance(sentences, Corpus) else [sentences[s] for s in chosen]
         limits = [Constraints(labels={questions[i].position: every}) for i, every in wider.items()]
         asked = [questions[i]._replace(sentence=s) for s, i in enumerate(wider)]
-        more = _answers(model, inputs, lattice_of(copies, constraints=limits), copies, asked)
+        more = _answers(model, inputs, lattice_of(copies, constraints=limits), copies, asked, most)
         found.update(zip(wider, more, strict=True))
     return [found[i] for i in range(len(questions))]
 
@@ -132,7 +131,12 @@ def _asked(question: Question, names: set[str]) -> set[str]:
 
 
 def _answers(
-    model: ChainModel, inputs: Inputs, lattice: Lattice, sentences: Any, questions: Sequence[Question]
+    model: ChainModel,
+    inputs: Inputs,
+    lattice: Lattice,
+    sentences: Any,
+    questions: Sequence[Question],
+    most: int | None,
 ) -> list[Explanation]:
     """The answers of questions about candidates of the lattice."""
     if not questions:
@@ -141,71 +145,56 @@ def _answers(
     asked = [questions[i] for i in order]
     sentence, position = (np.array(values, np.int64) for values in list(zip(*asked, strict=True))[:2])
     tokens = lattice.sentences[sentence] + position
-    pairs = _pairs(lattice, asked, tokens)
-    firsts = np.array([pair.first for pair in pairs])
-    seconds = np.array([pair.first if pair.second is None else pair.second for pair in pairs])
+    labels, against, places = _pairs(lattice, asked, tokens)
     lengths = lattice.sentences[sentence + 1] - lattice.sentences[sentence]
-    starts = offsets_of(lengths)
-    paths, arcs = [], []
-    for candidates in (firsts, seconds):
-        labels, scores = lattice.traces(sentence, position, candidates)
-        paths.append(labels)
-        arcs.append(scores)
-    own, edges, total = _differences(lattice, model.order, tokens, position, lengths, paths, arcs)
-    named = [path[starts[:-1] + position] for path in paths]
+    paths, arcs = zip(*(lattice.traces(sentence, position, own) for own in places), strict=True)
     features = inputs.token_features(sentences, tokens, model.word_column)
-    of_features = _feature_scores(model, features, *named)
-    shown = distinct(features.ids[of_features != 0].astype(np.int64)).tolist()
-    names = dict(zip(shown, inputs.vocabulary.names(shown), strict=True))
-    labels_of = model.labels.to_list()
-    texts = [[labels_of[y] for y in path.tolist()] for path in paths]
-    bounds, rows = starts.tolist(), features.offsets.tolist()
-    answers: list[Explanation] = []
-    for q, pair in enumerate(pairs):
+    differences = _differences(lattice, model.order, tokens, position, lengths, paths, arcs)
+    terms, counts = _terms(model, features, np.stack([labels, against]), *differences)
+    contributions = _contributions(model, inputs, features, terms, most)
+    names = model.labels.to_list()
+    texts = [[names[y] for y in path.tolist()] for path in paths]
+    bounds = offsets_of(lengths).tolist()
+    answers: dict[int, Explanation] = {}
+    for q, (y, z, total) in enumerate(zip(labels.tolist(), against.tolist(), differences[2].tolist(), strict=True)):
         first, second = (text[bounds[q] : bounds[q + 1]] for text in texts)
-        here, y, z = asked[q].position, int(named[0][q]), int(named[1][q])
-        if pair.second is None:
-            answers.append(Explanation(here, labels_of[y], None, float("inf"), [], first, first))
-            continue
-        row = slice(rows[q], rows[q + 1])
-        terms = [
-            Contribution("feature", names[feature], score)
-            for feature, score in zip(features.ids[row].tolist(), of_features[row].tolist(), strict=True)
-            if score
-        ]
-        if len(model.bias):
-            terms.append(Contribution("bias", "the labels themselves", float(model.bias[y]) - float(model.bias[z])))
-        if len(model.rows):
-            rest = float(own[q]) - sum(term.score for term in terms)
-            terms.append(_counted(model, features.words[q], int(features.word_ids[q]), y, z, rest))
-        terms.append(Contribution("edges", "the labels before and after", float(edges[q])))
-        terms.append(Contribution("elsewhere", "the other tokens", float(total[q] - own[q] - edges[q])))
-        terms = sorted([term for term in terms if term.score], key=_size, reverse=True)
-        answers.append(Explanation(here, labels_of[y], labels_of[z], float(total[q]), terms, first, second))
-    unsorted = dict(zip(order, answers, strict=True))
-    return [unsorted[i] for i in range(len(questions))]
+        at, own = asked[q].position, contributions[q]
+        if z < 0:
+            answers[order[q]] = Explanation(at, names[y], None, float("inf"), [], first, first)
+        else:
+            others = counts[q] - len(own)
+            answers[order[q]] = Explanation(at, names[y], names[z], total, own, first, second, others)
+    return [answers[i] for i in range(len(questions))]
 
 
-def _size(term: Contribution) -> float:
-    return abs(term.score)
+def _pairs(lattice: Lattice, questions: Sequence[Question], tokens: Int64) -> tuple[Int64, Int64, tuple[Int64, Int64]]:
+    """The two labels that each question compares, and their places among the candidates of the token.
 
+    The best label is that of the best labelling. If there is no second one, its label is -1, and its place the first's.
+    """
+    ids = {name: y for y, name in enumerate(lattice.names)}
+    asked = [np.array([ids.get(name, -1) for name in names]) for names in list(zip(*questions, strict=True))[2:]]
+    starts, where = take_rows(lattice.offsets, tokens)
+    owner = np.repeat(np.arange(len(tokens)), np.diff(starts))
+    scores, labels = lattice.through()[where], lattice.labels[where]
 
-def _pairs(lattice: Lattice, questions: Sequence[Question], tokens: Int64) -> list[_Pair]:
-    """The candidates that each question compares. The best one is that with the best labelling."""
-    scores, labels = lattice.through(), lattice.labels
-    found = []
-    for question, token in zip(questions, tokens.tolist(), strict=True):
-        a, b = int(lattice.offsets[token]), int(lattice.offsets[token + 1])
-        of = {lattice.names[y]: score for y, score in zip(labels[a:b].tolist(), scores[a:b].tolist(), strict=True)}
-        places = {name: i for i, name in enumerate(of)}
-        ranked = sorted((name for name, score in of.items() if score > -np.inf), key=lambda name: -of[name])
-        first, second = question.label, question.against
-        if first is None:
-            first = next(name for name in ranked if name != second)
-        if second is None:
-            second = next((name for name in ranked if name != first), None)
-        found.append(_Pair(places[first], None if second is None else places[second]))
-    return found
+    def best_without(excluded: Int64) -> Int64:
+        """The label of each token with the best labelling, without one label; -1 if there is no other."""
+        left = np.where(labels == excluded[owner], -np.inf, scores)
+        at = np.flatnonzero((left == np.maximum.reduceat(left, starts[:-1])[owner]) & (left > -np.inf))[::-1]
+        found = np.full(len(tokens), -1)
+        found[owner[at]] = labels[at]  # the first of equally good ones
+        return found
+
+    def place(wanted: Int64) -> Int64:
+        at = np.flatnonzero(labels == wanted[owner])
+        found = np.zeros(len(tokens), np.int64)
+        found[owner[at]] = at - starts[owner[at]]
+        return found
+
+    first = np.where(asked[0] >= 0, asked[0], best_without(asked[1]))
+    second = np.where(asked[1] >= 0, asked[1], best_without(first))
+    return first, second, (place(first), place(np.where(second < 0, first, second)))
 
 
 def _differences(
@@ -214,8 +203,8 @@ def _differences(
     tokens: Int64,
     position: Int64,
     lengths: Int64,
-    paths: list[NDArray[np.int32]],
-    arcs: list[F64],
+    paths: Sequence[NDArray[np.int32]],
+    arcs: Sequence[F64],
 ) -> tuple[F64, F64, F64]:
     """What the token itself, the edges near it and all terms together contribute to the difference of two paths.
 
@@ -240,9 +229,70 @@ def _differences(
     return own, edges, total
 
 
-def _feature_scores(
-    model: ChainModel, features: TokenFeatures, labels: NDArray[np.int32], against: NDArray[np.int32]
-) -> F64:
+@dataclass(frozen=True, eq=False)
+class _Terms:
+    """Contributions to many differences: the question of each, its source, a feature if it is one, and its score.
+
+    The contributions of a question stand together, the largest first.
+    """
+
+    owners: Int64
+    sources: Int64
+    features: Int64
+    scores: F64
+
+
+def _terms(
+    model: ChainModel, features: TokenFeatures, pair: Int64, own: F64, edges: F64, total: F64
+) -> tuple[_Terms, list[int]]:
+    """All contributions that are not zero, and how many each question has."""
+    m = len(own)
+    of_features = _feature_scores(model, features, pair[0], pair[1])
+    owners = np.repeat(np.arange(m), np.diff(features.offsets))
+    parts: list[tuple[Source, F64]] = []
+    left = own - np.bincount(owners, of_features, m)
+    if len(model.bias):
+        parts.append(("bias", model.bias[pair[0]].astype(np.float64) - model.bias[pair[1]]))
+        left = left - parts[0][1]
+    if len(model.rows):
+        parts.append(("counts", _counted(model, features.word_ids, pair[0], pair[1], left)))
+    parts += [("edges", edges), ("elsewhere", total - own - edges)]
+    owner = np.concatenate([owners, *(np.arange(m) for _ in parts)])
+    kinds = [np.zeros(len(owners), np.int64), *(np.full(m, _SOURCES.index(name)) for name, _ in parts)]
+    ids = np.concatenate([features.ids, np.full(m * len(parts), -1)])
+    score = np.concatenate([of_features, *(values for _, values in parts)])
+    kept = np.flatnonzero((score != 0) & (pair[1][owner] >= 0))
+    kept = kept[np.lexsort((-np.abs(score[kept]), owner[kept]))]
+    found = _Terms(owner[kept], np.concatenate(kinds)[kept], ids[kept], score[kept])
+    return found, np.bincount(found.owners, minlength=m).tolist()
+
+
+def _contributions(
+    model: ChainModel, inputs: Inputs, features: TokenFeatures, terms: _Terms, most: int | None
+) -> list[list[Contribution]]:
+    """The contributions with their names, the ``most`` largest of each question."""
+    m = len(features.words)
+    starts = np.searchsorted(terms.owners, np.arange(m))
+    rank = np.arange(len(terms.owners)) - starts[terms.owners]
+    kept = np.flatnonzero(rank < (len(rank) if most is None else most))
+    shown = distinct(terms.features[kept][terms.features[kept] >= 0]).tolist()
+    names = dict(zip(shown, inputs.vocabulary.names(shown), strict=True))
+    known = _has_row(model, features.word_ids).tolist() if len(model.rows) else [False] * m
+    found: list[list[Contribution]] = [[] for _ in range(m)]
+    lists = (values[kept].tolist() for values in (terms.owners, terms.sources, terms.features, terms.scores))
+    for q, kind, feature, score in zip(*lists, strict=True):
+        source = _SOURCES[kind]
+        if source == "feature":
+            name = names[feature]
+        elif source == "counts":
+            name = f"the {'' if known[q] else 'spelling of the unknown '}word {features.words[q]!r}"
+        else:
+            name = _NAMES[source]
+        found[q].append(Contribution(source, name, score))
+    return found
+
+
+def _feature_scores(model: ChainModel, features: TokenFeatures, labels: Int64, against: Int64) -> F64:
     """What each feature of each token says for a label and against another one: its value times its weights."""
     rows = model.weights.take(features.ids)
     entry = np.repeat(np.arange(len(features.ids)), np.diff(rows.offsets))
@@ -258,11 +308,23 @@ def _feature_scores(
     return features.values * np.bincount(entry, sign * rows.scores.astype(np.float64), len(features.ids))
 
 
-def _counted(model: ChainModel, word: str | None, word_id: int, label: int, other: int, rest: float) -> Contribution:
-    """What the counted row of the word says. That of an unknown word comes from its spelling; it is the ``rest``."""
-    a, b = (int(model.rows.offsets[word_id + i]) for i in (0, 1)) if word_id >= 0 else (0, 0)
-    if a == b:
-        return Contribution("counts", f"the spelling of the unknown word {word!r}", rest)
-    row = dict(zip(model.rows.labels[a:b].tolist(), model.rows.scores[a:b].tolist(), strict=True))
-    score = row.get(label, model.floor) - row.get(other, model.floor)
-    return Contribution("counts", f"the word {word!r}", score)
+def _has_row(model: ChainModel, words: Int64) -> NDArray[np.bool_]:
+    """Whether words are known and have a counted row."""
+    at = np.maximum(words, 0)
+    return np.asarray((words >= 0) & (model.rows.offsets[at + 1] > model.rows.offsets[at]))
+
+
+def _counted(model: ChainModel, words: Int64, labels: Int64, against: Int64, rest: F64) -> F64:
+    """What the counted rows of words say. That of an unknown word comes from its spelling; it is the ``rest``."""
+    known = np.flatnonzero(_has_row(model, words))
+    rows = model.rows.take(words[known])
+    entry = np.repeat(np.arange(len(known)), np.diff(rows.offsets))
+    scores = []
+    for wanted in (labels, against):
+        at = np.flatnonzero(rows.labels == wanted[known][entry])
+        found = np.full(len(known), model.floor)
+        found[entry[at]] = rows.scores[at]
+        scores.append(found)
+    counted: F64 = rest.copy()
+    counted[known] = scores[0] - scores[1]
+    return counted

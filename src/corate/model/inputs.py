@@ -18,7 +18,7 @@ from corate.features.ready_made import Bins, FeatureFunction, features_of, nativ
 from corate.features.vocabulary import Vocabulary, column_arrays
 from corate.ragged import offsets_of, take_rows
 from corate.strings import StringTable
-from corate.types import F64, Ids, Offsets
+from corate.types import F64, Offsets
 
 __all__ = ["Inputs", "Sentence", "TokenFeatures"]
 
@@ -34,7 +34,7 @@ class TokenFeatures:
     ids: NDArray[np.int64]
     values: F64
     words: list[str | None]
-    word_ids: Ids
+    word_ids: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ class Inputs:
         columns, offsets, ready = self.batch(sentences)
         m = len(tokens)
         owners, ids, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
-        words, word_ids = list[str | None]([None] * m), np.full(m, -1, np.int32)
+        words, word_ids = list[str | None]([None] * m), np.full(m, -1)
         if ready is not None:
             starts, names, numbers = ready
             rows, where = take_rows(starts, tokens)
@@ -128,7 +128,7 @@ class Inputs:
             given, data, ends = columns[word_column]
             table = StringTable(data, ends)
             words = [table[i] for i in given[tokens].tolist()]
-            word_ids = strings[word_column][tokens]
+            word_ids = strings[word_column][tokens].astype(np.int64)
         owner, every = np.concatenate(owners), np.concatenate(ids)
         order = np.argsort(owner, kind="stable")
         order = order[every[order] >= 0]

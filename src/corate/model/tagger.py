@@ -297,15 +297,15 @@ class Tagger(Questions):
         sentence = tokens if isinstance(tokens, ItemSequence) else list(listed(tokens, "a sentence", "tokens"))
         return explain(self.model, self._inputs, self.lattice, [sentence], [Question(0, position, label, against)])[0]
 
-    def explanations(self, corpus: Corpus, questions: Sequence[Question]) -> list[Explanation]:
-        """Explain many tokens of a corpus, as :meth:`explain` does; this shares the work for a sentence.
+    def explanations(self, corpus: Corpus, questions: Sequence[Question], most: int | None = None) -> list[Explanation]:
+        """Explain many tokens of a corpus together, as :meth:`explain` does; with the ``most`` largest contributions.
 
         >>> import corate
         >>> corpus = Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("b", "Y"), ("a", "X")]])
         >>> [found.label for found in corate.train(corpus).explanations(corpus, [Question(0, 1), Question(1, 1)])]
         ['Y', 'X']
         """
-        return explain(self.model, self._inputs, self.lattice, corpus, questions)
+        return explain(self.model, self._inputs, self.lattice, corpus, questions, most)
 
     def rates(self, n: int = 10) -> tuple[list[LabelPair], list[LabelPair]]:
         """The ``n`` label pairs that attract each other most, and the ``n`` that avoid each other most.
