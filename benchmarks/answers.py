@@ -47,7 +47,7 @@ def n_best_rows(table: Table, data: Path, rounds: int) -> None:
     one, ten = seconds(lambda: tagger.tag_all(sentences), lambda: tagger.lattice(sentences).nbest(10), rounds=rounds)
     measure = "brown 32k, 10 best labellings with probabilities / the best, from words to labels"
     table.add(Row(measure, ten / one, "x", at_most=1.5, note=note, command=COMMAND))
-    best, ten = seconds(lattice.best, lambda: lattice._paths.n_best(10), rounds=rounds)
+    best, ten = seconds(lattice.best, lambda: lattice._paths.n_best(10, tagger.labels), rounds=rounds)
     table.add(Row("the same, lattices at hand", ten / best, "x", note=note))
     few = sentences[:200]
     one, ten = seconds(

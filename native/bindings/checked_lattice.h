@@ -2,9 +2,24 @@
 #pragma once
 #include "bindings/arrays.h"
 #include "chain/lattice.h"
+#include "core/parallel.h"
 
-// Edge features of tokens, and their weights: (offsets, ids, row offsets, label pairs, scores).
-using ExtraArrays = std::optional<std::tuple<In<int64_t>, In<int32_t>, In<int64_t>, In<int32_t>, In<float>>>;
+// The scores of each edge feature for label pairs, checked once for many lattices.
+struct EdgeFeatureWeights {
+    In<int64_t> offsets;
+    In<int32_t> pairs;
+    In<float> scores;
+
+    EdgeFeatureWeights(In<int64_t> offsets_, In<int32_t> pairs_, In<float> scores_)
+        : offsets(std::move(offsets_)), pairs(std::move(pairs_)), scores(std::move(scores_)) {
+        if (pairs.shape(0) != scores.shape(0)) throw nb::value_error("edge features and their scores disagree");
+        check_offsets(view(offsets), pairs.shape(0), "edge features and their label pairs disagree");
+    }
+    size_t size() const { return offsets.shape(0) - 1; }
+};
+
+// The edge features of tokens, and the weights of features: (offsets, ids, weights).
+using ExtraArrays = std::optional<std::tuple<In<int64_t>, In<int32_t>, EdgeFeatureWeights>>;
 
 struct CheckedLattice {
     Array<int64_t> sentences, offsets;
@@ -23,16 +38,12 @@ struct CheckedLattice {
 
     void use(const ExtraArrays& arrays) {
         if (!arrays) return;
-        const auto& [tokens, ids, rows, pairs, values] = *arrays;
-        const size_t n = offsets.size() - 1;
-        const auto size = static_cast<int64_t>(rows.shape(0)) - 1;
-        if (tokens.shape(0) != n + 1 || pairs.shape(0) != values.shape(0))
-            throw nb::value_error("edge features and tokens disagree");
+        const auto& [tokens, ids, weights] = *arrays;
+        if (tokens.shape(0) != offsets.size()) throw nb::value_error("edge features and tokens disagree");
         check_offsets(view(tokens), ids.shape(0), "edge features and tokens disagree");
-        check_offsets(view(rows), pairs.shape(0), "edge features and their label pairs disagree");
         for (size_t i = 0; i < ids.shape(0); ++i)
-            if (ids(i) >= size) throw nb::value_error("edge feature out of range");
-        extra = {tokens.data(), ids.data(), rows.data(), pairs.data(), values.data()};
+            if (ids(i) >= static_cast<int64_t>(weights.size())) throw nb::value_error("edge feature out of range");
+        extra = {tokens.data(), ids.data(), weights.offsets.data(), weights.pairs.data(), weights.scores.data()};
     }
 
     void check(const Edges& edges) const {
@@ -54,4 +65,23 @@ struct CheckedLattice {
                 sentences[s]};
     }
     size_t size() const { return sentences.size() - 1; }
+    // Where the label pairs of each sentence start: those of candidates of neighbouring tokens, from the second token on.
+    std::vector<size_t> pair_places() const {
+        std::vector<size_t> first(1, 0);
+        for (size_t s = 0; s < size(); ++s) {
+            size_t n = 0;
+            for (int64_t t = sentences[s] + 1; t < sentences[s + 1]; ++t)
+                n += static_cast<size_t>((offsets[t] - offsets[t - 1]) * (offsets[t + 1] - offsets[t]));
+            first.push_back(first.back() + n);
+        }
+        return first;
+    }
+    // Calls work(first, last) for ranges of sentences, on several threads and without the GIL.
+    template <typename Work>
+    void in_ranges(size_t threads, Work work) const {
+        unlocked([&] {
+            const size_t parts = useful_threads(threads, size());
+            in_parallel(parts, [&](size_t part) { work(size() * part / parts, size() * (part + 1) / parts); });
+        });
+    }
 };

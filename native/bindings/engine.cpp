@@ -80,6 +80,16 @@ class Borrowed {
     std::unique_ptr<SentenceWork> work_;
 };
 
+// Calls work(session): a session whose memory is kept between calls if there is one sentence, else null.
+template <typename Work>
+auto with_session(BoundEngine& engine, const Batch& batch, Work work) {
+    return unlocked([&] {
+        if (batch.size() != 1) return work(static_cast<Session*>(nullptr));
+        Borrowed kept(engine.sentences);
+        return work(&kept->session());
+    });
+}
+
 // A part of tagging that needs the interpreter lock.
 //
 // Reading a sentence and decoding it take some microseconds each, and a thread that blocks on the lock wakes up much later
@@ -224,19 +234,20 @@ void bind_engine(nb::module_& m) {
             nb::keep_alive<1, 3>(), nb::keep_alive<1, 16>())
         .def(
             "tag_columns",
-            [](const BoundEngine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,
+            [](BoundEngine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,
                const AttributeArrays& ready, size_t threads) {
                 const Batch batch = batch_of(engine, columns, sentences, ready);
-                return to_numpy(unlocked([&] { return tag(engine, batch, threads); }));
+                return to_numpy(with_session(engine, batch, [&](Session* kept) { return tag(engine, batch, threads, kept); }));
             },
             nb::arg("columns"), nb::arg("sentences"), nb::arg("ready").none(), nb::arg("threads"),
             "The best label id of each token of a corpus.")
         .def(
             "lattice",
-            [](const BoundEngine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,
+            [](BoundEngine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,
                const AttributeArrays& ready, size_t threads, const std::optional<CsrArrays>& more) {
                 const Batch batch = batch_of(engine, columns, sentences, ready, more);
-                BatchLattice found = unlocked([&] { return lattice(engine, batch, threads); });
+                BatchLattice found =
+                    with_session(engine, batch, [&](Session* kept) { return lattice(engine, batch, threads, kept); });
                 return to_tuple(std::move(found.offsets), std::move(found.labels), std::move(found.scores),
                                 std::move(found.edge_offsets), std::move(found.edge_ids));
             },

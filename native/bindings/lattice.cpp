@@ -77,39 +77,53 @@ void bind_lattice(nb::module_& m) {
             nb::arg("y"), nb::arg("z"), nb::arg("w"))
         .def_ro("n_labels", &Edges::n_labels)
         .def_ro("local", &Edges::local);
+    nb::class_<EdgeFeatureWeights>(m, "EdgeFeatureWeights", "The scores of edge features for label pairs y (K + 1) + y'.")
+        .def(nb::init<In<int64_t>, In<int32_t>, In<float>>(), nb::arg("offsets"), nb::arg("pairs"), nb::arg("scores"))
+        .def(
+            "at",
+            [](const EdgeFeatureWeights& weights, int64_t feature, int32_t pair) {
+                if (feature < 0 || feature >= static_cast<int64_t>(weights.size())) throw nb::index_error("feature out of range");
+                const int32_t* first = weights.pairs.data() + weights.offsets(feature);
+                const int32_t* last = weights.pairs.data() + weights.offsets(feature + 1);
+                const int32_t* found = std::lower_bound(first, last, pair);
+                return found != last && *found == pair ? weights.scores(found - weights.pairs.data()) : 0.0f;
+            },
+            nb::arg("feature"), nb::arg("pair"), "The score of a feature for a label pair; 0 if none is stored.");
     m.def(
         "viterbi",
         [](const In<int64_t>& sentences, const In<int64_t>& offsets, const In<int32_t>& labels, const In<float>& scores,
-           const Edges& edges, const ExtraArrays& extra) {
+           const Edges& edges, const ExtraArrays& extra, size_t threads) {
             const CheckedLattice lattice(sentences, offsets, labels, scores, edges, extra);
             std::vector<int32_t> best(offsets.shape(0) - 1);
             std::vector<float> totals(lattice.size());
-            unlocked([&] {
+            lattice.in_ranges(threads, [&](size_t first, size_t last) {
                 Viterbi viterbi;
-                for (size_t s = 0; s < lattice.size(); ++s)
+                for (size_t s = first; s < last; ++s)
                     totals[s] = viterbi.decode(lattice.sentence(s), edges, best.data() + lattice.sentences[s]);
             });
             return to_tuple(std::move(best), std::move(totals));
         },
         nb::arg("sentences"), nb::arg("offsets"), nb::arg("labels"), nb::arg("scores"), nb::arg("edges"),
-        nb::arg("extra") = nb::none(), "The best label of each position and the best score of each sentence.");
+        nb::arg("extra") = nb::none(), nb::arg("threads") = 1,
+        "The best label of each position and the best score of each sentence.");
     m.def(
         "forward_backward",
         [](const In<int64_t>& sentences, const In<int64_t>& offsets, const In<int32_t>& labels, const In<float>& scores,
-           const Edges& edges, const ExtraArrays& extra, bool with_pairs) {
+           const Edges& edges, const ExtraArrays& extra, bool with_pairs, size_t threads) {
             const CheckedLattice lattice(sentences, offsets, labels, scores, edges, extra);
-            std::vector<float> marginals(labels.shape(0)), pairs;
+            const std::vector<size_t> places = lattice.pair_places();
+            std::vector<float> marginals(labels.shape(0)), pairs(with_pairs ? places.back() : 0);
             std::vector<double> log_z(lattice.size());
-            unlocked([&] {
+            lattice.in_ranges(threads, [&](size_t first, size_t last) {
                 ForwardBackward pass;
-                for (size_t s = 0; s < lattice.size(); ++s)
+                for (size_t s = first; s < last; ++s)
                     log_z[s] = pass.run(lattice.sentence(s), edges, marginals.data() + lattice.offsets[lattice.sentences[s]],
-                                        with_pairs ? &pairs : nullptr);
+                                        with_pairs ? pairs.data() + places[s] : nullptr);
             });
             return to_tuple(std::move(log_z), std::move(marginals), std::move(pairs));
         },
         nb::arg("sentences"), nb::arg("offsets"), nb::arg("labels"), nb::arg("scores"), nb::arg("edges"),
-        nb::arg("extra") = nb::none(), nb::arg("with_pairs") = false,
+        nb::arg("extra") = nb::none(), nb::arg("with_pairs") = false, nb::arg("threads") = 1,
         "log Z of each sentence, P(label) of each candidate and, with with_pairs=True, P(label, label) of neighbouring "
         "candidates.");
 }

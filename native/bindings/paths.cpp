@@ -5,7 +5,7 @@
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
 #include "bindings/checked_lattice.h"
-#include "core/parallel.h"
+#include "decoding/one_block.h"
 #include "decoding/path_queries.h"
 
 namespace {
@@ -43,24 +43,23 @@ struct Paths {
         if (!blocks) return;
         limits.blocks = spans_of(*blocks, edges);
         for (int32_t y = 0; y < edges.n_labels; ++y) limits.n_blocks = std::max(limits.n_blocks, limits.blocks.group[y] + 1);
-        if (limits.n_blocks > PathLimits::kMostBlocks) throw nb::value_error("too many blocks");
     }
 
+    // Whether a graph cannot keep all groups to one block.
+    bool many_blocks() const { return limits.n_blocks > PathLimits::kMostBlocks; }
     size_t length(size_t s) const { return static_cast<size_t>(lattice.sentences[s + 1] - lattice.sentences[s]); }
     int64_t candidate(size_t s) const { return lattice.offsets[static_cast<size_t>(lattice.sentences[s])]; }
 
     // Calls use(s, graph) for each sentence, on several threads and without the GIL.
     template <typename Use>
     void each(Use use) const {
-        unlocked([&] {
-            const size_t n = lattice.size(), parts = useful_threads(threads, n);
-            in_parallel(parts, [&](size_t part) {
-                PathGraph graph;
-                for (size_t s = n * part / parts; s < n * (part + 1) / parts; ++s) {
-                    graph.build(lattice.sentence(s), edges, limits);
-                    use(s, graph);
-                }
-            });
+        if (many_blocks()) throw nb::value_error("too many blocks");
+        lattice.in_ranges(threads, [&](size_t first, size_t last) {
+            PathGraph graph;
+            for (size_t s = first; s < last; ++s) {
+                graph.build(lattice.sentence(s), edges, limits);
+                use(s, graph);
+            }
         });
     }
     // The same for sentences with a path, with P(state).
@@ -79,19 +78,36 @@ struct Paths {
 nb::tuple best(const Paths& paths) {
     std::vector<int32_t> labels(paths.lattice.offsets.size() - 1, -1);
     std::vector<double> scores(paths.lattice.size(), -INFINITY);
-    paths.each([&](size_t s, const PathGraph& graph) {
-        if (!graph.has_path()) return;
-        const BestPaths found(graph);
-        scores[s] = found.score(0);
-        found.labels(0, labels.data() + paths.lattice.sentences[s]);
-    });
+    const auto own = [&](size_t s) { return labels.data() + paths.lattice.sentences[s]; };
+    if (paths.many_blocks())
+        paths.lattice.in_ranges(paths.threads, [&](size_t first, size_t last) {
+            OneBlockDecoder decoder(paths.edges, paths.limits);
+            for (size_t s = first; s < last; ++s) scores[s] = decoder.best(paths.lattice.sentence(s), own(s));
+        });
+    else
+        paths.each([&](size_t s, const PathGraph& graph) {
+            if (!graph.has_path()) return;
+            const BestPaths found(graph);
+            scores[s] = found.score(0);
+            found.labels(0, own(s));
+        });
     return to_tuple(std::move(labels), std::move(scores));
 }
 
-nb::tuple n_best(const Paths& paths, size_t n) {
+// The labels as a list of names.
+nb::object named(const int32_t* labels, size_t n, const nb::list& names) {
+    nb::object out = nb::steal(PyList_New(static_cast<Py_ssize_t>(n)));
+    if (!out.is_valid()) throw nb::python_error();
+    for (size_t i = 0; i < n; ++i)  // the list takes over a reference
+        PyList_SetItem(out.ptr(), static_cast<Py_ssize_t>(i), nb::object(names[static_cast<size_t>(labels[i])]).release().ptr());
+    return out;
+}
+
+nb::tuple n_best(const Paths& paths, size_t n, const nb::list& names) {
     const size_t size = paths.lattice.size();
+    if (names.size() != static_cast<size_t>(paths.edges.n_labels)) throw nb::value_error("names and labels disagree");
     std::vector<std::vector<int32_t>> labels(size);
-    std::vector<std::vector<double>> scores(size);
+    std::vector<std::vector<double>> p(size);
     std::vector<double> log_z(size);
     paths.each([&](size_t s, PathGraph& graph) {
         log_z[s] = graph.sum();
@@ -100,19 +116,18 @@ nb::tuple n_best(const Paths& paths, size_t n) {
         while (found.size() < n && found.next()) continue;
         labels[s].resize(found.size() * paths.length(s));
         for (size_t rank = 0; rank < found.size(); ++rank) {
-            scores[s].push_back(found.score(rank));
+            p[s].push_back(std::exp(found.score(rank) - log_z[s]));
             found.labels(rank, labels[s].data() + rank * paths.length(s));
         }
     });
-    std::vector<int64_t> offsets(1, 0);
-    std::vector<int32_t> all_labels;
-    std::vector<double> all_scores;
+    nb::list all;
     for (size_t s = 0; s < size; ++s) {
-        all_labels.insert(all_labels.end(), labels[s].begin(), labels[s].end());
-        all_scores.insert(all_scores.end(), scores[s].begin(), scores[s].end());
-        offsets.push_back(static_cast<int64_t>(all_scores.size()));
+        nb::list own;
+        for (size_t rank = 0; rank < p[s].size(); ++rank)
+            own.append(nb::make_tuple(named(labels[s].data() + rank * paths.length(s), paths.length(s), names), p[s][rank]));
+        all.append(own);
     }
-    return to_tuple(std::move(offsets), std::move(all_labels), std::move(all_scores), std::move(log_z));
+    return nb::make_tuple(all, to_numpy(std::move(log_z)));
 }
 
 Out<double> through(const Paths& paths) {
@@ -169,16 +184,8 @@ nb::tuple sums(const Paths& paths) {
 
 nb::tuple marginals(const Paths& paths, bool with_pairs) {
     const CheckedLattice& lattice = paths.lattice;
-    std::vector<double> log_z(lattice.size()), found(lattice.labels.size()), pairs;
-    std::vector<size_t> first(1, 0);  // where the pairs of each sentence start
-    for (size_t s = 0; with_pairs && s < lattice.size(); ++s) {
-        size_t n = 0;
-        for (int64_t t = lattice.sentences[s] + 1; t < lattice.sentences[s + 1]; ++t)
-            n += static_cast<size_t>((lattice.offsets[t] - lattice.offsets[t - 1]) *
-                                     (lattice.offsets[t + 1] - lattice.offsets[t]));
-        first.push_back(first.back() + n);
-    }
-    pairs.resize(first.back());
+    const std::vector<size_t> first = lattice.pair_places();
+    std::vector<double> log_z(lattice.size()), found(lattice.labels.size()), pairs(with_pairs ? first.back() : 0);
     paths.each_summed(log_z.data(), [&](size_t s, const PathGraph& graph, const std::vector<double>& p) {
         path_marginals(graph, p, lattice.offsets.data() + lattice.sentences[s], found.data() + paths.candidate(s),
                        with_pairs ? pairs.data() + first[s] : nullptr);
@@ -235,9 +242,10 @@ void bind_paths(nb::module_& m) {
             nb::arg("sentences"), nb::arg("offsets"), nb::arg("labels"), nb::arg("scores"), nb::arg("edges"),
             nb::arg("extra").none(), nb::arg("allowed").none(), nb::arg("forbidden").none(), nb::arg("blocks").none(),
             nb::arg("threads"), nb::keep_alive<1, 6>())
-        .def("best", &best, "The best label of each token and the score of each sentence; -1 and -inf without a path.")
-        .def("n_best", &n_best, nb::arg("n"),
-             "The best labellings of each sentence: (offsets of labellings by sentence, labels, scores, log Z by sentence).")
+        .def("best", &best,
+             "The best label of each token and the score of each sentence; -inf without a path, NaN if the search gave up.")
+        .def("n_best", &n_best, nb::arg("n"), nb::arg("names"),
+             "The best labellings of each sentence with their probabilities, and log Z of each sentence.")
         .def("through", &through, "The score of the best labelling with each candidate; -inf if there is none.")
         .def("traces", &traces, nb::arg("places"), nb::arg("tokens"), nb::arg("candidates"),
              "The best labellings with some candidates: their labels, and the scores of their arcs, one more than tokens.")

@@ -1,7 +1,5 @@
-// Viterbi and forward-backward over lattices of candidate labels. See lattice.h for the score.
+// Viterbi over lattices of candidate labels. See lattice.h for the score.
 #include "chain/lattice.h"
-
-#include "chain/log_steps.h"
 
 namespace {
 
@@ -163,69 +161,4 @@ float Viterbi::decode_second(const SentenceLattice& s, const Edges& edges, int32
         k = h;
     }
     return top;
-}
-
-// Computes edges block by block without storing them: there may be many labels and long sentences.
-double ForwardBackward::run(const SentenceLattice& s, const Edges& edges, float* marginals, std::vector<float>* pairs) {
-    if (s.n == 0) return 0.0;
-    if (!edges.triples.empty()) return run_second(s, edges, marginals, pairs);
-    const int64_t base = s.offsets[0];
-    const size_t total = static_cast<size_t>(s.offsets[s.n] - base);
-    const double nothing = 0.0;  // alpha before the first position
-    alpha_.resize(total);
-    const auto start_of = [&](size_t j) { return static_cast<size_t>(s.offsets[j] - base); };
-    const auto width_of = [&](size_t j) { return static_cast<size_t>(s.offsets[j + 1] - s.offsets[j]); };
-    const auto nodes = [&](size_t j) { return s.scores + s.offsets[j]; };
-    const auto alpha = [&](size_t j) { return alpha_.data() + start_of(j); };
-    const auto beta = [&](size_t j) { return beta_.data() + start_of(j); };
-
-    for (size_t j = 0; j < s.n; ++j) {
-        s.edge_block(j, edges, block_);
-        log_forward(j == 0 ? &nothing : alpha(j - 1), j == 0 ? 1 : width_of(j - 1), block_.data(), nodes(j), width_of(j),
-                    alpha(j), terms_);
-    }
-    const size_t m = width_of(s.n - 1);
-    s.edge_block(s.n, edges, block_);
-    terms_.resize(m);
-    for (size_t k = 0; k < m; ++k) terms_[k] = alpha(s.n - 1)[k] + block_[k];
-    const double log_z = log_sum(terms_.data(), m);
-    if (marginals == nullptr) return log_z;
-
-    beta_.resize(total);
-    for (size_t k = 0; k < m; ++k) beta(s.n - 1)[k] = block_[k];
-    for (size_t j = s.n - 1; j > 0; --j) {
-        s.edge_block(j, edges, block_);
-        log_backward(block_.data(), nodes(j), beta(j), width_of(j), width_of(j - 1), beta(j - 1), terms_,
-                     [](size_t, const double*) {});
-    }
-    for (size_t i = 0; i < total; ++i) marginals[i] = static_cast<float>(std::exp(alpha_[i] + beta_[i] - log_z));
-    for (size_t j = 1; pairs != nullptr && j < s.n; ++j) {
-        s.edge_block(j, edges, block_);
-        for (size_t k = 0; k < width_of(j - 1); ++k)
-            for (size_t l = 0; l < width_of(j); ++l)
-                pairs->push_back(static_cast<float>(
-                    std::exp(alpha(j - 1)[k] + block_[k * width_of(j) + l] + nodes(j)[l] + beta(j)[l] - log_z)));
-    }
-    return log_z;
-}
-
-double ForwardBackward::run_second(const SentenceLattice& s, const Edges& edges, float* marginals, std::vector<float>* pairs) {
-    Chain<double>& c = chain_;
-    c.n = s.n;
-    c.second = true;
-    c.width.resize(s.n);
-    for (size_t j = 0; j < s.n; ++j) c.width[j] = s.around(j, 0, edges).second;
-    c.lay_out();
-    std::copy(s.scores + s.offsets[0], s.scores + s.offsets[s.n], c.node.begin());
-    for (size_t j = 0; j <= s.n; ++j) {
-        s.triple_block(j, edges, c.triples(j));
-        s.edge_block(j, edges, block_);
-        std::copy(block_.begin(), block_.end(), c.edges(j));
-    }
-    const double log_z = expectations(c);
-    if (marginals == nullptr) return log_z;
-    std::transform(c.node.begin(), c.node.end(), marginals, [](double p) { return static_cast<float>(p); });
-    for (size_t j = 1; pairs != nullptr && j < s.n; ++j)
-        for (size_t i = 0; i < c.rows(j) * c.width[j]; ++i) pairs->push_back(static_cast<float>(c.edges(j)[i]));
-    return log_z;
 }

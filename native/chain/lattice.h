@@ -57,12 +57,26 @@ struct EdgeFeatures {
 
     bool any(int64_t token) const { return offsets != nullptr && offsets[token] < offsets[token + 1]; }
 
+    // block(y, y') += score of (y, y') for all K labels, for the pairs stored from a to b.
+    void add_all(int64_t a, int64_t b, int32_t K, float* block) const {
+        int32_t y = 0, base = 0;  // base = y (K + 1)
+        for (int64_t at = a; at < b; ++at) {
+            for (; row_pairs[at] > base + K; base += K + 1) ++y;
+            const int32_t z = row_pairs[at] - base;
+            if (y < K && z < K) block[y * K + z] += row_scores[at];
+        }
+    }
+
     // block(k, l) += score of (from[k], to[l]); both lists are ascending.
     void add(int64_t token, const LabelPairs& pairs, const int32_t* from, size_t m, const int32_t* to, size_t n,
              float* block) const {
         for (int64_t i = offsets[token]; i < offsets[token + 1]; ++i) {
             if (ids[i] < 0) continue;
             const int64_t a = row_offsets[ids[i]], b = row_offsets[ids[i] + 1];
+            if (m == pairs.boundary() && n == m && from[0] == 0) {  // all labels: each stored pair has its place
+                add_all(a, b, static_cast<int32_t>(n), block);
+                continue;
+            }
             for (size_t k = 0; k < m; ++k) {
                 const auto base = static_cast<int32_t>(pairs.row(static_cast<size_t>(from[k])));
                 const auto last = base + static_cast<int32_t>(pairs.boundary());
@@ -154,17 +168,28 @@ class Viterbi {
     std::vector<size_t> places_;
 };
 
-// Forward-backward in log space with float64 sums.
+// Forward-backward with float64 sums (forward_backward.cpp). Work memory is kept between sentences.
 class ForwardBackward {
    public:
     // Returns log Z. If marginals is not null, writes P(y_j = label) of each candidate. If pairs is not null as well,
-    // appends P(y_j-1, y_j) of all candidates of positions j - 1 and j, from the second position on.
-    double run(const SentenceLattice& s, const Edges& edges, float* marginals, std::vector<float>* pairs = nullptr);
+    // writes P(y_j-1, y_j) of all candidates of positions j - 1 and j, from the second position on. All sentences must have
+    // the same edges.
+    double run(const SentenceLattice& s, const Edges& edges, float* marginals, float* pairs = nullptr);
 
    private:
-    double run_second(const SentenceLattice& s, const Edges& edges, float* marginals, std::vector<float>* pairs);
+    static constexpr size_t kShared = SIZE_MAX;
 
-    std::vector<double> alpha_, beta_, terms_;
+    bool set_potentials(const SentenceLattice& s, const Edges& edges, double& log_z);
+    double changed_potentials(const Edges& edges, double* found) const;
+    bool run_scaled(const SentenceLattice& s, const Edges& edges, double& log_z, float* marginals, float* pairs);
+    double run_in_logs(const SentenceLattice& s, const Edges& edges, float* marginals, float* pairs);
+    double run_second(const SentenceLattice& s, const Edges& edges, float* marginals, float* pairs);
+
+    std::vector<double> edge_, shared_;  // potentials of edges: of each position, and of all positions with all labels
+    std::vector<size_t> edge_at_;        // where those of each position start in edge_, or kShared
+    const Edges* shared_edges_ = nullptr;
+    double shared_top_ = 0.0;
+    std::vector<double> alpha_, beta_, node_, scale_, terms_;
     std::vector<float> block_;
     Chain<double> chain_;
 };

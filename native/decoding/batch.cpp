@@ -52,6 +52,22 @@ void append(const Lattice& own, BatchLattice& all) {
     all.edge_ids.insert(all.edge_ids.end(), own.edge_ids.begin(), own.edge_ids.end());
 }
 
+// Calls use(part, session, s) for each sentence, after the session has built its lattice. Each part has its own thread.
+template <typename Use>
+void each_built(const Engine& engine, const Batch& batch, size_t parts, Session* kept, bool keep_scores, Use use) {
+    in_parallel(parts, [&](size_t part) {
+        std::optional<Session> own;
+        Session& session = part == 0 && kept != nullptr ? *kept : own.emplace(engine);
+        Translator translator(session, batch);
+        for (size_t s = batch.size() * part / parts; s < batch.size() * (part + 1) / parts; ++s) {
+            const int64_t first = batch.first(s), n = batch.length(s);
+            session.build(translator.sentence(first, n), n, keep_scores, batch.ready ? &*batch.ready : nullptr, first,
+                          batch.more ? &*batch.more : nullptr);
+            use(part, session, s);
+        }
+    });
+}
+
 }  // namespace
 
 void Batch::check(const Engine& engine) const {
@@ -74,34 +90,17 @@ void Batch::check(const Engine& engine) const {
     if (ready->values && ready->values->size() != ids.size()) throw std::invalid_argument("feature ids and values disagree");
 }
 
-std::vector<int32_t> tag(const Engine& engine, const Batch& batch, size_t threads) {
+std::vector<int32_t> tag(const Engine& engine, const Batch& batch, size_t threads, Session* kept) {
     std::vector<int32_t> best(batch.corpus.n_tokens());
-    const size_t parts = useful_threads(threads, batch.size());
-    in_parallel(parts, [&](size_t part) {
-        Session session(engine);
-        Translator translator(session, batch);
-        for (size_t s = batch.size() * part / parts; s < batch.size() * (part + 1) / parts; ++s) {
-            const int64_t first = batch.first(s), n = batch.length(s);
-            session.build(translator.sentence(first, n), n, false, batch.ready ? &*batch.ready : nullptr, first);
-            session.decode(n, best.data() + first);
-        }
-    });
+    each_built(engine, batch, useful_threads(threads, batch.size()), kept, false,
+               [&](size_t, Session& session, size_t s) { session.decode(batch.length(s), best.data() + batch.first(s)); });
     return best;
 }
 
-BatchLattice lattice(const Engine& engine, const Batch& batch, size_t threads) {
+BatchLattice lattice(const Engine& engine, const Batch& batch, size_t threads, Session* kept) {
     const size_t parts = useful_threads(threads, batch.size());
     std::vector<BatchLattice> found(parts);
-    in_parallel(parts, [&](size_t part) {
-        Session session(engine);
-        Translator translator(session, batch);
-        for (size_t s = batch.size() * part / parts; s < batch.size() * (part + 1) / parts; ++s) {
-            const int64_t first = batch.first(s), n = batch.length(s);
-            session.build(translator.sentence(first, n), n, true, batch.ready ? &*batch.ready : nullptr, first,
-                          batch.more ? &*batch.more : nullptr);
-            append(session, found[part]);
-        }
-    });
+    each_built(engine, batch, parts, kept, true, [&](size_t part, Session& session, size_t) { append(session, found[part]); });
     for (size_t part = 1; part < parts; ++part) append(found[part], found[0]);
     return std::move(found[0]);
 }

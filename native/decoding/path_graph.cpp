@@ -27,7 +27,8 @@ void PathGraph::build(const SentenceLattice& s, const Edges& edges, const PathLi
         arc_offsets_.push_back(1);
         return;
     }
-    for (size_t j = 0; j <= s.n; ++j) add_layer(s, edges, limits, j);
+    const bool plain = edges.triples.empty() && limits.blocks.empty();
+    for (size_t j = 0; j <= s.n; ++j) plain ? add_plain_layer(s, edges, limits, j) : add_layer(s, edges, limits, j);
 }
 
 // Scores of all candidate pairs that end at position j, with the node, into pairs_; those of triples into triples_.
@@ -47,6 +48,29 @@ void PathGraph::score_pairs(const SentenceLattice& s, const Edges& edges, size_t
     if (edges.triples.empty()) return;
     triples_.resize(s.around(j, 2, edges).second * m * width);
     s.triple_block(j, edges, triples_.data());
+}
+
+// The same as add_layer() where a state is a label. It needs no sorting.
+void PathGraph::add_plain_layer(const SentenceLattice& s, const Edges& edges, const PathLimits& limits, size_t j) {
+    const auto [to, width] = s.around(j, 0, edges);
+    const size_t begin = layers_[j], first = states_.size();
+    score_pairs(s, edges, j);
+    const uint8_t* allowed = j < s.n && limits.allowed != nullptr ? limits.allowed + s.offsets[j] : nullptr;
+    for (size_t l = 0; l < width; ++l) {
+        if (allowed != nullptr && !allowed[l]) continue;
+        const size_t before = arcs_.size();
+        for (size_t u = begin; u < first; ++u) {
+            const double value = pairs_[states_[u].candidate * width + l];
+            const bool forbidden =
+                limits.forbidden != nullptr &&
+                limits.forbidden[edges.pairs().at(static_cast<size_t>(states_[u].label), static_cast<size_t>(to[l]))];
+            if (!forbidden && value > -INFINITY) arcs_.push_back({value, static_cast<uint32_t>(u)});
+        }
+        if (arcs_.size() == before) continue;
+        states_.push_back({to[l], static_cast<uint32_t>(l), 0, 0});
+        arc_offsets_.push_back(arcs_.size());
+    }
+    layers_.push_back(first);
 }
 
 void PathGraph::add_layer(const SentenceLattice& s, const Edges& edges, const PathLimits& limits, size_t j) {

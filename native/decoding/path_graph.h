@@ -74,6 +74,7 @@ class PathGraph {
         uint32_t from, to;
     };
     void score_pairs(const SentenceLattice& s, const Edges& edges, size_t j);
+    void add_plain_layer(const SentenceLattice& s, const Edges& edges, const PathLimits& limits, size_t j);
     void add_layer(const SentenceLattice& s, const Edges& edges, const PathLimits& limits, size_t j);
     uint32_t target(const State& state, size_t width, size_t n_sets);
     void sort_arcs(size_t first);

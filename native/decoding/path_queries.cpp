@@ -30,6 +30,7 @@ BestPaths::Ranked& BestPaths::ranked(size_t v) {
     if (place_[v] >= 0) return ranked_[static_cast<size_t>(place_[v])];
     place_[v] = static_cast<int32_t>(ranked_.size());
     Ranked& own = ranked_.emplace_back();
+    own.heap.reserve(graph_.last_arc(v) - graph_.first_arc(v));
     own.paths.push_back(best_[v]);
     for (size_t a = graph_.first_arc(v); a < graph_.last_arc(v); ++a)
         if (a != best_[v].arc) own.heap.push_back({best_[graph_.arc(a).from].score + graph_.arc(a).score, a, 0});

@@ -24,6 +24,8 @@ class SentenceWork {
     // The best label of each token, for a model that reads one column of words, ready-made features, or both. `words` says
     // whether there are words; `names` and `sentence` are null if there are no features.
     const std::vector<int32_t>& tag(bool words, const AttributeNames* names, const NamedFeatures* sentence);
+    // What builds lattices, for sentences that are given otherwise.
+    Session& session() { return session_; }
     // Whether to keep the memory for another sentence.
     bool reusable() const;
     // Whether the model's vocabulary has grown, so that the memory must not be used.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/slots.h"
+
 namespace {
 
 constexpr size_t kMostMixed = 4'000'000;  // labels in the rows that are kept of words that are not known
@@ -48,16 +50,29 @@ void Session::build(const int32_t* const* columns, int64_t n, bool keep_scores, 
     }
 }
 
+// Rows of weights are far apart in memory, so all of a token's rows are fetched before the first is added.
 void Session::add_features(const int32_t* const* columns, int64_t i, int64_t n, const Attributes* ready, int64_t token,
                            const int32_t* own, size_t width, float* score) {
+    const SparseRows& linear = engine_.linear();
+    found_.clear();
+    const auto use = [&](int64_t feature, float value) {
+        found_.push_back({feature, value});
+        prefetch(linear.offsets.data() + feature);
+    };
     for (size_t t = 0; t < engine_.map().n_templates(); ++t) {
         if (!engine_.active(t)) continue;
         const int32_t f = lexicon_.feature(t, columns, i, n);
-        if (f >= 0 && engine_.base(t) + f < engine_.base(t + 1)) add(engine_.base(t) + f, own, width, score);
+        if (f >= 0 && engine_.base(t) + f < engine_.base(t + 1)) use(engine_.base(t) + f, 1.0f);
     }
     if (ready != nullptr)
         for (int64_t k = ready->ids.offsets[token + i]; k < ready->ids.offsets[token + i + 1]; ++k)
-            if (ready->ids.ids[k] >= 0) add(ready->ids.ids[k], own, width, score, ready->values ? (*ready->values)[k] : 1.0f);
+            if (ready->ids.ids[k] >= 0) use(ready->ids.ids[k], ready->values ? (*ready->values)[k] : 1.0f);
+    for (const auto& [feature, value] : found_) {
+        const int64_t first = linear.offsets[static_cast<size_t>(feature)];
+        prefetch(linear.labels.data() + first);
+        prefetch(linear.scores.data() + first);
+    }
+    for (const auto& [feature, value] : found_) add(feature, own, width, score, value);
 }
 
 float Session::decode(int64_t n, int32_t* best) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "decoding/engine.h"
@@ -45,12 +46,13 @@ class Session {
     void add_features(const int32_t* const* columns, int64_t i, int64_t n, const Attributes* ready, int64_t token,
                       const int32_t* own, size_t width, float* score);
     // score(y) += value * weight(feature, y) for the columns; both lists are ascending.
-    void add(int64_t feature, const int32_t* own, size_t width, float* score, float value = 1.0f) const;
+    void add(int64_t feature, const int32_t* own, size_t width, float* score, float value) const;
 
     const Engine& engine_;
     Lexicon lexicon_;
     Viterbi viterbi_;
     std::vector<int32_t> iota_;
+    std::vector<std::pair<int64_t, float>> found_;  // the features of a token with their values
     // Rows of words that are not known.
     std::unordered_map<int32_t, int64_t> mixed_;
     SparseRows mixed_rows_;

@@ -157,10 +157,20 @@ class Edges:
     def at(self, y: int, z: int) -> float: ...
     def triple(self, y: int, z: int, w: int) -> float: ...
 
-EdgeFeatureArrays = tuple[I64, I32, I64, I32, F32]
+class EdgeFeatureWeights:
+    def __init__(self, offsets: I64, pairs: I32, scores: F32) -> None: ...
+    def at(self, feature: int, pair: int) -> float: ...
+
+EdgeFeatures = tuple[I64, I32, EdgeFeatureWeights]
 
 def viterbi(
-    sentences: I64, offsets: I64, labels: I32, scores: F32, edges: Edges, extra: EdgeFeatureArrays | None = None
+    sentences: I64,
+    offsets: I64,
+    labels: I32,
+    scores: F32,
+    edges: Edges,
+    extra: EdgeFeatures | None = None,
+    threads: int = 1,
 ) -> tuple[I32, F32]: ...
 def forward_backward(
     sentences: I64,
@@ -168,8 +178,9 @@ def forward_backward(
     labels: I32,
     scores: F32,
     edges: Edges,
-    extra: EdgeFeatureArrays | None = None,
+    extra: EdgeFeatures | None = None,
     with_pairs: bool = False,
+    threads: int = 1,
 ) -> tuple[F64, F32, F32]: ...
 
 # paths.cpp
@@ -183,14 +194,14 @@ class Paths:
         labels: I32,
         scores: F32,
         edges: Edges,
-        extra: EdgeFeatureArrays | None,
+        extra: EdgeFeatures | None,
         allowed: U8 | None,
         forbidden: U8 | None,
         blocks: SpanLabels | None,
         threads: int,
     ) -> None: ...
     def best(self) -> tuple[I32, F64]: ...
-    def n_best(self, n: int) -> tuple[I64, I32, F64, F64]: ...
+    def n_best(self, n: int, names: list[str]) -> tuple[list[list[tuple[list[str], float]]], F64]: ...
     def through(self) -> F64: ...
     def traces(self, places: I64, tokens: I64, candidates: I64) -> tuple[I32, F64]: ...
     def sums(self) -> tuple[F64, F64]: ...

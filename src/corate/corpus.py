@@ -108,23 +108,16 @@ class Corpus:
         names: list[str] | None = list(columns) if columns is not None else None
         data: list[list[str]] = []
         offsets = [0]
-        count = 0
         for s, sentence in enumerate(listed(sentences, "the sentences", "lists of tokens")):
-            for token in listed(sentence, f"sentence {s}", "tokens"):
-                row, keys = _row_of(token, names, s)
-                if names is None:
-                    names = keys if keys is not None else _default_names(len(row), labelled=labels is None)
-                if not data:
-                    data = [[] for _ in names]
-                if len(row) != len(names):
-                    raise DataError(
-                        f"sentence {s}, token {count - offsets[-1]}: {len(row)} columns ({row!r}), "
-                        f"expected {len(names)} ({', '.join(names)})"
-                    )
-                for column, value in zip(data, row, strict=True):
-                    column.append(value)
-                count += 1
-            offsets.append(count)
+            tokens = list(listed(sentence, f"sentence {s}", "tokens"))
+            if tokens and names is None:
+                row, keys = _row_of(tokens[0], None, s)
+                names = keys if keys is not None else _default_names(len(row), labelled=labels is None)
+            if tokens and not data:
+                data = [[] for _ in names or ()]
+            for column, values in zip(data, _columns_of(tokens, names or [], s), strict=False):
+                column.extend(values)
+            offsets.append(offsets[-1] + len(tokens))
         names = names or ["word"]
         data = data or [[] for _ in names]
         built = [Column.of(name, values) for name, values in zip(names, data, strict=True)]
@@ -305,6 +298,21 @@ def feature_lists(sentences: Iterable[FeatureSentence]) -> list[Any]:
         sentence.features if isinstance(sentence, ItemSequence) else listed(sentence, f"sentence {s}", "tokens")
         for s, sentence in enumerate(listed(sentences, "the sentences", "lists of tokens"))
     ]
+
+
+def _columns_of(tokens: list[Token], names: list[str], sentence: int) -> Iterable[Iterable[str]]:
+    """The columns of the tokens of a sentence."""
+    kinds = set(map(type, tokens))
+    if kinds == {str} and len(names) == 1:
+        return [tokens]  # type: ignore[list-item]
+    rows = tokens if kinds == {tuple} else [_row_of(token, names, sentence)[0] for token in tokens]
+    for i, row in enumerate(rows):
+        if len(row) != len(names):
+            raise DataError(
+                f"sentence {sentence}, token {i}: {len(row)} columns ({row!r}), expected {len(names)} "
+                f"({', '.join(names)})"
+            )
+    return zip(*rows, strict=True)
 
 
 def _row_of(token: Token, names: list[str] | None, sentence: int) -> tuple[Sequence[str], list[str] | None]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from corate.errors import DataError
 
-__all__ = ["Token", "Tokenizer", "tokenize"]
+__all__ = ["Token", "Tokenizer", "place_tokens", "tokenize"]
 
 
 class Token(NamedTuple):
@@ -137,3 +137,28 @@ def _keeps_point(text: str, start: int, stop: int) -> bool:
     """Whether a word is an abbreviation with a point after it. The first of several points is part of an ellipsis."""
     point = text[stop : stop + 1] == "." and text[stop + 1 : stop + 2] != "."
     return point and text[start:stop].lower() in _KNOWN
+
+
+def place_tokens(text: str, tokenizer: Tokenizer = tokenize) -> list[Token]:
+    """The tokens of a text with their places. Tokens that are strings are looked up in the text, in order.
+
+    Raises DataError for a token that the text does not have, after the token before it.
+
+    >>> place_tokens("Ann sings.", str.split)
+    [Token(text='Ann', start=0, stop=3), Token(text='sings.', start=4, stop=10)]
+    """
+    found, at = list[Token](), 0
+    for token in tokenizer(text):
+        if isinstance(token, str):
+            start = text.find(token, at)
+            placed = Token(token, start, start + len(token))
+        else:
+            placed = Token(*token)
+        if placed.start < at or text[placed.start : placed.stop] != placed.text or not placed.text:
+            raise DataError(
+                f"the tokeniser returned {placed.text!r}, which is not in the text after character {at}; its tokens "
+                f"must be parts of the text, in order"
+            )
+        found.append(placed)
+        at = placed.stop
+    return found

@@ -92,7 +92,7 @@ def test_comments_blank_lines_and_line_ends_stay(corate, model):
     ("options", "stdin", "code", "message"),
     [
         (["--fixed", "gold"], b"12\t_\n", 2, "name its columns with --columns"),
-        (["--fixed", "label"], b"12\tB-XYZ\n", 1, "the model has no label 'B-XYZ'"),
+        (["--fixed", "label"], b"12\t_\n\nOak\tB-XYZ\n", 1, "line 3: the model has no label 'B-XYZ'; write one of"),
         (["--nbest", "0"], b"12\n", 2, "nbest"),
         (["--only-sure", "2"], b"12\n", 2, "only-sure"),
         (["--constrain", "IOBES"], b"12\n", 1, "are not in IOBES"),

@@ -159,6 +159,34 @@ def test_a_weight_on_an_unseen_token_can_change_the_best_path() -> None:
     assert paths == [[0, 1], [0, 0]]
 
 
+@pytest.mark.parametrize("seed", range(200))
+def test_sums_are_right_where_products_of_probabilities_underflow(seed: int) -> None:
+    """Scores differ by hundreds, so a label that seems impossible may be on the best path after all."""
+    rng = np.random.default_rng(seed)
+    n_labels, n = int(rng.integers(2, 5)), int(rng.integers(1, 7))
+    sizes = np.array([0.0, 1.0, 40.0, 300.0, 700.0, 3000.0])[: rng.integers(2, 7)]
+    table = (rng.choice(sizes, (n_labels + 1,) * 2) * rng.uniform(-1, 1, (n_labels + 1,) * 2)).astype(np.float32)
+    nodes = (rng.choice(sizes, (n, n_labels)) * rng.uniform(-1, 1, (n, n_labels))).astype(np.float32)
+    table[rng.random(table.shape) < 0.2] = -np.inf if seed % 4 == 0 else -800.0
+    full = rng.random() < 0.5
+    some = [
+        range(n_labels) if full else sorted(rng.permutation(n_labels)[: rng.integers(1, n_labels)]) for _ in range(n)
+    ]
+    positions = [{int(y): float(nodes[j, y]) for y in ys} for j, ys in enumerate(some)]
+    every = reference.all_paths(positions, table.astype(np.float64), {})
+    if max(every.values()) == -np.inf:
+        return
+    lattice = lattice_of([positions], _native.Edges.dense(table))
+    log_z, marginals = lattice.marginals()
+    assert log_z[0] == pytest.approx(reference.log_z(every), rel=1e-6)
+    expected = [reference.marginal(every, j, y) for j, position in enumerate(positions) for y in position]
+    assert marginals.tolist() == pytest.approx(expected, abs=1e-5)
+    for j, found in enumerate(lattice.pair_marginals(), 1):
+        assert found.sum(axis=0).tolist() == pytest.approx(
+            [reference.marginal(every, j, y) for y in positions[j]], abs=1e-5
+        )
+
+
 @given(chains(), st.data())
 @settings(deadline=None)
 def test_features_of_edges_add_to_the_edge_that_leads_to_their_token(chain: Any, data: st.DataObject) -> None:
@@ -176,9 +204,11 @@ def test_features_of_edges_add_to_the_edge_that_leads_to_their_token(chain: Any,
     extra = (
         np.cumsum([0, *map(len, of_token)]),
         np.array([f for token in of_token for f in token], np.int32),
-        np.cumsum([0, *map(len, features)]),
-        np.array([pair for pair, _ in stored], np.int32),
-        np.array([score for _, score in stored], np.float32),
+        _native.EdgeFeatureWeights(
+            np.cumsum([0, *map(len, features)]),
+            np.array([pair for pair, _ in stored], np.int32),
+            np.array([score for _, score in stored], np.float32),
+        ),
     )
     arrays = (lattice.sentences, lattice.offsets, lattice.labels, lattice.scores, native, extra)
     best, totals = _native.viterbi(*arrays)
@@ -220,9 +250,11 @@ def with_extra(
     extra = (
         np.cumsum([0, *map(len, of_token)]),
         np.array([f for token in of_token for f in token], np.int32),
-        np.cumsum([0, *map(len, features)]),
-        np.array([pair for pair, _ in stored], np.int32),
-        np.array([score for _, score in stored], np.float32),
+        _native.EdgeFeatureWeights(
+            np.cumsum([0, *map(len, features)]),
+            np.array([pair for pair, _ in stored], np.int32),
+            np.array([score for _, score in stored], np.float32),
+        ),
     )
     return replace(lattice, extra=extra)
 
@@ -344,7 +376,11 @@ def test_features_of_edges_that_do_not_fit_are_refused() -> None:
         np.zeros(1, np.int32),
         np.zeros(1, np.float32),
     ]
-    _native.viterbi(*GOOD.values(), native, tuple(good))
+
+    def decode(offsets: np.ndarray, ids: np.ndarray, *weights: np.ndarray) -> None:
+        _native.viterbi(*GOOD.values(), native, (offsets, ids, _native.EdgeFeatureWeights(*weights)))
+
+    decode(*good)
     for i, bad in (
         (0, np.array([0, 1])),
         (0, np.array([0, 2, 1])),
@@ -356,7 +392,7 @@ def test_features_of_edges_that_do_not_fit_are_refused() -> None:
         (4, np.zeros(2, np.float32)),
     ):
         with pytest.raises(ValueError, match="edge feature"):
-            _native.viterbi(*GOOD.values(), native, tuple(bad if j == i else a for j, a in enumerate(good)))
+            decode(*(bad if j == i else a for j, a in enumerate(good)))
 
 
 @pytest.mark.parametrize("three", [{}, {(2, 2, 2): -1.0}], ids=["first order", "second order"])

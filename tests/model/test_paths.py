@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from corate import _native
 from corate.errors import ConfigError, DataError, ModelError
-from corate.model.lattice import Lattice
+from corate.model.constraints import Constraints, _blocks
+from corate.model.lattice import Lattice, Limits
 from corate.spans import Span, spans
-from reference.paths import Chain, random_chain
+from reference.paths import Chain, n_blocks, random_chain
 
 #: How many random chains to check. CORATE_CHAINS=2000 checks more.
 N_CHAINS = int(os.environ.get("CORATE_CHAINS", "350"))
@@ -166,16 +168,67 @@ def test_threads_and_neighbours_do_not_change_answers() -> None:
         assert one.nbest(3)[s] == alone.nbest(3)[0]
 
 
+def lattice_of_blocks(nodes: np.ndarray, edges: np.ndarray, names: list[str], one_block: list[str]) -> Lattice:
+    """The lattice of a sentence with all labels at each token, and at most one block of some of them."""
+    n, size = nodes.shape
+    return Lattice(
+        np.array([0, n]),
+        size * np.arange(n + 1),
+        np.tile(np.arange(size, dtype=np.int32), n),
+        nodes.astype(np.float32).ravel(),
+        _native.Edges.dense(edges.astype(np.float32)),
+        names=names,
+        limits=Limits(blocks=_blocks(Constraints(one_block=one_block), names)),
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_best_labels_with_one_block_of_each_of_many_labels(seed: int) -> None:
+    """More labels than the graph has bits for: the best labels are still the best of all that keep to the rule."""
+    rng = np.random.default_rng(seed)
+    names = ["O", "B-X", "I-X", *"abcdef"]
+    one_block = ["X", *"abcdef"]
+    likely = np.isin(np.arange(len(names)), rng.integers(1, len(names), 3))
+    nodes = rng.normal(0, 1.5, (4, len(names))) + 2.5 * likely
+    edges = rng.normal(0, [0.3, 3.0][seed % 2], (len(names) + 1,) * 2)
+    edges[np.arange(len(names)), np.arange(len(names))] -= 2  # blocks of one token, so that there are several
+    lattice = lattice_of_blocks(nodes, edges, names, one_block)
+    free = replace(lattice, limits=Limits())
+    allowed = [
+        (labels, p)
+        for labels, p in free.nbest(len(names) ** 4)[0]
+        if all(n_blocks(labels, name) <= 1 for name in one_block)
+    ]
+    assert lattice.tag()[0] == allowed[0][0]
+    assert lattice.without_labelling().tolist() == []
+    with pytest.raises(ConfigError, match="with 7 labels only the best labels can be asked for"):
+        lattice.nbest(2)
+
+
+def test_many_labels_that_all_repeat() -> None:
+    """The search tries paths one by one when more labels repeat than the graph keeps to one block, and gives up."""
+    names = [*"Oabcdefgh"]
+    nodes = np.zeros((40, len(names)))
+    nodes[:, 0] = -50.0
+    lattice = lattice_of_blocks(nodes, np.zeros((10, 10)) - 20 * np.eye(10), names, names[1:])
+    with pytest.raises(DataError, match="one_block: no labelling was found for sentence 0"):
+        lattice.tag()
+    varied = nodes[:14] + np.random.default_rng(1).normal(0, 4, (14, len(names)))
+    found = lattice_of_blocks(varied, np.zeros((10, 10)), names, names[1:]).tag()[0]
+    assert all(n_blocks(found, name) <= 1 for name in names[1:])
+
+
 def test_a_long_sentence_needs_no_deep_stack() -> None:
     n, names = 30_000, ["O", "B-X", "I-X"]
     nodes = np.random.default_rng(1).normal(size=3 * n).astype(np.float32)
     chain = random_chain(0, limits=False).lattice
     labels = np.tile(np.arange(3, dtype=np.int32), n)
     lattice = Lattice(np.array([0, n]), 3 * np.arange(n + 1), labels, nodes, chain.edges, names=names)
-    _, _, scores, log_z = lattice._paths.n_best(3)
-    assert log_z[0] > scores[0] >= scores[1] >= scores[2]
+    best, second, third = (labels for labels, _ in lattice.nbest(3)[0])
+    ids = (np.array([names.index(label) for label in labels], np.int32) for labels in (best, second, third))
+    scores = [lattice.path_score(0, labels) for labels in ids]
+    assert lattice.marginals()[0][0] > scores[0] >= scores[1] >= scores[2]
     assert scores[0] == pytest.approx(float(lattice.best()[1][0]), rel=1e-3)
-    (best, _), (second, _), _ = lattice.nbest(3)[0]
     assert 0 < sum(a != b for a, b in zip(best, second, strict=True)) < 10
 
 

@@ -11,6 +11,8 @@ from collections.abc import Callable
 import matplotlib
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from markupsafe import Markup
 
 from corate.errors import ConfigError
@@ -79,6 +81,18 @@ def test_hostile_names_are_text_and_matplotlib_never_sees_them(draw: Callable[[]
         said = words(draw())
     for name in HOSTILE:
         assert visible(name) in said
+
+
+@settings(max_examples=25)
+@given(st.text(min_size=1))
+def test_any_name_gives_a_well_formed_chart(name: str) -> None:
+    said = words(heat_map(name, [name], ["O"], np.zeros((1, 1))))
+    assert said.count(", then O: 1") >= 1
+
+
+@pytest.mark.parametrize("name", ["\ufffe", "a\uffffb", "\U0001fffe", "\r\n\t", "日本語", "😀"])
+def test_rare_characters_give_a_well_formed_chart(name: str) -> None:
+    assert "O" in words(heat_map(name, [name], ["O"], np.zeros((1, 1)))).split("\n")
 
 
 def test_a_long_name_is_cut_but_whole_in_the_tooltip() -> None:

@@ -87,9 +87,11 @@ def random_chain(seed: int, most_tokens: int = 5, limits: bool = True) -> Chain:
         (
             np.cumsum([0, *(len(t.edge) for t in tokens)]),
             np.array([g for t in tokens for g in t.edge], np.int32),
-            np.cumsum([0, *map(len, stored.values())]),
-            np.array([p for pairs in stored.values() for p in pairs], np.int32),
-            np.concatenate(list(weights.values())).astype(np.float32),
+            _native.EdgeFeatureWeights(
+                np.cumsum([0, *map(len, stored.values())]),
+                np.array([p for pairs in stored.values() for p in pairs], np.int32),
+                np.concatenate(list(weights.values())).astype(np.float32),
+            ),
         ),
         names,
     )
@@ -125,12 +127,12 @@ def _with_limits(rng: np.random.Generator, chain: Chain) -> Chain:
         around = itertools.pairwise([size, *path, size]) if path else ()
         if forbidden is not None and any(forbidden[y * (size + 1) + z] for y, z in around):
             return False
-        return all(_n_blocks(labels, name) <= 1 for name in chosen)
+        return all(n_blocks(labels, name) <= 1 for name in chosen)
 
     return Chain(whole, {path: score for path, score in chain.every.items() if fits(path)})
 
 
-def _n_blocks(labels: Sequence[str], name: str) -> int:
+def n_blocks(labels: Sequence[str], name: str) -> int:
     if any(span.type == name for span in spans(labels)):
         return sum(span.type == name for span in spans(labels))
     return sum(label == name for label, _ in itertools.groupby(labels))

@@ -215,11 +215,18 @@ def _tagged(
                     raise DataError(
                         f"line {number} has {len(cells[-1])} columns, but the model reads column {max(needed) + 1}"
                     )
+                label = FREE if fixed is None else _fixed_label(cells[-1], fixed)
+                if label != FREE and label not in tagger.labels:
+                    some = ", ".join(tagger.labels[:10]) + ", ..." * (len(tagger.labels) > 10)
+                    raise DataError(
+                        f"line {number}: the model has no label {label!r}; write one of {some} for --fixed, "
+                        f"or {FREE} where the model decides"
+                    )
             number += 1
         tokens.append([dict(zip(names, (row[i] for i in needed), strict=True)) for row in cells])
         if fixed is not None:
-            given = {i: row[fixed] for i, row in enumerate(cells) if fixed < len(row) and row[fixed] not in ("", FREE)}
-            each.append(replace(shared, labels=given))
+            given = {i: _fixed_label(row, fixed) for i, row in enumerate(cells)}
+            each.append(replace(shared, labels={i: label for i, label in given.items() if label != FREE}))
     lattice = tagger.lattice(tokens, threads=threads, constraints=asked.constraints() if fixed is None else each)
     of = _Marginals(lattice) if asked.scores or asked.only_sure is not None else None
 
@@ -238,6 +245,11 @@ def _tagged(
         for rank, (labels, probability) in enumerate(found, 1):
             yield f"# {rank} {probability:.4f}\n{_written(sentence[:last], rows, added(s, labels))}"
             yield "\n" if rank < len(found) else _written(sentence[last:], rows, [])
+
+
+def _fixed_label(row: Sequence[str], column: int) -> str:
+    """The label that a row fixes, or `FREE`."""
+    return (row[column] if column < len(row) else "") or FREE
 
 
 def _written(sentence: Sequence[str], rows: RowFormat, added: Sequence[Sequence[str]]) -> str:

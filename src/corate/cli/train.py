@@ -16,6 +16,7 @@ from corate.cli.method_options import chosen_method, name_methods, with_method_o
 from corate.cli.shared_options import Reading, one_of, with_reading_options
 from corate.cli.terminal import ProgressBar, count, percent, print_json, size, told
 from corate.io.atomic import check_writable
+from corate.spans import SCHEMES
 from corate.training.options import METHODS
 
 if TYPE_CHECKING:
@@ -109,6 +110,10 @@ def train(
             "Without --held-out, trains once more without a tenth of the sentences, and fits it on these.",
         ),
     ] = False,
+    constrain: Annotated[
+        str | None,
+        one_of(("auto", *SCHEMES), "Train a model that gives only label sequences that are valid in this scheme."),
+    ] = None,
     test: Annotated[
         str | None, typer.Option(metavar="FILE", help="Evaluate the new model on this file, like corate eval.")
     ] = None,
@@ -190,6 +195,7 @@ def train(
             held_out=held_out_corpus,
             init=init,
             calibrate=calibrate,
+            constrain=constrain,
             threads=threads,
             seed=seed,
             progress=progress.show,

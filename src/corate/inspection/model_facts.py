@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from corate.display import count, told
 from corate.inspection.colours import hues
+from corate.label_scores import rate_scale
 from corate.model.tagger import Tagger
 from corate.pages.page import visible
 from corate.types import F64
@@ -67,7 +68,7 @@ def label_rates(tagger: Tagger) -> LabelRates:
     >>> rates.rows, rates.columns, rates.logs.shape, bool(rates.logs[0, 1] > 0 > rates.logs[0, 0])
     (('DET', 'NOUN', '<s>'), ('DET', 'NOUN', '</s>'), (3, 3), True)
     """
-    n, scale = len(tagger.labels), tagger.rate_scale()
+    n, scale = len(tagger.labels), rate_scale(tagger.record)
     table = tagger.model.edges.dense().astype(np.float64) / (1.0 if scale is None else scale)
     table[n, n] = 0.0  # no sentence is empty
     sizes = np.abs(table).sum(axis=0) + np.abs(table).sum(axis=1)

@@ -13,17 +13,18 @@ from corate import _native
 from corate.corpus import Column
 from corate.errors import ConfigError, DataError
 from corate.label_scores import EdgeScores
+from corate.model.chain import ChainModel
 from corate.model.lattice import Lattice, Limits, span_labels
 from corate.ragged import offsets_of
 from corate.spans import SCHEMES, parse
 from corate.types import Csr, Ids, Offsets
 
-__all__ = ["Constraints", "limited"]
+__all__ = ["Constraints", "check_scheme", "limited", "with_scheme"]
 
+#: The score of a transition that `with_scheme` forbids. Other scores of a labelling cannot make up for it.
+FORBIDDEN = -1e4
 #: The boundaries of a sentence in forbidden transitions, as in `Tagger.rates`.
 START, END = "<s>", "</s>"
-#: The native graph has a bit for each block.
-MOST_BLOCKS = 6
 
 Names = str | Iterable[str]
 
@@ -44,7 +45,7 @@ class Constraints:
         scheme of the model's labels.
     ``one_block``
         Labels, or types of spans, of which a sentence has at most one block: neighbouring tokens with the same label,
-        or one span. At most 6 of them.
+        or one span. With more than 6 of them, only the best labels can be asked for.
     ``first``, ``last``
         The labels that the first token and the last token can have.
 
@@ -256,20 +257,25 @@ def _forbidden(constraints: Constraints, ids: Mapping[str, int], edges: EdgeScor
     return table.astype(np.uint8).ravel()
 
 
-def _invalid(names: Sequence[str], scheme: str) -> NDArray[np.bool_]:
-    """The label pairs that a scheme does not allow, (K + 1, K + 1). Labels that are not span labels count as ``O``."""
-    marks = SCHEMES[scheme]
-    strange = [name for name in names if parse(name)[0] not in ("", "O") and name[0] not in marks]
+def check_scheme(names: Sequence[str], scheme: str) -> None:
+    """Raise ConfigError if labels are not in a scheme."""
+    roles = {name: parse(name)[0] for name in names}
+    strange = [name for name, role in roles.items() if role not in ("", "O") and name[0] not in SCHEMES[scheme]]
     if strange:
         raise ConfigError(f"scheme: the model's label {strange[0]!r} is not in {scheme}", option="scheme")
-    types, (group, _, _) = span_labels(names)
-    if not types:
+    if not set(roles.values()) - {"", "O"}:
         raise ConfigError("scheme: the labels of the model mark no spans, so no scheme applies", option="scheme")
-    role = np.array([*(parse(name)[0] for name in names), "O"])
-    if scheme not in ("IOB1", "IOB2") and not np.isin(role, ["E", "S"]).any():
+    if scheme not in ("IOB1", "IOB2") and not {"E", "S"} & set(roles.values()):
         raise ConfigError(
             f"scheme: no label of the model ends a span, so its labels are not in {scheme}", option="scheme"
         )
+
+
+def _invalid(names: Sequence[str], scheme: str) -> NDArray[np.bool_]:
+    """The label pairs that a scheme does not allow, (K + 1, K + 1). Labels that are not span labels count as ``O``."""
+    check_scheme(names, scheme)
+    _, (group, _, _) = span_labels(names)
+    role = np.array([*(parse(name)[0] for name in names), "O"])
     kind = np.append(group, -1)
     same = (kind[:, None] == kind) & (kind >= 0)
     open_before = same & np.isin(role, ["B", "I"])[:, None]
@@ -309,13 +315,23 @@ def _scheme_of(names: Sequence[str], edges: EdgeScores) -> str:
     return "IOB1" if 2 * by_i > len(inside) else "IOB2"
 
 
+def with_scheme(model: ChainModel, scheme: str) -> ChainModel:
+    """The model with scores that rule out labellings which are not valid in a scheme.
+
+    All labels become candidates everywhere, because the candidates of a word may leave no valid labelling.
+    """
+    names = model.labels.to_list()
+    table = model.edges.dense()
+    table[_invalid(names, scheme)] = FORBIDDEN
+    edges = replace(EdgeScores.of_dense(table, local=model.edges.local), triples=model.edges.triples)
+    return replace(model, edges=edges, all_labels=True)
+
+
 def _blocks(constraints: Constraints, names: Sequence[str]) -> _native.SpanLabels | None:
     """The labels of blocks: whole spans for the name of a type, else neighbouring tokens with the same label."""
     wanted = sorted(_names("one_block", constraints.one_block))
     if not wanted:
         return None
-    if len(wanted) > MOST_BLOCKS:
-        raise ConfigError(f"one_block can name {MOST_BLOCKS} labels at most, not {len(wanted)}", option="one_block")
     types, (type_of, opens, closes) = span_labels(names)
     group: Ids = np.full(len(names), -1, np.int32)
     for number, name in enumerate(wanted):

@@ -15,9 +15,12 @@ from corate.arguments import check_seed, check_whole
 from corate.corpus import Column
 from corate.errors import ConfigError, DataError, ModelError
 from corate.spans import Span, are_spans, detect, parse, spans
-from corate.types import F64, Ids
+from corate.types import F32, F64, Ids, Offsets
 
 __all__ = ["Entity", "Lattice", "Limits", "span_labels"]
+
+#: The native graph of labellings keeps at most this many groups of labels to one block.
+MOST_BLOCKS = 6
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,7 @@ class Entity:
     """A span of the best labelling: its type, its tokens ``start`` to ``stop`` (exclusive) and their text.
 
     ``probability`` is the share of all labellings, weighted by their probability, in which this span stands there.
+    If raw text was given, ``start_char`` and ``stop_char`` are its characters: ``text == raw[start_char:stop_char]``.
     """
 
     type: str
@@ -32,6 +36,8 @@ class Entity:
     stop: int
     text: str
     probability: float
+    start_char: int | None = None
+    stop_char: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +73,7 @@ class Lattice:
 
     ``sentences`` are (S + 1,) offsets of tokens, and ``offsets`` are (n + 1,) offsets of candidates. Each candidate has
     one of the ``labels``, ascending within a token, and one of the float32 log-``scores``. ``extra`` are the edge
-    features, if edges depend on the observation: offsets and ids by token, then label pairs and scores by feature.
+    features, if edges depend on the observation: offsets and ids by token, and the weights of features.
     ``names`` are the labels by id, and ``words`` the words of the tokens, if there are any. All answers are about the
     labellings within the ``limits``.
 
@@ -86,7 +92,7 @@ class Lattice:
     labels: NDArray[np.int32]
     scores: NDArray[np.float32]
     edges: _native.Edges
-    extra: _native.EdgeFeatureArrays | None = None
+    extra: _native.EdgeFeatures | None = None
     names: Sequence[str] = ()
     words: Column | None = None
     limits: Limits = field(default_factory=Limits)
@@ -102,15 +108,36 @@ class Lattice:
         limits = self.limits
         return any(part is not None for part in (limits.allowed, limits.forbidden, limits.blocks))
 
+    @property
+    def _arrays(self) -> tuple[Offsets, Offsets, Ids, F32, _native.Edges, _native.EdgeFeatures | None]:
+        return self.sentences, self.offsets, self.labels, self.scores, self.edges, self.extra
+
     @cached_property
     def _paths(self) -> _native.Paths:
-        arrays = (self.sentences, self.offsets, self.labels, self.scores, self.edges, self.extra)
         limits = self.limits
-        return _native.Paths(*arrays, limits.allowed, limits.forbidden, limits.blocks, self.threads)
+        return _native.Paths(*self._arrays, limits.allowed, limits.forbidden, limits.blocks, self.threads)
+
+    @property
+    def _summed_paths(self) -> _native.Paths:
+        """The paths for questions that need more than the best labelling."""
+        blocks = 0 if self.limits.blocks is None else int(self.limits.blocks[0].max()) + 1
+        if blocks > MOST_BLOCKS:
+            raise ConfigError(
+                f"one_block: with {blocks} labels only the best labels can be asked for; for probabilities, samples "
+                f"and n-best labellings, name {MOST_BLOCKS} at most",
+                option="one_block",
+            )
+        return self._paths
 
     @cached_property
     def _best_within_limits(self) -> tuple[Ids, F64]:
-        return self._paths.best()
+        labels, totals = self._paths.best()
+        if np.isnan(totals).any():
+            raise DataError(
+                f"one_block: no labelling was found for sentence {int(np.isnan(totals).argmax())}, as too many labels "
+                f"are repeated; name fewer of them"
+            )
+        return labels, totals
 
     def without_labelling(self) -> NDArray[np.int64]:
         """The sentences that have no labelling within the limits."""
@@ -126,7 +153,7 @@ class Lattice:
     def best(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """The best label of each token (Viterbi), and the score of each sentence's best path."""
         if not self._limited:
-            return _native.viterbi(self.sentences, self.offsets, self.labels, self.scores, self.edges, self.extra)
+            return _native.viterbi(*self._arrays, self.threads)
         labels, totals = self._best_within_limits
         self._check(totals)
         return labels, totals.astype(np.float32)
@@ -137,9 +164,8 @@ class Lattice:
 
     def _marginals(self, *, with_pairs: bool) -> tuple[F64, NDArray[np.float32], NDArray[np.float32]]:
         if not self._limited:
-            arrays = (self.sentences, self.offsets, self.labels, self.scores)
-            return _native.forward_backward(*arrays, self.edges, self.extra, with_pairs)
-        log_z, marginals, pairs = self._paths.marginals(with_pairs)
+            return _native.forward_backward(*self._arrays, with_pairs, self.threads)
+        log_z, marginals, pairs = self._summed_paths.marginals(with_pairs)
         self._check(log_z)
         return log_z, marginals.astype(np.float32), pairs.astype(np.float32)
 
@@ -190,14 +216,8 @@ class Lattice:
 
     def nbest(self, n: int) -> list[list[tuple[list[str], float]]]:
         """The ``n`` best labellings of each sentence with their probabilities, best first; fewer if there are fewer."""
-        offsets, flat, scores, log_z = self._paths.n_best(check_whole("n", n, 1))
+        found, log_z = self._summed_paths.n_best(check_whole("n", n, 1), list(self.names))
         self._check(log_z)
-        probabilities = np.exp(scores - np.repeat(log_z, np.diff(offsets))).tolist()
-        names, found, at = [self.names[y] for y in flat.tolist()], [], 0
-        for (a, b), length in zip(pairwise(offsets.tolist()), np.diff(self.sentences).tolist(), strict=True):
-            starts = range(at, at + (b - a) * length, length) if length else [at] * (b - a)
-            found.append([(names[i : i + length], p) for i, p in zip(starts, probabilities[a:b], strict=True)])
-            at += (b - a) * length
         return found
 
     def confidence(self) -> list[float]:
@@ -206,14 +226,14 @@ class Lattice:
 
     def entropy(self) -> list[float]:
         """The entropy of the labellings of each sentence, in nats: 0 if only one labelling is possible."""
-        log_z, entropy = self._paths.sums()
+        log_z, entropy = self._summed_paths.sums()
         self._check(log_z)
         return [float(value) for value in entropy]
 
     def sample(self, n: int, seed: int = 0) -> list[list[list[str]]]:
         """``n`` labellings of each sentence, drawn at random from their distribution. A seed always gives the same."""
         n = check_whole("n", n, 1)
-        flat = self._paths.sample(n, check_seed(seed))
+        flat = self._summed_paths.sample(n, check_seed(seed))
         if len(flat) and flat.min() < 0:
             self._check(self._best_within_limits[1])
         names, found, at = [self.names[y] for y in flat.tolist()], [], 0
@@ -259,7 +279,7 @@ class Lattice:
         """
         types, labels = span_labels(self.names)
         every = [span for own in wanted for span in own]
-        found = self._paths.span_probabilities(
+        found = self._summed_paths.span_probabilities(
             np.cumsum([0, *map(len, wanted)], dtype=np.int64),
             np.array([span.start for span in every], np.int64),
             np.array([span.stop for span in every], np.int64),
@@ -270,7 +290,7 @@ class Lattice:
 
     def through(self) -> F64:
         """The score of the best labelling with each candidate; minus infinity if there is none within the limits."""
-        return self._paths.through()
+        return self._summed_paths.through()
 
     def traces(
         self, sentences: NDArray[np.int64], positions: NDArray[np.int64], candidates: NDArray[np.int64]
@@ -281,7 +301,7 @@ class Lattice:
         more than tokens. The score of an arc is that of a token and of the edge to it; the last arc leads to the end.
         """
         places = np.searchsorted(sentences, np.arange(len(self.sentences)))
-        return self._paths.traces(places, positions, candidates)
+        return self._summed_paths.traces(places, positions, candidates)
 
     # -- one labelling -------------------------------------------------------------------------------------------
 
@@ -318,12 +338,7 @@ class Lattice:
         """The score that the edge features of a token add to an edge."""
         if self.extra is None:
             return 0.0
-        offsets, ids, rows, pairs, scores = self.extra
+        offsets, ids, weights = self.extra
         pair = previous * (self.edges.n_labels + 1) + label
-        total = 0.0
-        for feature in ids[offsets[token] : offsets[token + 1]].tolist():
-            a, b = int(rows[feature]), int(rows[feature + 1])
-            at = a + int(np.searchsorted(pairs[a:b], pair))
-            if at < b and pairs[at] == pair:
-                total += float(scores[at])
-        return total
+        known = (feature for feature in ids[offsets[token] : offsets[token + 1]].tolist() if feature >= 0)
+        return sum(weights.at(feature, pair) for feature in known)

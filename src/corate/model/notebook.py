@@ -12,7 +12,7 @@ from corate.pages.page import fragment, visible
 if TYPE_CHECKING:
     from corate.model.tagger import Tagger
 
-__all__ = ["LabelledText", "labelled_text", "tagger_html", "tagger_text"]
+__all__ = ["LabelledText", "Part", "labelled_text", "tagger_html", "tagger_text"]
 
 _HUES = 12  # the style sheet has so many colours
 _LABELS_SHOWN = 40

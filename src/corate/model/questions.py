@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from corate.model.constraints import Constraints
 from corate.model.inputs import Sentence
 from corate.model.lattice import Entity, Lattice
 from corate.model.notebook import LabelledText, labelled_text
+from corate.tokenizer import Tokenizer, place_tokens, tokenize
 
 __all__ = ["Questions"]
 
@@ -89,12 +91,28 @@ class Questions:
             found.append({(y, z): rows[i][k] for i, y in enumerate(left) for k, z in enumerate(right)})
         return found
 
-    def entities(self, tokens: Sentence, *, constraints: Constraints | None = None) -> list[Entity]:
+    def entities(
+        self, tokens: Sentence | str, *, tokenize: Tokenizer = tokenize, constraints: Constraints | None = None
+    ) -> list[Entity]:
         """The spans of the best labels, each with the exact probability of this span.
 
-        Raises ModelError if the labels of the model mark no spans.
+        A string is raw text: one sentence, which ``tokenize`` splits into tokens, by default :func:`corate.tokenize`.
+        Then the entities have their characters. Raises ModelError if the labels of the model mark no spans.
+
+        >>> import corate
+        >>> rows = [[("Ann", "B-PER"), ("sings", "O"), (".", "O")], [("Lee", "B-PER"), ("sleeps", "O")]]
+        >>> tagger = corate.train(corate.Corpus.from_sentences(rows))
+        >>> [(found.text, found.start_char, found.stop_char) for found in tagger.entities("Ann Lee sleeps.")]
+        [('Ann', 0, 3), ('Lee', 4, 7)]
         """
-        return self.lattice([tokens], constraints=constraints).entities()[0]
+        if not isinstance(tokens, str):
+            return self.lattice([tokens], constraints=constraints).entities()[0]
+        placed = place_tokens(tokens, tokenize)
+        found = []
+        for entity in self.lattice([[token.text for token in placed]], constraints=constraints).entities()[0]:
+            first, last = placed[entity.start].start, placed[entity.stop - 1].stop
+            found.append(replace(entity, text=tokens[first:last], start_char=first, stop_char=last))
+        return found
 
     def show(self, tokens: Sentence, *, constraints: Constraints | None = None) -> LabelledText:
         """The sentence with its entities and their probabilities, in colour in a notebook.

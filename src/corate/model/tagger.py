@@ -24,7 +24,7 @@ from corate.formats import conllu
 from corate.formats.columns import first_row, unwritable_label, width_of
 from corate.formats.reading import comment_hint, word_of
 from corate.formats.writing import check_labels
-from corate.label_scores import FeatureWeight, LabelPair, extremes
+from corate.label_scores import FeatureWeight, LabelPair, extremes, rate_scale
 from corate.model.chain import ChainModel
 from corate.model.constraints import Constraints, limited
 from corate.model.explanation import Explanation, Question, explain
@@ -72,6 +72,11 @@ class Tagger(Questions):
     @cached_property
     def _edges(self) -> _native.Edges:
         return self.model.edges.native()
+
+    @cached_property
+    def _edge_features(self) -> _native.EdgeFeatureWeights | None:
+        weights = self.model.edge_weights
+        return _native.EdgeFeatureWeights(*weights.arrays()) if len(weights) else None
 
     @cached_property
     def labels(self) -> list[str]:
@@ -270,11 +275,11 @@ class Tagger(Questions):
         """
         given, words = self._inputs.with_words(sentences, self.record.get("word"))
         columns, tokens, ready = self._inputs.batch(given)
-        weights, threads = self.model.edge_weights, check_threads(threads)
+        threads = check_threads(threads)
 
         def build(more: Csr | None = None) -> Lattice:
             offsets, labels, scores, places, ids = self._engine.lattice(columns, tokens, ready, threads, more)
-            extra = (places, ids, *weights.arrays()) if len(weights) else None
+            extra = None if self._edge_features is None else (places, ids, self._edge_features)
             return Lattice(tokens, offsets, labels, scores, self._edges, extra, self.labels, words, threads=threads)
 
         if constraints is None:
@@ -315,7 +320,7 @@ class Tagger(Questions):
         sentence are written ``<s>`` and ``</s>``. Only pairs whose weight is stored are listed.
         """
         edges = self.model.edges
-        names, scale = self.labels, self.rate_scale()
+        names, scale = self.labels, rate_scale(self.record)
         origin = np.repeat(np.arange(len(edges.row)), np.diff(edges.offsets))
         boundary = len(edges.row) - 1
         inner = np.flatnonzero((origin != boundary) | (edges.to != boundary))
@@ -332,15 +337,6 @@ class Tagger(Questions):
 
         highest, lowest = extremes(edges.scores[inner], n)
         return pairs(highest), pairs(lowest)
-
-    def rate_scale(self) -> float | None:
-        """What the logarithms of counted rates were multiplied by to give the edge scores; None if they were fitted."""
-        settings = self.record.get("settings")
-        if self.method != "empirical" or self.record.get("ladder") == "pooled" or not isinstance(settings, dict):
-            return None
-        scale = settings.get("edge")
-        temperature = self.record.get("temperature", 1.0)
-        return float(scale) / temperature if isinstance(scale, int | float) and 0 < scale < np.inf else None
 
     def strongest(self, n: int = 10) -> tuple[list[FeatureWeight], list[FeatureWeight]]:
         """The ``n`` features with the highest weights for a label, and the ``n`` with the lowest.

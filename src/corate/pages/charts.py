@@ -1,5 +1,8 @@
 """Charts: matplotlib lays them out, and what it draws is written again as a small, static SVG element.
 
+Matplotlib is widely installed and well kept, has axes of every kind, and writes SVG; libraries that draw in the browser
+would need large scripts in every page.
+
 An element has no script, no style attribute, no id and no link, and the same input gives the same bytes. Text and axes
 have the colour of the text around them, and colours of points have enough contrast on light and on dark ground. Names
 come from strangers: matplotlib only gets digits of the same width in their place (:class:`_Texts`).
@@ -233,6 +236,11 @@ def standalone(svg: Markup) -> str:
 # -- from matplotlib to a plain element ------------------------------------------------------------------------------
 
 
+def _shown(text: str) -> str:
+    """Text with visible characters only, without the two that XML does not allow."""
+    return visible(text).translate({0xFFFE: "\ufffd", 0xFFFF: "\ufffd"})
+
+
 class _Texts:
     """What stands in a chart. Matplotlib gets the number of a text instead, with zeros to the width of the text."""
 
@@ -240,7 +248,7 @@ class _Texts:
         self._numbers: dict[str, int] = {}
 
     def stand_in(self, text: str) -> str:
-        shown = visible(text)
+        shown = _shown(text)
         if len(shown) > _LONGEST:
             shown = shown[: _LONGEST - 1] + "…"
         wide = sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in shown)
@@ -276,10 +284,10 @@ def _element(
     size = {"width": _short(width), "height": _short(height)}
     look = {"role": "img", "class": "chart", "font-family": "system-ui, sans-serif", "font-size": f"{_FONT:g}"}
     svg = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {' '.join(size.values())}"})
-    svg.attrib |= size | look | {"aria-label": visible(title)}
-    ET.SubElement(svg, "title").text = visible(title)
+    svg.attrib |= size | look | {"aria-label": _shown(title)}
+    ET.SubElement(svg, "title").text = _shown(title)
     if description:
-        ET.SubElement(svg, "desc").text = visible(description)
+        ET.SubElement(svg, "desc").text = _shown(description)
     shapes = {f"#{path.get('id')}": path.get("d", "") for path in root.iter() if path.get("id") and path.get("d")}
     left = {name: iter(some) for name, some in tips.items()}
     for element, group in _leaves(root, ""):
@@ -287,7 +295,7 @@ def _element(
         if written is not None:
             svg.append(written)
             if group in left:
-                ET.SubElement(written, "title").text = visible(next(left[group]))
+                ET.SubElement(written, "title").text = _shown(next(left[group]))
     if any(next(some, None) is not None for some in left.values()):
         raise AssertionError("matplotlib has not drawn all points")
     return Markup(ET.tostring(svg, encoding="unicode"))

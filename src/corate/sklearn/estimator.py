@@ -96,6 +96,7 @@ class SequenceTagger(BaseEstimator):
         columns: the names of the columns, if tokens are rows of columns. By default ``word``, ``pos``, ``column2``...
         init: a tagger, or its file, to train further.
         calibrate: fit a temperature, so that probabilities match accuracy, as in :func:`corate.train`.
+        constrain: only label sequences that are valid in this scheme, as in :func:`corate.train`.
         threads: the number of threads, for training and predicting. The result does not depend on it.
         seed: determines which sentences are held out, and the order of stochastic steps.
         scoring: what :meth:`score` returns: ``"accuracy"`` of tokens, or ``"f1"`` of spans.
@@ -109,6 +110,7 @@ class SequenceTagger(BaseEstimator):
     columns: Sequence[str] | None = None
     init: Tagger | str | os.PathLike[str] | None = None
     calibrate: bool = False
+    constrain: str | None = None
     threads: int = 1
     seed: int = 0
     scoring: str = "accuracy"
@@ -204,7 +206,8 @@ class SequenceTagger(BaseEstimator):
         return self._learned(tagger, getattr(self, "n_features_in_", None))
 
     def _train(self, corpus: Corpus, method: Method, **arguments: Any) -> Tagger:
-        return train(corpus, method, calibrate=self.calibrate, threads=self.threads, seed=self.seed, **arguments)
+        shared = {name: getattr(self, name) for name in ("calibrate", "constrain", "threads", "seed")}
+        return train(corpus, method, **shared, **arguments)
 
     def _learned(self, tagger: Tagger, n_features: int | None) -> SequenceTagger:
         self.tagger_ = tagger

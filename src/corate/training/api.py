@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, overload
@@ -14,23 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.arguments import check_seed, check_threads
-from corate.attributes import JOINER
 from corate.corpus import Corpus
 from corate.counting.counts import Counts, label_ids
 from corate.errors import ConfigError, FeatureError, ModelError
 from corate.features import FeatureSource, resolve
-from corate.features.ready_made import Bins, FeatureFunction, with_features
-from corate.features.related_words import learn_lexicons
-from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
 from corate.features.word_classes import RawText, class_templates
 from corate.model.chain import ChainModel
+from corate.model.constraints import with_scheme
 from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ProgressEvent
 from corate.training.calibration import calibrated, check_calibrates
 from corate.training.chains import ChainTraining
-from corate.training.checks import check_corpus, refuse_too_large_values, refuse_too_many_labels
-from corate.training.defaults import choose_base, choose_edge_templates, choose_parts, choose_preset
+from corate.training.checks import check_corpus, refuse_too_many_labels
+from corate.training.defaults import choose_base, choose_edge_templates, choose_parts, choose_scheme
 from corate.training.empirical import EmpiricalTraining
 from corate.training.empirical_model import rebuild
 from corate.training.options import (
@@ -42,9 +38,9 @@ from corate.training.options import (
     Polish,
     Separate,
 )
+from corate.training.prepared import Prepared, default_features, prepare, ready_made
 from corate.training.pruning import without_idle, without_rare
 from corate.training.resolve import check_init, resolve_method
-from corate.training.scaling import Scaling
 from corate.training.separate import SeparateTraining
 from corate.training.start import RunContext, Start
 from corate.training.start_from_counts import StartFromCounts
@@ -66,6 +62,7 @@ def train(
     held_out: Corpus | None = None,
     init: Tagger | str | os.PathLike[str] | None = None,
     calibrate: bool = False,
+    constrain: str | None = None,
     threads: int = 1,
     seed: int = 0,
     progress: OnProgress | None = None,
@@ -84,6 +81,7 @@ def train(
     held_out: Corpus | None = None,
     init: Tagger | str | os.PathLike[str] | None = None,
     calibrate: bool = False,
+    constrain: str | None = None,
     threads: int = 1,
     seed: int = 0,
     progress: OnProgress | None = None,
@@ -104,6 +102,7 @@ def train(
     held_out: Corpus | None = None,
     init: Tagger | str | os.PathLike[str] | None = None,
     calibrate: bool = False,
+    constrain: str | None = None,
     threads: int = 1,
     seed: int = 0,
     progress: OnProgress | None = None,
@@ -130,6 +129,8 @@ def train(
         calibrate: divide all scores by a temperature that makes probabilities match accuracy on held-out text. Labels
             stay the same. Without ``held_out``, the model is trained once more, without a tenth of the sentences, and
             the temperature is fitted on these.
+        constrain: only label sequences that are valid in this scheme: ``"IOB1"``, ``"IOB2"``, ``"IOBES"``, ``"BILOU"``
+            or ``"BMEWO"``; ``"auto"`` takes the scheme of the corpus. The model keeps it.
         threads: the number of threads; ``"empirical"`` uses only one. The result does not depend on it.
         seed: determines which sentences are held out, and the order of stochastic steps.
         progress: a function that is called with a :class:`~corate.ProgressEvent` during training.
@@ -151,12 +152,14 @@ def train(
         check_init(chosen, features, raw)
     if calibrate:
         check_calibrates(chosen.name)
+    scheme = choose_scheme(constrain, corpus, getattr(chosen, "unknown", None))
     chosen, corpus = _without_weightless(chosen, corpus)
     about_raw: dict[str, Any] = {}
     if raw is not None and init is None:
         features, about_raw = _with_word_classes(chosen, features, corpus, raw, raw_classes, context)
     origin = _starting_model(chosen, init, corpus, features, context)
-    prepared = _prepare(chosen, corpus, features, held_out, origin)
+    scheme = scheme or (None if origin is None else origin.record.get("constrain"))
+    prepared = prepare(chosen, corpus, features, held_out, origin)
     if isinstance(chosen, Empirical):
         trained = _train_empirical(chosen, prepared, context)
     elif isinstance(chosen, Separate):
@@ -177,17 +180,18 @@ def train(
         **trained.record,
         **_describe_origin(origin),
         **about_raw,
+        **({"constrain": scheme} if scheme else {}),
         "seconds": round(time.perf_counter() - started, 4),
     }
     logger.info("%s: trained on %d tokens in %.2f s", chosen.name, corpus.n_tokens, record["seconds"])
     columns = tuple(c.name for c in corpus.columns)
-    tagger = Tagger(
-        trained.vocabulary, trained.model, record, columns, trained.counts, prepared.bins, prepared.function
-    )
+    model = with_scheme(trained.model, scheme) if scheme else trained.model
+    tagger = Tagger(trained.vocabulary, model, record, columns, trained.counts, prepared.bins, prepared.function)
     if calibrate:
 
         def train_again(part: Corpus, method: Method) -> Tagger:
-            return train(part, method, features=features, init=None if init is None else origin, **vars(context))
+            start = None if init is None else origin
+            return train(part, method, features=features, init=start, constrain=scheme, **vars(context))
 
         tagger = calibrated(tagger, chosen, corpus, held_out, train_again, context)
         tagger.record["seconds"] = round(time.perf_counter() - started, 4)
@@ -217,15 +221,8 @@ def _with_word_classes(
     if callable(features):
         raise ConfigError("raw adds templates, which a feature function does not have; leave raw unset", option="raw")
     added, facts = class_templates(raw, corpus, classes=classes, threads=context.threads, progress=context.progress)
-    templates, _ = resolve(_default_features(method, features, corpus), [c.name for c in corpus.columns])
+    templates, _ = resolve(default_features(method, features, corpus), [c.name for c in corpus.columns])
     return (*templates, *added), {"raw": facts}
-
-
-def _default_features(method: Method, features: FeatureSource, corpus: Corpus) -> FeatureSource:
-    """The features, or a preset if there are none and the method needs templates."""
-    if features is None and not isinstance(method, Empirical) and corpus.columns:
-        return choose_preset(corpus)
-    return features
 
 
 def _without_weightless(method: Method, corpus: Corpus) -> tuple[Method, Corpus]:
@@ -264,47 +261,6 @@ def _starting_model(
 
 
 @dataclass(frozen=True, eq=False)
-class _Prepared:
-    """The data of a training run: corpora with ready-made features, and templates."""
-
-    corpus: Corpus
-    held_out: Corpus | None
-    templates: list[Template]
-    bins: Bins | None
-    function: FeatureFunction | None
-    scaling: Scaling | None = None
-
-
-def _prepare(
-    method: Method, corpus: Corpus, features: FeatureSource, held_out: Corpus | None, origin: Tagger | None
-) -> _Prepared:
-    """Resolve the features, or use those of the model to train further, and apply them to both corpora."""
-    empirical = isinstance(method, Empirical)
-    features = None if origin is not None else _default_features(method, features, corpus)
-    templates, function = resolve(features, [c.name for c in corpus.columns])
-    templates = learn_lexicons(templates, corpus, *label_ids(corpus, getattr(method, "unknown", None)))
-    bins, joiner = None, JOINER
-    if origin is not None:
-        function, bins, joiner = origin.function, origin.bins, origin.vocabulary.joiner
-    binned = empirical or bins is not None
-    ready, bins = _ready(corpus, function, joiner, bins, binned=binned)
-    if not binned:
-        refuse_too_large_values(ready)
-    held_out_ready = None if held_out is None else _ready(held_out, function, joiner, bins, binned=binned)[0]
-    scaling = None
-    if isinstance(method, Polish) and origin is None and ready.attributes is not None:
-        scaling = Scaling.of(ready.attributes)
-        ready = _scaled(ready, scaling)
-        held_out_ready = None if held_out_ready is None else _scaled(held_out_ready, scaling)
-    used = _node_templates(templates) if empirical else [t for t in templates if t.atoms]
-    return _Prepared(ready, held_out_ready, used, bins, function, scaling)
-
-
-def _scaled(corpus: Corpus, scaling: Scaling) -> Corpus:
-    return replace(corpus, attributes=None if corpus.attributes is None else scaling.apply(corpus.attributes))
-
-
-@dataclass(frozen=True, eq=False)
 class _Trained:
     """The result of a method: a model, its vocabulary, and a record of what was chosen and measured."""
 
@@ -320,18 +276,18 @@ def _n_rows(offsets: NDArray[np.int64]) -> int:
     return int((offsets[1:] > offsets[:-1]).sum())
 
 
-def _train_empirical(method: Empirical, data: _Prepared, context: RunContext) -> _Trained:
+def _train_empirical(method: Empirical, data: Prepared, context: RunContext) -> _Trained:
     model, counts, record = EmpiricalTraining(method, data.corpus, data.templates, data.held_out, context).train()
     return _Trained(counts.vocabulary, model, record, _n_rows(counts.table.offsets), counts)
 
 
-def _train_separate(method: Separate, data: _Prepared, context: RunContext) -> _Trained:
+def _train_separate(method: Separate, data: Prepared, context: RunContext) -> _Trained:
     model, counts, record = SeparateTraining(method, data.corpus, data.templates, data.held_out, context).train()
     return _Trained(counts.vocabulary, model, record, _n_rows(counts.table.offsets))
 
 
 def _train_chain(
-    method: ChainMethod, data: _Prepared, origin: Tagger | None, context: RunContext, *, fresh: bool
+    method: ChainMethod, data: Prepared, origin: Tagger | None, context: RunContext, *, fresh: bool
 ) -> _Trained:
     start = _start(method, data, origin, context)
     model, record = ChainTraining(method, start, context).train()
@@ -345,7 +301,7 @@ def _train_chain(
     return _Trained(vocabulary, model, record, _n_rows(model.weights.offsets))
 
 
-def _start(method: ChainMethod, data: _Prepared, origin: Tagger | None, context: RunContext) -> Start:
+def _start(method: ChainMethod, data: Prepared, origin: Tagger | None, context: RunContext) -> Start:
     """The base scores and initial weights of a method that trains on whole sentences."""
     unknown = getattr(method, "unknown", None)
     if origin is not None:
@@ -373,36 +329,10 @@ def _describe_origin(tagger: Tagger | None) -> dict[str, Any]:
     return {"init": {name: tagger.record[name] for name in ("method", "sentences", "tokens") if name in tagger.record}}
 
 
-def _node_templates(templates: Sequence[Template]) -> list[Template]:
-    left_out = [str(t) for t in templates if t.edge and t.atoms]
-    if left_out:
-        warnings.warn(
-            f"empirical training has no features of label pairs; these edge templates are left out: "
-            f"{', '.join(left_out)}",
-            stacklevel=5,
-        )
-    return [t for t in templates if t.atoms and not t.edge]
-
-
 def _layout(corpus: Corpus) -> list[str]:
     """The columns of the data, including the label; empty if the data has only ready-made features."""
     names = list(corpus.layout) or [c.name for c in corpus.columns]
     return names if "label" in names or not names else [*names, "label"]
-
-
-def _ready(
-    corpus: Corpus, function: FeatureFunction | None, joiner: str, bins: Bins | None = None, *, binned: bool = True
-) -> tuple[Corpus, Bins | None]:
-    """The corpus with the function's features, joined by ``joiner``; if ``binned``, numeric features are binned."""
-    if function is not None:
-        corpus = with_features(corpus, function, joiner)
-    if corpus.attributes is None:
-        return corpus, None
-    attributes = corpus.attributes.joined_by(joiner)
-    if binned:
-        bins = bins or Bins.of(attributes)
-        attributes = bins.apply(attributes)
-    return replace(corpus, attributes=attributes), bins if binned else None
 
 
 def update(tagger: Tagger, corpus: Corpus) -> Tagger:
@@ -423,7 +353,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
         raise ModelError(
             "this model was saved without its counts, so it cannot be updated; train it again and keep the counts"
         )
-    ready, _ = _ready(corpus, tagger.function, tagger.vocabulary.joiner, tagger.bins)
+    ready, _ = ready_made(corpus, tagger.function, tagger.vocabulary.joiner, tagger.bins)
     old = tagger.vocabulary
     if ready.attributes is None and old.attributes is not None:
         raise FeatureError("the model was trained on ready-made features; give them, or load it with features=")
@@ -433,7 +363,10 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
     counts = tagger.counts.merged(fresh)
     try:
         temperature = float(tagger.record.get("temperature", 1.0))
-        model = rebuild(tagger.model.scaled(temperature), counts, tagger.record).scaled(1 / temperature)
+        model = rebuild(tagger.model.scaled(temperature), counts, tagger.record)
+        if "constrain" in tagger.record:
+            model = with_scheme(model, str(tagger.record["constrain"]))
+        model = model.scaled(1 / temperature)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise ModelError(f"the record of this model is incomplete ({error!r}); train it again") from error
     counts = replace(counts, table=counts.table.padded(int(counts.vocabulary.bases[-1])))

@@ -2,17 +2,17 @@
 
     P_T(y | x) = exp(score(y | x) / T) / sum_y' exp(score(y' | x) / T)
 
-The best labelling does not depend on T. If labels are spans, T minimises the log-loss of the predicted spans of
-held-out text:
+The best labelling does not depend on T. If labels are spans, T minimises the Brier score of the predictions that matter
+on held-out text: of the predicted spans and, with the same weight, of the labels of their tokens:
 
-    - sum_right log P_T(span) - sum_wrong log(1 - P_T(span))
+    mean over predictions of (P_T(prediction) - correct)^2,  where correct is 1 or 0
 
 Else it minimises the negative log-likelihood of the labels of held-out tokens, by their marginal probabilities. The
 scores that a model stores are divided by T, so its file needs no new part.
 
-Why spans? One temperature does not fit tokens and spans alike. On Dutch names (CoNLL 2002, testa), the labels of all
-tokens want T = 1.28, which makes the error of spans 4.8%; spans want 1.10, which makes it 1.6%. Either is better for
-tokens than no temperature.
+Why both? One temperature does not fit tokens and spans alike. On Dutch names (CoNLL 2002, a tenth of the training
+text), spans want T = 1.10, which makes the error of the labels of their tokens 2.4%; those want 1.20, which makes the
+error of spans 1.8%. The labels of all tokens want more, which would make that of spans 4.8%.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from corate import _native
 from corate.corpus import Column, Corpus
 from corate.errors import ConfigError, DataError
 from corate.evaluation.calibration import correct_spans
@@ -41,10 +42,10 @@ __all__ = ["calibrated", "check_calibrates", "fit_temperature", "with_temperatur
 _HELD_OUT_SHARE = 0.1
 #: Temperatures are searched between these two.
 _LOWEST, _HIGHEST = 0.05, 20.0
+#: At so many temperatures first, as there may be several minima, and then around the best of them.
+_GRID = 13
 #: The search ends when the logarithm of the temperature is known to this precision.
 _PRECISION = 0.01
-#: Probabilities of spans are not known more precisely than this.
-_LEAST = 1e-5
 
 
 def check_calibrates(method: str) -> None:
@@ -102,7 +103,9 @@ def fit_temperature(tagger: Tagger, held_out: Corpus, unknown: str | None = None
     def loss(log_t: float) -> float:
         return losses(_at_temperature(tagger, lattice, float(np.exp(log_t))))
 
-    low, high = np.log(_LOWEST), np.log(_HIGHEST)
+    grid = np.linspace(np.log(_LOWEST), np.log(_HIGHEST), _GRID)
+    best = int(np.argmin([loss(x) for x in grid]))
+    low, high = grid[max(0, best - 1)], grid[min(_GRID - 1, best + 1)]
     ratio = (np.sqrt(5) - 1) / 2  # golden section: each step needs one new value
     inner = [high - ratio * (high - low), low + ratio * (high - low)]
     values = [loss(x) for x in inner]
@@ -129,7 +132,7 @@ def _token_losses(
 def _span_losses(
     tagger: Tagger, held_out: Corpus, lattice: Lattice, unknown: str | None
 ) -> Callable[[Lattice], float] | None:
-    """The negative log-likelihood of predicted spans being right or wrong; None if there are no spans.
+    """The Brier score of predicted spans, plus that of the labels of their tokens; None without spans.
 
     Sentences with unknown labels are left out.
     """
@@ -146,9 +149,14 @@ def _span_losses(
     if not len(right):
         return None
 
+    inside = np.array([name != "O" for name in tagger.labels])[best] & np.repeat(clear, np.diff(held_out.offsets))
+    owner = np.repeat(np.arange(len(best)), np.diff(lattice.offsets))
+    chosen = np.flatnonzero((lattice.labels == best[owner]) & inside[owner])
+    correct = np.isin(chosen, _gold_candidates(tagger, held_out, lattice, unknown))
+
     def losses(at: Lattice) -> float:
         p = np.array([p for own in at.span_probabilities(wanted) for p in own])
-        return -float(np.log(np.maximum(np.where(right, p, 1 - p), _LEAST)).sum())
+        return float(np.mean((p - right) ** 2) + np.mean((at.marginals()[1][chosen] - correct) ** 2))
 
     return losses
 
@@ -176,7 +184,7 @@ def _at_temperature(tagger: Tagger, lattice: Lattice, temperature: float) -> Lat
     """The lattice of the same sentences for the model with another temperature."""
     extra = lattice.extra
     if extra is not None:
-        *places, scores = extra
-        extra = (*places, scores / np.float32(temperature))
+        weights = tagger.model.edge_weights.scaled(1 / temperature)
+        extra = (*extra[:2], _native.EdgeFeatureWeights(*weights.arrays()))
     edges = tagger.model.edges.scaled(1 / temperature).native()
     return replace(lattice, scores=lattice.scores / np.float32(temperature), edges=edges, extra=extra)

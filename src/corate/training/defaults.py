@@ -15,10 +15,12 @@ import numpy as np
 from corate.corpus import Corpus
 from corate.counting.counts import label_ids
 from corate.counting.pooling import countable_features
+from corate.errors import ConfigError
 from corate.features.presets import pos_column
 from corate.features.templates import Template
 from corate.label_parts import LabelParts
-from corate.spans import are_spans
+from corate.model.constraints import Constraints, check_scheme
+from corate.spans import are_spans, detect
 from corate.training.edge_features import edge_templates
 from corate.training.options import ChainMethod, FittedMethod, Polish, Separate, options_of
 from corate.training.start import FULL_LATTICE_LABELS
@@ -77,6 +79,25 @@ def choose_preset(corpus: Corpus) -> str:
     covered = 1.0 - float(np.isin(labels.ids, outside).mean())
     tagged = pos_column([column.name for column in corpus.columns]) is not None
     return "chunking" if tagged and covered > CHUNKS_COVER else "ner"
+
+
+def choose_scheme(constrain: str | None, corpus: Corpus, unknown: str | None = None) -> str | None:
+    """The scheme that a model keeps to: the one that is asked for, or with ``"auto"`` that of the labels of the corpus.
+
+    Raises ConfigError if the labels are not in the scheme.
+    """
+    if constrain is None:
+        return None
+    try:
+        scheme = Constraints(scheme=constrain).scheme
+        names = [name for name in corpus.require_labels().strings.to_list() if name != unknown]
+        if scheme == "auto":
+            known = ([name if name in names else "O" for name in corpus.labels_of(s)] for s in range(len(corpus)))
+            scheme = detect(known) or "IOB2"
+        check_scheme(names, scheme or "")
+    except ConfigError as error:
+        raise ConfigError(str(error).replace("scheme:", "constrain:", 1), option="constrain") from None
+    return scheme
 
 
 def choose_base(method: Polish, corpus: Corpus, templates: Sequence[Template]) -> str:

@@ -377,7 +377,7 @@ class SeparateTraining:
         more = None
         if len(extra):
             places = edge_features(tokens, self.counts.vocabulary.bases, self.start.edge_templates)
-            more = (*places, *extra.scaled(coupling).arrays())
+            more = (*places, _native.EdgeFeatureWeights(*extra.scaled(coupling).arrays()))
         best, _ = _native.viterbi(tokens.offsets, *candidates.arrays(), scores, native, more)
         return np.asarray(best == tokens.labels)
 
