@@ -135,9 +135,11 @@ def test_enter_opens_the_sentences_behind_a_cell(open_page, page: str) -> None:
     assert browser.locator("#sentence-status").inner_text().startswith(f"{len(found)} of 80 sentences, with tokens of")
     shown = browser.locator("#sentence-list .sentence-head").first.text_content()
     assert f"sentence {text['number'][found[0]]}" in shown
+    assert browser.locator("#sentence-list > li:has(.chosen)").count() == min(len(found), 25)
     press_until(browser, "Tab", "#cell-clear")
     browser.keyboard.press("Enter")
     assert browser.locator("#sentence-status").inner_text() == "80 of 80 sentences."
+    assert browser.locator(".chosen").count() == 0
 
 
 def test_enter_explains_a_token_and_arrows_go_to_the_next(open_page, page: str) -> None:

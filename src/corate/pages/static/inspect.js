@@ -124,10 +124,13 @@
     const tagOf = (y, look) => tag(labels, hues, y, look);
     const percent = (value) => `${(100 * value).toFixed(1)}%`;
 
+    const isChosen = (t) => cell !== null && gold[t] === cell.gold && predicted[t] === cell.predicted;
+
     function token(t) {
       const wrong = gold !== null && gold[t] !== predicted[t];
       const explained = why.has(t);
       const made = element(explained ? "button" : "span", wrong ? "token wrong" : "token", isolated(words[word[t]], "word"));
+      made.classList.toggle("chosen", isChosen(t));
       const plain = !wrong && hues[predicted[t]] < 0;
       if (!plain) made.append(tagOf(predicted[t], "tag"));
       if (wrong) made.append(element("span", "gold", element("span", "muted", "gold "), tagOf(gold[t], "tag")));
@@ -177,7 +180,7 @@
       if (first) {
         row.setAttribute("role", "group");
         row.setAttribute("aria-label", `Tokens of sentence ${numbers[s]}`);
-        (row.querySelector("button.wrong") || first).tabIndex = 0;
+        (row.querySelector("button.chosen") || row.querySelector("button.wrong") || first).tabIndex = 0;
       }
       return element("li", "", head, row);
     }
@@ -216,7 +219,7 @@
     const list = inParts(target, $("sentence-more"), SENTENCES_AT_ONCE, "sentences", sentence);
 
     function inCell(s) {
-      for (let t = start[s]; t < start[s + 1]; ++t) if (gold[t] === cell.gold && predicted[t] === cell.predicted) return true;
+      for (let t = start[s]; t < start[s + 1]; ++t) if (isChosen(t)) return true;
       return false;
     }
     function update() {
