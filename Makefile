@@ -62,7 +62,7 @@ $(INSTALLED): pyproject.toml $(NATIVE)
 	@touch $@
 
 # What users get, apart from what we edit: benchmarks measure an ordinary install.
-$(BENCH)/installed: pyproject.toml $(NATIVE) $(shell find src -name '*.py')
+$(BENCH)/installed: pyproject.toml $(NATIVE) $(shell find src -type f ! -name '*.pyc')
 	$(NEEDS_PYTHON)
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check ".[bench]"

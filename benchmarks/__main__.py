@@ -22,6 +22,7 @@ SCRIPTS = (
     "compat",
     "crfsuite_models",
     "answers",
+    "inspect_page",
     "growth",
     "label_bias",
     "separate_accuracy",

@@ -15,7 +15,7 @@ SOURCE = Path(corate.__file__).parent
 #: other. docs/architecture.md shows the same order.
 ORDER = [
     {"types", "errors"},
-    {"arguments", "pages", "progress", "ragged", "spans", "tokenizer"},
+    {"arguments", "display", "pages", "progress", "ragged", "spans", "tokenizer"},
     {"io"},
     {"strings"},
     {"attributes"},
@@ -32,7 +32,7 @@ ORDER = [
     {"sklearn"},
     {"compat"},
     {"rate"},
-    {"demo", "reproduction"},
+    {"demo", "inspection", "reproduction"},
     {"cli"},
 ]
 #: `Tagger.update` is a thin call of training.

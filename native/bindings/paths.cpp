@@ -130,6 +130,50 @@ nb::tuple n_best(const Paths& paths, size_t n, const nb::list& names) {
     return nb::make_tuple(all, to_numpy(std::move(log_z)));
 }
 
+Out<double> through(const Paths& paths) {
+    std::vector<double> scores(paths.lattice.labels.size(), -INFINITY);
+    paths.each([&](size_t s, const PathGraph& graph) {
+        if (!graph.has_path()) return;
+        const PathsThrough found(graph);
+        for (size_t j = 0; j < graph.n_tokens(); ++j) {
+            double* own = scores.data() + paths.lattice.offsets[static_cast<size_t>(paths.lattice.sentences[s]) + j];
+            for (size_t v = graph.layer(j + 1); v < graph.layer(j + 2); ++v) {
+                double& best = own[graph.state(v).candidate];
+                best = std::max(best, found.score(v));
+            }
+        }
+    });
+    return to_numpy(std::move(scores));
+}
+
+// The paths of sentence s are those from places[s] to places[s + 1], each through a candidate of a token of the sentence.
+nb::tuple traces(const Paths& paths, const In<int64_t>& places, const In<int64_t>& tokens, const In<int64_t>& candidates) {
+    const size_t n = tokens.shape(0), size = paths.lattice.size();
+    const char* message = "paths and sentences disagree";
+    if (candidates.shape(0) != n || places.shape(0) != size + 1) throw nb::value_error(message);
+    check_offsets(view(places), n, message);
+    std::vector<size_t> first(1, 0);  // where the labels of each path start
+    for (size_t s = 0; s < size; ++s)
+        for (int64_t i = places(s); i < places(s + 1); ++i) {
+            if (tokens(i) < 0 || static_cast<size_t>(tokens(i)) >= paths.length(s)) throw nb::value_error("no such token");
+            const auto t = static_cast<size_t>(paths.lattice.sentences[s] + tokens(i));
+            if (candidates(i) < 0 || candidates(i) >= paths.lattice.offsets[t + 1] - paths.lattice.offsets[t])
+                throw nb::value_error("no such candidate");
+            first.push_back(first.back() + paths.length(s));
+        }
+    std::vector<int32_t> labels(first.back(), -1);
+    std::vector<double> arcs(first.back() + n, -INFINITY);
+    paths.each([&](size_t s, const PathGraph& graph) {
+        if (!graph.has_path() || places(s) == places(s + 1)) return;
+        const PathsThrough found(graph);
+        for (auto i = static_cast<size_t>(places(s)); i < static_cast<size_t>(places(s + 1)); ++i) {
+            const size_t v = found.best_state(static_cast<size_t>(tokens(i)), static_cast<size_t>(candidates(i)));
+            if (v > 0) found.trace(v, labels.data() + first[i], arcs.data() + first[i] + i);
+        }
+    });
+    return to_tuple(std::move(labels), std::move(arcs));
+}
+
 nb::tuple sums(const Paths& paths) {
     std::vector<double> log_z(paths.lattice.size()), entropy(paths.lattice.size());
     paths.each_summed(log_z.data(), [&](size_t s, const PathGraph& graph, const std::vector<double>& p) {
@@ -202,6 +246,9 @@ void bind_paths(nb::module_& m) {
              "The best label of each token and the score of each sentence; -inf without a path, NaN if the search gave up.")
         .def("n_best", &n_best, nb::arg("n"), nb::arg("names"),
              "The best labellings of each sentence with their probabilities, and log Z of each sentence.")
+        .def("through", &through, "The score of the best labelling with each candidate; -inf if there is none.")
+        .def("traces", &traces, nb::arg("places"), nb::arg("tokens"), nb::arg("candidates"),
+             "The best labellings with some candidates: their labels, and the scores of their arcs, one more than tokens.")
         .def("sums", &sums, "log Z of each sentence and the entropy of its labellings.")
         .def("marginals", &marginals, nb::arg("with_pairs"),
              "log Z of each sentence, P(label) of each candidate, and P(label, label) of neighbouring candidates.")

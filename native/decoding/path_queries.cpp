@@ -81,6 +81,48 @@ void BestPaths::labels(size_t rank, int32_t* labels) const {
     }
 }
 
+PathsThrough::PathsThrough(const PathGraph& graph)
+    : graph_(graph), before_(graph.n_states(), {-INFINITY, 0, 0}), after_(graph.n_states(), {-INFINITY, 0, 0}) {
+    before_[0].score = 0.0;
+    for (size_t v = 1; v < graph.n_states(); ++v)
+        for (size_t a = graph.first_arc(v); a < graph.last_arc(v); ++a)
+            if (const double score = before_[graph.arc(a).from].score + graph.arc(a).score; score > before_[v].score)
+                before_[v] = {score, a, v};
+    after_[graph.end()].score = 0.0;
+    for (size_t v = graph.n_states(); v-- > 1;)
+        for (size_t a = graph.first_arc(v); a < graph.last_arc(v); ++a)
+            if (const double score = graph.arc(a).score + after_[v].score; score >= after_[graph.arc(a).from].score)
+                after_[graph.arc(a).from] = {score, a, v};
+}
+
+size_t PathsThrough::best_state(size_t j, size_t candidate) const {
+    size_t best = 0;
+    double top = -INFINITY;
+    for (size_t v = graph_.layer(j + 1); v < graph_.layer(j + 2); ++v)
+        if (graph_.state(v).candidate == candidate && score(v) > top) {
+            best = v;
+            top = score(v);
+        }
+    return best;
+}
+
+void PathsThrough::trace(size_t v, int32_t* labels, double* arcs) const {
+    size_t j = 0;  // v is a state of token j
+    while (graph_.layer(j + 2) <= v) ++j;
+    labels[j] = graph_.state(v).label;
+    for (size_t i = j, u = v;; --i) {
+        arcs[i] = graph_.arc(before_[u].arc).score;
+        u = graph_.arc(before_[u].arc).from;
+        if (i == 0) break;
+        labels[i - 1] = graph_.state(u).label;
+    }
+    for (size_t i = j + 1, u = v; i <= graph_.n_tokens(); ++i) {
+        arcs[i] = graph_.arc(after_[u].arc).score;
+        u = after_[u].to;
+        if (i < graph_.n_tokens()) labels[i] = graph_.state(u).label;
+    }
+}
+
 void state_probabilities(const PathGraph& graph, std::vector<double>& p) {
     p.assign(graph.n_states(), 0.0);
     p[graph.end()] = 1.0;

@@ -53,6 +53,28 @@ class BestPaths {
     std::vector<size_t> pending_;
 };
 
+// The best path through each state: its score is that of the best path to the state and of the best path from it to the end.
+class PathsThrough {
+   public:
+    // The graph must have a path, and stay as it is.
+    explicit PathsThrough(const PathGraph& graph);
+
+    // Minus infinity if no path leads through the state.
+    double score(size_t v) const { return before_[v].score + after_[v].score; }
+    // The state of a candidate of token j with the best path; 0, the start, if there is none.
+    size_t best_state(size_t j, size_t candidate) const;
+    // The labels of the path, and the scores of its arcs: one to each token and one to the end.
+    void trace(size_t v, int32_t* labels, double* arcs) const;
+
+   private:
+    struct Step {
+        double score;
+        size_t arc, to;
+    };
+    const PathGraph& graph_;
+    std::vector<Step> before_, after_;  // the last arc of the best path to a state, and the first arc of that from it
+};
+
 // P(state) of all states. The shares must have been computed, and there must be a path; also in all that follows.
 void state_probabilities(const PathGraph& graph, std::vector<double>& p);
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from corate import _native
 from corate.ragged import offsets_of, take_rows
 from corate.types import F32, Ids
 
-__all__ = ["DENSE_LABELS", "EdgeScores", "FeatureWeight", "LabelPair", "SparseRows", "extremes"]
+__all__ = ["DENSE_LABELS", "EdgeScores", "FeatureWeight", "LabelPair", "SparseRows", "extremes", "rate_scale"]
 
 #: With at most this many labels, edge scores become one dense table when a model is loaded or built.
 DENSE_LABELS = 1024
@@ -182,3 +183,19 @@ def extremes(values: NDArray[np.float32], n: int) -> tuple[NDArray[np.int64], ND
         return np.asarray(some[np.lexsort((some, of[some]))], dtype=np.int64)
 
     return lowest(-values), lowest(values)
+
+
+def rate_scale(record: Mapping[str, Any]) -> float | None:
+    """What the logarithms of counted rates were multiplied by to give a model's edge scores; None if they were fitted.
+
+    ``record`` is the record of the model.
+
+    >>> rate_scale({"method": "empirical", "settings": {"edge": 0.5}}), rate_scale({"method": "polish"})
+    (0.5, None)
+    """
+    settings = record.get("settings")
+    if record["method"] != "empirical" or record.get("ladder") == "pooled" or not isinstance(settings, dict):
+        return None
+    scale = settings.get("edge")
+    temperature = record.get("temperature", 1.0)
+    return float(scale) / temperature if isinstance(scale, int | float) and 0 < scale < np.inf else None

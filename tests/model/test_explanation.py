@@ -10,6 +10,7 @@ import pytest
 
 import corate
 from corate import Corpus, DataError, Tagger
+from corate.model.explanation import Question
 from corate.training.options import METHODS
 
 WORDS = [f"{stem}{end}" for stem in ("ba", "co", "di", "fu") for end in ("n", "st", "r")]
@@ -54,6 +55,46 @@ def test_contributions_sum_to_the_difference_for_every_method(method: str) -> No
 def test_contributions_sum_to_the_difference_for_other_models(options: dict[str, Any]) -> None:
     tagger = corate.train(Corpus.from_sentences(sentences(60)), **options)
     assert check(tagger, [*WORDS[:6], "unknown"]) > 3
+
+
+@pytest.mark.parametrize("method", ["polish", "empirical", "memm"])
+def test_many_explanations_are_those_of_one_token_each(method: str) -> None:
+    corpus = Corpus.from_sentences(sentences(60))
+    tagger = corate.train(corpus, method)
+    questions = [
+        Question(s, i, *pair)
+        for s, pair in ((7, (None, None)), (2, (TAGS[1], None)), (7, (None, TAGS[2])), (5, (TAGS[3], TAGS[4])))
+        for i in range(6)
+    ]
+    for question, found in zip(questions, tagger.explanations(corpus, questions), strict=True):
+        one = tagger.explain(corpus.tokens(question.sentence), *question[1:])
+        assert (found.position, found.label, found.against, found.labels) == (
+            one.position,
+            one.label,
+            one.against,
+            one.labels,
+        )
+        assert found.difference == pytest.approx(one.difference)
+        assert [(c.name, c.score) for c in found.contributions] == [
+            (c.name, pytest.approx(c.score, abs=1e-9)) for c in one.contributions
+        ]
+    assert tagger.explanations(corpus, []) == []
+    for whole, few in zip(
+        tagger.explanations(corpus, questions), tagger.explanations(corpus, questions, most=3), strict=True
+    ):
+        assert few.contributions == whole.contributions[:3]
+        assert few.others + len(few.contributions) == len(whole.contributions)
+
+
+def test_a_feature_contributes_the_difference_of_its_weights() -> None:
+    tagger = corate.train(Corpus.from_sentences(sentences(60)), "standard", features=["word[0]", "suffix(word[0], 1)"])
+    found = tagger.explain(["ban"], 0, TAGS[0], TAGS[1])
+    weights = {(w.feature, w.label): w.weight for n in tagger.strongest(10_000) for w in n}
+    for term in found.contributions:
+        if term.source == "feature":
+            expected = weights.get((term.name, TAGS[0]), 0) - weights.get((term.name, TAGS[1]), 0)
+            assert term.score == pytest.approx(expected, abs=1e-6)
+    assert {c.name for c in found.contributions if c.source == "feature"} == {"word[0]=ban", "suffix(word[0], 1)=n"}
 
 
 def test_features_with_numbers_contribute_their_weight_times_their_value() -> None:

@@ -46,6 +46,33 @@ def test_the_n_best_labellings_are_the_best_of_all(part: int) -> None:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
+def test_the_best_labelling_with_a_label_is_the_best_of_all_with_it(part: int) -> None:
+    for _, chain in some_chains(part):
+        lattice, n = chain.lattice, len(chain.lattice.offsets) - 1
+        scores = lattice.through()
+        for t in range(n):
+            for c in range(int(lattice.offsets[t]), int(lattice.offsets[t + 1])):
+                having = {path: score for path, score in chain.every.items() if path[t] == lattice.labels[c]}
+                best = max(having.values(), default=-np.inf)
+                assert scores[c] == pytest.approx(best, abs=1e-5)
+                place = np.array([c - lattice.offsets[t]])
+                labels, arcs = lattice.traces(np.zeros(1, np.int64), np.array([t]), place)
+                assert len(labels) == n
+                assert arcs.sum() == pytest.approx(best, abs=1e-5)
+                assert chain.every.get(tuple(labels.tolist()), -np.inf) == pytest.approx(best, abs=1e-5)
+
+
+def test_traces_refuse_what_is_not_in_the_lattice() -> None:
+    chain = next(c for _, c in some_chains(0) if len(c.lattice.offsets) > 2)
+    first, zero = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    for position, candidate in ((-1, 0), (99, 0), (0, -1), (0, 99)):
+        with pytest.raises(ValueError, match="no such"):
+            chain.lattice.traces(first, np.array([position]), np.array([candidate]))
+    with pytest.raises(ValueError, match="disagree"):
+        chain.lattice.traces(first, np.zeros(2, np.int64), zero)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
 def test_sums_are_sums_over_all_labellings(part: int) -> None:
     for _, chain in some_chains(part):
         lattice, exact = chain.lattice, chain.probabilities()

@@ -26,6 +26,7 @@ COMMANDS = {
     "classes": "classes",
     "info": "info",
     "explain": "explain",
+    "inspect": "inspect",
     "convert": "convert",
     "rates": "rates",
     "derive": "derive",

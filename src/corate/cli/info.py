@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from corate.cli import shared_options as options
-from corate.cli.terminal import count, print_json, show_table, size, told
+from corate.cli.terminal import print_json, show_table, size
 
 if TYPE_CHECKING:
     from corate import Tagger
@@ -25,7 +25,6 @@ Examples:
 
 _PAIRS = 8
 _WEIGHTS = 8
-_LABELS_SHOWN = 40
 
 
 def info(
@@ -46,7 +45,7 @@ def info(
     if json:
         print_json(facts)
     else:
-        _show(facts)
+        _show(tagger, facts)
 
 
 def _facts(tagger: Tagger, path: str) -> dict[str, Any]:
@@ -68,21 +67,10 @@ def _facts(tagger: Tagger, path: str) -> dict[str, Any]:
     }
 
 
-def _show(facts: dict[str, Any]) -> None:
-    labels = facts["labels"]
-    more = f" and {len(labels) - _LABELS_SHOWN} more" if len(labels) > _LABELS_SHOWN else ""
-    unknown = () if facts["record"]["sentences"] else ("sentences", "tokens")  # a CRFsuite file does not say
-    rows = [
-        ["model", f"{facts['model']}, {size(facts['bytes'])}"],
-        ["method", facts["method"]],
-        *([["normalised", "at every position: P(label | label before, words)"]] if facts["locally_normalised"] else []),
-        ["columns", " ".join(facts["columns"])],
-        ["words", count(facts["words"])],
-        ["labels", f"{count(len(labels))}: {' '.join(labels[:_LABELS_SHOWN])}{more}"],
-        ["templates", "\n".join(facts["templates"])],
-        *([key, told(value)] for key, value in facts["record"].items() if key not in facts and key not in unknown),
-    ]
-    show_table(rows)
+def _show(tagger: Tagger, facts: dict[str, Any]) -> None:
+    from corate.inspection.model_facts import description
+
+    show_table([["model", f"{facts['model']}, {size(facts['bytes'])}"], *map(list, description(tagger))])
     for title, sign in (("for", 1), ("against", -1)):
         weights = [w for w in facts["strongest"] if sign * w["weight"] > 0]
         if weights:

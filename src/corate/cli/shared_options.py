@@ -15,6 +15,7 @@ from corate.arguments import LARGEST_SEED
 
 if TYPE_CHECKING:
     from corate.corpus import Corpus
+    from corate.io.streams import NamedBytes
     from corate.model.tagger import Tagger
 
 __all__ = [
@@ -153,20 +154,28 @@ class Reading:
     label: Label = None
     label_names: LabelNames = None
 
-    def read(self, file: str, like: Corpus | Tagger | None = None) -> Corpus:
-        """Read one labelled file; ``-`` is standard input. What the options do not say is as in ``like``."""
+    def read(
+        self,
+        file: str | NamedBytes,
+        like: Corpus | Tagger | None = None,
+        *,
+        labelled: bool = True,
+        format: str | None = None,
+    ) -> Corpus:
+        """Read one file; ``-`` is standard input. What the options do not say is as in ``like``."""
         from corate import formats
         from corate.formats.jsonl import names_in
 
         return formats.read(
             file,
-            format=self.format.value,
+            format=self.format.value if format is None else format,
             columns=self.columns,
             encoding=self.encoding,
             separator=self.separator_text(),
             comment=self.comment,
             docstart=self.docstart.value,
             skip_bad=self.skip_bad,
+            labelled=labelled,
             layout=() if like is None else like.layout,
             label=self.label,
             label_names=None if self.label_names is None else names_in(self.label_names),
@@ -187,11 +196,15 @@ class Reading:
 
 
 def with_reading_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command, in place of its parameter ``reading``, the options that make a :class:`Reading`."""
+    """Give a command, in place of its parameter ``reading``, the options that make a :class:`Reading`.
+
+    An option of the command itself replaces the one of the same name.
+    """
     signature = inspect.signature(command, eval_str=True)
     own = [p for p in signature.parameters.values() if p.name != "reading" and p.kind is not p.VAR_KEYWORD]
     rest = [p for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD]
-    derived = [p.replace(kind=p.KEYWORD_ONLY) for p in inspect.signature(Reading, eval_str=True).parameters.values()]
+    every = inspect.signature(Reading, eval_str=True).parameters.values()
+    derived = [p.replace(kind=p.KEYWORD_ONLY) for p in every if p.name not in signature.parameters]
 
     @functools.wraps(command)
     def run(**given: Any) -> None:

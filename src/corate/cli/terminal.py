@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from corate.display import count, percent, size, told
 from corate.progress import ProgressEvent
 
 if TYPE_CHECKING:
@@ -81,53 +82,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
-
-
-def percent(fraction: float | None) -> str:
-    """A fraction as a percentage.
-
-    >>> percent(0.97153), percent(None)
-    ('97.15%', '-')
-    """
-    return "-" if fraction is None or math.isnan(fraction) else f"{100 * fraction:.2f}%"
-
-
-def count(number: float) -> str:
-    """A whole number with thousands separators.
-
-    >>> count(676123)
-    '676,123'
-    """
-    return f"{number:,.0f}"
-
-
-def size(n_bytes: float) -> str:
-    """A number of bytes in a suitable unit.
-
-    >>> size(812), size(81_234), size(5_200_000)
-    ('812 bytes', '81.2 kB', '5.2 MB')
-    """
-    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if n_bytes >= factor:
-            return f"{n_bytes / factor:.1f} {unit}"
-    return f"{n_bytes:.0f} bytes"
-
-
-def told(value: Any) -> str:
-    """A value of a record as text.
-
-    >>> told({"c2": 0.5, "passes": 3, "of": [None, True, 12345]})
-    'c2 0.5, passes 3, of - True 12,345'
-    """
-    if value is None:
-        return "-"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key} {told(v)}" for key, v in value.items())
-    if isinstance(value, list | tuple):
-        return " ".join(map(told, value))
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return count(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 def show_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), *, title: str = "") -> None:

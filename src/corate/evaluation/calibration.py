@@ -21,13 +21,13 @@ from corate.arguments import check_seed, check_whole
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
 from corate.evaluation.chunks import chunk_types, chunks
-from corate.evaluation.predictions import predict
+from corate.evaluation.predictions import Predictions, predict
 from corate.evaluation.report import common_ids
 from corate.model.tagger import Tagger
 from corate.spans import are_spans
 from corate.types import F64
 
-__all__ = ["Bin", "Calibration", "calibration", "calibration_of", "correct_spans"]
+__all__ = ["Bin", "Calibration", "calibration", "calibration_of", "calibration_of_predictions", "correct_spans"]
 
 Bools = NDArray[np.bool_]
 
@@ -79,14 +79,22 @@ def calibration(
     >>> {name: (group.count, group.accuracy) for name, group in found.items()}
     {'tokens': (4, 1.0), 'inside': (2, 1.0), 'spans': (2, 1.0)}
     """
-    gold = corpus.require_labels()
+    corpus.require_labels()
     if not corpus.n_tokens:
         raise DataError("the data has no tokens; give some to evaluate on")
     found = predict(tagger, corpus, spans=True)
+    return calibration_of_predictions(corpus, found, bins=bins, samples=samples, seed=seed)
+
+
+def calibration_of_predictions(
+    corpus: Corpus, found: Predictions, *, bins: int = 10, samples: int = 1000, seed: int = 0
+) -> dict[str, Calibration]:
+    """The same for predictions that were made before, with spans."""
+    gold = corpus.require_labels()
     sentence = np.repeat(np.arange(len(corpus)), np.diff(corpus.offsets))
     names, truth, guess = common_ids(gold, found.labels)
     groups = {"tokens": (found.probabilities, truth == guess, sentence)}
-    if are_spans(tagger.labels):
+    if are_spans(found.labels.strings.to_list()):
         inside = np.array([name != "O" for name in names])[guess]
         groups["inside"] = (found.probabilities[inside], (truth == guess)[inside], sentence[inside])
     if found.starts is not None and found.span_probabilities is not None:

@@ -7,29 +7,36 @@ scores of the edges to its neighbours, and by what changes elsewhere in the sent
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from corate.corpus import Corpus
 from corate.errors import DataError
+from corate.model.constraints import Constraints
 from corate.model.lattice import Lattice
+from corate.ragged import distinct, offsets_of, take_rows
+from corate.types import F64
 
 if TYPE_CHECKING:
     from corate.model.chain import ChainModel
-    from corate.model.inputs import Inputs, Sentence, TokenFeatures
+    from corate.model.inputs import Inputs, TokenFeatures
 
-__all__ = ["Contribution", "Explanation", "candidates", "explain"]
+__all__ = ["Contribution", "Explanation", "Question", "explain"]
+
+Int64 = NDArray[np.int64]
 
 #: What a contribution comes from: a feature, the counted row of the word, the bias of the labels, the edges to the
 #: neighbouring tokens, or changes elsewhere in the sentence.
 Source = Literal["feature", "counts", "bias", "edges", "elsewhere"]
+_SOURCES: tuple[Source, ...] = ("feature", "counts", "bias", "edges", "elsewhere")
+_NAMES = {"bias": "the labels themselves", "edges": "the labels before and after", "elsewhere": "the other tokens"}
 
 
-@dataclass(frozen=True)
-class Contribution:
+class Contribution(NamedTuple):
     """One term of the difference between two labellings."""
 
     source: Source
@@ -42,7 +49,8 @@ class Explanation:
     """The difference between two labellings, in favour of ``label``, and its terms in descending size.
 
     ``difference`` is that of the scores, so it is the logarithm of the ratio of the labellings' probabilities. If no
-    other label is possible, ``against`` is None and there are no contributions.
+    other label is possible, ``against`` is None and there are no contributions. ``others`` is the number of smaller
+    contributions that were left out.
     """
 
     position: int
@@ -52,6 +60,7 @@ class Explanation:
     contributions: list[Contribution]
     labels: list[str] = field(repr=False)
     labels_against: list[str] = field(repr=False)
+    others: int = 0
 
     def __str__(self) -> str:
         if self.against is None:
@@ -60,139 +69,262 @@ class Explanation:
         return "\n".join([head, *(f"{c.score:+10.3f}  {c.source:<9}  {c.name}" for c in self.contributions)])
 
 
-def candidates(lattice: Lattice, position: int) -> list[str]:
-    """The candidate labels of a token; raises DataError if there is no such token."""
-    n = len(lattice.offsets) - 1
-    if not 0 <= position < n:
-        raise DataError(f"there is no token {position}; the sentence has {n} tokens, from 0")
-    return [lattice.names[y] for y in _ids(lattice, position).tolist()]
+class Question(NamedTuple):
+    """Why does a token have ``label`` and not the label ``against``? By default, these are the two best."""
+
+    sentence: int
+    position: int
+    label: str | None = None
+    against: str | None = None
 
 
 def explain(
     model: ChainModel,
     inputs: Inputs,
-    sentence: Sentence,
+    lattice_of: Callable[..., Lattice],
+    sentences: Corpus | Sequence[Any],
+    questions: Sequence[Question],
+    most: int | None = None,
+) -> list[Explanation]:
+    """Answer questions about some tokens of sentences; see :meth:`corate.Tagger.explanations`."""
+    lattice = lattice_of(sentences)
+    known: list[int] = []
+    wider: dict[int, set[str]] = {}
+    names = set(model.labels.to_list())
+    for i, question in enumerate(questions):
+        candidates = _candidates(lattice, question)
+        missing = _asked(question, names) - candidates
+        if missing:
+            wider[i] = candidates | missing
+        else:
+            known.append(i)
+    first = _answers(model, inputs, lattice, sentences, [questions[i] for i in known], most)
+    found = dict(zip(known, first, strict=True))
+    if wider:  # each in a copy of its sentence, because a further label at one token can change the best of others
+        chosen = [questions[i].sentence for i in wider]
+        copies = sentences.take(chosen) if isinstance(sentences, Corpus) else [sentences[s] for s in chosen]
+        limits = [Constraints(labels={questions[i].position: every}) for i, every in wider.items()]
+        asked = [questions[i]._replace(sentence=s) for s, i in enumerate(wider)]
+        more = _answers(model, inputs, lattice_of(copies, constraints=limits), copies, asked, most)
+        found.update(zip(wider, more, strict=True))
+    return [found[i] for i in range(len(questions))]
+
+
+def _candidates(lattice: Lattice, question: Question) -> set[str]:
+    """The candidate labels of a token; raises DataError if there is no such token."""
+    start, stop = lattice.sentences[question.sentence : question.sentence + 2].tolist()
+    if not 0 <= question.position < stop - start:
+        raise DataError(f"there is no token {question.position}; the sentence has {stop - start} tokens, from 0")
+    token = start + question.position
+    return {lattice.names[y] for y in lattice.labels[lattice.offsets[token] : lattice.offsets[token + 1]].tolist()}
+
+
+def _asked(question: Question, names: set[str]) -> set[str]:
+    """The labels that a question names; raises DataError if the model does not have them."""
+    asked = [name for name in (question.label, question.against) if name is not None]
+    for name in asked:
+        if name not in names:
+            raise DataError(f"the model has no label {name!r}; it has {', '.join(sorted(names)[:20])}")
+    if len(asked) == 2 and asked[0] == asked[1]:
+        raise DataError(f"label and against are both {asked[0]!r}; give two labels, or only one")
+    return set(asked)
+
+
+def _answers(
+    model: ChainModel,
+    inputs: Inputs,
     lattice: Lattice,
-    position: int,
-    label: str | None,
-    against: str | None,
-) -> Explanation:
-    """Explain the label of one token of a sentence; see :meth:`corate.Tagger.explain`."""
+    sentences: Any,
+    questions: Sequence[Question],
+    most: int | None,
+) -> list[Explanation]:
+    """The answers of questions about candidates of the lattice."""
+    if not questions:
+        return []
+    order = sorted(range(len(questions)), key=lambda i: questions[i].sentence)
+    asked = [questions[i] for i in order]
+    sentence, position = (np.array(values, np.int64) for values in list(zip(*asked, strict=True))[:2])
+    tokens = lattice.sentences[sentence] + position
+    labels, against, places = _pairs(lattice, asked, tokens)
+    lengths = lattice.sentences[sentence + 1] - lattice.sentences[sentence]
+    paths, arcs = zip(*(lattice.traces(sentence, position, own) for own in places), strict=True)
+    features = inputs.token_features(sentences, tokens, model.word_column)
+    differences = _differences(lattice, model.order, tokens, position, lengths, paths, arcs)
+    terms, counts = _terms(model, features, np.stack([labels, against]), *differences)
+    contributions = _contributions(model, inputs, features, terms, most)
     names = model.labels.to_list()
-    first, second = (None if name is None else _id_of(name, names) for name in (label, against))
-    if first is not None and first == second:
-        raise DataError(f"label and against are both {label!r}; give two labels, or only one")
-    paths = {y: _best_with(lattice, position, y) for y in _ids(lattice, position).tolist()}
-    ranked = sorted(paths, key=lambda y: -paths[y][1])
-    first = next(y for y in ranked if y != second) if first is None else first
-    others = [y for y in ranked if y != first]
-    if not others:
-        best = [names[y] for y in paths[first][0]]
-        return Explanation(position, names[first], None, float("inf"), [], best, best)
-    second = others[0] if second is None else second
-    token = inputs.features_at(sentence, position, model.word_column)
-    (path, score), (other, worse) = paths[first], paths[second]
-    return Explanation(
-        position,
-        names[first],
-        names[second],
-        score - worse,
-        _contributions(model, token, lattice, position, path, other),
-        [names[y] for y in path],
-        [names[y] for y in other],
-    )
+    texts = [[names[y] for y in path.tolist()] for path in paths]
+    bounds = offsets_of(lengths).tolist()
+    answers: dict[int, Explanation] = {}
+    for q, (y, z, total) in enumerate(zip(labels.tolist(), against.tolist(), differences[2].tolist(), strict=True)):
+        first, second = (text[bounds[q] : bounds[q + 1]] for text in texts)
+        at, own = asked[q].position, contributions[q]
+        if z < 0:
+            answers[order[q]] = Explanation(at, names[y], None, float("inf"), [], first, first)
+        else:
+            others = counts[q] - len(own)
+            answers[order[q]] = Explanation(at, names[y], names[z], total, own, first, second, others)
+    return [answers[i] for i in range(len(questions))]
 
 
-def _ids(lattice: Lattice, token: int) -> NDArray[np.int32]:
-    return lattice.labels[lattice.offsets[token] : lattice.offsets[token + 1]]
+def _pairs(lattice: Lattice, questions: Sequence[Question], tokens: Int64) -> tuple[Int64, Int64, tuple[Int64, Int64]]:
+    """The two labels that each question compares, and their places among the candidates of the token.
+
+    The best label is that of the best labelling. If there is no second one, its label is -1, and its place the first's.
+    """
+    ids = {name: y for y, name in enumerate(lattice.names)}
+    asked = [np.array([ids.get(name, -1) for name in names]) for names in list(zip(*questions, strict=True))[2:]]
+    starts, where = take_rows(lattice.offsets, tokens)
+    owner = np.repeat(np.arange(len(tokens)), np.diff(starts))
+    scores, labels = lattice.through()[where], lattice.labels[where]
+
+    def best_without(excluded: Int64) -> Int64:
+        """The label of each token with the best labelling, without one label; -1 if there is no other."""
+        left = np.where(labels == excluded[owner], -np.inf, scores)
+        at = np.flatnonzero((left == np.maximum.reduceat(left, starts[:-1])[owner]) & (left > -np.inf))[::-1]
+        found = np.full(len(tokens), -1)
+        found[owner[at]] = labels[at]  # the first of equally good ones
+        return found
+
+    def place(wanted: Int64) -> Int64:
+        at = np.flatnonzero(labels == wanted[owner])
+        found = np.zeros(len(tokens), np.int64)
+        found[owner[at]] = at - starts[owner[at]]
+        return found
+
+    first = np.where(asked[0] >= 0, asked[0], best_without(asked[1]))
+    second = np.where(asked[1] >= 0, asked[1], best_without(first))
+    return first, second, (place(first), place(np.where(second < 0, first, second)))
 
 
-def _id_of(name: str, names: list[str]) -> int:
-    if name not in names:
-        raise DataError(f"the model has no label {name!r}; it has {', '.join(names[:20])}")
-    return names.index(name)
+def _differences(
+    lattice: Lattice,
+    order: int,
+    tokens: Int64,
+    position: Int64,
+    lengths: Int64,
+    paths: Sequence[NDArray[np.int32]],
+    arcs: Sequence[F64],
+) -> tuple[F64, F64, F64]:
+    """What the token itself, the edges near it and all terms together contribute to the difference of two paths.
+
+    An arc has the score of an edge and of the token it leads to.
+    """
+    k = lattice.edges.n_labels
+    starts = offsets_of(lengths)[:-1]
+    keys = np.repeat(np.arange(len(lattice.offsets) - 1), np.diff(lattice.offsets)) * k + lattice.labels
+    first_arcs = starts + np.arange(len(starts))
+    total = np.add.reduceat(arcs[0], first_arcs) - np.add.reduceat(arcs[1], first_arcs)
+    own, edges = np.zeros(len(tokens)), np.zeros(len(tokens))
+    for after in range(order + 1):
+        inside, there = position + after < lengths, position + after <= lengths
+        node = np.zeros(len(tokens))
+        for sign, path in zip((1, -1), paths, strict=True):
+            at = np.searchsorted(keys, (tokens + after)[inside] * k + path[(starts + position + after)[inside]])
+            node[inside] += sign * lattice.scores[at].astype(np.float64)
+        arc = (first_arcs + position + after)[there]
+        edges[there] += arcs[0][arc] - arcs[1][arc]
+        edges -= node
+        own = node if after == 0 else own
+    return own, edges, total
 
 
-def _best_with(lattice: Lattice, token: int, label: int) -> tuple[list[int], float]:
-    """The best labelling of the sentence with this label at the token, and its score."""
-    a, b = int(lattice.offsets[token]), int(lattice.offsets[token + 1])
-    kept = np.ones(len(lattice.labels), dtype=bool)
-    kept[a:b] = lattice.labels[a:b] == label
-    offsets = lattice.offsets.copy()
-    offsets[token + 1 :] -= b - a - 1
-    limited = Lattice(
-        lattice.sentences, offsets, lattice.labels[kept], lattice.scores[kept], lattice.edges, lattice.extra
-    )
-    path = limited.best()[0]
-    return path.tolist(), lattice.path_score(0, path)
+@dataclass(frozen=True, eq=False)
+class _Terms:
+    """Contributions to many differences: the question of each, its source, a feature if it is one, and its score.
+
+    The contributions of a question stand together, the largest first.
+    """
+
+    owners: Int64
+    sources: Int64
+    features: Int64
+    scores: F64
+
+
+def _terms(
+    model: ChainModel, features: TokenFeatures, pair: Int64, own: F64, edges: F64, total: F64
+) -> tuple[_Terms, list[int]]:
+    """All contributions that are not zero, and how many each question has."""
+    m = len(own)
+    of_features = _feature_scores(model, features, pair[0], pair[1])
+    owners = np.repeat(np.arange(m), np.diff(features.offsets))
+    parts: list[tuple[Source, F64]] = []
+    left = own - np.bincount(owners, of_features, m)
+    if len(model.bias):
+        parts.append(("bias", model.bias[pair[0]].astype(np.float64) - model.bias[pair[1]]))
+        left = left - parts[0][1]
+    if len(model.rows):
+        parts.append(("counts", _counted(model, features.word_ids, pair[0], pair[1], left)))
+    parts += [("edges", edges), ("elsewhere", total - own - edges)]
+    owner = np.concatenate([owners, *(np.arange(m) for _ in parts)])
+    kinds = [np.zeros(len(owners), np.int64), *(np.full(m, _SOURCES.index(name)) for name, _ in parts)]
+    ids = np.concatenate([features.ids, np.full(m * len(parts), -1)])
+    score = np.concatenate([of_features, *(values for _, values in parts)])
+    kept = np.flatnonzero((score != 0) & (pair[1][owner] >= 0))
+    kept = kept[np.lexsort((-np.abs(score[kept]), owner[kept]))]
+    found = _Terms(owner[kept], np.concatenate(kinds)[kept], ids[kept], score[kept])
+    return found, np.bincount(found.owners, minlength=m).tolist()
 
 
 def _contributions(
-    model: ChainModel, token: TokenFeatures, lattice: Lattice, position: int, path: list[int], other: list[int]
-) -> list[Contribution]:
-    """The terms of score(path) - score(other), in descending size."""
-    of_nodes = [[_node_score(lattice, j, y) for j, y in enumerate(labels)] for labels in (path, other)]
-    of_edges = [list(_edge_scores(lattice, labels)) for labels in (path, other)]
-    near = range(position, position + 1 + model.order)
-    elsewhere = sum(a - b for j, (a, b) in enumerate(zip(*of_nodes, strict=True)) if j != position)
-    elsewhere += sum(a - b for j, (a, b) in enumerate(zip(*of_edges, strict=True)) if j not in near)
-    edges = sum(a - b for j, (a, b) in enumerate(zip(*of_edges, strict=True)) if j in near)
-    own = list(_node_terms(model, token, path[position], other[position]))
-    terms = [
-        *own,
-        Contribution("edges", "the labels before and after", edges),
-        Contribution("elsewhere", "the other tokens", elsewhere),
-    ]
-    if len(model.rows):
-        node = of_nodes[0][position] - of_nodes[1][position]
-        terms.append(_counted(model, token, path[position], other[position], node - sum(term.score for term in own)))
-    return sorted((term for term in terms if term.score != 0.0), key=lambda term: -abs(term.score))
+    model: ChainModel, inputs: Inputs, features: TokenFeatures, terms: _Terms, most: int | None
+) -> list[list[Contribution]]:
+    """The contributions with their names, the ``most`` largest of each question."""
+    m = len(features.words)
+    starts = np.searchsorted(terms.owners, np.arange(m))
+    rank = np.arange(len(terms.owners)) - starts[terms.owners]
+    kept = np.flatnonzero(rank < (len(rank) if most is None else most))
+    shown = distinct(terms.features[kept][terms.features[kept] >= 0]).tolist()
+    names = dict(zip(shown, inputs.vocabulary.names(shown), strict=True))
+    known = _has_row(model, features.word_ids).tolist() if len(model.rows) else [False] * m
+    found: list[list[Contribution]] = [[] for _ in range(m)]
+    lists = (values[kept].tolist() for values in (terms.owners, terms.sources, terms.features, terms.scores))
+    for q, kind, feature, score in zip(*lists, strict=True):
+        source = _SOURCES[kind]
+        if source == "feature":
+            name = names[feature]
+        elif source == "counts":
+            name = f"the {'' if known[q] else 'spelling of the unknown '}word {features.words[q]!r}"
+        else:
+            name = _NAMES[source]
+        found[q].append(Contribution(source, name, score))
+    return found
 
 
-def _node_score(lattice: Lattice, token: int, label: int) -> float:
-    a = int(lattice.offsets[token])
-    return float(lattice.scores[a + int(np.searchsorted(_ids(lattice, token), label))])
+def _feature_scores(model: ChainModel, features: TokenFeatures, labels: Int64, against: Int64) -> F64:
+    """What each feature of each token says for a label and against another one: its value times its weights."""
+    rows = model.weights.take(features.ids)
+    entry = np.repeat(np.arange(len(features.ids)), np.diff(rows.offsets))
+    token = np.repeat(np.arange(len(labels)), np.diff(features.offsets))[entry]
+    sign = (rows.labels == labels[token]).astype(np.int64) - (rows.labels == against[token])
+    if model.parts is not None:  # the columns after those of whole labels are parts of labels
+        parts = model.parts
+        member = np.zeros((len(model.labels), len(parts.names)), np.int64)
+        member[np.repeat(np.arange(len(member)), np.diff(parts.offsets)), parts.ids] = 1
+        shared = np.flatnonzero(rows.labels >= len(model.labels))
+        part = rows.labels[shared] - len(model.labels)
+        sign[shared] = member[labels[token[shared]], part] - member[against[token[shared]], part]
+    return features.values * np.bincount(entry, sign * rows.scores.astype(np.float64), len(features.ids))
 
 
-def _edge_scores(lattice: Lattice, path: list[int]) -> Iterator[float]:
-    """The score of the edge to each token, and of the edge to the end of the sentence."""
-    boundary = lattice.edges.n_labels
-    labels = [boundary, boundary, *path, boundary]
-    for j in range(len(path) + 1):
-        earlier, previous, y = labels[j : j + 3]
-        score = lattice.edges.at(previous, y) + lattice.edges.triple(earlier, previous, y)
-        if j < len(path):
-            score += lattice.edge_feature_score(j, previous, y)
-            score -= lattice.normaliser(j, previous) if lattice.edges.local else 0.0
-        yield score
+def _has_row(model: ChainModel, words: Int64) -> NDArray[np.bool_]:
+    """Whether words are known and have a counted row."""
+    at = np.maximum(words, 0)
+    return np.asarray((words >= 0) & (model.rows.offsets[at + 1] > model.rows.offsets[at]))
 
 
-def _node_terms(model: ChainModel, token: TokenFeatures, label: int, other: int) -> Iterator[Contribution]:
-    """What the bias and the features of a token say for a label and against another one."""
-    if len(model.bias):
-        yield Contribution("bias", "the labels themselves", float(model.bias[label]) - float(model.bias[other]))
-    columns = [_columns(model, y) for y in (label, other)]
-    for feature, value, name in zip(token.ids, token.values, token.names, strict=True):
-        row = slice(int(model.weights.offsets[feature]), int(model.weights.offsets[feature + 1]))
-        weights = dict(zip(model.weights.labels[row].tolist(), model.weights.scores[row].tolist(), strict=True))
-        own, others = (sum(weights.get(column, 0.0) for column in of_label) for of_label in columns)
-        yield Contribution("feature", name, value * (own - others))
-
-
-def _counted(model: ChainModel, token: TokenFeatures, label: int, other: int, rest: float) -> Contribution:
-    """What the counted row of the word says. That of an unknown word comes from its spelling; it is the ``rest``."""
-    word = token.word_id
-    a, b = (int(model.rows.offsets[word + i]) for i in (0, 1)) if word >= 0 else (0, 0)
-    if a == b:
-        return Contribution("counts", f"the spelling of the unknown word {token.word!r}", rest)
-    row = dict(zip(model.rows.labels[a:b].tolist(), model.rows.scores[a:b].tolist(), strict=True))
-    score = row.get(label, model.floor) - row.get(other, model.floor)
-    return Contribution("counts", f"the word {token.word!r}", score)
-
-
-def _columns(model: ChainModel, label: int) -> list[int]:
-    """The columns of weights that count for a label: its own and those of its parts."""
-    parts = model.parts
-    if parts is None:
-        return [label]
-    return [label, *(parts.n_labels + p for p in parts.ids[parts.offsets[label] : parts.offsets[label + 1]].tolist())]
+def _counted(model: ChainModel, words: Int64, labels: Int64, against: Int64, rest: F64) -> F64:
+    """What the counted rows of words say. That of an unknown word comes from its spelling; it is the ``rest``."""
+    known = np.flatnonzero(_has_row(model, words))
+    rows = model.rows.take(words[known])
+    entry = np.repeat(np.arange(len(known)), np.diff(rows.offsets))
+    scores = []
+    for wanted in (labels, against):
+        at = np.flatnonzero(rows.labels == wanted[known][entry])
+        found = np.full(len(known), model.floor)
+        found[entry[at]] = rows.scores[at]
+        scores.append(found)
+    counted: F64 = rest.copy()
+    counted[known] = scores[0] - scores[1]
+    return counted

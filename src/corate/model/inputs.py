@@ -7,30 +7,34 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from corate import _native
 from corate.attributes import OLD_JOINER, FeatureSentence, ItemSequence, as_before
 from corate.corpus import Column, Corpus, Token, feature_lists, listed
 from corate.errors import DataError, FeatureError, ModelError
 from corate.features.ready_made import Bins, FeatureFunction, features_of, native_names, with_features
 from corate.features.vocabulary import Vocabulary, column_arrays
+from corate.ragged import offsets_of, take_rows
 from corate.strings import StringTable
-from corate.types import Offsets
+from corate.types import F64, Offsets
 
-__all__ = ["Inputs", "Sentence"]
+__all__ = ["Inputs", "Sentence", "TokenFeatures"]
 
 #: A sentence to tag: words, rows of columns, or ready-made features.
 Sentence = Iterable[Token] | FeatureSentence
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TokenFeatures:
-    """The features of one token that the model knows: ids, values and names; its word, and the word's id or -1."""
+    """The features of some tokens that the model knows, as a ragged array; their words, and the words' ids or -1."""
 
-    ids: list[int]
-    values: list[float]
-    names: list[str]
-    word: str | None
-    word_id: int
+    offsets: Offsets
+    ids: NDArray[np.int64]
+    values: F64
+    words: list[str | None]
+    word_ids: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,25 +105,35 @@ class Inputs:
         ready = attributes.offsets, known[attributes.ids], attributes.values
         return column_arrays(corpus, self.vocabulary.columns), corpus.offsets, ready
 
-    def features_at(self, sentence: Sentence, position: int, word_column: int = 0) -> TokenFeatures:
-        """The known features of one token of a sentence."""
-        columns, offsets, ready = self.batch([sentence])
-        found, word, word_id = list[tuple[int, float]](), None, -1
+    def token_features(
+        self, sentences: Corpus | Iterable[Sentence], tokens: NDArray[np.int64], word_column: int = 0
+    ) -> TokenFeatures:
+        """The known features of some tokens, which are counted over all sentences."""
+        columns, offsets, ready = self.batch(sentences)
+        m = len(tokens)
+        owners, ids, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
+        words, word_ids = list[str | None]([None] * m), np.full(m, -1)
         if ready is not None:
             starts, names, numbers = ready
-            here = slice(int(starts[position]), int(starts[position + 1]))
-            ids = names[here].tolist()
-            found += zip(ids, [1.0] * len(ids) if numbers is None else numbers[here].tolist(), strict=True)
+            rows, where = take_rows(starts, tokens)
+            owners.append(np.repeat(np.arange(m), np.diff(rows)))
+            ids.append(names[where].astype(np.int64))
+            values.append(np.ones(len(where)) if numbers is None else numbers[where].astype(np.float64))
         if columns:
             features, strings = self.vocabulary.map.transform(columns, offsets)
-            bases = self.vocabulary.bases[:-1].tolist()
-            places = zip(bases, features[:, position].tolist(), strict=True)
-            found += [(base + feature if feature >= 0 else -1, 1.0) for base, feature in places]
-            word_ids, data, ends = columns[word_column]
-            word, word_id = StringTable(data, ends)[int(word_ids[position])], int(strings[word_column][position])
-        found = [(feature, value) for feature, value in found if feature >= 0]
-        ids = [feature for feature, _ in found]
-        return TokenFeatures(ids, [value for _, value in found], self.vocabulary.names(ids), word, word_id)
+            here = features[:, tokens].T.astype(np.int64)
+            owners.append(np.repeat(np.arange(m), here.shape[1]))
+            ids.append(np.where(here >= 0, here + self.vocabulary.bases[:-1], -1).ravel())
+            values.append(np.ones(here.size))
+            given, data, ends = columns[word_column]
+            table = StringTable(data, ends)
+            words = [table[i] for i in given[tokens].tolist()]
+            word_ids = strings[word_column][tokens].astype(np.int64)
+        owner, every = np.concatenate(owners), np.concatenate(ids)
+        order = np.argsort(owner, kind="stable")
+        order = order[every[order] >= 0]
+        lengths = np.bincount(owner[order], minlength=m)
+        return TokenFeatures(offsets_of(lengths), every[order], np.concatenate(values)[order], words, word_ids)
 
     def with_words(
         self, sentences: Corpus | Iterable[Sentence], name: Any

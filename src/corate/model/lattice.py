@@ -119,7 +119,7 @@ class Lattice:
 
     @property
     def _summed_paths(self) -> _native.Paths:
-        """The paths for questions that need sums over labellings."""
+        """The paths for questions that need more than the best labelling."""
         blocks = 0 if self.limits.blocks is None else int(self.limits.blocks[0].max()) + 1
         if blocks > MOST_BLOCKS:
             raise ConfigError(
@@ -287,6 +287,21 @@ class Lattice:
             labels,
         )
         return [found[a:b].tolist() for a, b in pairwise(np.cumsum([0, *map(len, wanted)]).tolist())]
+
+    def through(self) -> F64:
+        """The score of the best labelling with each candidate; minus infinity if there is none within the limits."""
+        return self._summed_paths.through()
+
+    def traces(
+        self, sentences: NDArray[np.int64], positions: NDArray[np.int64], candidates: NDArray[np.int64]
+    ) -> tuple[Ids, F64]:
+        """The best labellings with some candidates, each of a token of a sentence; sentences ascend.
+
+        Returns the labels of all labellings, one after the other, and the scores of their arcs, of which there is one
+        more than tokens. The score of an arc is that of a token and of the edge to it; the last arc leads to the end.
+        """
+        places = np.searchsorted(sentences, np.arange(len(self.sentences)))
+        return self._summed_paths.traces(places, positions, candidates)
 
     # -- one labelling -------------------------------------------------------------------------------------------
 

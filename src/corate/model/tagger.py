@@ -24,10 +24,10 @@ from corate.formats import conllu
 from corate.formats.columns import first_row, unwritable_label, width_of
 from corate.formats.reading import comment_hint, word_of
 from corate.formats.writing import check_labels
-from corate.label_scores import FeatureWeight, LabelPair, extremes
+from corate.label_scores import FeatureWeight, LabelPair, extremes, rate_scale
 from corate.model.chain import ChainModel
 from corate.model.constraints import Constraints, limited
-from corate.model.explanation import Explanation, candidates, explain
+from corate.model.explanation import Explanation, Question, explain
 from corate.model.inputs import Inputs, Sentence
 from corate.model.lattice import Lattice
 from corate.model.notebook import tagger_html, tagger_text
@@ -300,14 +300,17 @@ class Tagger(Questions):
         ('Y', 'X', 0.0)
         """
         sentence = tokens if isinstance(tokens, ItemSequence) else list(listed(tokens, "a sentence", "tokens"))
-        lattice = self.lattice([sentence])
-        wanted = {name for name in (label, against) if name in self.labels} - set(candidates(lattice, position))
-        if wanted:
-            every = wanted.union(candidates(lattice, position))
-            lattice = self.lattice([sentence], constraints=Constraints(labels={position: every}))
-        return explain(self.model, self._inputs, sentence, lattice, position, label, against)
+        return explain(self.model, self._inputs, self.lattice, [sentence], [Question(0, position, label, against)])[0]
 
-    # -- inspection ----------------------------------------------------------------------------------------------
+    def explanations(self, corpus: Corpus, questions: Sequence[Question], most: int | None = None) -> list[Explanation]:
+        """Explain many tokens of a corpus together, as :meth:`explain` does; with the ``most`` largest contributions.
+
+        >>> import corate
+        >>> corpus = Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("b", "Y"), ("a", "X")]])
+        >>> [found.label for found in corate.train(corpus).explanations(corpus, [Question(0, 1), Question(1, 1)])]
+        ['Y', 'X']
+        """
+        return explain(self.model, self._inputs, self.lattice, corpus, questions, most)
 
     def rates(self, n: int = 10) -> tuple[list[LabelPair], list[LabelPair]]:
         """The ``n`` label pairs that attract each other most, and the ``n`` that avoid each other most.
@@ -317,7 +320,7 @@ class Tagger(Questions):
         sentence are written ``<s>`` and ``</s>``. Only pairs whose weight is stored are listed.
         """
         edges = self.model.edges
-        names, scale = self.labels, self._rate_scale()
+        names, scale = self.labels, rate_scale(self.record)
         origin = np.repeat(np.arange(len(edges.row)), np.diff(edges.offsets))
         boundary = len(edges.row) - 1
         inner = np.flatnonzero((origin != boundary) | (edges.to != boundary))
@@ -334,15 +337,6 @@ class Tagger(Questions):
 
         highest, lowest = extremes(edges.scores[inner], n)
         return pairs(highest), pairs(lowest)
-
-    def _rate_scale(self) -> float | None:
-        """What the logarithms of counted rates were multiplied by to give the edge scores; None if they were fitted."""
-        settings = self.record.get("settings")
-        if self.method != "empirical" or self.record.get("ladder") == "pooled" or not isinstance(settings, dict):
-            return None
-        scale = settings.get("edge")
-        temperature = self.record.get("temperature", 1.0)
-        return float(scale) / temperature if isinstance(scale, int | float) and 0 < scale < np.inf else None
 
     def strongest(self, n: int = 10) -> tuple[list[FeatureWeight], list[FeatureWeight]]:
         """The ``n`` features with the highest weights for a label, and the ``n`` with the lowest.
@@ -396,8 +390,7 @@ class Tagger(Questions):
                 )
             raise ModelError("this model has no counts, so rare features are not known; train it again and prune then")
         totals = self.counts.table.totals()
-        # Derived features, for unseen words, have no counts and are kept.
-        vocabulary, rows = self.vocabulary.pruned((totals >= rare) | (totals == 0))
+        vocabulary, rows = self.vocabulary.pruned((totals >= rare) | (totals == 0))  # derived features have no counts
         model = replace(self.model, weights=self.model.weights.take(rows))
         counts = replace(self.counts, vocabulary=vocabulary, table=self.counts.table.take(rows))
         return replace(self, vocabulary=vocabulary, model=model, counts=counts)

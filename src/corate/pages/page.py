@@ -120,6 +120,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["isolated"] = isolated
+    environment.filters["visible"] = visible
+    environment.globals["zip"] = zip
     return environment
 
 

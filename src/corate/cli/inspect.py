@@ -1,0 +1,154 @@
+"""``corate inspect``: a web page about a model and how it labels a text."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from corate.cli import shared_options as options
+from corate.cli.exits import silence_warnings
+from corate.cli.shared_options import Reading, with_reading_options
+from corate.cli.tag import Layout
+from corate.cli.terminal import ProgressBar, count, size
+from corate.errors import DataError
+from corate.io.atomic import check_writable, write_text
+from corate.io.streams import NamedBytes, bare_suffix, load, name_of
+
+if TYPE_CHECKING:
+    from corate import Tagger
+    from corate.corpus import Corpus
+
+__all__ = ["EXAMPLES", "inspect"]
+
+_READING = "Reading"
+
+EXAMPLES = """\
+Examples:
+
+\b
+  corate inspect model.corate -o model.html                     the model alone
+  corate inspect model.corate test.tsv -o errors.html           with errors, confusions and calibration
+  corate inspect model.corate notes.txt --format raw -o notes.html
+  corate inspect model.corate new.jsonl --unlabelled -o new.html
+"""
+
+
+@with_reading_options
+def inspect(
+    reading: Reading,
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="PAGE", help="Where to write the page (HTML).")],
+    file: Annotated[
+        str | None, typer.Argument(metavar="[FILE]", help="Text, with labels or without; - is standard input.")
+    ] = None,
+    sentences: Annotated[
+        int, typer.Option(min=1, metavar="N", help="The page holds the N sentences with most doubt.")
+    ] = 5000,
+    explained: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="N", help="Explain all tokens of the N sentences with most doubt, and all wrong tokens."
+        ),
+    ] = 500,
+    format: Annotated[
+        Layout,
+        typer.Option(
+            "--format", "-f", help="The format, as for corate tag; auto detects all but raw.", rich_help_panel=_READING
+        ),
+    ] = Layout.auto,
+    unlabelled: Annotated[
+        bool,
+        typer.Option(
+            "--unlabelled",
+            help="The text has no labels, or they do not count. Plain and raw text never has labels, nor have column "
+            "files without the label column of the training text.",
+            rich_help_panel=_READING,
+        ),
+    ] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Make a web page about a model, and about how it labels a text.
+
+    It shows what the model is, which labels follow which, and the strongest features by label. For labelled text, it
+    also shows scores, the confusion matrix with the sentences behind each cell, and the calibration. Sentences are
+    sorted by doubt, 1 - P(best labels), and tokens are explained. The page is one file, and needs no network.
+    """
+    import corate
+    from corate.inspection.page import inspect_page
+    from corate.pages.charts import check_installed
+
+    _check_output(output, model, file)
+    check_installed()
+    if quiet:
+        silence_warnings()
+    with ProgressBar(quiet) as progress:
+        progress("reading")
+        tagger = corate.load(model)
+        corpus = None if file is None else _read(file, tagger, reading, format.value, not unlabelled)
+        page = inspect_page(
+            tagger,
+            corpus,
+            model=os.path.basename(model),
+            text="" if file is None else os.path.basename(name_of(file)),
+            size=os.stat(model).st_size,
+            sentences=sentences,
+            explained=explained,
+            on_progress=progress.show,
+        )
+    write_text(output, page)
+    if not quiet:
+        about = "" if corpus is None else f", {count(len(corpus))} sentences"
+        typer.echo(f"page: {output}, {size(len(page.encode()))}{about}")
+
+
+def _check_output(output: str, *inputs: str | None) -> None:
+    """Refuse to overwrite an input, and paths that cannot be written."""
+    if output == "-":
+        raise typer.BadParameter("give a file; the page is not written to standard output", param_hint="--output")
+    for path in inputs:
+        if path is not None and os.path.exists(path) and os.path.exists(output) and os.path.samefile(path, output):
+            raise typer.BadParameter(f"{output} is an input of the command", param_hint="--output")
+    check_writable(output)
+
+
+def _read(file: str, tagger: Tagger, reading: Reading, format: str, labelled: bool) -> Corpus:
+    """Read the text; without labels if it has none."""
+    from corate.formats import detection
+
+    name, data = name_of(file), load(file, reading.encoding)
+    if format == "auto":
+        format = detection.by_suffix(bare_suffix(file)) or _detected(data, name, reading.comment, labelled)
+    labelled = labelled and format not in ("text", "raw")
+    if labelled and format == "columns":
+        labelled = _has_label_column(data, tagger, reading)
+    source = NamedBytes(data, name)
+    try:
+        return replace(reading, encoding="utf-8").read(source, tagger, labelled=labelled, format=format)
+    except DataError as error:
+        raise DataError(str(error).replace("labelled=False", "--unlabelled")) from None
+
+
+def _detected(data: bytes, name: str, comment: str | None, labelled: bool) -> str:
+    """The format of text that may have labels."""
+    from corate.formats import detection
+
+    if labelled:
+        with suppress(DataError):
+            return detection.detect(data, name, comment=comment)
+    return detection.detect(data, name, comment=comment, labelled=False)
+
+
+def _has_label_column(data: bytes, tagger: Tagger, reading: Reading) -> bool:
+    """Whether column text has labels: not if it has the columns of the training text except the label."""
+    from corate.formats.columns import first_row, width_of
+
+    names = reading.column_names()
+    if names is not None:
+        return "label" in names
+    observed = [name for name in tagger.layout if name != "label"]
+    width = width_of(first_row(data, reading.comment), reading.separator_text())
+    return not (len(observed) < len(tagger.layout) and width == len(observed))

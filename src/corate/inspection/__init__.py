@@ -1,0 +1,1 @@
+"""A page that shows what a model is, and how it labels a text."""
