@@ -382,7 +382,7 @@ def test_altered_files_of_fitted_models_are_refused_or_harmless(
         for use in (
             lambda tagger: tagger.tag_all(test),
             lambda tagger: tagger.lattice(test).marginals(),
-            lambda tagger: info._show(info._facts(tagger, str(tmp_path / "model"))),
+            lambda tagger: info._show(tagger, info._facts(tagger, str(tmp_path / "model"))),
             lambda tagger: tagger.save(tmp_path / "again"),
             lambda tagger: tagger.update(test),
             lambda tagger: corate.train(test, "polish", init=tagger, passes=1).tag_all(test),

@@ -45,7 +45,12 @@ def description(tagger: Tagger) -> list[tuple[str, str]]:
     if tagger.model.locally_normalised:
         rows.insert(1, ("normalised", "at every position: P(label | label before, words)"))
     shown = {name for name, _ in rows}
-    return [*rows, *((key, told(value)) for key, value in record.items() if key not in shown and key not in unknown)]
+    empty = {
+        key
+        for key, value in record.items()
+        if isinstance(value, dict) and not any(v is not None for v in value.values())
+    }
+    return [*rows, *((key, told(value)) for key, value in record.items() if key not in shown.union(unknown, empty))]
 
 
 @dataclass(frozen=True, eq=False)
