@@ -15,7 +15,8 @@ SOURCE = Path(corate.__file__).parent
 #: other. docs/architecture.md shows the same order.
 ORDER = [
     {"types", "errors"},
-    {"arguments", "display", "pages", "progress", "ragged", "spans", "tokenizer"},
+    {"arguments", "display", "progress", "ragged", "spans", "tokenizer"},
+    {"pages"},
     {"io"},
     {"strings"},
     {"attributes"},

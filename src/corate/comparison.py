@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from corate.arguments import check_threads, check_whole
 from corate.corpus import Corpus
+from corate.display import percent
 from corate.errors import DataError
 from corate.evaluation.report import Report, compare_labels
 from corate.evaluation.significance import Difference, paired_test, sentence_counts
@@ -267,8 +268,7 @@ class Comparison(list[Row]):
 
         scores = {"accuracy": "accuracy", "known": "accuracy_known", "OOV": "accuracy_oov", "F1": "f1"}
         rows = [
-            [row.method, *(_percent(row.mean(name)) for name in scores.values()), f"{row.seconds:.2f} s"]
-            for row in self
+            [row.method, *(percent(row.mean(name)) for name in scores.values()), f"{row.seconds:.2f} s"] for row in self
         ]
         tables: list[tuple[list[str], list[list[str]]]] = [(["method", *scores, "training"], rows)]
         if found := differences(self):
@@ -276,10 +276,6 @@ class Comparison(list[Row]):
             header = [f"{what} compared with {found[0].best}", "difference", "95% interval", "p-value"]
             tables.append((header, [_difference_row(one) for one in found]))
         return fragment("tables.html", title="", tables=tables)
-
-
-def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2%}"
 
 
 def _difference_row(found: MethodDifference) -> list[str]:

@@ -12,9 +12,9 @@ import corate
 from corate import Corpus, DataError, Tagger
 from corate.evaluation.errors import least_sure
 from corate.evaluation.predictions import predict
-from corate.inspection.colours import HUES, hues
 from corate.inspection.model_facts import feature_data, label_rates
 from corate.inspection.page import inspect_page
+from corate.pages.colours import HUES, hues
 from small_corpora import random_sentences
 
 

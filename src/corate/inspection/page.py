@@ -16,11 +16,11 @@ from corate.evaluation.calibration import calibration_of_predictions
 from corate.evaluation.errors import span_errors
 from corate.evaluation.predictions import Predictions, predict
 from corate.evaluation.report import Confusion, Report, compare_labels
-from corate.inspection.colours import hues
 from corate.inspection.model_facts import description, feature_data, label_rates
 from corate.inspection.text_data import label_names, text_data
 from corate.model.tagger import Tagger
 from corate.pages import charts
+from corate.pages.colours import hues
 from corate.pages.page import render
 from corate.progress import OnProgress, ProgressEvent, ignore_progress
 from corate.spans import are_spans

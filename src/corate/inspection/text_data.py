@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from corate.corpus import Column, Corpus
 from corate.evaluation.predictions import Predictions
-from corate.inspection.colours import hues
 from corate.model.explanation import Explanation, Question
 from corate.model.tagger import Tagger
+from corate.pages.colours import hues
 from corate.pages.page import visible
 from corate.progress import OnProgress, ProgressEvent
 

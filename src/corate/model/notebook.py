@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from corate.errors import ModelError
-from corate.model.lattice import Lattice, span_labels
+from corate.model.lattice import Lattice
+from corate.pages.colours import hues
 from corate.pages.page import fragment, visible
+from corate.spans import parse
 
 if TYPE_CHECKING:
     from corate.model.tagger import Tagger
 
 __all__ = ["LabelledText", "Part", "labelled_text", "tagger_html", "tagger_text"]
 
-_HUES = 12  # the style sheet has so many colours
 _LABELS_SHOWN = 40
 
 
@@ -49,19 +50,20 @@ def labelled_text(lattice: Lattice) -> LabelledText:
     """The first sentence of a lattice with its entities, or with the label of each token if labels mark no spans."""
     length = int(lattice.sentences[1])
     texts = [f"token {i}" for i in range(length)] if lattice.words is None else lattice.words.values()[:length]
+    hue = hues(lattice.names)
     try:
         entities = lattice.entities()[0]
     except ModelError:  # there are no spans
         ids, probabilities = lattice.best()[0].tolist(), lattice.label_marginals()
         labelled = zip(texts, ids, probabilities, strict=False)
-        return LabelledText(tuple(Part(text, lattice.names[y], float(p[y]), y % _HUES) for text, y, p in labelled))
-    types, _ = span_labels(lattice.names)
+        return LabelledText(tuple(Part(text, lattice.names[y], float(p[y]), hue[y]) for text, y, p in labelled))
+    hue_of_type = {parse(name)[1]: own for name, own in zip(lattice.names, hue, strict=True)}
     parts: list[Part] = []
     at = 0
     for found in entities:
         parts += map(Part, texts[at : found.start])
         text = " ".join(texts[found.start : found.stop])
-        parts.append(Part(text, found.type or "span", found.probability, types.index(found.type) % _HUES))
+        parts.append(Part(text, found.type or "span", found.probability, hue_of_type[found.type]))
         at = found.stop
     return LabelledText((*parts, *map(Part, texts[at:])))
 

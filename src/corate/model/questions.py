@@ -114,16 +114,22 @@ class Questions:
             found.append(replace(entity, text=tokens[first:last], start_char=first, stop_char=last))
         return found
 
-    def show(self, tokens: Sentence, *, constraints: Constraints | None = None) -> LabelledText:
+    def show(
+        self, tokens: Sentence | str, *, tokenize: Tokenizer = tokenize, constraints: Constraints | None = None
+    ) -> LabelledText:
         """The sentence with its entities and their probabilities, in colour in a notebook.
 
-        If the labels of the model mark no spans, each token has its label.
+        If the labels of the model mark no spans, each token has its label. A string is raw text, as in `entities`.
 
         >>> import corate
         >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("c", "Z"), ("b", "Y")]]))
         >>> tagger.show(["a", "b"])
         [a: X ...%] [b: Y ...%]
+        >>> tagger.show("a  b")
+        [a: X ...%] [b: Y ...%]
         """
+        if isinstance(tokens, str):
+            tokens = [token.text for token in place_tokens(tokens, tokenize)]
         return labelled_text(self.lattice([tokens], constraints=constraints))
 
     def confidence(self, tokens: Sentence, *, constraints: Constraints | None = None) -> float:
