@@ -17,15 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["details", "plain_details", "show_details"]
 
 _WIDTH = 100
-_GROUPS = {"tokens": "all tokens", "inside": "tokens predicted other than O", "spans": "predicted spans"}
-_KINDS = {
-    "correct": "correct",
-    "boundary": "wrong boundary",
-    "type": "wrong type",
-    "both": "wrong boundary and type",
-    "missed": "missed",
-    "spurious": "spurious",
-}
 
 
 def details(tagger: Tagger, corpus: Corpus, calibration: bool, errors: int, unsure: int) -> dict[str, Any]:
@@ -77,10 +68,12 @@ def show_details(found: dict[str, Any]) -> None:
 
 
 def _show_calibration(groups: dict[str, Calibration]) -> None:
+    from corate.evaluation.calibration import GROUPS
+
     header = ["calibration", "predictions", "confidence", "accuracy", "error", "95% interval"]
     rows = [
         [
-            _GROUPS[name],
+            GROUPS[name],
             count(group.count),
             percent(group.confidence),
             percent(group.accuracy),
@@ -97,12 +90,12 @@ def _show_calibration(groups: dict[str, Calibration]) -> None:
             [f"{b.low:.1f} to {b.high:.1f}", count(b.count), percent(b.confidence), percent(b.accuracy)]
             for b in group.bins
         ]
-        show_table(cells, ["probability", "predictions", "confidence", "accuracy"], title=_GROUPS[name])
+        show_table(cells, ["probability", "predictions", "confidence", "accuracy"], title=GROUPS[name])
 
 
 def _show_span_errors(errors: SpanErrors) -> None:
     print()
-    show_table([[title, count(getattr(errors, kind))] for kind, title in _KINDS.items()], ["spans", "number"])
+    show_table([[title, count(number)] for title, number in errors.named()], ["spans", "number"])
 
 
 def _lines(sentence: LabelledSentence) -> list[str]:

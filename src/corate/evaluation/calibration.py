@@ -27,9 +27,20 @@ from corate.model.tagger import Tagger
 from corate.spans import are_spans
 from corate.types import F64
 
-__all__ = ["Bin", "Calibration", "calibration", "calibration_of", "calibration_of_predictions", "correct_spans"]
+__all__ = [
+    "GROUPS",
+    "Bin",
+    "Calibration",
+    "calibration",
+    "calibration_of",
+    "calibration_of_predictions",
+    "correct_spans",
+]
 
 Bools = NDArray[np.bool_]
+
+#: The groups of predictions with their names in tables.
+GROUPS = {"tokens": "all tokens", "inside": "tokens predicted other than O", "spans": "predicted spans"}
 
 
 @dataclass(frozen=True)

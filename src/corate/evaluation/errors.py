@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -50,6 +50,11 @@ class SpanErrors:
     both: int
     missed: int
     spurious: int
+
+    def named(self) -> list[tuple[str, int]]:
+        """All numbers with their names in tables."""
+        names = ("correct", "wrong boundary", "wrong type", "wrong boundary and type", "missed", "spurious")
+        return list(zip(names, astuple(self), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, ready for JSON."""

@@ -12,7 +12,7 @@ from corate.corpus import Corpus
 from corate.display import count, percent
 from corate.display import size as file_size
 from corate.errors import DataError
-from corate.evaluation.calibration import calibration_of_predictions
+from corate.evaluation.calibration import GROUPS, calibration_of_predictions
 from corate.evaluation.errors import span_errors
 from corate.evaluation.predictions import Predictions, predict
 from corate.evaluation.report import Confusion, Report, compare_labels
@@ -47,15 +47,6 @@ _MAIN = (
     "held_out",
     "temperature",
 )
-_GROUPS = {"tokens": "all tokens", "inside": "tokens predicted other than O", "spans": "predicted spans"}
-_SPAN_ERRORS = {
-    "correct": "correct",
-    "boundary": "wrong boundary",
-    "type": "wrong type",
-    "both": "wrong boundary and type",
-    "missed": "missed",
-    "spurious": "spurious",
-}
 
 
 def inspect_page(
@@ -153,7 +144,7 @@ def _measured(tagger: Tagger, corpus: Corpus, found: Predictions) -> dict[str, A
     report = compare_labels(corpus, found.labels, tagger.words if len(tagger.words) else None)
     groups = calibration_of_predictions(corpus, found, samples=200)
     drawn = {
-        _GROUPS[name]: [(b.confidence, b.accuracy, b.count) for b in group.bins if b.count >= _FEW]
+        GROUPS[name]: [(b.confidence, b.accuracy, b.count) for b in group.bins if b.count >= _FEW]
         for name, group in groups.items()
     }
     errors = span_errors(corpus, found.labels) if are_spans(tagger.labels) else None
@@ -161,10 +152,8 @@ def _measured(tagger: Tagger, corpus: Corpus, found: Predictions) -> dict[str, A
     return {
         "report": report,
         "summary": _summary(report),
-        "span_errors": []
-        if errors is None
-        else [(title, count(getattr(errors, kind))) for kind, title in _SPAN_ERRORS.items()],
-        "calibration": [(_GROUPS[name], group) for name, group in groups.items()],
+        "span_errors": [] if errors is None else [(title, count(number)) for title, number in errors.named()],
+        "calibration": [(GROUPS[name], group) for name, group in groups.items()],
         "calibration_chart": charts.calibration("Probability and accuracy", drawn) if any(drawn.values()) else "",
         "few": _FEW,
         "matrix": _matrix(report.confusion, place),
