@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from corate.errors import ConfigError
 from corate.pages import charts
-from corate.pages.charts import COLOURS, Axis, Series, calibration, chart, heat_map, standalone
+from corate.pages.charts import COLOURS, Axis, Link, Node, Series, calibration, chart, heat_map, network, standalone
 from corate.pages.page import render, visible
 from hostile_strings import HOSTILE
 
@@ -42,7 +42,12 @@ def probabilities() -> Markup:
     return calibration(HOSTILE[0], {name: [(0.3, 0.4, 10), (0.9, 0.95, 1000)] for name in HOSTILE})
 
 
-EVERY = pytest.mark.parametrize("draw", [points, rates, probabilities])
+def links() -> Markup:
+    nodes = [Node(name, k / 9, k % 3, f"{name}: tip") for k, name in enumerate(HOSTILE)]
+    return network(HOSTILE[0], nodes, [Link(0, k, k - 3.0, 2.0, name) for k, name in enumerate(HOSTILE) if k])
+
+
+EVERY = pytest.mark.parametrize("draw", [points, rates, probabilities, links])
 
 
 def words(svg: str) -> str:

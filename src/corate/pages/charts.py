@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-__all__ = ["COLOURS", "Axis", "Series", "calibration", "chart", "check_installed", "colour", "heat_map", "standalone"]
+__all__ = [
+    *("COLOURS", "Axis", "Link", "Node", "Series"),
+    *("calibration", "chart", "check_installed", "colour", "heat_map", "network", "standalone"),
+]
 
 #: Each has a contrast of 3 or more with white and with the dark ground of pages.
 COLOURS = (
@@ -201,7 +204,7 @@ def heat_map(title: str, rows: Sequence[str], columns: Sequence[str], logs: NDAr
     with _figure(_CELL * len(columns), _CELL * len(rows)) as (figure, axes):
         cells = axes.pcolormesh([[0] * len(columns)] * len(rows), gid="cells", clip_on=False)
         cells.set_array(None)
-        cells.set_facecolor(["#{:02x}{:02x}{:02x}".format(*colour(log)) for log in logs.ravel().tolist()])
+        cells.set_facecolor([_hex(log) for log in logs.ravel().tolist()])
         axes.set(xlim=(0, len(columns)), ylim=(len(rows), 0))
         axes.xaxis.tick_top()
         turned: dict[str, Any] = {"rotation": 90, "rotation_mode": "anchor", "ha": "left", "va": "center"}
@@ -213,6 +216,56 @@ def heat_map(title: str, rows: Sequence[str], columns: Sequence[str], logs: NDAr
         pairs = ((row, column) for row in rows for column in columns)
         tips = [f"{row}, then {column}: {rate}" for (row, column), rate in zip(pairs, rates, strict=True)]
         return _element(figure, title, texts, {"cells": tips})
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of a network: its name, its place from 0 to 1, and its tooltip."""
+
+    name: str
+    x: float
+    y: float
+    tip: str
+
+
+@dataclass(frozen=True)
+class Link:
+    """A line between two nodes, given by their numbers. ``log`` is the logarithm of a rate and gives the colour."""
+
+    first: int
+    second: int
+    log: float
+    width: float
+    tip: str
+
+
+def network(title: str, nodes: Sequence[Node], links: Sequence[Link]) -> Markup:
+    """Nodes and the lines between them, each with a tooltip.
+
+    >>> drawn = network("t", [Node("A", 0, 0, "a"), Node("B", 1, 1, "b")], [Link(0, 1, 2.0, 3.0, "strong")])
+    >>> [f"<title>{tip}</title>" in drawn for tip in ("a", "b", "strong")]
+    [True, True, True]
+    """
+    texts = _Texts()
+    with _figure(2 * _WIDTH, 2 * _HEIGHT) as (figure, axes):
+        axes.set_axis_off()
+        axes.margins(0.08)
+        look: dict[str, Any] = {"clip_on": False, "solid_capstyle": "round"}
+        for k, link in enumerate(links):
+            ends = [[getattr(nodes[i], axis) for i in (link.first, link.second)] for axis in ("x", "y")]
+            axes.plot(*ends, color="#888888", linewidth=link.width + 1.5, **look)  # white lines have an outline
+            axes.plot(*ends, color=_hex(link.log), linewidth=link.width, gid=f"link {k}", **look)
+        places = [node.x for node in nodes], [node.y for node in nodes]
+        axes.plot(*places, "o", color=COLOURS[0], markersize=11, zorder=3, gid="nodes", clip_on=False)
+        for node in nodes:
+            at: dict[str, Any] = {"xytext": (0, 9), "textcoords": "offset points", "ha": "center"}
+            axes.annotate(texts.stand_in(node.name), (node.x, node.y), annotation_clip=False, **at)
+        tips = {f"link {k}": [link.tip] for k, link in enumerate(links)}
+        return _element(figure, title, texts, {**tips, "nodes": [node.tip for node in nodes]})
+
+
+def _hex(log: float) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*colour(log))
 
 
 def colour(log: float) -> tuple[int, int, int]:
