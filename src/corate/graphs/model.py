@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -177,6 +178,59 @@ class GraphModel:
             raise DataError("this model has no counts to add to; only models fitted to complete data can be updated")
         rows = rows_of(opened(data), self.variables, self.states)
         return refit(self, rows, check_threads(threads))
+
+    @classmethod
+    def read(cls, source: Any, format: str | None = None, *, memory: int = MEMORY) -> GraphModel:
+        """Read a BIF, UAI or XDSL file, compressed or not; the name of the file tells which, or ``format``.
+
+        >>> GraphModel.read(b"MARKOV 2 2 2 1 2 0 1 4 4 1 1 4", "uai")
+        GraphModel(2 variables, 1 edge, treewidth 1)
+        """
+        from corate.graphs.files import read_file
+
+        return read_file(cls, source, format, memory)
+
+    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+        """Write a BIF, UAI or XDSL file.
+
+        BIF and XDSL describe Bayesian networks: a model that was not read from one is written as the network in which
+        each variable depends on those that are eliminated after it. A UAI file has no names of variables and states.
+        """
+        from corate.graphs.files import write_file
+
+        write_file(self, path, format)
+
+    @classmethod
+    def from_pyagrum(cls, network: Any, *, memory: int = MEMORY) -> GraphModel:
+        """The model of a ``pyagrum.BayesNet``."""
+        from corate.graphs.bridges import from_pyagrum
+
+        return from_pyagrum(cls, network, memory)
+
+    @classmethod
+    def from_pgmpy(cls, network: Any, *, memory: int = MEMORY) -> GraphModel:
+        """The model of a pgmpy Bayesian network or Markov network."""
+        from corate.graphs.bridges import from_pgmpy
+
+        return from_pgmpy(cls, network, memory)
+
+    def to_pyagrum(self) -> Any:
+        """A ``pyagrum.BayesNet`` of the same distribution; its labels are the texts of the states."""
+        from corate.graphs.bridges import to_pyagrum
+
+        return to_pyagrum(self)
+
+    def to_pgmpy(self) -> Any:
+        """A pgmpy Markov network with the same factors."""
+        from corate.graphs.bridges import to_pgmpy
+
+        return to_pgmpy(self)
+
+    def to_networkx(self) -> Any:
+        """The graph, with the ``states`` of each node and the ``mutual_information`` of each edge in nats."""
+        from corate.graphs.bridges import to_networkx
+
+        return to_networkx(self)
 
     # -- what is in it -------------------------------------------------------------------------------------------------
 
