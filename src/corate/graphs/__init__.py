@@ -7,6 +7,7 @@
 """
 
 from corate.graphs.model import GraphModel
+from corate.graphs.structure import Chordal, Tree
 from corate.graphs.triangulation import Plan
 
-__all__ = ["GraphModel", "Plan"]
+__all__ = ["Chordal", "GraphModel", "Plan", "Tree"]

@@ -19,6 +19,7 @@ from corate.graphs.triangulation import MEMORY, Plan, Triangulation, triangulate
 from corate.graphs.variables import States, opened, rows_of
 from corate.rate import Factorisation, Graph, factorise
 from corate.rate.graphs import GraphLike
+from corate.rate.independence import IndependenceTest
 from corate.types import F64
 
 __all__ = ["GraphModel"]
@@ -382,6 +383,20 @@ class GraphModel:
         rows, columns = both.sum(axis=1, keepdims=True), both.sum(axis=0, keepdims=True)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             return np.asarray(np.where((rows > 0) & (columns > 0), both / rows / columns, np.nan))
+
+    def test(self, data: Any, *, level: float = 0.05) -> list[tuple[IndependenceTest, bool]]:
+        """G-squared tests of the independences that the graph claims, and whether each is rejected.
+
+        There is a test for every pair without an edge: the two are independent given the neighbours of one of them. The
+        chance of rejecting any true independence is at most ``level`` (Holm's correction for many tests).
+
+        >>> rows = {"A": [0, 0, 1, 1] * 9, "B": [0, 0, 1, 1] * 9, "C": [0, 1, 0, 1] * 9}
+        >>> GraphModel.fit(rows, "B-C A").test(rows)[0][1]
+        True
+        """
+        from corate.graphs.structure import independence_tests
+
+        return independence_tests(rows_of(opened(data), self.variables, self.states), self.graph, level)
 
     def _read(self, evidence: Any) -> EvidenceRows:
         return read_evidence(evidence, self.variables, self.states)
