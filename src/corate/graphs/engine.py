@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.graphs.triangulation import Triangulation, triangulate
+from corate.rate import Graph
 from corate.types import F64, Ids
 
-__all__ = ["Engine", "Factor", "Given", "pairs_of"]
+__all__ = ["Engine", "Factor", "Given", "edges_of", "pairs_of"]
 
 #: The variables of a factor, as numbers, and its table with an axis for each.
 Factor = tuple[tuple[int, ...], F64]
@@ -23,6 +24,12 @@ def pairs_of(scopes: Iterable[Sequence[int]]) -> NDArray[np.int32]:
     """All pairs of variables that share a scope, ``(pairs, 2)``."""
     found = {(min(a, b), max(a, b)) for scope in scopes for i, a in enumerate(scope) for b in scope[i + 1 :]}
     return np.array(sorted(found), dtype=np.int32).reshape(-1, 2)
+
+
+def edges_of(graph: Graph) -> NDArray[np.int32]:
+    """The edges of a graph, by the numbers of its nodes."""
+    place = {node: i for i, node in enumerate(graph.nodes)}
+    return pairs_of((place[a], place[b]) for a, b in graph.edges)
 
 
 class Engine:

@@ -23,7 +23,7 @@ from corate.graphs.triangulation import Triangulation
 from corate.graphs.variables import Rows
 from corate.types import F64
 
-__all__ = ["ScopeCounts", "check_prior", "conditionals", "count_scopes", "tree_factors"]
+__all__ = ["ScopeCounts", "aligned", "check_prior", "conditionals", "count_scopes", "tree_factors"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +98,16 @@ def _count(
         found[scope] = flat[start : start + math.prod(shape)].reshape(shape)
         start += math.prod(shape)
     return found
+
+
+def aligned(counts: ScopeCounts, scopes: Sequence[Sequence[int]]) -> ScopeCounts:
+    """The same counts with their tables and axes in another order."""
+    place = {frozenset(scope): i for i, scope in enumerate(counts.scopes)}
+    tables = []
+    for scope in scopes:
+        own = place[frozenset(scope)]
+        tables.append(counts.tables[own].transpose([counts.scopes[own].index(v) for v in scope]))
+    return ScopeCounts(tuple(map(tuple, scopes)), tuple(tables), counts.total)
 
 
 def conditionals(table: F64, residual: int) -> F64:

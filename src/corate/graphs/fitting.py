@@ -10,8 +10,8 @@ import numpy as np
 
 from corate.arguments import check_whole
 from corate.errors import ConfigError, DataError
-from corate.graphs.engine import Factor, pairs_of
-from corate.graphs.estimation import ScopeCounts, check_prior, count_scopes, tree_factors
+from corate.graphs.engine import Factor, edges_of
+from corate.graphs.estimation import ScopeCounts, aligned, check_prior, count_scopes, tree_factors
 from corate.graphs.proportional import fit_margins
 from corate.graphs.triangulation import Triangulation, triangulate
 from corate.graphs.variables import Rows, States, names_of, rows_of
@@ -84,9 +84,7 @@ def fit_model(
         rows = rows_of(data, [name for name in read.nodes if name not in hidden], states)
     known = {**rows.states, **hidden}
     sizes = np.array([len(known[name]) for name in read.nodes], dtype=np.int64)
-    place = {name: i for i, name in enumerate(read.nodes)}
-    edges = pairs_of((place[a], place[b]) for a, b in read.edges)
-    tree = triangulate(read.nodes, sizes, edges, seed=options.seed)
+    tree = triangulate(read.nodes, sizes, edges_of(read), seed=options.seed)
     tree.plan().check(options.memory)
     method = _method(options.method, tree)
     scopes = _scopes(read, tree, method)
@@ -121,9 +119,9 @@ def estimate(
     counts: ScopeCounts, tree: Triangulation, method: str, prior: float, iterations: int
 ) -> tuple[list[Factor], dict[str, Any]]:
     """The factors of the estimate, and facts about it for the record."""
-    margins = counts.smoothed(prior)
     if method == "closed":
-        return tree_factors(tree, margins), {}
+        return tree_factors(tree, aligned(counts, tree.cliques).smoothed(prior)), {}
+    margins = counts.smoothed(prior)
     fitted = fit_margins(tree, counts.scopes, margins, iterations)
     return tree_factors(tree, fitted.tables), {"sweeps": fitted.sweeps, "largest_difference": fitted.difference}
 

@@ -11,7 +11,7 @@ order with the fewest cells is kept. A graph that is triangulated already is rec
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,16 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
+from corate.arguments import check_whole
 from corate.errors import ConfigError
+from corate.rate import Graph
 from corate.types import Ids, Offsets
 
-__all__ = ["MEMORY", "Plan", "Triangulation", "triangulate"]
+__all__ = ["MEMORY", "Plan", "Triangulation", "sizes_of", "triangulate"]
 
 #: The default memory budget in bytes.
 MEMORY = 4 << 30
 #: Measured: nanoseconds that a cell takes on its way up and down, and that a clique takes besides.
 _CELL, _CLIQUE = 6e-9, 5e-6
 _TRIES = 64
+_MOST_STATES = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -151,6 +154,19 @@ def triangulate(
     whole = np.asarray(sizes, dtype=np.int64)
     tree, order, _, added = _native.eliminate(whole, np.ascontiguousarray(joined), flags, tries, seed)
     return Triangulation(tuple(variables), whole, *tree, order, added)
+
+
+def sizes_of(graph: Graph, states: int | Mapping[str, int | Sequence[Hashable]]) -> list[int]:
+    """The number of states of each node, from one number for all, or numbers or states by node."""
+    if not isinstance(states, Mapping):
+        return [check_whole("states", states, 1, _MOST_STATES)] * len(graph.nodes)
+    found = []
+    for name in graph.nodes:
+        if name not in states:
+            raise ConfigError(f"states has no number of states for {name}", option="states")
+        own = states[name]
+        found.append(check_whole(f"states of {name}", own if isinstance(own, int) else len(own), 1, _MOST_STATES))
+    return found
 
 
 def _bytes(n: int) -> str:
