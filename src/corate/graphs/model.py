@@ -241,6 +241,12 @@ class GraphModel:
 
         return to_pyagrum(self)
 
+    def draw(self, *, seed: int = 0) -> str:
+        """An SVG image: wide edges are strong, red ones attract, blue ones avoid. ``seed`` is for the layout."""
+        from corate.graphs.drawing import draw
+
+        return draw(self, check_seed(seed))
+
     def to_pgmpy(self) -> Any:
         """A pgmpy Markov network with the same factors."""
         from corate.graphs.bridges import to_pgmpy
