@@ -185,3 +185,35 @@ def test_bad_options_are_refused() -> None:
         GraphModel.fit(rows)
     with pytest.raises(ConfigError, match="lacks 1 edge"):
         GraphModel.fit(rows, "A-B B-C C-D D-A", method="closed")
+
+
+def test_composite_likelihood_recovers_the_factors_of_a_loop() -> None:
+    rng = np.random.default_rng(8)
+    names = ["A", "B", "C", "D", "E"]
+    pairs = [("A", "B"), ("B", "C"), ("C", "D"), ("D", "A"), ("D", "E")]
+    truth = GraphModel.from_factors([(pair, np.exp(rng.normal(size=(2, 2)))) for pair in pairs])
+    rows = truth.sample(40_000, seed=2)
+    graph = " ".join("-".join(pair) for pair in pairs)
+    found = GraphModel.fit(rows, graph, method="composite")
+    best = GraphModel.fit(rows, graph, method="ipf")
+    assert found.joint(names) == pytest.approx(truth.joint(names), abs=0.01)
+    assert 0 <= best.log_prob(rows).mean() - found.log_prob(rows).mean() < 1e-3
+    more = found.update(rows)
+    assert more.record["rows"] == 80_000
+    assert more.joint(names) == pytest.approx(found.joint(names), abs=1e-3)
+
+
+def test_composite_likelihood_is_exact_where_every_neighbourhood_is_the_graph() -> None:
+    rows = some_rows()
+    for graph in ("A-B B-C", "A-B B-C C-A"):
+        composite, closed = (GraphModel.fit(rows, graph, method=method) for method in ("composite", "closed"))
+        kept = {name: rows[name] for name in "ABC"}
+        assert composite.log_prob(kept) == pytest.approx(closed.log_prob(kept), abs=1e-6)
+    with pytest.raises(ConfigError, match="prior above 0"):
+        GraphModel.fit(rows, "A-B", method="composite", prior=0)
+    with pytest.raises(ConfigError, match="complete data"):
+        GraphModel.fit({"A": [1, None], "B": [0, 1]}, "A-B", method="composite", missing="em")
+    with pytest.raises(ConfigError, match="joint states"):
+        GraphModel.fit(
+            {f"V{i}": [0, 1] for i in range(30)}, " ".join(f"V0-V{i}" for i in range(1, 30)), method="composite"
+        )

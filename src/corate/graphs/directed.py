@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corate.errors import DataError
-from corate.graphs.engine import Engine
+from corate.graphs.engine import NOTHING, Engine
 from corate.graphs.estimation import conditionals
 from corate.types import F64
 
@@ -88,8 +88,7 @@ def network_of(
             network.tables[child] = Table((*names[:at], *names[at + 1 :]), np.moveaxis(table, at, -1))
         return network
     tree = engine.triangulation
-    nothing = np.zeros(0, dtype=np.int32), np.zeros((1, 0), dtype=np.int32)
-    _, tables = engine.expected(nothing, np.ones(1))
+    _, tables = engine.expected(NOTHING, np.ones(1))
     found: dict[str, Table] = {}
     for clique, residual, table in zip(tree.cliques, tree.residuals, tables, strict=True):
         for k in range(residual):

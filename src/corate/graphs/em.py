@@ -20,6 +20,7 @@ from corate.graphs.engine import Engine, Factor, Given
 from corate.graphs.estimation import ScopeCounts, tree_factors
 from corate.graphs.triangulation import Triangulation
 from corate.graphs.variables import Rows
+from corate.rate import Graph
 from corate.types import F64
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ TOLERANCE = 1e-7
 
 def fit_incomplete(
     rows: Rows,
-    variables: Sequence[str],
+    graph: Graph,
     tree: Triangulation,
     scopes: Sequence[tuple[int, ...]],
     method: str,
@@ -41,12 +42,12 @@ def fit_incomplete(
     hidden: Sequence[str],
 ) -> tuple[list[Factor], dict[str, Any]]:
     """The factors of the best of some starts (one if nothing is hidden), and facts for the record."""
-    given, weights = _distinct(rows, variables)
+    given, weights = _distinct(rows, graph.nodes)
     starts = options.restarts if hidden else 1
     best: tuple[list[Factor], dict[str, Any]] | None = None
     for start in range(starts):
         first = _start(given, weights, tree, options, start if hidden else None)
-        found, trace = _climb(first, given, weights, tree, scopes, method, options)
+        found, trace = _climb(first, given, weights, graph, tree, scopes, method, options)
         facts: dict[str, Any] = {
             "iterations": len(trace),
             "log_likelihood": trace[-1][1],
@@ -92,6 +93,7 @@ def _climb(
     factors: list[Factor],
     given: Given,
     weights: F64,
+    graph: Graph,
     tree: Triangulation,
     scopes: Sequence[tuple[int, ...]],
     method: str,
@@ -111,7 +113,7 @@ def _climb(
         if len(trace) > 1 and trace[-1][0] - trace[-2][0] < TOLERANCE * total:
             break
         counts = ScopeCounts(tuple(scopes), tuple(_margins(tree, tables, scopes)), total)
-        factors = estimate(counts, tree, method, options.prior, options.iterations)[0]
+        factors = estimate(counts, graph, tree, method, options.prior, options.iterations)[0]
     return factors, trace
 
 

@@ -12,12 +12,14 @@ from corate.graphs.triangulation import Triangulation, triangulate
 from corate.rate import Graph
 from corate.types import F64, Ids
 
-__all__ = ["Engine", "Factor", "Given", "edges_of", "pairs_of"]
+__all__ = ["NOTHING", "Engine", "Factor", "Given", "edges_of", "pairs_of"]
 
 #: The variables of a factor, as numbers, and its table with an axis for each.
 Factor = tuple[tuple[int, ...], F64]
 #: Evidence: the variables, as numbers, and their states, ``(rows, variables)``, -1 where one is not observed.
 Given = tuple[Ids, NDArray[np.int32]]
+#: No evidence.
+NOTHING: Given = (np.zeros(0, dtype=np.int32), np.zeros((1, 0), dtype=np.int32))
 
 
 def pairs_of(scopes: Iterable[Sequence[int]]) -> NDArray[np.int32]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from corate.arguments import check_whole
 from corate.errors import ConfigError, DataError
+from corate.graphs.composite import fit_composite, neighbourhoods
 from corate.graphs.engine import Factor, edges_of
 from corate.graphs.estimation import ScopeCounts, aligned, check_prior, count_scopes, tree_factors
 from corate.graphs.proportional import fit_margins
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FitOptions", "estimate", "fit_model", "refit"]
 
-METHODS = ("auto", "closed", "ipf")
+METHODS = ("auto", "closed", "ipf", "composite")
 
 
 @dataclass(frozen=True)
@@ -89,14 +90,16 @@ def fit_model(
     method = _method(options.method, tree)
     scopes = _scopes(read, tree, method)
     record: dict[str, Any] = {"rows": rows.total, "prior": options.prior, "method": method}
+    if method == "composite" and (hidden or rows.missing() is not None):
+        raise ConfigError("the method composite needs complete data; use ipf", option="method")
     if hidden or (options.missing == "em" and rows.missing() is not None):
         from corate.graphs.em import fit_incomplete
 
-        factors, more = fit_incomplete(rows, read.nodes, tree, scopes, method, options, list(hidden))
+        factors, more = fit_incomplete(rows, read, tree, scopes, method, options, list(hidden))
         return cls(read, known, factors, tree, record=record | more, memory=options.memory)
     _require_complete(rows, "data")
     counts = count_scopes(rows, read.nodes, sizes, scopes, options.threads)
-    factors, more = estimate(counts, tree, method, options.prior, options.iterations)
+    factors, more = estimate(counts, read, tree, method, options.prior, options.iterations)
     return cls(read, known, factors, tree, counts=counts, record=record | more, memory=options.memory)
 
 
@@ -109,18 +112,20 @@ def refit(model: GraphModel, rows: Rows, threads: int) -> GraphModel:
     counts = old + count_scopes(rows, model.variables, tree.sizes, old.scopes, threads)
     record = model.record | {"rows": counts.total}
     iterations = 1000
-    factors, more = estimate(counts, tree, record["method"], record["prior"], iterations)
+    factors, more = estimate(counts, model.graph, tree, record["method"], record["prior"], iterations)
     return type(model)(
         model.graph, model.states, factors, tree, counts=counts, record=record | more, memory=model._memory
     )
 
 
 def estimate(
-    counts: ScopeCounts, tree: Triangulation, method: str, prior: float, iterations: int
+    counts: ScopeCounts, graph: Graph, tree: Triangulation, method: str, prior: float, iterations: int
 ) -> tuple[list[Factor], dict[str, Any]]:
     """The factors of the estimate, and facts about it for the record."""
     if method == "closed":
         return tree_factors(tree, aligned(counts, tree.cliques).smoothed(prior)), {}
+    if method == "composite":
+        return fit_composite(counts, graph, prior), {}
     margins = counts.smoothed(prior)
     fitted = fit_margins(tree, counts.scopes, margins, iterations)
     return tree_factors(tree, fitted.tables), {"sweeps": fitted.sweeps, "largest_difference": fitted.difference}
@@ -142,6 +147,8 @@ def _scopes(graph: Graph, tree: Triangulation, method: str) -> list[tuple[int, .
     """The tables that an estimate needs."""
     if method == "closed":
         return list(map(tuple, tree.cliques))
+    if method == "composite":
+        return neighbourhoods(graph, tree.sizes.tolist())
     place = {node: i for i, node in enumerate(graph.nodes)}
     return [tuple(place[node] for node in clique) for clique in graph.cliques()]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from corate.arguments import check_seed, check_threads, check_whole
 from corate.errors import ConfigError, DataError
-from corate.graphs.engine import Engine, Factor, edges_of
+from corate.graphs.engine import NOTHING, Engine, Factor, edges_of
 from corate.graphs.estimation import ScopeCounts
 from corate.graphs.evidence import EvidenceRows, decoded, read_evidence
 from corate.graphs.triangulation import MEMORY, Plan, Triangulation, sizes_of, triangulate
@@ -23,8 +23,6 @@ from corate.rate.independence import IndependenceTest
 from corate.types import F64
 
 __all__ = ["GraphModel"]
-
-_NOTHING = (np.zeros(0, dtype=np.int32), np.zeros((1, 0), dtype=np.int32))
 
 
 class GraphModel:
@@ -50,6 +48,7 @@ class GraphModel:
         counts: ScopeCounts | None = None,
         record: Mapping[str, Any] | None = None,
         memory: int = MEMORY,
+        engine: Engine | None = None,
     ) -> None:
         """For the readers and `fit`; factors have the numbers of their variables among the graph's nodes."""
         self.graph = graph
@@ -58,7 +57,7 @@ class GraphModel:
         self.record = dict(record or {})
         self._counts = counts
         self._memory = memory
-        self._engine = Engine(factors, triangulation)
+        self._engine = engine or Engine(factors, triangulation)
         self._numbers = {name: i for i, name in enumerate(self.variables)}
         self._log_z: float | None = None
 
@@ -97,13 +96,15 @@ class GraphModel:
         states: Mapping[str, Sequence[Hashable]] | None = None,
         *,
         graph: GraphLike | None = None,
+        cutset: Sequence[str] | str | None = None,
         memory: int = MEMORY,
         seed: int = 0,
     ) -> GraphModel:
         """A model from tables: pairs of variables and an array with an axis for each. They need not be normalised.
 
         ``states`` names the states, by default 0, 1, 2 and so on. Variables that share a factor are neighbours;
-        ``graph`` may add nodes without factors and more edges.
+        ``graph`` may add nodes without factors and more edges. Above ``memory`` bytes the model is refused, unless
+        questions are to condition on a ``cutset``: variables, or "auto". That saves memory, not time.
 
         >>> model = GraphModel.from_factors([(["A", "B"], [[4, 1], [1, 4]]), (["B", "C"], [[2, 1], [1, 2]])])
         >>> round(math.exp(model.log_z), 9), model.most_likely({"C": 1})
@@ -113,6 +114,11 @@ class GraphModel:
 
         read = None if graph is None else Graph.of(graph)
         whole, known, tables = checked_factors(factors, states or {}, read)
+        if cutset is not None:
+            from corate.graphs.conditioning import conditioned_engine
+
+            engine = conditioned_engine(whole, known, tables, cutset, memory)
+            return cls(whole, known, tables, engine.triangulation, memory=memory, engine=engine)
         sizes = [len(known[name]) for name in whole.nodes]
         found = triangulate(whole.nodes, sizes, edges_of(whole), seed=check_seed(seed))
         found.plan(sum(table.size for _, table in tables)).check(memory)
@@ -144,7 +150,8 @@ class GraphModel:
         such as those that do not occur in the data; others are the values that occur, in order.
 
         ``prior`` is the equivalent sample size of the hyper-Dirichlet prior. ``method`` is "closed" for triangulated
-        graphs, "ipf" (iterative proportional fitting) for any graph; "auto" takes the first that fits.
+        graphs; "ipf" (iterative proportional fitting) or "composite" (each clique on its own) for any; "auto" takes the
+        first that fits.
         ``missing="em"`` fits data with missing values by EM, and so are ``hidden`` variables, which map to their number
         of states; they start from random tables, ``restarts`` times. ``iterations`` bounds fitting and EM.
 
@@ -279,9 +286,9 @@ class GraphModel:
         True
         """
         if self._log_z is None:
-            self._log_z = float(self._engine.log_sums(_NOTHING, 1)[0])
-            if self._log_z == -math.inf:
-                raise DataError("the product of the factors is zero everywhere, so it is no distribution")
+            self._log_z = float(self._engine.log_sums(NOTHING, 1)[0])
+        if self._log_z == -math.inf:
+            raise DataError("the product of the factors is zero everywhere, so it is no distribution")
         return self._log_z
 
     def costs(self) -> Plan:
