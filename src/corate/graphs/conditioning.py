@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from corate.errors import ConfigError
 from corate.graphs.engine import Engine, Factor, Given, pairs_of
-from corate.graphs.triangulation import Triangulation, triangulate
+from corate.graphs.triangulation import Plan, Triangulation, triangulate
 from corate.graphs.variables import States
 from corate.rate import Graph
 from corate.types import F64
@@ -162,6 +162,14 @@ class ConditionedEngine(Engine):
             logs[rows, at] = self.log_sums(part, threads)
         shares = _shares(logs, total[:, None])
         return total, shares.reshape(len(total), *shape)
+
+    def expected(self, given: Given, weights: F64) -> tuple[F64, list[F64]]:
+        """Refused: tables of whole cliques are what conditioning avoids."""
+        raise ConfigError("a model that conditions on a cutset has no tables of whole cliques", option="cutset")
+
+    def plan(self) -> Plan:
+        """What a question costs."""
+        return self.reduced.plan(sum(table.size for _, table in self.factors))
 
     def joined(self, variables: Sequence[int]) -> Engine:
         """The engine itself: joint tables need no other tree."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.graphs.triangulation import Triangulation, triangulate
+from corate.graphs.triangulation import Plan, Triangulation, triangulate
 from corate.rate import Graph
 from corate.types import F64, Ids
 
@@ -57,6 +57,10 @@ class Engine:
             _starts(map(len, values)),
             np.concatenate(values) if values else np.zeros(0),
         )
+
+    def plan(self) -> Plan:
+        """What a question costs."""
+        return self.triangulation.plan(sum(table.size for _, table in self.factors))
 
     def log_sums(self, given: Given, threads: int) -> F64:
         """log of the sum of the scores that agree with each row; minus infinity if there is none."""

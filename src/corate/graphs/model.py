@@ -63,11 +63,10 @@ class GraphModel:
 
     def __repr__(self) -> str:
         edges = len(self.graph.edges)
-        width = max(map(len, self._engine.triangulation.cliques)) - 1
         rows = f", fitted to {self.record['rows']:,.12g} rows" if "rows" in self.record else ""
         return (
             f"GraphModel({len(self.variables)} variable{'s' * (len(self.variables) != 1)}, "
-            f"{edges} edge{'s' * (edges != 1)}, treewidth {width}{rows})"
+            f"{edges} edge{'s' * (edges != 1)}, treewidth {self.costs().treewidth}{rows})"
         )
 
     # -- making a model ------------------------------------------------------------------------------------------------
@@ -293,7 +292,7 @@ class GraphModel:
 
     def costs(self) -> Plan:
         """What a question to this model costs."""
-        return self._engine.triangulation.plan(sum(table.size for _, table in self._engine.factors))
+        return self._engine.plan()
 
     def derive(self, form: str = "auto") -> Factorisation:
         """The factorisation of the graph by co-occurrence rates, with its derivation.
