@@ -123,3 +123,20 @@ def test_an_update_with_an_unknown_state() -> None:
         model.update({"A": ["z"], "B": [0]})
     with pytest.raises(DataError, match="no counts"):
         GraphModel.from_factors([("A", [1, 1])]).update({"A": [0]})
+
+
+def test_answers_that_do_not_fit_into_memory_are_refused() -> None:
+    model = GraphModel.from_factors([("A", [1, 1]), ("B", [1, 1])], memory=2000)
+    with pytest.raises(ConfigError, match="marginals of 100 rows have 4 numbers each"):
+        model.marginals({"A": [0] * 100})
+    many = GraphModel.from_factors([(f"V{i}", np.ones(10)) for i in range(12)])
+    with pytest.raises(ConfigError, match="1,000,000,000,000 numbers each"):
+        many.joint(list(many.variables))
+
+
+def test_numbered_columns_are_the_nodes_of_numbered_graphs() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(np.random.default_rng(0).integers(0, 2, (50, 3)))
+    model = GraphModel.fit(frame, [(0, 1), (1, 2)])
+    assert model.variables == ("X0", "X1", "X2")
+    assert model.record["rows"] == 50

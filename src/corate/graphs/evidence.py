@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corate.errors import DataError
+from corate.errors import ConfigError, DataError
 from corate.graphs.engine import Given
 from corate.graphs.variables import States, code_column, names_of, opened
 from corate.rate import Counts
@@ -27,6 +27,15 @@ class EvidenceRows:
     given: Given
     rows: NDArray[np.int64]
     single: bool
+
+    def require_memory(self, what: str, cells: int, memory: int) -> None:
+        """Raise ConfigError if answers with so many cells for every row need more bytes than ``memory``."""
+        if 8 * cells * len(self.rows) > memory:
+            raise ConfigError(
+                f"the {what} of {len(self.rows):,} rows have {cells:,} numbers each, which need more than the memory "
+                f"budget of {memory:,} bytes; ask for fewer rows or variables at a time",
+                option="memory",
+            )
 
     def require_possible(self, logs: NDArray[np.float64]) -> None:
         """Raise DataError if a row has the probability zero."""

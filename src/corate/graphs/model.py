@@ -316,6 +316,7 @@ class GraphModel:
         ([0.8, 0.2], [[0.8, 0.2], [0.2, 0.8]])
         """
         rows = self._read(evidence)
+        rows.require_memory("marginals", sum(map(len, self.states.values())), self._memory)
         logs, flat = self._engine.margins(rows.given, check_threads(threads))
         rows.require_possible(logs)
         found, start = {}, 0
@@ -335,12 +336,7 @@ class GraphModel:
         numbers = self._numbers_of(variables)
         rows = self._read(evidence)
         cells = math.prod(len(self.states[self.variables[v]]) for v in numbers)
-        if cells * len(rows.given[1]) * 8 > self._memory:
-            raise ConfigError(
-                f"the joint table of {', '.join(variables)} has {cells:,} cells for each row, more than the memory "
-                f"budget of {self._memory:,} bytes; ask for fewer variables or rows",
-                option="memory",
-            )
+        rows.require_memory("joint probabilities", cells, self._memory)
         joined = self._engine.joined(numbers)
         joined.triangulation.plan(0).check(self._memory)
         logs, found = joined.joint(numbers, rows.given, check_threads(threads))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from corate import _native
 from corate.errors import DataError
 from corate.rate import Counts
+from corate.rate.graphs import node_name
 
 __all__ = ["Rows", "States", "code_column", "names_of", "opened", "rows_of", "state_numbers"]
 
@@ -82,6 +83,9 @@ def rows_of(data: Any, names: Sequence[str], states: Mapping[str, Sequence[Hasha
     if isinstance(data, Counts):
         return _counted(data, names, states or {})
     have = names_of(data)
+    for name, given in list(have.items()):
+        if not isinstance(given, str):  # the graph calls the node 3 X3
+            have.setdefault(node_name(given, name), given)
     if absent := [name for name in names if name not in have]:
         shown = ", ".join(map(repr, list(have)[:12])) + (", ..." if len(have) > 12 else "")
         raise DataError(
