@@ -22,6 +22,7 @@ __all__ = ["read_bif", "write_bif"]
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _TOKEN = re.compile(r'"[^"\n]*"|[{}()\[\],;|]|[^\s{}()\[\],;|"]+')
 _PLAIN = re.compile(r"[^\s{}()\[\],;|\"]+")
+_MARKS = frozenset("{}()[],;|")
 #: Larger tables are refused before they are allocated.
 MOST_CELLS = 1 << 28
 
@@ -64,8 +65,15 @@ class _Reader:
             raise self.error(f"a name was expected here, not {found!r}", self.at - 1)
         return found.strip('"')
 
-    def words_until(self, end: str) -> list[str]:
-        """Words with commas between, up to a mark."""
+    def words_until(self, end: str, expected: int = 0) -> list[str]:
+        """Words with commas between, up to a mark; quick if there are as many as expected."""
+        stop = self.at + 2 * expected - 1
+        if expected and self.tokens[stop : stop + 1] == [end]:
+            found = self.tokens[self.at : stop : 2]
+            commas = self.tokens[self.at + 1 : stop : 2]
+            if commas.count(",") == expected - 1 and _MARKS.isdisjoint(found) and '"' not in "".join(found):
+                self.at = stop + 1
+                return found
         found = []
         while (token := self.next()) != end:
             if token in "{}()[];|":
@@ -74,15 +82,15 @@ class _Reader:
                 found.append(token.strip('"'))
         return found
 
-    def numbers(self) -> list[float]:
+    def numbers(self, expected: int) -> list[float]:
         """Numbers up to the next semicolon."""
         start = self.at
-        words = self.words_until(";")
+        words = self.words_until(";", expected)
         try:
-            found = [float(word) for word in words]
+            found = list(map(float, words))
         except ValueError:
             raise self.error("a probability is not a number", start) from None
-        if not all(0 <= value < math.inf for value in found):
+        if found and not (min(found) >= 0 and sum(found) < math.inf):  # also for NaN
             raise self.error("a probability is negative or not finite", start)
         return found
 
@@ -173,16 +181,16 @@ def _read_rows(reader: _Reader, network: Network, child: str, parents: Sequence[
     while (token := reader.next()) != "}":
         at = reader.at
         if token == "(":
-            states = reader.words_until(")")
+            states = reader.words_until(")", len(parents))
             try:
                 row = tuple(of[state] for of, state in zip(place, states, strict=True))
             except (KeyError, ValueError):
                 raise reader.error(f"({', '.join(states)}) are no states of {', '.join(parents)}", at) from None
-            rows[row] = reader.numbers()
+            rows[row] = reader.numbers(shape[-1])
         elif token == "table":
-            whole = reader.numbers()
+            whole = reader.numbers(math.prod(shape))
         elif token == "default":
-            default = reader.numbers()
+            default = reader.numbers(shape[-1])
         else:
             reader.skip_statement()
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from corate.errors import ConfigError, DataError
@@ -17,7 +18,9 @@ __all__ = ["FORMATS", "from_network", "read_file", "write_file"]
 FORMATS = ("bif", "uai", "xdsl")
 
 
-def read_file(cls: type[GraphModel], source: Any, format: str | None, memory: int) -> GraphModel:
+def read_file(
+    cls: type[GraphModel], source: Any, format: str | None, cutset: Sequence[str] | str | None, memory: int
+) -> GraphModel:
     """The model in a file; the format follows from the name of the file by default."""
     name, text = name_of(source), load(source).decode()
     kind = _format(source, format)
@@ -25,17 +28,17 @@ def read_file(cls: type[GraphModel], source: Any, format: str | None, memory: in
         from corate.graphs.uai import read_uai
 
         states, factors, children = read_uai(text, name)
-        model = cls.from_factors(factors, states, graph=list_of(states), memory=memory)
+        model = cls.from_factors(factors, states, graph=list_of(states), cutset=cutset, memory=memory)
         if children is not None:
             model.record["children"] = children
         return model
     if kind == "bif":
         from corate.graphs.bif import read_bif
 
-        return from_network(cls, read_bif(text, name), memory)
+        return from_network(cls, read_bif(text, name), memory, cutset)
     from corate.graphs.xdsl import read_xdsl
 
-    return from_network(cls, read_xdsl(text, name), memory)
+    return from_network(cls, read_xdsl(text, name), memory, cutset)
 
 
 def list_of(names: Any) -> Any:
@@ -45,9 +48,12 @@ def list_of(names: Any) -> Any:
     return Graph(tuple(names), ())
 
 
-def from_network(cls: type[GraphModel], network: Network, memory: int) -> GraphModel:
+def from_network(
+    cls: type[GraphModel], network: Network, memory: int, cutset: Sequence[str] | str | None = None
+) -> GraphModel:
     """The model of a Bayesian network."""
-    model = cls.from_factors(network.factors(), network.states, graph=list_of(network.states), memory=memory)
+    nodes = list_of(network.states)
+    model = cls.from_factors(network.factors(), network.states, graph=nodes, cutset=cutset, memory=memory)
     model.record["children"] = list(network.tables)
     return model
 

@@ -207,15 +207,15 @@ class GraphModel:
         return load_model(cls, path, memory)
 
     @classmethod
-    def read(cls, source: Any, format: str | None = None, *, memory: int = MEMORY) -> GraphModel:
-        """Read a BIF, UAI or XDSL file, compressed or not; the name of the file tells which, or ``format``.
+    def read(cls, source: Any, format: str | None = None, *, cutset: Any = None, memory: int = MEMORY) -> GraphModel:
+        """Read a BIF, UAI or XDSL file, compressed or not; the name tells which, or ``format``. See `from_factors`.
 
         >>> GraphModel.read(b"MARKOV 2 2 2 1 2 0 1 4 4 1 1 4", "uai")
         GraphModel(2 variables, 1 edge, treewidth 1)
         """
         from corate.graphs.files import read_file
 
-        return read_file(cls, source, format, memory)
+        return read_file(cls, source, format, cutset, memory)
 
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Write a BIF, UAI or XDSL file.

@@ -60,7 +60,8 @@ class Plan:
         raise ConfigError(
             f"the graph needs {_bytes(self.bytes)}, more than the budget of {_bytes(memory)}: its triangulation has "
             f"treewidth {self.treewidth} and {self.cells:,} cells, of which {self.largest_cells:,} are in the clique "
-            f"of {shown}. Remove edges, merge states, condition on a cutset, or allow more with memory",
+            f"of {shown}. Remove edges, merge states, condition on a cutset (from_factors and read can), or allow more "
+            "with memory",
             option="memory",
         )
 
