@@ -192,6 +192,14 @@ void bind_graphs(nb::module_& m) {
             return to_numpy(std::move(counts));
         },
         nb::arg("bytes"), "How often each byte occurs.");
+    m.def(
+        "pack_bytes",
+        [](const In<int64_t>& numbers) -> nb::object {
+            std::vector<uint8_t> bytes(numbers.shape(0));
+            if (!unlocked([&] { return pack_bytes(numbers.data(), bytes.size(), bytes.data()); })) return nb::none();
+            return nb::cast(to_numpy(std::move(bytes)));
+        },
+        nb::arg("numbers"), "The numbers as bytes, None if one is not from 0 to 255.");
     nb::class_<CliqueTree>(m, "CliqueTree", "A product of factors on a clique tree.")
         .def("__init__", &make_tree, nb::arg("sizes"), nb::arg("tree"), nb::arg("factor_offsets"), nb::arg("factor_variables"),
              nb::arg("factor_starts"), nb::arg("factor_values"))

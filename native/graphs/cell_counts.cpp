@@ -88,6 +88,15 @@ void count_bytes(const uint8_t* bytes, size_t n, int64_t* counts) {
     }
 }
 
+CORATE_FOR_EACH_PROCESSOR bool pack_bytes(const int64_t* numbers, size_t n, uint8_t* bytes) {
+    uint64_t all = 0;
+    for (size_t k = 0; k < n; ++k) {
+        all |= static_cast<uint64_t>(numbers[k]);
+        bytes[k] = static_cast<uint8_t>(numbers[k]);
+    }
+    return all < 256;
+}
+
 template <typename State>
 void count_cells(const StateColumns<State>& data, std::span<const int32_t> variables, const double* weights, double* counts) {
     int64_t cells = 1;

@@ -15,6 +15,9 @@ struct StateColumns {
 // How often each of 256 bytes occurs.
 void count_bytes(const uint8_t* bytes, size_t n, int64_t* counts);
 
+// The low bytes of some numbers; returns whether all numbers are from 0 to 255.
+bool pack_bytes(const int64_t* numbers, size_t n, uint8_t* bytes);
+
 // Adds the number (or the weight) of the rows of each cell of a table over some variables, in row-major order.
 template <typename State>
 void count_cells(const StateColumns<State>& data, std::span<const int32_t> variables, const double* weights, double* counts);

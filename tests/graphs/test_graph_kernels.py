@@ -107,3 +107,10 @@ def test_bad_arrays_are_refused() -> None:
     for variables, states in (([5], [[0]]), ([0], [[2]]), ([0, 0], [[0, 0]]), ([0], [[0, 1]]), ([0], [[-2]])):
         with pytest.raises(ValueError, match=r"unknown|range|twice|number"):
             engine.log_sums(np.array(variables, dtype=np.int32), np.array(states, dtype=np.int32), 1)
+
+
+def test_numbers_are_packed_into_bytes_if_they_fit() -> None:
+    values = np.random.default_rng(3).integers(0, 256, 1000)
+    assert (_native.pack_bytes(values) == values).all()
+    for odd in (-1, 256, 2**40, -(2**63)):
+        assert _native.pack_bytes(np.append(values, odd)) is None

@@ -43,12 +43,13 @@ class Engine:
     def __init__(self, factors: Sequence[Factor], triangulation: Triangulation) -> None:
         self.factors = factors
         self.triangulation = triangulation
-        place = triangulation.place
+        place = triangulation.place.tolist()
         variables, values = [], []
         for scope, table in factors:
-            order = sorted(range(len(scope)), key=lambda k: place[scope[k]])
-            variables.append([scope[k] for k in order])
-            values.append(np.ascontiguousarray(table.transpose(order), dtype=np.float64).reshape(-1))
+            ordered = sorted(scope, key=place.__getitem__)
+            moved = table if ordered == list(scope) else table.transpose([scope.index(v) for v in ordered])
+            variables.append(ordered)
+            values.append(np.ascontiguousarray(moved, dtype=np.float64).reshape(-1))
         self._native = _native.CliqueTree(
             triangulation.sizes,
             (triangulation.offsets, triangulation.members, triangulation.parents, triangulation.home),

@@ -102,6 +102,8 @@ def _count(
 
 def aligned(counts: ScopeCounts, scopes: Sequence[Sequence[int]]) -> ScopeCounts:
     """The same counts with their tables and axes in another order."""
+    if counts.scopes == tuple(map(tuple, scopes)):
+        return counts
     place = {frozenset(scope): i for i, scope in enumerate(counts.scopes)}
     tables = []
     for scope in scopes:
@@ -123,5 +125,14 @@ def conditionals(table: F64, residual: int) -> F64:
 
 def tree_factors(triangulation: Triangulation, tables: Sequence[F64]) -> list[Factor]:
     """P(residual | separator) of every clique; their product is the distribution with these clique margins."""
-    cliques = zip(triangulation.cliques, triangulation.residuals, tables, strict=True)
-    return [(tuple(clique), conditionals(table, n)) for clique, n, table in cliques]
+    alike: dict[tuple[tuple[int, ...], int], list[int]] = {}
+    for i, (table, residual) in enumerate(zip(tables, triangulation.residuals, strict=True)):
+        alike.setdefault((table.shape, residual), []).append(i)
+    found: dict[int, Factor] = {}
+    for (shape, residual), chosen in alike.items():
+        rows = math.prod(shape[:residual])
+        stacked = np.stack([tables[i].reshape(rows, -1) for i in chosen], axis=1)
+        shares = conditionals(stacked, 1)
+        for k, i in enumerate(chosen):
+            found[i] = tuple(triangulation.cliques[i]), shares[:, k].reshape(shape)
+    return [found[i] for i in range(len(tables))]

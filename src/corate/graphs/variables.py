@@ -204,14 +204,18 @@ def _array(values: Any) -> NDArray[Any]:
 def _integers(array: NDArray[Any]) -> tuple[Codes, list[Hashable]]:
     if not len(array):
         return np.zeros(0, dtype=np.uint8), []
-    least, most = (0, 0) if array.dtype.itemsize == 1 else (int(array.min()), int(array.max()))
-    if most - least > 255:
-        labels, codes = np.unique(array, return_inverse=True)
-        return codes.astype(np.int32), labels.tolist()
-    if array.dtype.itemsize == 1:
+    least = 0
+    packed = _native.pack_bytes(np.ascontiguousarray(array)) if array.dtype == np.int64 else None
+    if packed is not None:
+        bytes_ = packed
+    elif array.dtype.itemsize == 1:
         bytes_ = np.ascontiguousarray(array).view(np.uint8)
     else:
-        bytes_ = (array - least if least else array).astype(np.uint8)
+        least = int(array.min())
+        if int(array.max()) - least > 255:
+            labels, codes = np.unique(array, return_inverse=True)
+            return codes.astype(np.int32), labels.tolist()
+        bytes_ = (array - least).astype(np.uint8)
     seen = np.flatnonzero(_native.count_bytes(bytes_))
     named = [_label(array.dtype, int(code), least) for code in seen]
     if seen[-1] + 1 == len(seen):
