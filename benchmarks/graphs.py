@@ -243,7 +243,7 @@ def many_rows() -> Iterator[Row]:
 
 def estimates() -> Iterator[Row]:
     """What fitting a grid costs, and what it loses: rows of a 4 x 4 grid, and of larger ones."""
-    for n in (4, 8):
+    for n in (4, 8, 12, 16):
         truth = GraphModel.from_factors(grid_factors(n, 5))
         rows, fresh = truth.sample(5000, seed=1), truth.sample(20_000, seed=2)
         graph = truth.graph

@@ -29,7 +29,7 @@ from corate.types import F64
 __all__ = ["fit_composite", "neighbourhoods"]
 
 MOST_CELLS = 1 << 22
-_SWEEPS, _TOLERANCE = 500, 1e-9
+_SWEEPS, _TOLERANCE = 500, 1e-7
 
 
 def neighbourhoods(graph: Graph, sizes: Sequence[int]) -> list[tuple[int, ...]]:
