@@ -175,31 +175,7 @@ void bind_counting_of(nb::module_& m) {
           "Rows times the mutual information of all pairs of columns, in nats; the diagonal is rows times the entropy.");
 }
 
-}  // namespace
-
-void bind_graphs(nb::module_& m) {
-    m.def(
-        "eliminate", &eliminated, nb::arg("sizes"), nb::arg("edges"), nb::arg("last"), nb::arg("tries"), nb::arg("seed"),
-        "The best elimination order found: ((clique offsets, variables, parents, home clique of each variable), order, cells of "
-        "all cliques, added edges).");
-    bind_counting_of<uint8_t>(m);
-    bind_counting_of<int32_t>(m);
-    m.def(
-        "count_bytes",
-        [](const In<uint8_t>& bytes) {
-            std::vector<int64_t> counts(256, 0);
-            unlocked([&] { count_bytes(bytes.data(), bytes.shape(0), counts.data()); });
-            return to_numpy(std::move(counts));
-        },
-        nb::arg("bytes"), "How often each byte occurs.");
-    m.def(
-        "pack_bytes",
-        [](const In<int64_t>& numbers) -> nb::object {
-            std::vector<uint8_t> bytes(numbers.shape(0));
-            if (!unlocked([&] { return pack_bytes(numbers.data(), bytes.size(), bytes.data()); })) return nb::none();
-            return nb::cast(to_numpy(std::move(bytes)));
-        },
-        nb::arg("numbers"), "The numbers as bytes, None if one is not from 0 to 255.");
+void bind_clique_tree(nb::module_& m) {
     nb::class_<CliqueTree>(m, "CliqueTree", "A product of factors on a clique tree.")
         .def("__init__", &make_tree, nb::arg("sizes"), nb::arg("tree"), nb::arg("factor_offsets"), nb::arg("factor_variables"),
              nb::arg("factor_starts"), nb::arg("factor_values"))
@@ -259,4 +235,32 @@ void bind_graphs(nb::module_& m) {
                 return unlocked([&] { return entropy(tree, given.evidence); });
             },
             nb::arg("variables"), nb::arg("states"), "The entropy of all variables given one row.");
+}
+
+}  // namespace
+
+void bind_graphs(nb::module_& m) {
+    m.def(
+        "eliminate", &eliminated, nb::arg("sizes"), nb::arg("edges"), nb::arg("last"), nb::arg("tries"), nb::arg("seed"),
+        "The best elimination order found: ((clique offsets, variables, parents, home clique of each variable), order, cells of "
+        "all cliques, added edges).");
+    bind_counting_of<uint8_t>(m);
+    bind_counting_of<int32_t>(m);
+    m.def(
+        "count_bytes",
+        [](const In<uint8_t>& bytes) {
+            std::vector<int64_t> counts(256, 0);
+            unlocked([&] { count_bytes(bytes.data(), bytes.shape(0), counts.data()); });
+            return to_numpy(std::move(counts));
+        },
+        nb::arg("bytes"), "How often each byte occurs.");
+    m.def(
+        "pack_bytes",
+        [](const In<int64_t>& numbers) -> nb::object {
+            std::vector<uint8_t> bytes(numbers.shape(0));
+            if (!unlocked([&] { return pack_bytes(numbers.data(), bytes.size(), bytes.data()); })) return nb::none();
+            return nb::cast(to_numpy(std::move(bytes)));
+        },
+        nb::arg("numbers"), "The numbers as bytes, None if one is not from 0 to 255.");
+    bind_clique_tree(m);
 }

@@ -153,7 +153,7 @@ Elimination best_elimination(const EliminationGraph& graph, int tries, uint64_t 
     double work = best.work;
     if (best.added == 0) return best;  // it was triangulated: all orders without new edges have the same cliques
     for (int i = 1; i < tries; ++i) {
-        if (i >= 4 && work > std::min(kMostWork, 2.0 * best.cells)) break;
+        if (i >= 4 && work > std::min(kMostWork, 0.5 * best.cells)) break;
         const uint64_t ties = i < 4 ? 0 : mixed(seed + static_cast<uint64_t>(i)) | 1;
         Elimination found = eliminate(graph, i < 4 ? kAll[i] : kAll[i % 3], ties, best.cells);
         work += found.work + static_cast<double>(graph.sizes.size());

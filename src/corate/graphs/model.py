@@ -319,6 +319,8 @@ class GraphModel:
         rows.require_memory("marginals", sum(map(len, self.states.values())), self._memory)
         logs, flat = self._engine.margins(rows.given, check_threads(threads))
         rows.require_possible(logs)
+        if not len(rows.given[0]):
+            self._log_z = float(logs[0])
         found, start = {}, 0
         for name in self.variables:
             stop = start + len(self.states[name])

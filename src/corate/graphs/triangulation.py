@@ -28,9 +28,9 @@ __all__ = ["MEMORY", "Plan", "Triangulation", "sizes_of", "triangulate"]
 
 #: The default memory budget in bytes.
 MEMORY = 4 << 30
-#: Measured: nanoseconds that a cell takes on its way up and down, and that a clique takes besides.
-_CELL, _CLIQUE = 6e-9, 5e-6
-_TRIES = 64
+#: Measured: seconds that a cell takes on its way up and down, and that a clique takes besides.
+_CELL, _CLIQUE = 1.4e-8, 5e-6
+_TRIES = 128
 _MOST_STATES = 2**31 - 1
 
 
