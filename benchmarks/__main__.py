@@ -35,6 +35,7 @@ SCRIPTS = (
     "perceptron_speed",
     "raw_text",
     "active",
+    "graphs",
 )
 
 

@@ -20,3 +20,4 @@ void bind_chains(nanobind::module_& m);
 void bind_lattice(nanobind::module_& m);
 void bind_paths(nanobind::module_& m);
 void bind_engine(nanobind::module_& m);
+void bind_graphs(nanobind::module_& m);

@@ -24,4 +24,5 @@ NB_MODULE(_native, m) {
     bind_lattice(m);
     bind_paths(m);
     bind_engine(m);
+    bind_graphs(m);
 }

@@ -4,15 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace {
-
-uint64_t mixed(uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return z ^ (z >> 31);
-}
-
-}  // namespace
+#include "core/mixing.h"
 
 BestPaths::BestPaths(const PathGraph& graph) : graph_(graph), best_(graph.n_states()), place_(graph.n_states(), -1) {
     best_[0] = {0.0, 0, 0};
@@ -191,10 +183,9 @@ double span_probability(const PathGraph& graph, const std::vector<double>& p, co
 
 PathSampler::PathSampler(uint64_t seed, uint64_t stream) : state_(mixed(mixed(seed) + stream)) {}
 
-// SplitMix64: the same numbers on all platforms.
 double PathSampler::uniform() {
     state_ += 0x9E3779B97F4A7C15ull;
-    return static_cast<double>(mixed(state_) >> 11) * 0x1.0p-53;
+    return as_uniform(mixed(state_));
 }
 
 void PathSampler::draw(const PathGraph& graph, int32_t* labels) {

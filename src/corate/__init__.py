@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from corate.evaluation.report import Report, evaluate
     from corate.features.word_classes import word_classes
     from corate.formats import read, write
+    from corate.graphs.model import GraphModel
     from corate.model.archive import load
     from corate.model.constraints import Constraints
     from corate.model.tagger import Tagger
@@ -37,6 +38,7 @@ __all__ = [
     "DataError",
     "Empirical",
     "FeatureError",
+    "GraphModel",
     "ItemSequence",
     "ModelError",
     "Perceptron",
@@ -61,6 +63,7 @@ __version__ = "0.1.0"
 _MODULES = {
     "Constraints": "model.constraints",
     "Corpus": "corpus",
+    "GraphModel": "graphs.model",
     "ItemSequence": "attributes",
     "Report": "evaluation.report",
     "evaluate": "evaluation.report",

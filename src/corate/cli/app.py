@@ -30,6 +30,7 @@ COMMANDS = {
     "convert": "convert",
     "rates": "rates",
     "derive": "derive",
+    "graph": "graph",
     "demo": "demo",
     "reproduce": "reproduce",
 }
@@ -53,8 +54,13 @@ class _Commands(TyperGroup):
             return None
         name = COMMANDS[cmd_name]
         module = import_module(f"corate.cli.{name}")
+        if isinstance(found := getattr(module, name), typer.Typer):  # commands of its own
+            found.info.name = cmd_name
+            group = typer.main.get_group(found)
+            group.name = cmd_name
+            return group
         alone = typer.Typer(add_completion=False, **_SETTINGS)
-        alone.command(cmd_name, cls=GroupedCommand, epilog=module.EXAMPLES)(getattr(module, name))
+        alone.command(cmd_name, cls=GroupedCommand, epilog=module.EXAMPLES)(found)
         return typer.main.get_command(alone)
 
     def invoke(self, ctx: Any) -> Any:

@@ -41,7 +41,8 @@ without corpora were run); 129 ended by SIGHUP; 130 interrupted with Ctrl-C; 143
 
 #: Arguments of the library that are also options of the command line.
 _ARGUMENTS = (
-    "bias|calibrate|columns|comment|constrain|encoding|features|format|half|held_out|init|label|label_names|many_labels|raw|"
+    "bias|calibrate|columns|comment|constrain|encoding|features|format|half|held_out|init|label|label_names|many_labels|"
+    "missing|raw|"
     "separator|skip_bad|threads"
 )
 _ARGUMENT = re.compile(rf"\b({_ARGUMENTS})=(?:(True\b)|('[^']*'))?")

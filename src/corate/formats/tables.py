@@ -16,7 +16,7 @@ from corate.errors import DataError
 from corate.formats.reading import SkippedWarning, check_separator
 from corate.io.streams import Source, load, name_of
 
-__all__ = ["read_table"]
+__all__ = ["read_columns", "read_table"]
 
 #: The separators of CSV files that are recognised in the header row; if there are none, it is one column.
 _SEPARATORS = ",;\t"
@@ -50,6 +50,27 @@ def read_table(
     else:
         rows, place = _csv_rows(load(source, encoding).decode(), name, columns, separator, skip_bad), "line"
     return _complete(rows, name, place, columns, skip_bad)
+
+
+def read_columns(
+    source: Source, columns: Sequence[str] | None = None, *, encoding: str = "utf-8", separator: str | None = None
+) -> Any:
+    """Some columns of a table, or all: a dict of lists of texts, or an Arrow table of a Parquet file.
+
+    A cell without a value is an empty text, or null in an Arrow table.
+
+    >>> read_columns(b"day,sky\\n1,sun\\n2,\\n")
+    {'day': ['1', '2'], 'sky': ['sun', '']}
+    """
+    name = name_of(source)
+    if separator:
+        check_separator(separator)
+    if _is_parquet(source):
+        return _parquet_table(os.fspath(source), columns)  # type: ignore[arg-type]
+    text = load(source, encoding).decode()
+    chosen = columns if columns is not None else _header(text, name, separator)
+    rows = [values for _, values in _csv_rows(text, name, chosen, separator, False)]
+    return dict(zip(chosen, map(list, zip(*rows, strict=True)), strict=True)) if rows else {key: [] for key in chosen}
 
 
 def _complete(
@@ -98,6 +119,18 @@ def _csv_rows(text: str, name: str, columns: Sequence[str], separator: str | Non
         raise DataError(f"{name}, line {lines.line_num}: {error}") from None
 
 
+def _header(text: str, name: str, separator: str | None) -> list[str]:
+    between = separator or _separator(text)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=between, skipinitialspace=between != " ")
+    try:
+        header = next((fields for fields in lines if fields), None)
+    except csv.Error as error:
+        raise DataError(f"{name}, line {lines.line_num}: {error}") from None
+    if header is None:
+        raise DataError(f"{name} is empty; a table needs a header row with the names of its columns")
+    return header
+
+
 def _separator(text: str) -> str:
     header = next((line for line in text.splitlines() if line.strip()), "")
     return max(_SEPARATORS, key=header.count)
@@ -121,6 +154,13 @@ def _is_parquet(source: Source) -> bool:
 
 def _parquet_rows(path: str, columns: Sequence[str]) -> Iterator[Row]:
     """The number (from 1) and the chosen values of each row."""
+    table = _parquet_table(path, columns)
+    lists = [table.column(column).to_pylist() for column in columns]
+    yield from ((number, list(values)) for number, values in enumerate(zip(*lists, strict=True), start=1))
+
+
+def _parquet_table(path: str, columns: Sequence[str] | None) -> Any:
+    """The chosen columns as an Arrow table."""
     try:
         import pyarrow
         from pyarrow import parquet
@@ -128,9 +168,8 @@ def _parquet_rows(path: str, columns: Sequence[str]) -> Iterator[Row]:
         raise DataError(f"{path} is a Parquet file; install support with: pip install corate[parquet]") from None
     try:
         file = parquet.ParquetFile(path)
-        _places(columns, file.schema_arrow.names, path)
-        table = file.read(columns=list(columns))
-        lists = [table.column(column).to_pylist() for column in columns]
+        chosen = file.schema_arrow.names if columns is None else columns
+        _places(chosen, file.schema_arrow.names, path)
+        return file.read(columns=list(chosen))
     except pyarrow.ArrowException as error:
         raise DataError(f"{path} cannot be read as a Parquet file: {error}") from None
-    yield from ((number, list(values)) for number, values in enumerate(zip(*lists, strict=True), start=1))

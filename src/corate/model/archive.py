@@ -121,6 +121,8 @@ def load(path: str | os.PathLike[str], *, features: FeatureFunction | None = Non
 
 def _checked(tensors: Tensors, header: dict[str, Any], features: FeatureFunction | None, shown: str) -> Tagger:
     """The tagger of these tensors; raises ModelError, which names the file, if there is none."""
+    if header.get("kind") == "graph":
+        raise ModelError(f"{shown}: this is a graph model, not a tagger; load it with corate.GraphModel.load")
     try:
         _refuse_unknown(tensors, header)
         return _tagger(tensors, header, features)

@@ -51,6 +51,16 @@ class Counts(Discrete):
     def __repr__(self) -> str:
         return f"Counts({self._weights.sum():,.0f} observations of {', '.join(self.variables)})"
 
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The index of a state for each distinct observation and variable, ``(n, variables)``."""
+        return self._rows
+
+    @property
+    def weights(self) -> F64:
+        """The count of each row."""
+        return self._weights
+
     @classmethod
     def of_frame(
         cls, frame: Any, columns: Iterable[Hashable] | None = None, *, weights: Iterable[float] | None = None

@@ -22,7 +22,7 @@ from corate.rate.writing import name_text
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["Graph", "GraphLike", "require_separation"]
+__all__ = ["Graph", "GraphLike", "node_name", "require_separation"]
 
 #: Names with hyphens between, up to the next space or comma.
 _PATH = re.compile(rf"({WRITTEN_NAME.pattern}(?:\s*-+\s*{WRITTEN_NAME.pattern})*)(?:[\s,;]+|$)")
@@ -210,6 +210,18 @@ def braced(names: Collection[object]) -> str:
     """
     shown = list(names) if len(names) <= _SHOWN else [*list(names)[: _SHOWN - 2], f"{len(names) - _SHOWN + 2} more"]
     return "{" + ", ".join(map(str, shown)) + "}"
+
+
+def node_name(node: Hashable, default: str) -> str:
+    """The name that a graph gives to a node, or a default if it cannot be one.
+
+    >>> node_name((0, 1), ""), node_name(-1, "-1")
+    ('X0_1', '-1')
+    """
+    try:
+        return _name(node)
+    except ExpressionError:
+        return default
 
 
 def _of_text(text: str) -> Graph:

@@ -1,0 +1,322 @@
+"""``corate graph``: fit, query, sample, learn and draw models of discrete variables on a graph."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from corate.cli import shared_options as options
+from corate.cli.help import GroupedCommand
+from corate.cli.terminal import count, print_json, show_table, size
+from corate.io.streams import open_output
+
+if TYPE_CHECKING:
+    from corate.graphs import GraphModel
+
+__all__ = ["EXAMPLES", "graph"]
+
+EXAMPLES = """\
+Examples:
+
+\b
+  corate graph learn data.csv --structure tree            which columns depend on each other
+  corate graph fit data.csv "sky-ground sky-wind" -o m.corate
+  corate graph fit data.parquet --structure chordal --width 2 -o m.corate
+  corate graph query m.corate --given sky=rain            the probabilities of all states
+  corate graph query m.corate new.csv -o answers.csv      a row of answers for each row of evidence
+  corate graph query m.corate new.csv --most-likely
+  corate graph sample m.corate -n 1000 --given sky=rain -o rows.csv
+  corate graph draw m.corate -o m.svg
+"""
+
+graph = typer.Typer(
+    help="Estimate, query and learn models of tables: discrete variables on an undirected graph.",
+    epilog=EXAMPLES,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=False,
+)
+
+_STRUCTURES = ("tree", "forest", "chordal")
+Data = Annotated[str, typer.Argument(metavar="DATA", help="A CSV file with a header row, or a Parquet file.")]
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="A model of corate, or a .bif, .uai or .xdsl file.")]
+Structure = Annotated[
+    str | None,
+    options.one_of(
+        _STRUCTURES,
+        "Learn the graph: the best tree, the best forest under BIC, or a chordal graph of bounded width.",
+    ),
+]
+Width = Annotated[int, typer.Option(min=1, help="Of a chordal graph: at most this many neighbours in a clique.")]
+Given = Annotated[
+    str | None, typer.Option(metavar="STATES", help="What is known, such as sky=rain,wind=low; quote odd values.")
+]
+Output = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write.")]
+Columns = Annotated[str | None, typer.Option(metavar="NAMES", help="Only these columns, such as sky,wind.")]
+Memory = Annotated[float, typer.Option(min=0, metavar="GB", help="The most memory to use; larger models are refused.")]
+
+
+@graph.command("fit", cls=GroupedCommand)
+def fit(
+    data: Data,
+    edges: Annotated[str | None, typer.Argument(metavar="[GRAPH]", help="Edges, such as 'A-B B-C'.")] = None,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The model file to write.")] = "",
+    structure: Structure = None,
+    width: Width = 3,
+    columns: Columns = None,
+    prior: Annotated[float, typer.Option(min=0, help="Equivalent sample size of the prior.")] = 1.0,
+    missing: Annotated[
+        str, options.one_of(("error", "em"), "What to do with missing values: fit them by EM.")
+    ] = "error",
+    hidden: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Hidden variables and their number of states, such as H=3.")
+    ] = None,
+    memory: Memory = 4.0,
+    seed: options.Seed = 0,
+    threads: options.Threads = 1,
+    json: options.Json = False,
+) -> None:
+    """Estimate a model from a table, for a graph or a structure that is learned."""
+    from corate.graphs import GraphModel
+
+    if not output:
+        raise typer.BadParameter("name the model file to write", param_hint="--output")
+    if (edges is None) == (structure is None):
+        raise typer.BadParameter("give either a graph such as 'A-B B-C', or --structure")
+    given = {name: int(n) if n.isdigit() else 0 for name, n in (_states(hidden) if hidden else {}).items()}
+    model = GraphModel.fit(
+        _table(data, columns),
+        edges,
+        structure=_structure(structure, width),
+        prior=prior,
+        missing=missing,
+        hidden=given,
+        memory=int(memory * 1e9),
+        seed=seed,
+        threads=threads,
+    )
+    written = model.save(output)
+    plan = model.costs()
+    facts: dict[str, Any] = {
+        "model": output,
+        "bytes": written,
+        "variables": len(model.variables),
+        "edges": len(model.graph.edges),
+        "treewidth": plan.treewidth,
+        "cells": plan.cells,
+        "record": {key: value for key, value in model.record.items() if key != "objective"},
+    }
+    if json:
+        print_json(facts)
+        return
+    print(f"{count(facts['variables'])} variables, {count(facts['edges'])} edges, treewidth {plan.treewidth}")
+    print(f"model: {output}, {size(written)}")
+
+
+@graph.command("learn", cls=GroupedCommand)
+def learn(
+    data: Data,
+    structure: Structure = "tree",
+    width: Width = 3,
+    columns: Columns = None,
+    threads: options.Threads = 1,
+    json: options.Json = False,
+) -> None:
+    """Show which columns depend on each other, the strongest first."""
+    from corate.graphs import GraphModel
+
+    model = GraphModel.fit(_table(data, columns), structure=_structure(structure, width), threads=threads)
+    found = model.to_networkx()
+    listed = sorted(((found.edges[edge]["mutual_information"], *edge) for edge in model.graph.edges), reverse=True)
+    text = repr(model.graph).removeprefix('Graph("').removesuffix('")')
+    if json:
+        print_json(
+            {
+                "graph": text,
+                "variables": list(model.variables),
+                "edges": [{"left": a, "right": b, "mutual_information": bits} for bits, a, b in listed],
+            }
+        )
+        return
+    show_table([[a, b, f"{value:.4f}"] for value, a, b in listed], ["variable", "variable", "nats"])
+    print(f"graph: {text}")
+
+
+@graph.command("query", cls=GroupedCommand)
+def query(
+    model: Model,
+    evidence: Annotated[
+        str | None, typer.Argument(metavar="[EVIDENCE]", help="A table of evidence; empty cells are not observed.")
+    ] = None,
+    given: Given = None,
+    variables: Annotated[str | None, typer.Option(metavar="NAMES", help="Only these variables.")] = None,
+    joint: Annotated[bool, typer.Option("--joint", help="The joint probabilities of --variables.")] = False,
+    most_likely: Annotated[bool, typer.Option("--most-likely", help="The most likely states together.")] = False,
+    output: Output = None,
+    memory: Memory = 4.0,
+    threads: options.Threads = 1,
+    json: options.Json = False,
+) -> None:
+    """The probabilities of all states, or the most likely states, given evidence.
+
+    With a table of evidence, the answer is a CSV table with a row for each of its rows.
+    """
+    read = _model(model, memory)
+    if evidence is not None and given is not None:
+        raise typer.BadParameter("give either a table of evidence, or --given", param_hint="--given")
+    chosen = list(read.variables) if variables is None else _names(variables)
+    read.graph.require(chosen)
+    if joint and (evidence is not None or variables is None or most_likely):
+        raise typer.BadParameter("this needs --variables, and no table of evidence", param_hint="--joint")
+    if evidence is not None:
+        from corate.formats.tables import read_columns
+
+        rows = read_columns(evidence)
+        header, table = _answers(read, rows, chosen, most_likely, threads)
+        _write_csv(output, header, table)
+        return
+    known = _states(given) if given else {}
+    if most_likely:
+        best = read.most_likely(known)
+        _show({name: best[name] for name in chosen}, json, output, ["variable", "state"])
+    elif joint:
+        cells = read.joint(chosen, known)
+        _show_cells(read, chosen, cells, json, output)
+    else:
+        found = read.marginals(known)
+        _show(
+            {name: dict(zip(map(str, read.states[name]), found[name].tolist(), strict=True)) for name in chosen},
+            json,
+            output,
+            ["variable", "state", "probability"],
+        )
+
+
+@graph.command("sample", cls=GroupedCommand)
+def sample(
+    model: Model,
+    n: Annotated[int, typer.Option("-n", min=1, help="The number of rows.")] = 10,
+    given: Given = None,
+    seed: options.Seed = 0,
+    output: Output = None,
+    memory: Memory = 4.0,
+) -> None:
+    """Draw rows from a model, as a CSV table."""
+    read = _model(model, memory)
+    draws = read.sample(n, _states(given) if given else None, seed=seed)
+    _write_csv(output, list(read.variables), zip(*(draws[name].tolist() for name in read.variables), strict=True))
+
+
+@graph.command("draw", cls=GroupedCommand)
+def draw(
+    model: Model,
+    output: Output = None,
+    seed: options.Seed = 0,
+    memory: Memory = 4.0,
+) -> None:
+    """Draw the graph as SVG: wide edges are strong, red ones attract, blue ones avoid."""
+    read = _model(model, memory)
+    with open_output(output) as stream:
+        stream.write(read.draw(seed=seed).encode())
+
+
+def _model(path: str, memory: float) -> GraphModel:
+    from corate.graphs import GraphModel
+    from corate.graphs.files import FORMATS
+    from corate.io.streams import bare_suffix
+
+    budget = int(memory * 1e9)
+    if bare_suffix(path).removeprefix(".") in FORMATS:
+        return GraphModel.read(path, memory=budget)
+    return GraphModel.load(path, memory=budget)
+
+
+def _table(path: str, columns: str | None) -> Any:
+    from corate.formats.tables import read_columns
+
+    return read_columns(path, None if columns is None else _names(columns))
+
+
+def _structure(name: str | None, width: int) -> Any:
+    from corate.graphs import Chordal, Tree
+
+    return None if name is None else Chordal(width) if name == "chordal" else Tree(forest=name == "forest")
+
+
+def _names(text: str) -> list[str]:
+    """The names in an option, separated by commas; a name with a comma is in double quotes."""
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def _states(text: str) -> dict[str, str]:
+    """The states in an option.
+
+    >>> _states('sky=rain, "wind=in, out"')
+    {'sky': 'rain', 'wind': 'in, out'}
+    """
+    found: dict[str, str] = {}
+    for part in _names(text):
+        name, mark, state = part.partition("=")
+        if not mark or not name.strip() or name.strip() in found:
+            raise typer.BadParameter(f"{part!r} is not a variable with one state, such as sky=rain")
+        found[name.strip()] = state.strip()
+    return found
+
+
+def _answers(
+    model: GraphModel, rows: Any, chosen: Sequence[str], most_likely: bool, threads: int
+) -> tuple[list[str], Iterable[Sequence[Any]]]:
+    """The header and the rows of the answers to a table of evidence."""
+    if most_likely:
+        best = model.most_likely(rows, threads=threads)
+        return list(chosen), zip(*(best[name].tolist() for name in chosen), strict=True)
+    found = model.marginals(rows, threads=threads)
+    header = [f"{name}={state}" for name in chosen for state in model.states[name]]
+    columns = [column for name in chosen for column in found[name].T.tolist()]
+    return header, zip(*columns, strict=True)
+
+
+def _write_csv(output: str | None, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    with open_output(output) as stream:
+        stream.write(text.getvalue().encode())
+
+
+def _show(answers: Mapping[str, Any], json: bool, output: str | None, header: Sequence[str]) -> None:
+    """States, or probabilities of states, of variables."""
+    if json:
+        print_json(answers)
+        return
+    rows: list[list[str]] = []
+    for name, answer in answers.items():
+        if isinstance(answer, Mapping):
+            rows += [[name, state, f"{p:.6f}"] for state, p in answer.items()]
+        else:
+            rows.append([name, str(answer)])
+    if output is not None:
+        _write_csv(output, header, rows)
+    else:
+        show_table(rows, header)
+
+
+def _show_cells(model: GraphModel, chosen: Sequence[str], cells: Any, json: bool, output: str | None) -> None:
+    import numpy as np
+
+    rows = [
+        [*(str(model.states[name][i]) for name, i in zip(chosen, at, strict=True)), f"{cells[at]:.6f}"]
+        for at in np.ndindex(cells.shape)
+    ]
+    header = [*chosen, "probability"]
+    if json:
+        print_json({"variables": list(chosen), "cells": [[*row[:-1], float(row[-1])] for row in rows]})
+    elif output is not None:
+        _write_csv(output, header, rows)
+    else:
+        show_table(rows, header)

@@ -1,0 +1,447 @@
+"""`GraphModel`: a distribution of discrete variables on any undirected graph, and the questions it answers, exactly."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate.arguments import check_seed, check_threads, check_whole
+from corate.errors import ConfigError, DataError
+from corate.graphs.engine import NOTHING, Engine, Factor, edges_of
+from corate.graphs.estimation import ScopeCounts
+from corate.graphs.evidence import EvidenceRows, decoded, read_evidence
+from corate.graphs.triangulation import MEMORY, Plan, Triangulation, sizes_of, triangulate
+from corate.graphs.variables import States, opened, rows_of
+from corate.rate import Factorisation, Graph, factorise
+from corate.rate.graphs import GraphLike
+from corate.rate.independence import IndependenceTest
+from corate.types import F64
+
+__all__ = ["GraphModel"]
+
+
+class GraphModel:
+    """A product of factors on the cliques of an undirected graph, with exact inference on its junction tree.
+
+    Made by :meth:`fit` from data, by :meth:`from_factors` from tables, or by :meth:`load` and the other readers.
+
+    >>> data = {"sky": ["sun", "sun", "rain", "rain"], "ground": ["dry", "dry", "wet", "dry"]}
+    >>> model = GraphModel.fit(data, "sky-ground", prior=1.0)
+    >>> model
+    GraphModel(2 variables, 1 edge, treewidth 1, fitted to 4 rows)
+    >>> model.marginals({"ground": "wet"})["sky"].round(3).tolist(), model.states["sky"]
+    ([0.833, 0.167], ('rain', 'sun'))
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        states: Mapping[str, States],
+        factors: Sequence[Factor],
+        triangulation: Triangulation,
+        *,
+        counts: ScopeCounts | None = None,
+        record: Mapping[str, Any] | None = None,
+        memory: int = MEMORY,
+        engine: Engine | None = None,
+    ) -> None:
+        """For the readers and `fit`; factors have the numbers of their variables among the graph's nodes."""
+        self.graph = graph
+        self.variables = graph.nodes
+        self.states = {name: tuple(states[name]) for name in graph.nodes}
+        self.record = dict(record or {})
+        self._counts = counts
+        self._memory = memory
+        self._engine = engine or Engine(factors, triangulation)
+        self._numbers = {name: i for i, name in enumerate(self.variables)}
+        self._log_z: float | None = None
+
+    def __repr__(self) -> str:
+        edges = len(self.graph.edges)
+        rows = f", fitted to {self.record['rows']:,.12g} rows" if "rows" in self.record else ""
+        return (
+            f"GraphModel({len(self.variables)} variable{'s' * (len(self.variables) != 1)}, "
+            f"{edges} edge{'s' * (edges != 1)}, treewidth {self.costs().treewidth}{rows})"
+        )
+
+    # -- making a model ------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def plan(
+        graph: GraphLike, states: int | Mapping[str, int | Sequence[Hashable]] | GraphModel = 2, *, seed: int = 0
+    ) -> Plan:
+        """The treewidth, cells, bytes and seconds of inference on a graph; nothing is allocated.
+
+        ``states`` is the number of states of all variables, or maps each to its number of states or its states.
+
+        >>> plan = GraphModel.plan("A-B B-C C-D D-A", 3)
+        >>> plan.treewidth, plan.cells
+        (2, 54)
+        """
+        read = Graph.of(graph)
+        known: Any = states.states if isinstance(states, GraphModel) else states
+        sizes = sizes_of(read, known)
+        return triangulate(read.nodes, sizes, edges_of(read), seed=check_seed(seed)).plan()
+
+    @classmethod
+    def from_factors(
+        cls,
+        factors: Iterable[tuple[str | Sequence[str], Any]],
+        states: Mapping[str, Sequence[Hashable]] | None = None,
+        *,
+        graph: GraphLike | None = None,
+        cutset: Sequence[str] | str | None = None,
+        memory: int = MEMORY,
+        seed: int = 0,
+    ) -> GraphModel:
+        """A model from tables: pairs of variables and an array with an axis for each. They need not be normalised.
+
+        ``states`` names the states, by default 0, 1, 2 and so on. Variables that share a factor are neighbours;
+        ``graph`` may add nodes without factors and more edges. Above ``memory`` bytes the model is refused, unless
+        questions are to condition on a ``cutset``: variables, or "auto". That saves memory, not time.
+
+        >>> model = GraphModel.from_factors([(["A", "B"], [[4, 1], [1, 4]]), (["B", "C"], [[2, 1], [1, 2]])])
+        >>> round(math.exp(model.log_z), 9), model.most_likely({"C": 1})
+        (30.0, {'A': 1, 'B': 1, 'C': 1})
+        """
+        from corate.graphs.potentials import checked_factors
+
+        read = None if graph is None else Graph.of(graph)
+        whole, known, tables = checked_factors(factors, states or {}, read)
+        if cutset is not None:
+            from corate.graphs.conditioning import conditioned_engine
+
+            engine = conditioned_engine(whole, known, tables, cutset, memory)
+            return cls(whole, known, tables, engine.triangulation, memory=memory, engine=engine)
+        sizes = [len(known[name]) for name in whole.nodes]
+        found = triangulate(whole.nodes, sizes, edges_of(whole), seed=check_seed(seed))
+        found.plan(sum(table.size for _, table in tables)).check(memory)
+        return cls(whole, known, tables, found, memory=memory)
+
+    @classmethod
+    def fit(
+        cls,
+        data: Any,
+        graph: GraphLike | None = None,
+        *,
+        structure: Any = None,
+        states: Mapping[str, Sequence[Hashable]] | None = None,
+        prior: float = 1.0,
+        method: str = "auto",
+        missing: str = "error",
+        hidden: Mapping[str, int | Sequence[Hashable]] | None = None,
+        restarts: int = 5,
+        iterations: int = 1000,
+        memory: int = MEMORY,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> GraphModel:
+        """Estimate a model of a graph from rows of data.
+
+        ``data`` has named columns: a dict of arrays, a pandas or polars frame, an Arrow table, the path of a CSV or
+        Parquet file, or ``rate.Counts``. ``graph`` is text such as ``"A-B B-C"``, edges or a networkx graph;
+        ``structure`` learns one instead: ``Tree()`` or ``Chordal(width=3)``. ``states`` gives the states of variables,
+        such as those that do not occur in the data; others are the values that occur, in order.
+
+        ``prior`` is the equivalent sample size of the hyper-Dirichlet prior. ``method`` is "closed" for triangulated
+        graphs; "ipf" (iterative proportional fitting) or "composite" (each clique on its own) for any; "auto" takes the
+        first that fits.
+        ``missing="em"`` fits data with missing values by EM, and so are ``hidden`` variables, which map to their number
+        of states; they start from random tables, ``restarts`` times. ``iterations`` bounds fitting and EM.
+
+        Raises ConfigError if the tables need more than ``memory`` bytes, and DataError for data that cannot be used.
+        """
+        from corate.graphs.fitting import FitOptions, fit_model
+
+        options = FitOptions(
+            prior,
+            method,
+            missing,
+            dict(hidden or {}),
+            restarts,
+            iterations,
+            memory,
+            check_seed(seed),
+            check_threads(threads),
+        )
+        return fit_model(cls, opened(data), graph, structure, states or {}, options)
+
+    def update(self, data: Any, *, threads: int = 1) -> GraphModel:
+        """A model fitted to the rows so far and to more rows: their counts are added, and the estimate is made again.
+
+        >>> data = {"A": [0, 1, 1], "B": [0, 1, 0]}
+        >>> both = GraphModel.fit(data, "A-B").update(data)
+        >>> both.record["rows"]
+        6.0
+        """
+        from corate.graphs.fitting import refit
+
+        if self._counts is None:
+            raise DataError("this model has no counts to add to; only models fitted to complete data can be updated")
+        rows = rows_of(opened(data), self.variables, self.states)
+        return refit(self, rows, check_threads(threads))
+
+    def save(self, path: str | os.PathLike[str]) -> int:
+        """Write the model to one file, all or nothing, and return its size in bytes.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     size = GraphModel.fit({"A": [0, 1], "B": [0, 1]}, "A-B").save(f"{folder}/model.corate")
+        ...     GraphModel.load(f"{folder}/model.corate")
+        GraphModel(2 variables, 1 edge, treewidth 1, fitted to 2 rows)
+        """
+        from corate.graphs.archive import save_model
+
+        return save_model(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, memory: int = MEMORY) -> GraphModel:
+        """Read a model that `save` wrote. Raises ModelError if the file is damaged or has no graph model."""
+        from corate.graphs.archive import load_model
+
+        return load_model(cls, path, memory)
+
+    @classmethod
+    def read(cls, source: Any, format: str | None = None, *, cutset: Any = None, memory: int = MEMORY) -> GraphModel:
+        """Read a BIF, UAI or XDSL file, compressed or not; the name tells which, or ``format``. See `from_factors`.
+
+        >>> GraphModel.read(b"MARKOV 2 2 2 1 2 0 1 4 4 1 1 4", "uai")
+        GraphModel(2 variables, 1 edge, treewidth 1)
+        """
+        from corate.graphs.files import read_file
+
+        return read_file(cls, source, format, cutset, memory)
+
+    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+        """Write a BIF, UAI or XDSL file.
+
+        BIF and XDSL describe Bayesian networks: a model that was not read from one is written as the network in which
+        each variable depends on those that are eliminated after it. A UAI file has no names of variables and states.
+        """
+        from corate.graphs.files import write_file
+
+        write_file(self, path, format)
+
+    @classmethod
+    def from_pyagrum(cls, network: Any, *, memory: int = MEMORY) -> GraphModel:
+        """The model of a ``pyagrum.BayesNet``."""
+        from corate.graphs.bridges import from_pyagrum
+
+        return from_pyagrum(cls, network, memory)
+
+    @classmethod
+    def from_pgmpy(cls, network: Any, *, memory: int = MEMORY) -> GraphModel:
+        """The model of a pgmpy Bayesian network or Markov network."""
+        from corate.graphs.bridges import from_pgmpy
+
+        return from_pgmpy(cls, network, memory)
+
+    def to_pyagrum(self) -> Any:
+        """A ``pyagrum.BayesNet`` of the same distribution; its labels are the texts of the states."""
+        from corate.graphs.bridges import to_pyagrum
+
+        return to_pyagrum(self)
+
+    def draw(self, *, seed: int = 0) -> str:
+        """An SVG image: wide edges are strong, red ones attract, blue ones avoid. ``seed`` is for the layout."""
+        from corate.graphs.drawing import draw
+
+        return draw(self, check_seed(seed))
+
+    def to_pgmpy(self) -> Any:
+        """A pgmpy Markov network with the same factors."""
+        from corate.graphs.bridges import to_pgmpy
+
+        return to_pgmpy(self)
+
+    def to_networkx(self) -> Any:
+        """The graph, with the ``states`` of each node and the ``mutual_information`` of each edge in nats."""
+        from corate.graphs.bridges import to_networkx
+
+        return to_networkx(self)
+
+    # -- what is in it -------------------------------------------------------------------------------------------------
+
+    @property
+    def factors(self) -> list[tuple[tuple[str, ...], F64]]:
+        """The factors: their variables, and a table with an axis for each."""
+        return [(tuple(self.variables[v] for v in scope), table) for scope, table in self._engine.factors]
+
+    @property
+    def cliques(self) -> list[tuple[str, ...]]:
+        """The cliques of the junction tree."""
+        return [tuple(self.variables[v] for v in sorted(clique)) for clique in self._engine.triangulation.cliques]
+
+    @property
+    def log_z(self) -> float:
+        """The logarithm of the sum of the product of the factors over all states; 0 for a fitted model.
+
+        >>> GraphModel.from_factors([("A", [1, 1])]).log_z == math.log(2)
+        True
+        """
+        if self._log_z is None:
+            self._log_z = float(self._engine.log_sums(NOTHING, 1)[0])
+        if self._log_z == -math.inf:
+            raise DataError("the product of the factors is zero everywhere, so it is no distribution")
+        return self._log_z
+
+    def costs(self) -> Plan:
+        """What a question to this model costs."""
+        return self._engine.plan()
+
+    def derive(self, form: str = "auto") -> Factorisation:
+        """The factorisation of the graph by co-occurrence rates, with its derivation.
+
+        >>> GraphModel.plan("A-B B-C").treewidth, GraphModel.from_factors([(["A", "B"], np.ones((2, 2)))]).derive()
+        (1, P(A, B) = CR(A; B) P(A) P(B))
+        """
+        return factorise(self.graph, form)
+
+    # -- questions -----------------------------------------------------------------------------------------------------
+
+    def marginals(self, evidence: Any = None, *, threads: int = 1) -> dict[str, F64]:
+        """The probabilities of the states of every variable, given evidence.
+
+        ``evidence`` is a dict of states, and the answer has an array of the states' probabilities for each variable; or
+        it is a frame, a dict of columns or a list of dicts, and the answers have a row for each of its rows. Missing
+        values are not observed. Raises DataError for unknown states, and for evidence of probability zero.
+
+        >>> model = GraphModel.from_factors([(["A", "B"], [[4, 1], [1, 4]])])
+        >>> model.marginals({"A": 0})["B"].tolist(), model.marginals({"A": [0, 1]})["B"].tolist()
+        ([0.8, 0.2], [[0.8, 0.2], [0.2, 0.8]])
+        """
+        rows = self._read(evidence)
+        rows.require_memory("marginals", sum(map(len, self.states.values())), self._memory)
+        logs, flat = self._engine.margins(rows.given, check_threads(threads))
+        rows.require_possible(logs)
+        if not len(rows.given[0]):
+            self._log_z = float(logs[0])
+        found, start = {}, 0
+        for name in self.variables:
+            stop = start + len(self.states[name])
+            found[name] = flat[0, start:stop] if rows.single else flat[rows.rows, start:stop]
+            start = stop
+        return found
+
+    def joint(self, variables: Sequence[str], evidence: Any = None, *, threads: int = 1) -> F64:
+        """The joint probabilities of some variables given evidence, an axis for each, after that of the rows if many.
+
+        >>> model = GraphModel.from_factors([(["A", "B"], [[4, 1], [1, 4]]), (["B", "C"], [[4, 1], [1, 4]])])
+        >>> model.joint(["A", "C"]).round(2).tolist()
+        [[0.34, 0.16], [0.16, 0.34]]
+        """
+        numbers = self._numbers_of(variables)
+        rows = self._read(evidence)
+        cells = math.prod(len(self.states[self.variables[v]]) for v in numbers)
+        rows.require_memory("joint probabilities", cells, self._memory)
+        joined = self._engine.joined(numbers)
+        joined.triangulation.plan(0).check(self._memory)
+        logs, found = joined.joint(numbers, rows.given, check_threads(threads))
+        rows.require_possible(logs)
+        return found[0] if rows.single else found[rows.rows]
+
+    def most_likely(self, evidence: Any = None, *, threads: int = 1) -> dict[str, Any]:
+        """The most likely states of all variables together, given evidence: a state, or an array for many rows."""
+        rows = self._read(evidence)
+        logs, states = self._engine.most_likely(rows.given, check_threads(threads))
+        rows.require_possible(logs)
+        if rows.single:
+            return {name: self.states[name][int(states[0, v])] for v, name in enumerate(self.variables)}
+        return {name: decoded(states[rows.rows, v], self.states[name]) for v, name in enumerate(self.variables)}
+
+    def sample(self, n: int, given: Mapping[str, Hashable] | None = None, *, seed: int = 0) -> dict[str, NDArray[Any]]:
+        """Draw ``n`` rows from the distribution, given the states of some variables; the same for the same seed.
+
+        >>> draws = GraphModel.from_factors([(["A", "B"], [[4, 1], [1, 4]])]).sample(1000, {"A": 1}, seed=1)
+        >>> bool(0.7 < draws["B"].mean() < 0.9)
+        True
+        """
+        rows = self._read(given)
+        if not rows.single:
+            raise DataError("given must be a dict of single states")
+        if check_whole("n", n, 1) * len(self.variables) * 12 > self._memory:
+            raise ConfigError(f"{n:,} draws need more than the memory budget of {self._memory:,} bytes", option="n")
+        logs, states = self._engine.draw(rows.given, n, check_seed(seed))
+        rows.require_possible(logs)
+        return {name: decoded(states[:, v], self.states[name]) for v, name in enumerate(self.variables)}
+
+    def log_prob(self, data: Any, *, threads: int = 1) -> F64:
+        """The log-probability of each row; missing values and variables are summed out. -inf for an impossible row.
+
+        >>> model = GraphModel.from_factors([(["A", "B"], [[4, 1], [1, 4]])])
+        >>> np.exp(model.log_prob({"A": [0, 0], "B": [0, None]})).round(3).tolist()
+        [0.4, 0.5]
+        """
+        rows = self._read(data)
+        variables, states = rows.given
+        if len(variables) == len(self.variables) and (states >= 0).all():
+            logs = self._complete_scores(states[:, np.argsort(variables)])
+        else:
+            logs = self._engine.log_sums(rows.given, check_threads(threads))
+        return np.asarray((logs - self.log_z)[rows.rows], dtype=np.float64)
+
+    def entropy(self, evidence: Mapping[str, Hashable] | None = None) -> float:
+        """The entropy of all variables in nats, given the states of some.
+
+        >>> round(GraphModel.from_factors([(["A", "B"], np.ones((2, 3)))]).entropy() - math.log(6), 9)
+        0.0
+        """
+        rows = self._read(evidence)
+        if not rows.single:
+            raise DataError("evidence for the entropy must be a dict of single states")
+        found = self._engine.entropy(rows.given)
+        if math.isnan(found):
+            rows.require_possible(np.array([-np.inf]))
+        return max(0.0, found)
+
+    def rates(self, left: str, right: str, evidence: Mapping[str, Hashable] | None = None) -> F64:
+        """The co-occurrence rates P(a, b) / (P(a) P(b)) of the states of two variables, given evidence.
+
+        Above 1 two states attract each other, below 1 they avoid each other. NaN where a state has probability zero.
+
+        >>> GraphModel.from_factors([(["A", "B"], [[4, 1], [1, 4]])]).rates("A", "B").round(2).tolist()
+        [[1.6, 0.4], [0.4, 1.6]]
+        """
+        both = self.joint([left, right], evidence)
+        if both.ndim != 2:
+            raise DataError("evidence for rates must be a dict of single states")
+        rows, columns = both.sum(axis=1, keepdims=True), both.sum(axis=0, keepdims=True)
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            return np.asarray(np.where((rows > 0) & (columns > 0), both / rows / columns, np.nan))
+
+    def test(self, data: Any, *, level: float = 0.05) -> list[tuple[IndependenceTest, bool]]:
+        """G-squared tests of the independences that the graph claims, and whether each is rejected.
+
+        There is a test for every pair without an edge: the two are independent given the neighbours of one of them. The
+        chance of rejecting any true independence is at most ``level`` (Holm's correction for many tests).
+
+        >>> rows = {"A": [0, 0, 1, 1] * 9, "B": [0, 0, 1, 1] * 9, "C": [0, 1, 0, 1] * 9}
+        >>> GraphModel.fit(rows, "B-C A").test(rows)[0][1]
+        True
+        """
+        from corate.graphs.structure import independence_tests
+
+        return independence_tests(rows_of(opened(data), self.variables, self.states), self.graph, level)
+
+    def _read(self, evidence: Any) -> EvidenceRows:
+        return read_evidence(evidence, self.variables, self.states)
+
+    def _numbers_of(self, names: Sequence[str]) -> list[int]:
+        listed = [names] if isinstance(names, str) else list(names)
+        self.graph.require(listed)
+        if not listed or len(set(listed)) != len(listed):
+            raise DataError("name at least one variable, and none twice")
+        return [self._numbers[name] for name in listed]
+
+    def _complete_scores(self, states: NDArray[np.int32]) -> F64:
+        """The log of the product of the factors, for rows with a state of every variable."""
+        found = np.zeros(len(states))
+        with np.errstate(divide="ignore"):
+            for scope, table in self._engine.factors:
+                found += np.log(table)[tuple(states[:, v] for v in scope)]
+        return found
