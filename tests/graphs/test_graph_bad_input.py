@@ -140,3 +140,11 @@ def test_numbered_columns_are_the_nodes_of_numbered_graphs() -> None:
     model = GraphModel.fit(frame, [(0, 1), (1, 2)])
     assert model.variables == ("X0", "X1", "X2")
     assert model.record["rows"] == 50
+
+
+def test_evidence_without_rows() -> None:
+    model = GraphModel.fit(ROWS, "A-B")
+    for evidence in ({"A": []}, [], pytest.importorskip("pandas").DataFrame({"A": []})):
+        with pytest.raises(DataError, match=r"no rows|is empty"):
+            model.marginals(evidence)
+    assert model.marginals([{}, {}])["A"].shape == (2, 2)

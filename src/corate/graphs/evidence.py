@@ -68,6 +68,8 @@ def read_evidence(evidence: Any, variables: Sequence[str], states: Mapping[str, 
     if len({len(column) for column in columns}) > 1:
         raise DataError("the columns of the evidence have different lengths")
     count = len(columns[0]) if columns else 1 if single else _length(data)
+    if count == 0:
+        raise DataError("the evidence has no rows; pass at least one, or None for no evidence")
     whole = np.stack(columns, axis=1) if columns else np.zeros((count, 0), dtype=np.int32)
     ids = np.array([numbers[name] for name in names], dtype=np.int32)
     if not 1 < whole.size <= _MOST_COMPARED or count < 2:
