@@ -31,6 +31,7 @@ ORDER = [
     {"comparison"},
     {"sklearn"},
     {"compat"},
+    {"spark"},
     {"rate"},
     {"demo", "reproduction"},
     {"cli"},

@@ -36,6 +36,17 @@ class StringTable:
         ids, data, offsets = _native.intern_strings(list(strings))
         return cls(data, offsets), ids
 
+    @classmethod
+    def intern_buffer(cls, data: NDArray[np.uint8], offsets: Offsets) -> tuple[StringTable, Ids]:
+        """Like `intern`, for strings in one blob of UTF-8 bytes with offsets, as in an Arrow array.
+
+        >>> table, ids = StringTable.intern_buffer(np.frombuffer(b"tobeto", np.uint8), np.array([0, 2, 4, 6]))
+        >>> table.to_list(), ids.tolist()
+        (['to', 'be'], [0, 1, 0])
+        """
+        ids, distinct, ends = _native.intern_buffer(data, offsets)
+        return cls(distinct, ends), ids
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
