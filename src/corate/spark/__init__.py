@@ -13,5 +13,6 @@ except ModuleNotFoundError as error:
     ) from error
 
 from corate.spark.tagging import evaluate, tag
+from corate.spark.training import train
 
-__all__ = ["evaluate", "tag"]
+__all__ = ["evaluate", "tag", "train"]
