@@ -34,6 +34,7 @@ SCRIPTS = (
     "perceptron_speed",
     "raw_text",
     "active",
+    "spark",
 )
 
 
