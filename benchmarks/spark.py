@@ -166,7 +166,7 @@ def polish_row(
         found - best,
         "points",
         at_least=-POINTS,
-        note=f"{found:.2f} %, one machine {best:.2f} %; {mixed.record['settings']['passes']} rounds in "
+        note=f"{found:.2f} %, one machine {best:.2f} %; {mixed.record['rounds']} rounds in "
         f"{seconds:.1f} s, one machine {alone:.1f} s with {WORKERS} threads",
     )
 

@@ -57,6 +57,7 @@ def test_polish_is_about_as_accurate_as_on_one_machine(spark: SparkSession, part
     assert mixed > best - 0.02
     assert mixed > corate.evaluate(corate.train(Corpus.from_sentences(LABELLED), "empirical"), TEST).accuracy - 0.02
     assert found.record["base"] == one.record["base"]
+    assert found.record["rounds"] == one.record["settings"]["passes"]
 
 
 def test_many_labels_with_triples_and_edge_features(spark: SparkSession, tmp_path: Any) -> None:

@@ -13,6 +13,7 @@ Hall and Mann 2010), with shares by weight. L-BFGS needs no mixing: the gradient
 from __future__ import annotations
 
 import hashlib
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -85,18 +86,16 @@ class SharedStart:
     parts: LabelParts | None
     fitted: tuple[LadderParameters, Pool | None]
     seed: int
-    layout: Layout = NO_LAYOUT
 
-    def training(self) -> MixedTraining:
-        """The training on a worker, without sentences of its own."""
+    def start(self) -> StartFromCounts:
+        """The start on a worker, without sentences of its own."""
         none = np.zeros(0, np.int32)
         features = np.zeros((len(self.counts.vocabulary.templates), 0), np.int32)
         tokens = Tokens(features, none, none, np.zeros(1, np.int64))
         counted = CountedCorpus.of_counts(self.counts, tokens, self.word, (preset_of(self.base),), self.seed)
         context = RunContext(1, self.seed)
         options: dict[str, Any] = {"base": self.base, "all_labels": self.method.all_labels, "parts": self.parts}
-        start = StartFromCounts.of_counted(counted, self.templates, context=context, fitted=self.fitted, **options)
-        return MixedTraining(self.method, start, context, self.counts.tokens, self.layout)
+        return StartFromCounts.of_counted(counted, self.templates, context=context, fitted=self.fitted, **options)
 
 
 class MixedTraining(ChainTraining):
@@ -144,21 +143,29 @@ class MixedTraining(ChainTraining):
 
 @dataclass(frozen=True)
 class Shared:
-    """A broadcast variable with a start, and a name for it."""
+    """Broadcast variables with a start and, once it is known, a layout; and a name for the run."""
 
-    broadcast: Any
-    digest: str
+    start: Any
+    run: str
+    layout: Any = None
 
     def training(self) -> MixedTraining:
-        """The training. A worker process builds it once."""
-        if self.digest not in _trainings:
+        """The training. A worker process builds it once, and its start once for both layouts."""
+        if self.run not in _starts:
+            _starts.clear()
+            _starts[self.run] = self.start.value.start()
+        key = self.run, self.layout is not None
+        if key not in _trainings:
             _trainings.clear()
             _kept.clear()
-            _trainings[self.digest] = self.broadcast.value.training()
-        return _trainings[self.digest]
+            given, layout = self.start.value, NO_LAYOUT if self.layout is None else self.layout.value
+            start = _starts[self.run]
+            _trainings[key] = MixedTraining(given.method, start, start.context, given.counts.tokens, layout)
+        return _trainings[key]
 
 
-_trainings: dict[str, MixedTraining] = {}
+_starts: dict[str, StartFromCounts] = {}
+_trainings: dict[tuple[str, bool], MixedTraining] = {}
 _kept: dict[str, Items] = {}  # by the content of the sentences
 
 
@@ -274,9 +281,17 @@ class Cluster:
     @classmethod
     def of(cls, df: DataFrame, source: Source, start: SharedStart) -> Cluster:
         """Send a start to the workers."""
-        import uuid
-
         return cls(df, source, Shared(df.sparkSession.sparkContext.broadcast(start), uuid.uuid4().hex))
+
+    def with_layout(self, layout: Layout) -> Cluster:
+        """Send the layout of the weights, too."""
+        return replace(self, shared=replace(self.shared, layout=self.sent(layout)))
+
+    def close(self) -> None:
+        """Remove what was sent from the workers."""
+        for sent in (self.shared.start, self.shared.layout):
+            if sent is not None:
+                sent.destroy()
 
     def sent(self, value: Any) -> Any:
         """A broadcast variable."""
@@ -287,10 +302,9 @@ class Cluster:
         return reduce_partitions(self.df, task, combine)
 
 
-def layout_of(df: DataFrame, source: Source, start: SharedStart) -> Layout:
+def layout_of(cluster: Cluster) -> Layout:
     """The layout of the weights, from a pass over the data."""
-    cluster = Cluster.of(df, source, start)
-    found = cluster.reduced(_FindLayout(cluster.shared, source), Layout.merged)
+    found = cluster.reduced(_FindLayout(cluster.shared, cluster.source), Layout.merged)
     assert isinstance(found, Layout)
     return found
 

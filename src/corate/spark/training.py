@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -158,16 +157,20 @@ def _train_chains(
             method, counted.counts, counted.word or "", tuple(templates), fitted=fitted, seed=context.seed, **options
         )
         context.progress(ProgressEvent("counting label pairs"))
-        shared = replace(shared, layout=layout_of(data, source, shared))
-        training = MixedTraining(method, start, context, counted.counts.tokens, shared.layout)
         cluster = Cluster.of(data, source, shared)
+        layout = layout_of(cluster)
+        cluster = cluster.with_layout(layout)
+        training = MixedTraining(method, start, context, counted.counts.tokens, layout)
         if isinstance(method, Polish):
-            weights = fit_by_mixing(cluster, training, rounds or training.p.passes)
+            rounds = rounds or training.p.passes
+            weights = fit_by_mixing(cluster, training, rounds)
         else:
             weights = fit_by_gradients(cluster, training)
+        cluster.close()
     finally:
         data.unpersist()
     model, record = training.finished(weights)
+    record |= {} if rounds is None else {"rounds": rounds}
     return Trained.on_chains(training, model, record), counted.counts
 
 
