@@ -22,7 +22,7 @@ def _missing() -> str | None:
     except ModuleNotFoundError:
         return "PySpark is not installed: pip install 'corate[spark]'"
     home = os.environ.get("JAVA_HOME")
-    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
+    java = shutil.which("java", path=os.path.join(home, "bin") if home else None)
     if java is None or subprocess.run([java, "-version"], capture_output=True, check=False).returncode:
         return "there is no Java: install Java 17, for example openjdk-17-jre-headless"
     return None
