@@ -22,12 +22,17 @@ endif
 FUZZ_SECONDS := 300
 FUZZ_SEED := 0
 
-.PHONY: demo test lint bench same fuzz clean
+.PHONY: demo test test-all lint bench same fuzz clean
 
 demo: $(INSTALLED)
 	@$(BIN)/corate demo
 
 test: lint
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
+
+# Also the slow tests, most of which need Java and PySpark.
+test-all: lint
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,spark]"
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(INSTALLED)

@@ -36,6 +36,7 @@ SCRIPTS = (
     "raw_text",
     "active",
     "graphs",
+    "spark",
 )
 
 

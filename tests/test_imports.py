@@ -32,6 +32,7 @@ ORDER = [
     {"comparison"},
     {"sklearn"},
     {"compat"},
+    {"spark"},
     {"rate"},
     {"graphs"},
     {"demo", "inspection", "reproduction"},

@@ -10,6 +10,13 @@
 
 namespace {
 
+// Numbers the distinct strings of a buffer in order of first appearance.
+std::vector<int32_t> intern_buffer(const StringTable& given, Interner& strings) {
+    std::vector<int32_t> ids(given.size());
+    for (size_t i = 0; i < ids.size(); ++i) ids[i] = strings.intern(given[i]);
+    return ids;
+}
+
 std::vector<int32_t> match_strings(const StringTable& known, const StringTable& query) {
     Interner strings;
     strings.reserve(known.size());
@@ -48,6 +55,18 @@ void bind_strings(nb::module_& m) {
         },
         nb::arg("items"),
         "Number the distinct strings of a list in order of first appearance: (ids int32, blob uint8, offsets int64).");
+    m.def(
+        "intern_buffer",
+        [](const In<uint8_t>& data, const In<int64_t>& offsets) {
+            const StringTable given{view(data), view(offsets)};
+            check_offsets(given.offsets, given.blob.size(), "strings and their offsets disagree");
+            Interner strings;
+            std::vector<int32_t> ids = unlocked([&] { return intern_buffer(given, strings); });
+            nb::tuple table = to_python(strings);
+            return nb::make_tuple(to_numpy(std::move(ids)), table[0], table[1]);
+        },
+        nb::arg("data"), nb::arg("offsets"),
+        "Number the distinct strings of a buffer in order of first appearance: (ids int32, blob uint8, offsets int64).");
     m.def(
         "match_strings",
         [](const In<uint8_t>& known, const In<int64_t>& known_offsets, const In<uint8_t>& query,

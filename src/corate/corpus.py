@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from corate.arguments import check_seed
 from corate.attributes import Attributes, FeatureSentence, ItemSequence
 from corate.errors import DataError
-from corate.ragged import take_rows
+from corate.ragged import offsets_of, take_rows
 from corate.spans import convert
 from corate.strings import StringTable
 from corate.types import Ids, Offsets
@@ -150,6 +150,21 @@ class Corpus:
         label = None if labels is None else _label_column(labels, offsets.tolist())
         return cls((), offsets, label, attributes)
 
+    @classmethod
+    def joined(cls, pieces: Sequence[Corpus]) -> Corpus:
+        """The sentences of several corpora with the same columns.
+
+        >>> Corpus.joined([Corpus.from_sentences([["a", "b"]]), Corpus.from_sentences([["b"]])])
+        Corpus(2 sentences, 3 tokens, columns: word)
+        """
+        first = pieces[0]
+        if len(pieces) == 1:
+            return first
+        columns = [_joined([piece.columns[c] for piece in pieces]) for c in range(len(first.columns))]
+        labels = None if first.labels is None else _joined([piece.require_labels() for piece in pieces])
+        offsets = offsets_of(np.concatenate([np.diff(piece.offsets) for piece in pieces]))
+        return cls(tuple(columns), offsets, labels, layout=first.layout, label_source=first.label_source)
+
     # -- looking -------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
@@ -262,6 +277,12 @@ class Corpus:
         order = np.random.default_rng(check_seed(seed)).permutation(len(self))
         cut = round(fraction * len(self))
         return self.take(np.sort(order[cut:])), self.take(np.sort(order[:cut]))
+
+
+def _joined(columns: Sequence[Column]) -> Column:
+    strings, places = StringTable.joined([column.strings for column in columns])
+    ids = [place[column.ids] for place, column in zip(places, columns, strict=True)]
+    return Column(columns[0].name, np.concatenate(ids), strings)
 
 
 def listed(values: Iterable[Item], what: str, of: str) -> Iterable[Item]:

@@ -108,7 +108,7 @@ def test_the_objective_is_that_of_the_probabilities() -> None:
     tagger = trained(method="standard", iterations=20, c2=0.3)
     run = ChainTraining(Standard(iterations=0), StartFromModel(tagger, corpus_of(TRAINING)))
     items = run.items(run.tokens, None, training=True)
-    weights = run._initial_vector().astype(np.float64)
+    weights = run.initial_vector().astype(np.float64)
     m = tagger.model
     norm = sum(float((s**2).sum()) for s in (m.weights.scores, m.bias, m.edges.scores, m.edges.triples.scores))
     lost = -sum(tagger.score([w for w, _ in s], [y for _, y in s]) for s in TRAINING)

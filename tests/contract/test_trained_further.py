@@ -207,5 +207,5 @@ def test_the_objective_of_a_loaded_model_is_that_of_its_probabilities() -> None:
         run = ChainTraining(Standard(iterations=0), StartFromModel(tagger, corpus_of(TRAINING)))
         items = run.items(run.tokens, None, training=True)
         still = trained(init=tagger, iterations=0)
-        value = items.chains.objective(run._initial_vector().astype(np.float64), 0.0, 1)[0]
+        value = items.chains.objective(run.initial_vector().astype(np.float64), 0.0, 1)[0]
         assert value == pytest.approx(penalised_loss(still, TRAINING, 0.0), rel=1e-3)

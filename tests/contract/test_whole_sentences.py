@@ -432,7 +432,7 @@ def test_a_model_starts_from_the_base_that_training_looked_at(base: str, cutoff:
     run = ChainTraining(Polish(cutoff=cutoff), start)
     options: dict[str, Any] = {"training": False, "full": run.full, "cutoff": cutoff}
     expected = start.candidates(start.tokens, start.tables(), run.p.temper, **options)
-    model = without_rare(run.model(run._initial_vector()), start.totals, cutoff)
+    model = without_rare(run.model(run.initial_vector()), start.totals, cutoff)
     lattice = Tagger(start.vocabulary, model, {"method": "polish"}, columns=("word",)).lattice(corpus)
     np.testing.assert_array_equal(lattice.labels, expected.labels)
     # Models omit the part of a score that all labels of a token share.

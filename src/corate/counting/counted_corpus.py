@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from corate.corpus import Corpus
 from corate.counting.counts import Counts, Table, Tokens, label_ids
-from corate.counting.held_out import held_out_tokens, slices, take, without
+from corate.counting.held_out import first_slices, held_out_tokens, slices, take, without
 from corate.counting.ladder import MOST_CANDIDATES, LadderPreset, LadderTables, ladder_tables
 from corate.errors import DataError
 from corate.features.related_words import learned_lexicons
@@ -18,7 +18,7 @@ from corate.features.templates import Atom, Template, WordFunction, lexicons_of
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
 from corate.ragged import distinct
 
-__all__ = ["CountedCorpus", "HeldOut"]
+__all__ = ["CountedCorpus", "HeldOut", "counted_templates"]
 
 #: The limit on the cost of tuning, over all folds. A token costs the square of the number of labels seen with its word,
 #: plus the number of all labels. 40 labels for each word and 900 in all stay below it.
@@ -32,6 +32,16 @@ class HeldOut:
     tokens: Tokens
     vocabulary: Vocabulary
     table: Table
+
+
+def counted_templates(
+    templates: Sequence[Template], presets: Sequence[LadderPreset], word: str
+) -> tuple[list[Template], list[Template], list[Atom]]:
+    """The templates that are counted, those that are derived from counts later, and the rungs of the ladders."""
+    counted = {t: None for preset in presets for t in preset.templates(word)}
+    counted.update(dict.fromkeys(templates))
+    derived = [t for preset in presets for t in preset.derived(word)]
+    return [*counted], derived, [atom for preset in presets for atom in preset.atoms(word)]
 
 
 class CountedCorpus:
@@ -64,13 +74,24 @@ class CountedCorpus:
         self.n_labels = len(self.counts.labels)
         self.held_out = self._held_out(held_out)
 
+    @classmethod
+    def of_counts(
+        cls, counts: Counts, sample: Tokens, word: str, presets: tuple[LadderPreset, ...] = (), seed: int = 0
+    ) -> CountedCorpus:
+        """A corpus that was counted elsewhere, with a sample of its sentences in random order.
+
+        ``counts`` are those of the templates of `counted_templates`. The first sentences of the sample are held out.
+        """
+        found = cls.__new__(cls)
+        found.word, found.presets, found.seed = word, presets, seed
+        found.counts, found.tokens, found.n_labels = counts, sample, len(counts.labels)
+        found.held_out = found._folds(first_slices(sample.offsets, counts.tokens, counts.sentences))
+        return found
+
     def _vocabulary(self, templates: Sequence[Template], corpus: Corpus, unknown: str | None) -> Vocabulary:
         if self.word is None:
             return Vocabulary.of(templates)
-        counted = {t: None for preset in self.presets for t in preset.templates(self.word)}
-        counted.update(dict.fromkeys(templates))
-        derived = [t for preset in self.presets for t in preset.derived(self.word)]
-        rungs = [atom for preset in self.presets for atom in preset.atoms(self.word)]
+        counted, derived, rungs = counted_templates(templates, self.presets, self.word)
         known = lexicons_of(templates)  # the templates may already have the lexicons that the rungs need
         learning = [atom for atom in rungs if atom.with_lexicons(known).function.table is None]
         known |= learned_lexicons(learning, corpus, *label_ids(corpus, unknown))
@@ -82,7 +103,9 @@ class CountedCorpus:
                 raise DataError("there are no held-out tokens to tune on; give some, or omit held_out")
             tokens, vocabulary = held_out_tokens(self.counts, corpus, self.word)
             return [HeldOut(tokens, vocabulary, self.counts.table)]
-        folds = slices(self.tokens.offsets, self.seed)
+        return self._folds(slices(self.tokens.offsets, self.seed))
+
+    def _folds(self, folds: list[NDArray[np.int64]]) -> list[HeldOut]:
         kept = [self._affordable(sentences, MOST_TUNING_COST / len(folds)) for sentences in folds]
         parts = [take(self.tokens, sentences) for sentences in kept if len(sentences)]
         return [HeldOut(part, self.counts.vocabulary, without(self.counts, part)) for part in parts]

@@ -137,6 +137,12 @@ class Counts:
         counts = cls(vocabulary, labels, table, pairs, len(corpus), corpus.n_tokens)
         return counts, tokens
 
+    def tokens_of(self, corpus: Corpus, word: str) -> Tokens:
+        """The tokens of a corpus that was counted, as ids. Features that were not counted are -1."""
+        features, strings = self.vocabulary.transform(corpus)
+        column = corpus.require_labels()
+        return Tokens(features, strings[word], self.labels.find(column.strings)[column.ids], corpus.offsets)
+
     def of_template(self, t: int) -> Table:
         """The table of one template."""
         bases = self.vocabulary.bases
@@ -225,7 +231,10 @@ def count_features(tokens: Tokens, vocabulary: Vocabulary, n_labels: int, thread
 def _sum(rows: list[NDArray[np.int64]], columns: list[Ids], values: list[Ids], n_rows: int, n_labels: int) -> Table:
     keys = np.concatenate(rows) * n_labels + np.concatenate(columns)
     distinct, where = np.unique(keys, return_inverse=True)
-    sums = np.bincount(where, weights=np.concatenate(values), minlength=len(distinct)).astype(np.int32)
+    exact = np.bincount(where, weights=np.concatenate(values), minlength=len(distinct))
+    if len(exact) and exact.max() > np.iinfo(np.int32).max:
+        raise DataError("a feature was seen more than 2,147,483,647 times with a label; count less text at once")
+    sums = exact.astype(np.int32)
     offsets = np.searchsorted(distinct, np.arange(n_rows + 1, dtype=np.int64) * n_labels)
     return Table(offsets.astype(np.int64), (distinct % n_labels).astype(np.int32), sums)
 

@@ -17,7 +17,7 @@ from corate.counting.counts import Counts, Table, Tokens
 from corate.features.vocabulary import Vocabulary
 from corate.ragged import distinct, take_rows
 
-__all__ = ["held_out_tokens", "slices", "without"]
+__all__ = ["first_slices", "held_out_tokens", "slices", "without"]
 
 #: The number of held-out tokens in all folds together: enough to compare settings, and quick.
 TOKENS = 12_000
@@ -52,6 +52,22 @@ def slices(offsets: NDArray[np.int64], seed: int) -> list[NDArray[np.int64]]:
         found.append(distinct(picks))
         left -= share
     return found
+
+
+def first_slices(offsets: NDArray[np.int64], tokens: int, sentences: int) -> list[NDArray[np.int64]]:
+    """The sentences of each fold, from the beginning of a sample in random order.
+
+    ``tokens`` and ``sentences`` are those of the whole corpus.
+
+    >>> [fold.tolist() for fold in first_slices(np.arange(0, 101, 10), tokens=300, sentences=30)]
+    [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9]]
+    """
+    share = int(SHARE * tokens)
+    if sentences < FEWEST_SENTENCES or share == 0:
+        return []
+    fold = (offsets[1:] - 1) // share
+    kept = (offsets[1:] <= TOKENS) & (fold < MOST_FOLDS) & (np.diff(offsets) > 0)
+    return [found for k in range(MOST_FOLDS) if len(found := np.flatnonzero(kept & (fold == k)))]
 
 
 def take(tokens: Tokens, sentences: NDArray[np.int64]) -> Tokens:

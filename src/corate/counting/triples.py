@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from corate.counting.counts import Tokens
 from corate.label_scores import SparseRows
 
-__all__ = ["relabelled", "seen_triples"]
+__all__ = ["relabelled", "seen_triples", "triple_counts", "triple_rows"]
 
 
 def seen_triples(tokens: Tokens, n_labels: int, least: int = 1, *, boundaries: bool = True) -> SparseRows:
@@ -23,6 +23,14 @@ def seen_triples(tokens: Tokens, n_labels: int, least: int = 1, *, boundaries: b
     >>> rows.offsets.tolist(), rows.labels.tolist()  # 0 1 end; start 0 1, start start 0
     ([0, 1, 1, 3], [5, 1, 6])
     """
+    keys, counts = triple_counts(tokens, n_labels, boundaries=boundaries)
+    return triple_rows(keys[counts >= least], n_labels)
+
+
+def triple_counts(
+    tokens: Tokens, n_labels: int, *, boundaries: bool = True
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The triples that are seen, as ascending numbers (y * (K + 1) + y') * (K + 1) + y'', and how often."""
     size = n_labels + 1
     lengths = np.diff(tokens.offsets)
     lengths = lengths[lengths > 0]
@@ -39,7 +47,7 @@ def seen_triples(tokens: Tokens, n_labels: int, least: int = 1, *, boundaries: b
         kept &= (three < n_labels).all(axis=0)
     y, z, w = three[:, kept]
     keys, counts = np.unique((y * size + z) * size + w, return_counts=True)
-    return _rows(keys[counts >= least], size)
+    return keys, counts.astype(np.int64)
 
 
 def relabelled(rows: SparseRows, places: NDArray[np.int64], n_labels: int) -> SparseRows:
@@ -49,11 +57,12 @@ def relabelled(rows: SparseRows, places: NDArray[np.int64], n_labels: int) -> Sp
     second, third = np.divmod(rows.labels, old)
     keys = (places[first] * size + places[second]) * size + places[third]
     order = np.argsort(keys, kind="stable")
-    found = _rows(keys[order], size)
+    found = triple_rows(keys[order], n_labels)
     return SparseRows(found.offsets, found.labels, rows.scores[order])
 
 
-def _rows(keys: NDArray[np.int64], size: int) -> SparseRows:
-    """Ascending keys (y * size + y') * size + y'' as rows by y."""
+def triple_rows(keys: NDArray[np.int64], n_labels: int) -> SparseRows:
+    """Ascending keys, as in `triple_counts`, as rows by the first label."""
+    size = n_labels + 1
     offsets = np.searchsorted(keys, np.arange(size + 1, dtype=np.int64) * size**2).astype(np.int64)
     return SparseRows(offsets, (keys % size**2).astype(np.int32), np.zeros(len(keys), np.float32))

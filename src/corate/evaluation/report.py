@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from corate.corpus import Column, Corpus, StringTable
 from corate.errors import DataError
 from corate.evaluation.chunks import chunk_types, chunks
+from corate.evaluation.tally import Confusion, Tally, common_ids, matched_entities
 from corate.model.tagger import Tagger
-from corate.spans import are_spans, parse
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -37,12 +37,10 @@ __all__ = [
     "compare_labels",
     "evaluate",
     "matched_entities",
+    "report_of",
 ]
 
 Int64 = NDArray[np.int64]
-
-#: With more cells than this, confusions are counted by sorting instead of in a dense table.
-_MOST_CELLS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -70,33 +68,6 @@ class Score:
             support,
             predicted,
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Confusion:
-    """How often each gold label was predicted as each label: ``(cells,)`` arrays of label ids and counts above zero."""
-
-    labels: tuple[str, ...]
-    gold: Int64
-    predicted: Int64
-    counts: Int64
-
-    def matrix(self) -> Int64:
-        """The counts as a dense ``(labels, labels)`` matrix, gold labels in rows."""
-        dense = np.zeros((len(self.labels), len(self.labels)), dtype=np.int64)
-        dense[self.gold, self.predicted] = self.counts
-        return dense
-
-    def most_confused(self, n: int = 10) -> list[tuple[str, str, int]]:
-        """The ``n`` most frequent errors as (gold label, predicted label, tokens), most frequent first."""
-        wrong = np.flatnonzero(self.gold != self.predicted)
-        best = wrong[np.argsort(-self.counts[wrong], kind="stable")][: max(n, 0)]
-        return [
-            (self.labels[g], self.labels[p], count)
-            for g, p, count in zip(
-                self.gold[best].tolist(), self.predicted[best].tolist(), self.counts[best].tolist(), strict=True
-            )
-        ]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -229,30 +200,37 @@ def compare_labels(
     Report(accuracy 75.00%, known words 100.00%, OOV words 50.00%, whole sentences 50.00%, precision 50.00%,
     recall 50.00%, F1 50.00%; 4 tokens, 2 sentences)
     """
-    truth = gold.require_labels()
+    gold.require_labels()
     if not gold.n_tokens:
         raise DataError("the data has no tokens; give some to evaluate on")
     guess = predicted if isinstance(predicted, Column) else _column(predicted, gold.offsets)
     _check_column(guess, gold.n_tokens)
-    labels, truth_ids, guess_ids = common_ids(truth, guess)
-    correct = truth_ids == guess_ids
-    errors_before = np.concatenate([[0], np.cumsum(~correct)])
-    errors = errors_before[gold.offsets[1:]] - errors_before[gold.offsets[:-1]]
-    known, oov, n_oov = _by_word(gold, correct, known_words)
-    total, types = _entities(labels, truth_ids, guess_ids, gold.offsets)
+    return report_of(Tally.of(gold, guess, known_words))
+
+
+def report_of(tally: Tally) -> Report:
+    """The report of what was counted. Raises DataError if there are no tokens."""
+    if not tally.tokens:
+        raise DataError("the data has no tokens; give some to evaluate on")
+    total, types = None, dict[str, Score]()
+    if tally.has_spans():
+        types = {name: Score.of(*counts) for name, counts in sorted(tally.entities.items())}
+        total = Score.of(*(sum(counts) for counts in zip(*tally.entities.values(), strict=True))) if types else None
+        total = total or Score.of(0, 0, 0)
+    known = tally.known
     return Report(
-        tokens=gold.n_tokens,
-        sentences=len(gold),
-        accuracy=float(correct.mean()),
-        sentence_accuracy=float((errors == 0).mean()),
-        accuracy_known=known,
-        accuracy_oov=oov,
-        tokens_oov=n_oov,
+        tokens=tally.tokens,
+        sentences=tally.sentences,
+        accuracy=tally.correct / tally.tokens,
+        sentence_accuracy=tally.correct_sentences / tally.sentences,
+        accuracy_known=None if known is None or not known.tokens else known.correct / known.tokens,
+        accuracy_oov=None if known is None or not known.oov else known.correct_oov / known.oov,
+        tokens_oov=None if known is None else known.oov,
         precision=None if total is None else total.precision,
         recall=None if total is None else total.recall,
         f1=None if total is None else total.f1,
         types=types,
-        confusion=_confusion(labels, truth_ids, guess_ids),
+        confusion=tally.confusion,
     )
 
 
@@ -276,91 +254,6 @@ def _check_column(column: Column, n: int) -> None:
         raise DataError(f"{n} tokens but {len(column.ids)} predicted labels")
     if column.ids.min() < 0 or column.ids.max() >= len(column.strings):
         raise DataError(f"the ids of the predicted labels must lie between 0 and {len(column.strings) - 1}")
-
-
-def common_ids(truth: Column, guess: Column) -> tuple[list[str], Int64, Int64]:
-    """The labels that occur, sorted, and the ids of both columns into them."""
-    labels = sorted({c.strings[i] for c in (truth, guess) for i in np.flatnonzero(np.bincount(c.ids)).tolist()})
-    number = {label: i for i, label in enumerate(labels)}
-    truth_ids, guess_ids = (
-        np.array([number.get(label, -1) for label in column.strings.to_list()], dtype=np.int64)[column.ids]
-        for column in (truth, guess)
-    )
-    return labels, truth_ids, guess_ids
-
-
-def _by_word(
-    gold: Corpus, correct: NDArray[np.bool_], known_words: Collection[str] | StringTable | None
-) -> tuple[float | None, float | None, int | None]:
-    """Accuracy on known words and on unknown words, and the number of tokens with unknown words."""
-    word = gold.word
-    if word is None or known_words is None:
-        return None, None, None
-    if isinstance(known_words, StringTable):
-        distinct = known_words.find(word.strings) >= 0
-    else:
-        known_set = known_words if isinstance(known_words, (set, frozenset, dict)) else set(known_words)
-        distinct = np.array([string in known_set for string in word.strings.to_list()], dtype=bool)
-    known = distinct[word.ids]
-    n_known, correct_known = int(known.sum()), int((correct & known).sum())
-    n_oov, correct_oov = len(correct) - n_known, int(correct.sum()) - correct_known
-    return correct_known / n_known if n_known else None, correct_oov / n_oov if n_oov else None, n_oov
-
-
-def _entities(
-    labels: Sequence[str], truth: Int64, guess: Int64, offsets: Int64
-) -> tuple[Score | None, dict[str, Score]]:
-    """The score over all entities and by type; None and empty if the labels are not spans."""
-    found = _matched(labels, truth, guess, offsets)
-    if found is None:
-        return None, {}
-    (start, kind), (guess_start, guess_kind), correct = found
-    names = chunk_types(labels)
-    counted = [np.bincount(k, minlength=len(names)).tolist() for k in (kind[correct], kind, guess_kind)]
-    types = {name: Score.of(*counts) for name, *counts in sorted(zip(names, *counted, strict=True))}
-    return Score.of(int(correct.sum()), len(start), len(guess_start)), types
-
-
-def _matched(
-    labels: Sequence[str], truth: Int64, guess: Int64, offsets: Int64
-) -> tuple[tuple[Int64, Int64], tuple[Int64, Int64], NDArray[np.bool_]] | None:
-    """Starts and types of the gold and the predicted entities, and which gold ones are found; None without spans."""
-    gold_labels = [labels[i] for i in np.flatnonzero(np.bincount(truth)).tolist()]
-    if not are_spans([*gold_labels, *(label for label in labels if parse(label)[1])]):
-        return None
-    start, stop, kind = chunks(truth, labels, offsets)
-    guess_start, guess_stop, guess_kind = chunks(guess, labels, offsets)
-    there = np.searchsorted(guess_start, start)
-    there[there == len(guess_start)] = -1
-    correct = np.zeros(len(start), dtype=bool)
-    if len(guess_start):
-        correct = (guess_start[there] == start) & (guess_stop[there] == stop) & (guess_kind[there] == kind)
-    return (start, kind), (guess_start, guess_kind), correct
-
-
-def matched_entities(
-    labels: Sequence[str], truth: Int64, guess: Int64, offsets: Int64
-) -> tuple[Int64, Int64, Int64] | None:
-    """The first tokens of the correct, the gold and the predicted entities; None if the labels are not spans.
-
-    ``truth`` and ``guess`` are ids into ``labels``.
-    """
-    found = _matched(labels, truth, guess, offsets)
-    if found is None:
-        return None
-    (start, _), (guess_start, _), correct = found
-    return start[correct], start, guess_start
-
-
-def _confusion(labels: Sequence[str], truth: Int64, guess: Int64) -> Confusion:
-    cells = truth * len(labels) + guess
-    if len(labels) ** 2 <= _MOST_CELLS:
-        dense = np.bincount(cells)
-        cell = np.flatnonzero(dense)
-        counts = dense[cell]
-    else:
-        cell, counts = np.unique(cells, return_counts=True)
-    return Confusion(tuple(labels), cell // len(labels), cell % len(labels), counts.astype(np.int64, copy=False))
 
 
 # -- display ---------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +70,9 @@ class Lexicon:
 
     def __repr__(self) -> str:
         return f"Lexicon({self.name!r}, {len(self)} words, {len(self.classes)} classes)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Lexicon, (self.name, self.keys, self.values, self.classes)  # without the native tables
 
     def get(self, word: str) -> str | None:
         """The class of a word as written, None if it has none."""

@@ -7,6 +7,7 @@ An unknown word is often related to a known word, whose label and ending help to
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,9 @@ from corate.corpus import Column, Corpus, StringTable
 from corate.features.lexicons import Lexicon
 from corate.features.templates import Atom, Template, usual_name
 from corate.features.word_functions import WordFunction
+from corate.types import Ids, Offsets
 
-__all__ = ["learn_lexicons", "learned_lexicons", "usual_labels"]
+__all__ = ["learn_lexicons", "learned_lexicons", "usual_labels", "usual_labels_of_counts"]
 
 
 def learn_lexicons(
@@ -56,10 +58,40 @@ def usual_labels(words: Column, names: StringTable, labels: NDArray[np.int32]) -
     (['rose', 'a'], 'NOUN')
     """
     forms, lowered = WordFunction("lower").apply(words.strings)
-    offsets, label, times = _native.count_table(forms[words.ids], labels, len(lowered), len(names))
+    counted = _native.count_table(forms[words.ids], labels, len(lowered), len(names))
+    return _most_frequent(words.name, lowered, counted, names)
+
+
+def usual_labels_of_counts(
+    column: str, words: StringTable, counts: tuple[Offsets, Ids, Ids], names: StringTable
+) -> Lexicon:
+    """Like `usual_labels`, from the counts of each word: rows of labels, and how often each was seen.
+
+    >>> words, names = StringTable.intern(["a", "Rose", "rose"])[0], StringTable.intern(["DET", "NOUN", "VERB"])[0]
+    >>> counts = np.array([0, 1, 2, 4]), np.array([0, 1, 1, 2], np.int32), np.array([1, 1, 1, 1], np.int32)
+    >>> usual = usual_labels_of_counts("word", words, counts, names)
+    >>> usual.keys.to_list(), usual.get("rose")
+    (['rose', 'a'], 'NOUN')
+    """
+    forms, lowered = WordFunction("lower").apply(words)
+    offsets, labels, times = counts
+    keys = np.repeat(forms.astype(np.int64), np.diff(offsets)) * len(names) + labels
+    pairs, where = np.unique(keys, return_inverse=True)
+    sums = np.bincount(where, times, minlength=len(pairs)).astype(np.int64)
+    starts = np.searchsorted(pairs, np.arange(len(lowered) + 1) * len(names)).astype(np.int64)
+    return _most_frequent(column, lowered, (starts, (pairs % len(names)).astype(np.int32), sums), names)
+
+
+def _most_frequent(
+    column: str,
+    lowered: StringTable,
+    counted: tuple[Offsets, Ids, NDArray[np.integer[Any]]],
+    names: StringTable,
+) -> Lexicon:
+    offsets, label, times = counted
     form = np.repeat(np.arange(len(lowered)), np.diff(offsets))
     total = np.bincount(form, times, minlength=len(lowered))
     by_times = np.lexsort((-times, form))  # within each form, the most frequent label first
     first = by_times[offsets[:-1][np.diff(offsets) > 0]]
     order = first[np.lexsort((np.diff(lowered.offsets)[form[first]], -total[form[first]]))]
-    return Lexicon(usual_name(words.name), lowered.take(form[order]), label[order].astype(np.int32), names)
+    return Lexicon(usual_name(column), lowered.take(form[order]), label[order].astype(np.int32), names)

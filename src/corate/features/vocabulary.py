@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +95,13 @@ class Vocabulary:
         """An independent copy."""
         return replace(self, map=self.map.copy())
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        strings = [self.map.strings(c) for c in range(len(self.columns))]
+        values = [self.map.values(f) for f in range(len(self.functions()))]
+        keys = [self.map.keys(t) for t in range(len(self.templates))]
+        stored = (strings, values, keys)
+        return _restored, (self.templates, self.rungs, stored, self.attributes, self.joiner, self.heads)
+
     def pruned(self, keep: NDArray[np.bool_]) -> tuple[Vocabulary, NDArray[np.int64]]:
         """A vocabulary with only the conjunctions in ``keep``, and the old ids of its features in order.
 
@@ -168,6 +176,15 @@ class Vocabulary:
 
         templates = np.searchsorted(bases, np.asarray(features, dtype=np.int64), side="right") - 1
         return [name(int(feature), t) for feature, t in zip(features, templates.tolist(), strict=True)]
+
+
+def _restored(
+    templates: Sequence[Template], rungs: Sequence[Atom], stored: tuple[Any, Any, Any], *of_attributes: Any
+) -> Vocabulary:
+    """A vocabulary from its pickle."""
+    found = Vocabulary.of(templates, rungs)
+    found.map.restore(*stored)
+    return replace(found, **dict(zip(("attributes", "joiner", "heads"), of_attributes, strict=True)))
 
 
 def _values(prefixes: NDArray[np.uint64], keys: NDArray[np.uint64], local: int, atoms: int) -> list[int]:

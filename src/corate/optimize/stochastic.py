@@ -98,7 +98,7 @@ class AdaGrad:
         for k, part in enumerate(parts):
             losses.append(self.steps.pass_over(self.state, part, self.decay, self.rate, self.batch, self.threads))
             if self.averaging and (k + 1) % (self.PARTS // 4) == 0:
-                self._remember()
+                self.remember()
             progress((k + 1) / self.PARTS)
         self.passes += 1
         share = min(1.0, max(0.25, self.SOME / max(1, len(order))))
@@ -106,7 +106,8 @@ class AdaGrad:
         self.latest = sum(losses[end:]) / max(1, sum(map(len, parts[end:])))
         return sum(losses) / max(1, len(order))
 
-    def _remember(self) -> None:
+    def remember(self) -> None:
+        """Save the weights for the average."""
         self.moments += 1
         if self.moments == 1:
             self.total = np.zeros(len(self.state) // 2, np.float32)

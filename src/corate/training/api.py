@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, overload
 
@@ -46,7 +46,7 @@ from corate.training.start import RunContext, Start
 from corate.training.start_from_counts import StartFromCounts
 from corate.training.start_from_model import StartFromModel
 
-__all__ = ["train", "update"]
+__all__ = ["Trained", "reporter", "train", "update"]
 
 logger = logging.getLogger(__name__)
 
@@ -146,7 +146,7 @@ def train(
     started = time.perf_counter()
     check_corpus(corpus)
     chosen = resolve_method(method, options)
-    context = RunContext(check_threads(threads), check_seed(seed), _reporter(progress))
+    context = RunContext(check_threads(threads), check_seed(seed), reporter(progress))
     refuse_too_many_labels(corpus, chosen.name, chosen.many_labels)
     if init is not None:
         check_init(chosen, features, raw)
@@ -167,17 +167,9 @@ def train(
     else:
         assert isinstance(chosen, ChainMethod)
         trained = _train_chain(chosen, prepared, origin, context, fresh=init is None)
+    source = {"label_source": corpus.label_source} if corpus.label_source else {}
     record: dict[str, Any] = {
-        "method": chosen.name,
-        "sentences": len(corpus),
-        "tokens": corpus.n_tokens,
-        "labels": len(trained.model.labels),
-        "features": trained.n_features,
-        "layout": _layout(corpus),
-        **({"label_source": corpus.label_source} if corpus.label_source else {}),
-        "seed": context.seed,
-        "all_labels": chosen.all_labels,
-        **trained.record,
+        **trained.described(chosen, len(corpus), corpus.n_tokens, _layout(corpus), context.seed, source),
         **_describe_origin(origin),
         **about_raw,
         **({"constrain": scheme} if scheme else {}),
@@ -198,7 +190,7 @@ def train(
     return tagger
 
 
-def _reporter(progress: OnProgress | None) -> OnProgress:
+def reporter(progress: OnProgress | None) -> OnProgress:
     """Log every event, at level INFO if it has numbers, and pass it to ``progress``."""
 
     def report(event: ProgressEvent) -> None:
@@ -261,7 +253,7 @@ def _starting_model(
 
 
 @dataclass(frozen=True, eq=False)
-class _Trained:
+class Trained:
     """The result of a method: a model, its vocabulary, and a record of what was chosen and measured."""
 
     vocabulary: Vocabulary
@@ -270,35 +262,65 @@ class _Trained:
     n_features: int
     counts: Counts | None = None
 
+    @classmethod
+    def by_counting(cls, training: EmpiricalTraining) -> Trained:
+        """The result of empirical training."""
+        model, counts, record = training.train()
+        return cls(counts.vocabulary, model, record, _n_rows(counts.table.offsets), counts)
+
+    @classmethod
+    def on_chains(
+        cls, training: ChainTraining, model: ChainModel, record: dict[str, Any], *, fresh: bool = True
+    ) -> Trained:
+        """The result of training on whole sentences, without rare and idle features."""
+        vocabulary, cutoff = training.start.vocabulary, record["settings"]["cutoff"]
+        if cutoff > 1 and fresh:
+            model = without_rare(model, training.start.totals, cutoff)
+        if record["settings"].get("c1", 0) > 0 or cutoff > 1:
+            vocabulary, model = without_idle(vocabulary, model)
+        return cls(vocabulary, model, record, _n_rows(model.weights.offsets))
+
+    def described(
+        self, method: Method, sentences: int, tokens: int, layout: list[str], seed: int, more: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """The record of the model: the data, and what was chosen and measured."""
+        return {
+            "method": method.name,
+            "sentences": sentences,
+            "tokens": tokens,
+            "labels": len(self.model.labels),
+            "features": self.n_features,
+            "layout": layout,
+            **more,
+            "seed": seed,
+            "all_labels": method.all_labels,
+            **self.record,
+        }
+
 
 def _n_rows(offsets: NDArray[np.int64]) -> int:
     """The number of rows of a ragged array that are not empty."""
     return int((offsets[1:] > offsets[:-1]).sum())
 
 
-def _train_empirical(method: Empirical, data: Prepared, context: RunContext) -> _Trained:
-    model, counts, record = EmpiricalTraining(method, data.corpus, data.templates, data.held_out, context).train()
-    return _Trained(counts.vocabulary, model, record, _n_rows(counts.table.offsets), counts)
+def _train_empirical(method: Empirical, data: Prepared, context: RunContext) -> Trained:
+    return Trained.by_counting(EmpiricalTraining(method, data.corpus, data.templates, data.held_out, context))
 
 
-def _train_separate(method: Separate, data: Prepared, context: RunContext) -> _Trained:
+def _train_separate(method: Separate, data: Prepared, context: RunContext) -> Trained:
     model, counts, record = SeparateTraining(method, data.corpus, data.templates, data.held_out, context).train()
-    return _Trained(counts.vocabulary, model, record, _n_rows(counts.table.offsets))
+    return Trained(counts.vocabulary, model, record, _n_rows(counts.table.offsets))
 
 
 def _train_chain(
     method: ChainMethod, data: Prepared, origin: Tagger | None, context: RunContext, *, fresh: bool
-) -> _Trained:
+) -> Trained:
     start = _start(method, data, origin, context)
-    model, record = ChainTraining(method, start, context).train()
+    training = ChainTraining(method, start, context)
+    model, record = training.train()
     if data.scaling is not None:
         model = data.scaling.undo(model)
-    vocabulary, cutoff = start.vocabulary, record["settings"]["cutoff"]
-    if cutoff > 1 and fresh:
-        model = without_rare(model, start.totals, cutoff)
-    if record["settings"].get("c1", 0) > 0 or cutoff > 1:
-        vocabulary, model = without_idle(vocabulary, model)
-    return _Trained(vocabulary, model, record, _n_rows(model.weights.offsets))
+    return Trained.on_chains(training, model, record, fresh=fresh)
 
 
 def _start(method: ChainMethod, data: Prepared, origin: Tagger | None, context: RunContext) -> Start:

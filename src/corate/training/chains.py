@@ -82,7 +82,7 @@ class ChainTraining:
         self.loss = "likelihood" if method.name in ("polish", "standard") else method.name
         self.optimizer, self.stopped = method.optimizer, False
         facts = {"parts": start.parts is not None, "words": start.word is not None}
-        self.p = ChainParameters.choose(method, len(start.tokens.labels), start.base, **facts)
+        self.p = ChainParameters.choose(method, self._n_tokens(start), start.base, **facts)
         weights = start.token_weights(method.label_weights, method.sentence_weights)
         self.label_weights = None if method.label_weights is None else start.label_weights(method.label_weights)
         of_sentences = None
@@ -98,6 +98,10 @@ class ChainTraining:
         logger.info(
             "%s: base %s, order %d, %s lattice, %s", method.name, start.base, self.order, self._lattice, self.optimizer
         )
+
+    def _n_tokens(self, start: Start) -> int:
+        """The number of tokens to train on, which parameters depend on."""
+        return len(start.tokens.labels)
 
     @property
     def _lattice(self) -> str:
@@ -214,7 +218,7 @@ class ChainTraining:
             free[:, k] = 0
         return free.ravel()
 
-    def _initial_vector(self) -> F32:
+    def initial_vector(self) -> F32:
         """The initial weights: T, U, W, S."""
         free = self._free_pairs().reshape(self.initial.edges.shape)
         edges = self.initial.edges * free if isinstance(self.start, StartFromCounts) else self.initial.edges
@@ -230,7 +234,10 @@ class ChainTraining:
         items = self.items(self.tokens, self.start.tables(), training=True)
         held_out = self.start.held_out_set()
         correct_tokens = None if held_out is None else self._held_out_correct(held_out)
-        fitted = self.fit(items, self.p, self.method.name, correct_tokens)
+        return self.finished(self.fit(items, self.p, self.method.name, correct_tokens))
+
+    def finished(self, fitted: Fitted) -> tuple[ChainModel, dict[str, Any]]:
+        """The model of fitted weights, and a record of what was chosen and measured."""
         self.stopped = fitted.stopped
         self.context.progress(ProgressEvent("building the model"))
         model = self.model(fitted.weights)
@@ -280,7 +287,7 @@ class ChainTraining:
         if self.optimizer == "lbfgs":
             return make_iterations(
                 lambda weights: items.chains.objective(weights, 2.0 * p.c2, self.context.threads),
-                self._initial_vector().astype(np.float64),
+                self.initial_vector().astype(np.float64),
                 stage,
                 self.context.progress,
                 c1=p.c1,
@@ -288,14 +295,14 @@ class ChainTraining:
                 correct_tokens=correct_tokens,
                 keep=main,
             )
-        run = self._steps(items, p)
+        run = self.steps(items, p)
         store = None
         if main and self.method.checkpoint is not None:
             store = Checkpoint(self.method.checkpoint, self._fingerprint(items))
         return make_passes(
             run,
             p.passes,
-            lambda: self._pass(run, p.passes, stage),
+            lambda: self.make_pass(run, p.passes, stage),
             stage,
             self.context.progress,
             correct_tokens=correct_tokens,
@@ -303,7 +310,7 @@ class ChainTraining:
             keep=main,
         )
 
-    def _pass(self, run: AdaGrad | AveragedPerceptron, passes: int, stage: str) -> float:
+    def make_pass(self, run: AdaGrad | AveragedPerceptron, passes: int, stage: str) -> float:
         """Make one pass. If it diverges, undo it and repeat it with half the step size."""
         done = run.passes
 
@@ -329,13 +336,14 @@ class ChainTraining:
             )
         raise DataError("training diverges even with a much smaller step size; give a smaller rate")
 
-    def _steps(self, items: Items, p: ChainParameters) -> AdaGrad | AveragedPerceptron:
+    def steps(self, items: Items, p: ChainParameters) -> AdaGrad | AveragedPerceptron:
+        """A run of stochastic passes over the items, before its first pass."""
         sentences = np.flatnonzero(np.diff(items.tokens.offsets) > 0)
         if items.tokens.weights is not None:
             sums = np.add.reduceat(items.tokens.weights, items.tokens.offsets[:-1][sentences])
             sentences = sentences[sums > 0]
         if self.optimizer == "perceptron":
-            return AveragedPerceptron.of(items.chains.perceptron, sentences, self._initial_vector(), self.context.seed)
+            return AveragedPerceptron.of(items.chains.perceptron, sentences, self.initial_vector(), self.context.seed)
         visits = np.maximum(_native.occurrences(items.features[1], len(self.start.slots)), 1)
         node = 2.0 * p.c2 / visits
         of_edges: Any = [] if items.edge_visits is None else 2.0 * p.c2 / items.edge_visits
@@ -350,7 +358,7 @@ class ChainTraining:
             items.chains,
             decay,
             sentences,
-            start=self._initial_vector(),
+            start=self.initial_vector(),
             rate=p.rate,
             batch=p.batch,
             threads=self.context.threads,
@@ -361,7 +369,7 @@ class ChainTraining:
     def _fingerprint(self, items: Items) -> dict[str, Any]:
         """What must be the same to resume from a checkpoint: settings and data."""
         tokens = items.tokens
-        numbers = (*items.features, tokens.labels, tokens.offsets, tokens.weights, self._initial_vector(), items.base)
+        numbers = (*items.features, tokens.labels, tokens.offsets, tokens.weights, self.initial_vector(), items.base)
         return {
             "method": self.method.name,
             "settings": asdict(replace(self.p, passes=0)),

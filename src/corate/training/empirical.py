@@ -40,7 +40,7 @@ from corate.training.options import Empirical
 from corate.training.start import RunContext
 from corate.types import Ids
 
-__all__ = ["EmpiricalTraining"]
+__all__ = ["PRESETS_OF_LADDERS", "EmpiricalTraining"]
 
 #: The number of tokens that the weights of the pool, and the edges given the nodes, are fitted on.
 WEIGHT_TOKENS = 15_000
@@ -83,21 +83,34 @@ class EmpiricalTraining:
             raise FeatureError(f"the {ladder} ladder needs words, and the data has none; use the ladder 'pooled'")
         if ladder == "pooled" and not templates and corpus.attributes is None and corpus.word is not None:
             raise FeatureError("the pooled ladder needs features; choose a preset or give templates")
-        self.method, self.ladder, self.context = method, ladder, context or RunContext()
-        self.given = given_parameters(method)
+        context = context or RunContext()
         ready = bool(templates) or corpus.attributes is not None
-        self.pooled = ready if ladder is None else ladder == "pooled"
-        if not self.pooled and corpus.attributes is not None:
+        pooled = ready if ladder is None else ladder == "pooled"
+        if not pooled and corpus.attributes is not None:
             corpus = replace(corpus, attributes=None)
-        self.context.progress(ProgressEvent("counting"))
-        self.counted = CountedCorpus(
+        context.progress(ProgressEvent("counting"))
+        counted = CountedCorpus(
             corpus,
-            templates if self.pooled else (),
+            templates if pooled else (),
             presets=PRESETS_OF_LADDERS[ladder],
             held_out=held_out,
-            seed=self.context.seed,
+            seed=context.seed,
         )
-        self.counts, self.word, self.n_labels = self.counted.counts, self.counted.word, self.counted.n_labels
+        self._set(method, counted, context, pooled=pooled)
+
+    @classmethod
+    def of_counted(
+        cls, method: Empirical, counted: CountedCorpus, context: RunContext, *, pooled: bool
+    ) -> EmpiricalTraining:
+        """Training on a corpus that is counted already."""
+        found = cls.__new__(cls)
+        found._set(method, counted, context, pooled=pooled)
+        return found
+
+    def _set(self, method: Empirical, counted: CountedCorpus, context: RunContext, *, pooled: bool) -> None:
+        self.method, self.ladder, self.given = method, method.ladder, given_parameters(method)
+        self.counted, self.context, self.pooled = counted, context, pooled
+        self.counts, self.word, self.n_labels = counted.counts, counted.word, counted.n_labels
 
     # -- training ------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from corate.corpus import Corpus
 from corate.counting.counted_corpus import CountedCorpus
 from corate.counting.counts import Table, Tokens
-from corate.counting.ladder import DEFAULT, FLOOR, PAPER, LadderParameters, LadderTables
+from corate.counting.ladder import DEFAULT, FLOOR, PAPER, LadderParameters, LadderPreset, LadderTables
 from corate.counting.ladder_tuning import tune_ladder
 from corate.counting.pooling import Candidates, Features, Pool, countable_features, experts, fit_weights, label_prior
 from corate.counting.rates import edge_scores
@@ -35,7 +35,7 @@ from corate.training.start import (
 )
 from corate.types import F32, Ids
 
-__all__ = ["StartFromCounts"]
+__all__ = ["StartFromCounts", "preset_of"]
 
 #: The parameters that limit the candidate labels of a token, by base. With the paper's ladder, rare words may also have
 #: labels that are likely for their spelling. Without a base, candidates are the labels seen, as in the paper.
@@ -54,6 +54,11 @@ POOL_TOKENS = 8_000
 FEW_SUPPORT: dict[str, float] = {"threshold": 1e-6, "cap": FULL_LATTICE_LABELS}
 
 
+def preset_of(base: str) -> LadderPreset:
+    """The ladder of a base."""
+    return DEFAULT if base in ("default", "pooled") else PAPER
+
+
 class StartFromCounts(Start):
     """A counted corpus, with base scores or without."""
 
@@ -69,18 +74,56 @@ class StartFromCounts(Start):
         parts: LabelParts | None = None,
         context: RunContext | None = None,
     ) -> None:
-        self.base, self.given, self.context = base, held_out is not None, context or RunContext()
-        self.preset = DEFAULT if base in ("default", "pooled") else PAPER
-        self.context.progress(ProgressEvent("counting"))
-        self.counted = CountedCorpus(
+        context = context or RunContext()
+        context.progress(ProgressEvent("counting"))
+        counted = CountedCorpus(
             corpus,
             templates,
-            presets=(self.preset,),
+            presets=(preset_of(base),),
             held_out=held_out,
-            seed=self.context.seed,
+            seed=context.seed,
             unknown=unknown,
-            threads=self.context.threads,
+            threads=context.threads,
         )
+        self.given = held_out is not None
+        self._set(counted, templates, base, all_labels, parts, context)
+        self.pool = self._fit_pool() if base == "pooled" else None
+
+    @classmethod
+    def of_counted(
+        cls,
+        counted: CountedCorpus,
+        templates: Sequence[Template],
+        *,
+        base: str,
+        all_labels: bool,
+        parts: LabelParts | None,
+        context: RunContext,
+        fitted: tuple[LadderParameters, Pool | None] | None = None,
+    ) -> StartFromCounts:
+        """A start from a corpus that is counted already.
+
+        ``fitted`` are the parameters of the ladder and the pool, if they were tuned and fitted before.
+        """
+        found = cls.__new__(cls)
+        found.given = False
+        found._set(counted, templates, base, all_labels, parts, context)
+        if fitted is None:
+            found.pool = found._fit_pool() if base == "pooled" else None
+        else:
+            vars(found)["ladder"], found.pool = fitted
+        return found
+
+    def _set(
+        self,
+        counted: CountedCorpus,
+        templates: Sequence[Template],
+        base: str,
+        all_labels: bool,
+        parts: LabelParts | None,
+        context: RunContext,
+    ) -> None:
+        self.base, self.context, self.counted, self.preset = base, context, counted, preset_of(base)
         self.counts, self.tokens, self.word = self.counted.counts, self.counted.tokens, self.counted.word
         self.labels, self.vocabulary, self.pairs = self.counts.labels, self.counts.vocabulary, self.counts.pairs
         self.few = self.n_labels <= FULL_LATTICE_LABELS and (self.preset is DEFAULT or self.word is None)
@@ -91,12 +134,13 @@ class StartFromCounts(Start):
         self.slots = with_bias(slots, self.n_columns)
         self.totals = self.counts.table.totals()
         wanted = set(templates)
-        counted = self.vocabulary.templates
-        edges = np.array([t.edge for t in counted], dtype=bool)
-        asked = np.array([t in wanted for t in counted], dtype=bool)
+        own = self.vocabulary.templates
+        edges = np.array([t.edge for t in own], dtype=bool)
+        asked = np.array([t in wanted for t in own], dtype=bool)
         self.node_templates, self.edge_templates = asked & ~edges, asked & edges
         self.countable = countable_features(self.tokens.attributes, int(self.vocabulary.bases[-1]))
-        self.pool = self._fit_pool() if base == "pooled" else None
+        expert_of, names = experts(self.vocabulary)
+        self.expert_of = np.where(self.countable, expert_of, len(names)).astype(np.int32)
 
     @cached_property
     def ladder(self) -> LadderParameters:
@@ -116,8 +160,7 @@ class StartFromCounts(Start):
         Edge templates and numeric features get the weight 0.
         """
         sample = self.counted.sample(POOL_TOKENS)
-        self.expert_of, names = experts(self.vocabulary)
-        self.expert_of = np.where(self.countable, self.expert_of, len(names)).astype(np.int32)
+        _, names = experts(self.vocabulary)
         pool = fit_weights(
             self.counts.table,
             label_prior(self.counts),

@@ -1,0 +1,347 @@
+"""Training on whole sentences of a data frame: mixed stochastic passes (polish), and summed gradients (standard).
+
+The counts of the whole data frame give the vocabulary, the base scores and the layout of the weights, which are the
+same on all workers. Then, for each round of polish, every partition p makes a pass of AdaGrad over its own sentences,
+from the same weights w. With G_p(i) the sum of the squared gradients of weight i in the pass, the weights are mixed:
+
+    w(i) += sum_p G_p(i) d_p(i) / sum_p G_p(i),    d_p = the change of the weights in partition p
+
+So a weight that only one partition has trained changes as much as there. This is iterative parameter mixing (McDonald,
+Hall and Mann 2010), with shares by weight. L-BFGS needs no mixing: the gradient is the sum over partitions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate.corpus import Corpus
+from corate.counting.counted_corpus import CountedCorpus
+from corate.counting.counts import Counts, Tokens
+from corate.counting.ladder import LadderParameters
+from corate.counting.pooling import Pool
+from corate.counting.triples import triple_counts, triple_rows
+from corate.features.templates import Template
+from corate.label_parts import LabelParts
+from corate.label_scores import SparseRows
+from corate.optimize.passes import Fitted, make_iterations
+from corate.optimize.stochastic import AdaGrad
+from corate.progress import ProgressEvent
+from corate.spark.counting import Source, partition_corpora
+from corate.spark.frames import reduce_partitions
+from corate.training.chains import LEAST_TRIPLES, ChainTraining, Items
+from corate.training.edge_features import edge_slots
+from corate.training.options import ChainMethod
+from corate.training.start import RunContext, Start
+from corate.training.start_from_counts import StartFromCounts, preset_of
+from corate.types import F32, F64
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["Cluster", "MixedTraining", "SharedStart", "fit_by_gradients", "fit_by_mixing", "layout_of"]
+
+Keys = NDArray[np.int64]
+
+#: The number of times that weights are saved for the average in a pass of AdaGrad.
+MOMENTS = 4
+#: A worker keeps the training items of at most this many tokens between rounds.
+MOST_KEPT_TOKENS = 20_000_000
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The edge features with label pairs, and the label triples that have weights, as ascending numbers."""
+
+    edges: Keys
+    triples: Keys
+    triple_counts: Keys
+
+    def merged(self, other: Layout) -> Layout:
+        """The layout of both."""
+        keys, where = np.unique(np.concatenate([self.triples, other.triples]), return_inverse=True)
+        counts = np.zeros(len(keys), np.int64)
+        np.add.at(counts, where, np.concatenate([self.triple_counts, other.triple_counts]))
+        return Layout(np.union1d(self.edges, other.edges), keys, counts)
+
+
+NO_LAYOUT = Layout(*(np.zeros(0, np.int64) for _ in range(3)))
+
+
+@dataclass(frozen=True)
+class SharedStart:
+    """What all workers start from."""
+
+    method: ChainMethod
+    counts: Counts
+    word: str
+    templates: tuple[Template, ...]
+    base: str
+    parts: LabelParts | None
+    fitted: tuple[LadderParameters, Pool | None]
+    seed: int
+
+    def start(self) -> StartFromCounts:
+        """The start on a worker, without sentences of its own."""
+        none = np.zeros(0, np.int32)
+        features = np.zeros((len(self.counts.vocabulary.templates), 0), np.int32)
+        tokens = Tokens(features, none, none, np.zeros(1, np.int64))
+        counted = CountedCorpus.of_counts(self.counts, tokens, self.word, (preset_of(self.base),), self.seed)
+        context = RunContext(1, self.seed)
+        options: dict[str, Any] = {"base": self.base, "all_labels": self.method.all_labels, "parts": self.parts}
+        return StartFromCounts.of_counted(counted, self.templates, context=context, fitted=self.fitted, **options)
+
+
+class MixedTraining(ChainTraining):
+    """Training on the sentences of many partitions, whose number of tokens and layout of weights are given."""
+
+    start: StartFromCounts
+
+    def __init__(
+        self, method: ChainMethod, start: StartFromCounts, context: RunContext, tokens: int, layout: Layout
+    ) -> None:
+        self.total_tokens, self.layout = tokens, layout
+        super().__init__(method, start, context)
+
+    def _n_tokens(self, start: Start) -> int:
+        return self.total_tokens
+
+    def _edge_rows(self, initial: SparseRows) -> SparseRows:
+        if not self.start.edge_templates.any():
+            return SparseRows()
+        size, rows = (self.start.n_labels + 1) ** 2, int(self.start.vocabulary.bases[-1])
+        offsets = np.searchsorted(self.layout.edges, np.arange(rows + 1, dtype=np.int64) * size).astype(np.int64)
+        pairs = (self.layout.edges % size).astype(np.int32)
+        return SparseRows(offsets, pairs, np.zeros(len(pairs), np.float32))
+
+    def _triples(self, initial: SparseRows) -> SparseRows:
+        if self.order == 1:
+            return SparseRows()
+        return triple_rows(self.layout.triples[self.layout.triple_counts >= LEAST_TRIPLES], self.start.n_labels)
+
+    def own_layout(self, tokens: Tokens) -> Layout:
+        """The layout that some sentences need."""
+        k, size = self.start.n_labels, (self.start.n_labels + 1) ** 2
+        edges = np.zeros(0, np.int64)
+        found = edge_slots(tokens, k, self.start.vocabulary.bases, self.start.edge_templates)
+        if found is not None:
+            offsets, pairs = found[0]
+            edges = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * size + pairs
+        if self.order == 1:
+            return Layout(edges, *(np.zeros(0, np.int64) for _ in range(2)))
+        return Layout(edges, *triple_counts(tokens, k, boundaries=self.method.boundaries))
+
+
+# -- on workers ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Broadcast variables with a start and, once it is known, a layout; and a name for the run."""
+
+    start: Any
+    run: str
+    layout: Any = None
+
+    def training(self) -> MixedTraining:
+        """The training. A worker process builds it once, and its start once for both layouts."""
+        if self.run not in _starts:
+            _starts.clear()
+            _starts[self.run] = self.start.value.start()
+        key = self.run, self.layout is not None
+        if key not in _trainings:
+            _trainings.clear()
+            _kept.clear()
+            given, layout = self.start.value, NO_LAYOUT if self.layout is None else self.layout.value
+            start = _starts[self.run]
+            _trainings[key] = MixedTraining(given.method, start, start.context, given.counts.tokens, layout)
+        return _trainings[key]
+
+
+_starts: dict[str, StartFromCounts] = {}
+_trainings: dict[tuple[str, bool], MixedTraining] = {}
+_kept: dict[str, Items] = {}  # by the content of the sentences
+
+
+def _corpus(batches: Iterator[Any], source: Source) -> Corpus | None:
+    pieces = [*partition_corpora(batches, source)]
+    return Corpus.joined(pieces) if pieces else None
+
+
+def _items(training: MixedTraining, corpus: Corpus) -> Items:
+    """The training items of a partition. They are kept for the next round."""
+    content = hashlib.blake2b(corpus.offsets.tobytes(), digest_size=16)
+    for column in (*corpus.columns, corpus.require_labels()):
+        for array in (column.ids, column.strings.data, column.strings.offsets):
+            content.update(array.tobytes())
+    key = content.hexdigest()
+    if key not in _kept:
+        tokens = training.start.counts.tokens_of(corpus, training.start.word or "")
+        _kept[key] = training.items(tokens, training.start.tables(), training=True)
+        while len(_kept) > 1 and sum(len(items.tokens.labels) for items in _kept.values()) > MOST_KEPT_TOKENS:
+            _kept.pop(next(iter(_kept)))
+    return _kept[key]
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What a worker does with the sentences of a partition."""
+
+    shared: Shared
+    source: Source
+
+    def __call__(self, batches: Iterator[Any]) -> Any:
+        corpus = _corpus(batches, self.source)
+        return None if corpus is None else self.result(self.shared.training(), corpus)
+
+    def result(self, training: MixedTraining, corpus: Corpus) -> Any:
+        """The result of a partition."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class _FindLayout(_Task):
+    def result(self, training: MixedTraining, corpus: Corpus) -> Layout:
+        return training.own_layout(training.start.counts.tokens_of(corpus, training.start.word or ""))
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """Sums over partitions: squared gradients, changes of weights and of their running sum times these; losses."""
+
+    squares: F32
+    changes: F32
+    total: F32
+    loss: float
+    sentences: int
+
+    def plus(self, other: Mixed) -> Mixed:
+        """The sums of both."""
+        sums = (a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True))
+        return Mixed(*sums)
+
+
+@dataclass(frozen=True)
+class _MakePass(_Task):
+    state: Any  # broadcast: (weight, sum of squared gradients) side by side
+    moments: int
+    passes: int
+
+    def result(self, training: MixedTraining, corpus: Corpus) -> Mixed:
+        items = _items(training, corpus)
+        share = len(items.tokens.labels) / training.total_tokens
+        run = training.steps(items, replace(training.p, c2=training.p.c2 * share))
+        before = self.state.value
+        zero = np.zeros(len(before) // 2, np.float32)
+        run.resume({"state": before, "total": zero, "moments": np.array([self.moments])}, self.passes)
+        loss = run.pass_once()
+        assert isinstance(run, AdaGrad)
+        while run.moments < self.moments + MOMENTS:  # a pass over few sentences has fewer
+            run.remember()
+        weights, squares = before[::2], run.state[1::2] - before[1::2]
+        total = run.total - np.float32(_saved(self.moments)) * weights
+        n = int((np.diff(items.tokens.offsets) > 0).sum())
+        return Mixed(squares, squares * (run.state[::2] - weights), squares * total, loss * n, n)
+
+
+def _saved(moments: int) -> float:
+    """The weights in the average, which are squares, of what one more pass saves."""
+    return float(sum(k * k for k in range(moments + 1, moments + MOMENTS + 1)))
+
+
+@dataclass(frozen=True)
+class _Gradient(_Task):
+    weights: Any  # broadcast
+
+    def result(self, training: MixedTraining, corpus: Corpus) -> tuple[float, F64]:
+        return _items(training, corpus).chains.objective(self.weights.value, 0.0, 1)
+
+
+def _sum(a: tuple[float, F64], b: tuple[float, F64]) -> tuple[float, F64]:
+    return a[0] + b[0], a[1] + b[1]
+
+
+# -- on the driver ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The data of a run and its start, on the workers."""
+
+    df: DataFrame
+    source: Source
+    shared: Shared
+
+    @classmethod
+    def of(cls, df: DataFrame, source: Source, start: SharedStart) -> Cluster:
+        """Send a start to the workers."""
+        return cls(df, source, Shared(df.sparkSession.sparkContext.broadcast(start), uuid.uuid4().hex))
+
+    def with_layout(self, layout: Layout) -> Cluster:
+        """Send the layout of the weights, too."""
+        return replace(self, shared=replace(self.shared, layout=self.sent(layout)))
+
+    def close(self) -> None:
+        """Remove what was sent from the workers."""
+        for sent in (self.shared.start, self.shared.layout):
+            if sent is not None:
+                sent.destroy()
+
+    def sent(self, value: Any) -> Any:
+        """A broadcast variable."""
+        return self.df.sparkSession.sparkContext.broadcast(value)
+
+    def reduced(self, task: Callable[[Iterator[Any]], Any], combine: Callable[[Any, Any], Any]) -> Any:
+        """The results of a task on all partitions, combined."""
+        return reduce_partitions(self.df, task, combine)
+
+
+def layout_of(cluster: Cluster) -> Layout:
+    """The layout of the weights, from a pass over the data."""
+    found = cluster.reduced(_FindLayout(cluster.shared, cluster.source), Layout.merged)
+    assert isinstance(found, Layout)
+    return found
+
+
+def fit_by_mixing(cluster: Cluster, training: MixedTraining, rounds: int) -> Fitted:
+    """Weights after rounds of passes over all partitions, mixed after each."""
+    initial = training.initial_vector()
+    state = np.full((len(initial), 2), 1e-4, np.float32)
+    state[:, 0] = initial
+    flat, total, moments = state.ravel(), np.zeros(len(initial), np.float64), 0
+    for done in range(rounds):
+        sent = cluster.sent(flat)
+        found = cluster.reduced(_MakePass(cluster.shared, cluster.source, sent, moments, done), Mixed.plus)
+        sent.destroy()
+        trained = found.squares > 0
+        scale = 1.0 / np.where(trained, found.squares, 1.0)
+        total += _saved(moments) * flat[::2] + np.where(trained, found.total * scale, 0.0)
+        flat = flat.copy()
+        flat[::2] += np.where(trained, found.changes * scale, 0.0).astype(np.float32)
+        flat[1::2] += found.squares
+        moments += MOMENTS
+        loss = found.loss / max(1, found.sentences)
+        training.context.progress(ProgressEvent(training.method.name, (done + 1) / rounds, loss=loss))
+    mean = total / (moments * (moments + 1) * (2 * moments + 1) / 6)
+    return Fitted(mean.astype(np.float32), None, stopped=False)
+
+
+def fit_by_gradients(cluster: Cluster, training: MixedTraining) -> Fitted:
+    """The minimum of the objective by L-BFGS. Each evaluation sums the gradients of all partitions."""
+    precision = 2.0 * training.p.c2
+
+    def objective(weights: F64) -> tuple[float, F64]:
+        sent = cluster.sent(weights)
+        value, gradient = cluster.reduced(_Gradient(cluster.shared, cluster.source, sent), _sum)
+        sent.destroy()
+        return value + 0.5 * precision * float(weights @ weights), gradient + precision * weights
+
+    start = training.initial_vector().astype(np.float64)
+    options: dict[str, Any] = {"c1": training.p.c1, "iterations": training.p.iterations}
+    return make_iterations(objective, start, training.method.name, training.context.progress, **options)

@@ -1,0 +1,216 @@
+"""Training on data frames."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from corate.arguments import check_seed, check_whole
+from corate.corpus import Column, Corpus
+from corate.counting.canonical import canonical
+from corate.counting.counted_corpus import CountedCorpus, counted_templates
+from corate.counting.counts import Counts
+from corate.counting.ladder import LadderPreset
+from corate.errors import ConfigError, FeatureError
+from corate.features import FeatureSource, resolve
+from corate.features.lexicons import Lexicon
+from corate.features.templates import Template, lexicons_of, parse
+from corate.model.tagger import Tagger
+from corate.progress import OnProgress, ProgressEvent
+from corate.spark.chains import Cluster, MixedTraining, SharedStart, fit_by_gradients, fit_by_mixing, layout_of
+from corate.spark.counting import Source, count, learned_from_counts
+from corate.spark.frames import TokenColumns, check_columns, named_columns
+from corate.training.api import Trained, reporter
+from corate.training.checks import refuse_too_many_labels
+from corate.training.defaults import choose_base, choose_edge_templates, choose_parts
+from corate.training.empirical import PRESETS_OF_LADDERS, EmpiricalTraining
+from corate.training.options import Empirical, Method, Polish, Standard
+from corate.training.prepared import default_features
+from corate.training.resolve import resolve_method
+from corate.training.start import RunContext
+from corate.training.start_from_counts import StartFromCounts, preset_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["train"]
+
+
+def train(
+    df: DataFrame,
+    method: str | Method = "empirical",
+    *,
+    tokens: TokenColumns = "tokens",
+    labels: str = "labels",
+    features: FeatureSource = None,
+    rounds: int | None = None,
+    seed: int = 0,
+    progress: OnProgress | None = None,
+    **options: Any,
+) -> Tagger:
+    """Train a tagger on the labelled sentences of a data frame.
+
+    ``"empirical"``: partitions are counted and the counts merged. The tensors of the model are the same bytes for any
+    partitions, order of rows and number of executors. Settings are tuned on sentences chosen by a hash of their tokens.
+
+    ``"polish"``: partitions make stochastic passes from the same counted base, and their weights are mixed after each
+    round. Accuracy is close to that of one machine; the weights are not the same, and depend on the partitions.
+    ``"standard"``: L-BFGS, whose gradients are summed over partitions. The model is that of one machine, to rounding.
+
+    Args:
+        df: a row for each sentence. Rows without tokens are left out, as are those whose tokens are null.
+        method: the name of the method, or its options.
+        tokens: the column of the tokens, ``array<string>``; or several columns by the names that templates give them.
+        labels: the column of the labels, ``array<string>``, as long as the tokens.
+        features: as in :func:`corate.train`, without feature functions.
+        rounds: how often ``"polish"`` mixes weights; by default as often as one machine makes passes.
+        seed: determines which sentences are held out, and the order of stochastic steps.
+        progress: a function that is called with a :class:`~corate.ProgressEvent` during training.
+        **options: options of a method that is given by name.
+
+    Raises DataError for a row whose labels are null or differ in number from its tokens; the message shows the row.
+    """
+    started = time.perf_counter()
+    chosen = resolve_method(method, options)
+    _check(chosen, rounds)
+    columns = named_columns(tokens, ("word",) if isinstance(tokens, str) else ())
+    check_columns(df, [*columns.values(), labels])
+    source = Source(columns, labels)
+    context = RunContext(1, check_seed(seed), reporter(progress))
+    templates, function = resolve(features, list(columns))
+    if function is not None:
+        raise FeatureError("Spark counts templates, not feature functions; give templates or a preset")
+    if isinstance(chosen, Empirical):
+        used = [t for t in templates if t.atoms and not t.edge]
+        trained, counts = _train_empirical(df, source, chosen, used, context)
+    else:
+        assert isinstance(chosen, Polish | Standard)
+        trained, counts = _train_chains(df, source, chosen, features, rounds, context)
+    layout = [*columns, "label"]
+    record = trained.described(chosen, counts.sentences, counts.tokens, layout, context.seed, {})
+    record["seconds"] = round(time.perf_counter() - started, 4)
+    return Tagger(trained.vocabulary, trained.model, record, tuple(columns), trained.counts)
+
+
+def _train_empirical(
+    df: DataFrame, source: Source, method: Empirical, templates: list[Template], context: RunContext
+) -> tuple[Trained, Counts]:
+    ladder = method.ladder
+    if ladder == "pooled" and not templates:
+        raise FeatureError("the pooled ladder needs features; choose a preset or give templates")
+    pooled = bool(templates) if ladder is None else ladder == "pooled"
+    counted = count_ladders(df, source, templates if pooled else [], PRESETS_OF_LADDERS[ladder], context)
+    training = EmpiricalTraining.of_counted(method, counted, context, pooled=pooled)
+    return Trained.by_counting(training), counted.counts
+
+
+def _check(method: Method, rounds: int | None) -> None:
+    """Raise ConfigError for methods and options that are not for Spark."""
+    if not isinstance(method, Empirical | Polish | Standard):
+        raise ConfigError(
+            f"Spark trains the methods 'empirical', 'polish' and 'standard', not {method.name!r}", option="method"
+        )
+    if rounds is not None:
+        if not isinstance(method, Polish):
+            raise ConfigError("rounds is for the method 'polish'", option="rounds")
+        check_whole("rounds", rounds, 1)
+    unset = {"tune": False, "checkpoint": None, "label_weights": None, "sentence_weights": None, "unknown": None}
+    for name, usual in unset.items():
+        if getattr(method, name, usual) != usual:
+            raise ConfigError(f"{name} is not for training on Spark; leave it unset", option=name)
+    if getattr(method, "base", None) == "separate":
+        raise ConfigError("the base 'separate' is not for training on Spark; choose another", option="base")
+    if isinstance(method, Standard) and method.optimizer != "lbfgs":
+        raise ConfigError("on Spark, the method 'standard' has the optimizer 'lbfgs'", option="optimizer")
+
+
+def _train_chains(
+    df: DataFrame,
+    source: Source,
+    method: Polish | Standard,
+    features: FeatureSource,
+    rounds: int | None,
+    context: RunContext,
+) -> tuple[Trained, Counts]:
+    """Polish or standard: count words, count features, find the layout of the weights, then fit."""
+    data = source.selected(df).persist()
+    try:
+        context.progress(ProgressEvent("counting words"))
+        words, _ = count(data, source, [parse(f"{column}[0]") for column in source.columns], context.seed)
+        summary = _summary(words, list(source.columns))
+        refuse_too_many_labels(summary, method.name, method.many_labels)
+        found, _ = resolve(default_features(method, features, summary), list(source.columns))
+        atoms = [atom for t in found for atom in t.atoms]
+        lexicons = learned_from_counts(atoms, words, lexicons_of(found))
+        templates, base = [t.with_lexicons(lexicons) for t in found if t.atoms], "none"
+        if isinstance(method, Polish):
+            templates += choose_edge_templates(method, summary, templates)
+            base = choose_base(method, summary, templates)
+        counted = count_ladders(data, source, templates, (preset_of(base),), context)
+        options: dict[str, Any] = {"base": base, "parts": choose_parts(method, words.labels.to_list())}
+        start = StartFromCounts.of_counted(counted, templates, all_labels=method.all_labels, context=context, **options)
+        fitted = start.ladder, start.pool
+        shared = SharedStart(
+            method, counted.counts, counted.word or "", tuple(templates), fitted=fitted, seed=context.seed, **options
+        )
+        context.progress(ProgressEvent("counting label pairs"))
+        cluster = Cluster.of(data, source, shared)
+        layout = layout_of(cluster)
+        cluster = cluster.with_layout(layout)
+        training = MixedTraining(method, start, context, counted.counts.tokens, layout)
+        if isinstance(method, Polish):
+            rounds = rounds or training.p.passes
+            weights = fit_by_mixing(cluster, training, rounds)
+        else:
+            weights = fit_by_gradients(cluster, training)
+        cluster.close()
+    finally:
+        data.unpersist()
+    model, record = training.finished(weights)
+    record |= {} if rounds is None else {"rounds": rounds}
+    return Trained.on_chains(training, model, record), counted.counts
+
+
+def _summary(counts: Counts, columns: Sequence[str]) -> Corpus:
+    """A corpus with the strings of each column, the number of tokens and the counts of labels; in no true order."""
+    totals = np.zeros(len(counts.labels), np.int64)
+    table = counts.of_template(0)
+    np.add.at(totals, table.labels, table.counts)
+    made = []
+    for name in columns:
+        strings = counts.vocabulary.strings(name)
+        ids = np.zeros(counts.tokens, np.int32)
+        ids[: len(strings)] = np.arange(len(strings))
+        made.append(Column(name, ids, strings))
+    labels = Column("label", np.repeat(np.arange(len(totals), dtype=np.int32), totals), counts.labels)
+    return Corpus(tuple(made), np.array([0, counts.tokens], np.int64), labels)
+
+
+def count_ladders(
+    df: DataFrame, source: Source, templates: Sequence[Template], presets: tuple[LadderPreset, ...], context: RunContext
+) -> CountedCorpus:
+    """Count the templates, and what ladders need. Templates that learn from labels need another pass, before."""
+    word = "word" if "word" in source.columns else next(iter(source.columns))
+    wanted, derived, rungs = counted_templates(templates, presets, word)
+    lexicons = lexicons_of(templates)
+    if any(atom.function.table is None for t in wanted for atom in t.atoms if atom.function.learns):
+        lexicons = _lexicons_of_words(df, source, wanted, lexicons, context)
+    context.progress(ProgressEvent("counting"))
+    counts, sample = count(df, source, [t.with_lexicons(lexicons) for t in wanted], context.seed)
+    lexicons = learned_from_counts(rungs, counts, lexicons)
+    counts = canonical(counts, [atom.with_lexicons(lexicons) for atom in rungs], derived)
+    return CountedCorpus.of_counts(counts, counts.tokens_of(sample, word), word, presets, context.seed)
+
+
+def _lexicons_of_words(
+    df: DataFrame, source: Source, templates: Sequence[Template], known: dict[str, Lexicon], context: RunContext
+) -> dict[str, Lexicon]:
+    """The lexicons that templates learn, from a pass that counts words."""
+    context.progress(ProgressEvent("counting words"))
+    atoms = [atom for t in templates for atom in t.atoms]
+    learning = dict.fromkeys(atom.column for atom in atoms if atom.function.learns)
+    counts, _ = count(df, source, [parse(f"{column}[0]") for column in learning], context.seed)
+    return learned_from_counts(atoms, counts, known)
