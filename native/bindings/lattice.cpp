@@ -75,6 +75,19 @@ void bind_lattice(nb::module_& m) {
                 return edges.at(y, z, w);
             },
             nb::arg("y"), nb::arg("z"), nb::arg("w"))
+        .def(
+            "without",
+            [](const Edges& edges, const In<uint8_t>& forbidden) -> std::optional<Edges> {
+                if (forbidden.shape(0) != edges.pairs().size()) throw nb::value_error("limits and label pairs disagree");
+                if (edges.dense.empty() || edges.local || !edges.triples.empty()) return std::nullopt;
+                Edges found = edges;
+                for (size_t i = 0; i < found.dense.size(); ++i)
+                    if (forbidden(i)) found.dense[i] = -INFINITY;
+                return found;
+            },
+            nb::arg("forbidden"),
+            "The same edges with a score of minus infinity for some label pairs. None if that is not how they can be limited: if "
+            "they are sparse, normalised locally, or have scores of label triples.")
         .def_ro("n_labels", &Edges::n_labels)
         .def_ro("local", &Edges::local);
     nb::class_<EdgeFeatureWeights>(m, "EdgeFeatureWeights", "The scores of edge features for label pairs y (K + 1) + y'.")

@@ -129,8 +129,26 @@ class Lattice:
             )
         return self._paths
 
+    @property
+    def _limited_edges(self) -> _native.Edges | None:
+        """Edges that rule out what the limits forbid; None if the best labels need the graph of labellings."""
+        limits = self.limits
+        if limits.blocks is not None:
+            return None
+        nothing = np.zeros((self.edges.n_labels + 1) ** 2, np.uint8)
+        return self.edges.without(nothing if limits.forbidden is None else limits.forbidden)
+
+    @property
+    def _allowed_scores(self) -> F32:
+        allowed = self.limits.allowed
+        return self.scores if allowed is None else np.where(allowed, self.scores, np.float32(-np.inf))
+
     @cached_property
     def _best_within_limits(self) -> tuple[Ids, F64]:
+        limited = self._limited_edges
+        if limited is not None:
+            ids, scores = _native.viterbi(*self._arrays[:3], self._allowed_scores, limited, self.extra, self.threads)
+            return ids, scores.astype(np.float64)
         labels, totals = self._paths.best()
         if np.isnan(totals).any():
             raise DataError(
