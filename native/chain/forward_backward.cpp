@@ -21,6 +21,10 @@ constexpr size_t kMostPotentials = 4'000'000;  // of the edges of a sentence
 
 // Writes exp(score - largest score) and returns the largest score.
 double potentials(const float* scores, size_t n, double* found) {
+    if (n == 1 && std::isfinite(scores[0])) {
+        found[0] = 1.0;
+        return static_cast<double>(scores[0]);
+    }
     const float top = *std::max_element(scores, scores + n);
     for (size_t i = 0; i < n; ++i) found[i] = std::exp(static_cast<double>(scores[i]) - static_cast<double>(top));
     return static_cast<double>(top);

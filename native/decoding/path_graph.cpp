@@ -136,6 +136,11 @@ double PathGraph::sum() {
     alpha_[0] = 0.0;
     for (size_t v = 1; v < states_.size(); ++v) {
         const size_t a = first_arc(v), b = last_arc(v);
+        if (b - a == 1) {
+            alpha_[v] = alpha_[arcs_[a].from] + arcs_[a].score;
+            shares_[a] = 1.0;
+            continue;
+        }
         double top = -INFINITY, total = 0.0;
         for (size_t i = a; i < b; ++i) {
             shares_[i] = alpha_[arcs_[i].from] + arcs_[i].score;

@@ -20,6 +20,7 @@ BestPaths::BestPaths(const PathGraph& graph) : graph_(graph), best_(graph.n_stat
 
 BestPaths::Ranked& BestPaths::ranked(size_t v) {
     if (place_[v] >= 0) return ranked_[static_cast<size_t>(place_[v])];
+    if (ranked_.empty()) ranked_.reserve(2 * graph_.n_tokens() + 2);
     place_[v] = static_cast<int32_t>(ranked_.size());
     Ranked& own = ranked_.emplace_back();
     own.heap.reserve(graph_.last_arc(v) - graph_.first_arc(v));
