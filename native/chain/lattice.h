@@ -120,8 +120,14 @@ struct SentenceLattice {
         const auto [from, m] = around(j, 1, edges);
         const auto [to, width] = around(j, 0, edges);
         block.resize(m * width);
-        for (size_t k = 0; k < m; ++k)
-            for (size_t l = 0; l < width; ++l) block[k * width + l] = edges.at(from[k], to[l]);
+        const bool whole_rows = !edges.dense.empty() && width == edges.pairs().n_labels() && j < n;
+        for (size_t k = 0; k < m; ++k) {
+            if (whole_rows)
+                std::copy_n(edges.dense.data() + edges.pairs().row(static_cast<size_t>(from[k])), width,
+                            block.data() + k * width);
+            else
+                for (size_t l = 0; l < width; ++l) block[k * width + l] = edges.at(from[k], to[l]);
+        }
         if (j < n && extra.any(first + static_cast<int64_t>(j)))
             extra.add(first + static_cast<int64_t>(j), edges.pairs(), from, m, to, width, block.data());
     }

@@ -8,6 +8,7 @@
 
 namespace {
 
+constexpr int64_t kMostPrefetched = 100;  // tokens
 constexpr size_t kMostMixed = 4'000'000;  // labels in the rows that are kept of words that are not known
 
 }  // namespace
@@ -24,6 +25,7 @@ void Session::build(const int32_t* const* columns, int64_t n, bool keep_scores, 
     scores.clear();
     edge_offsets.assign(1, 0);
     edge_ids.clear();
+    prefetch_pairs(columns, n);
     for (int64_t i = 0; i < n; ++i) {
         const size_t at = labels.size();
         place(columns, i);
@@ -48,6 +50,16 @@ void Session::build(const int32_t* const* columns, int64_t n, bool keep_scores, 
         column_scores_.assign(columns_.size(), 0.0f);
         add_features(columns, i, n, ready, token, columns_.data(), columns_.size(), column_scores_.data());
         parts.fold(columns_.data(), columns_.size(), width, column_scores_.data(), score);
+    }
+}
+
+// The tables of pairs do not fit into the cache, so the places of a sentence's pairs are fetched before the first is looked up.
+void Session::prefetch_pairs(const int32_t* const* columns, int64_t n) const {
+    int32_t values[kMaxOffset + 1];
+    for (const size_t t : sums_.others()) {
+        if (lexicon_.map().atoms(t).size() != 2) continue;
+        for (int64_t i = 0; i < std::min(n, kMostPrefetched); ++i)
+            if (lexicon_.gather(t, columns, i, n, values)) lexicon_.map().prefetch(t, values);
     }
 }
 

@@ -32,6 +32,7 @@ class Session {
     std::vector<int32_t> edge_ids;
 
    private:
+    void prefetch_pairs(const int32_t* const* columns, int64_t n) const;
     void list_edge_features(const int32_t* const* columns, int64_t i, int64_t n, const Attributes* ready, int64_t token);
     // The row of a word. It is valid until the next call.
     struct Row {
