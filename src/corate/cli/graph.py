@@ -113,8 +113,13 @@ def fit(
     if json:
         print_json(facts)
         return
-    print(f"{count(facts['variables'])} variables, {count(facts['edges'])} edges, treewidth {plan.treewidth}")
+    print(f"{_counted(len(model.variables), 'variable')}, {_counted(len(model.graph.edges), 'edge')}, ", end="")
+    print(f"treewidth {plan.treewidth}")
     print(f"model: {output}, {size(written)}")
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{count(n)} {noun}{'s' * (n != 1)}"
 
 
 @graph.command("learn", cls=GroupedCommand)
