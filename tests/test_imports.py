@@ -21,6 +21,7 @@ ORDER = [
     {"strings"},
     {"attributes"},
     {"corpus"},
+    {"stored_corpus"},
     {"formats"},
     {"features"},
     {"label_scores", "label_parts"},

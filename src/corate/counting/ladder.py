@@ -152,7 +152,7 @@ class NodeParts:
         return np.asarray(scores, dtype=np.float32)
 
 
-_EMPTY = Table(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32))
+_EMPTY = Table(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64))
 
 
 class LadderTables:

@@ -34,6 +34,8 @@ Tensors = dict[str, NDArray[Any]]
 
 #: Entries of a record that are not stored, so that the same training gives the same file.
 _NOT_STORED = ("seconds",)
+#: All counts of a model together; sums of them fit in 64 bits.
+_LARGEST_SUM = 2.0**62
 #: The members that a header may have, the members of its member ``model``, and the names of tensors.
 _HEADER = {
     *("order", "columns", "templates", "rungs", "needs_function", "bins", "record", "lexicons", "model", "counts"),
@@ -357,7 +359,7 @@ def _put_counts(tensors: Tensors, header: dict[str, Any], counts: Counts) -> Non
 
 def _get_counts(tensors: Tensors, header: dict[str, Any], vocabulary: Vocabulary, labels: StringTable) -> Counts:
     offsets = _offsets(tensors, "counts.lengths")
-    table = Table(offsets, _ids(tensors, "counts.labels", np.int32), _ids(tensors, "counts.counts", np.int32))
+    table = Table(offsets, _ids(tensors, "counts.labels", np.int32), _ids(tensors, "counts.counts", np.int64))
     pairs = PairCounts(
         _ids(tensors, "pairs.origin", np.int32),
         _ids(tensors, "pairs.to", np.int32),
@@ -367,6 +369,7 @@ def _get_counts(tensors: Tensors, header: dict[str, Any], vocabulary: Vocabulary
         len(table) == int(vocabulary.bases[-1])
         and int(offsets[-1]) == len(table.labels) == len(table.counts)
         and int(table.labels.max(initial=0)) < len(labels)
+        and float(table.counts.sum(dtype=np.float64)) < _LARGEST_SUM
         and len(pairs.origin) == len(pairs.to) == len(pairs.counts)
         and max(int(pairs.origin.max(initial=0)), int(pairs.to.max(initial=0))) <= len(labels)
     )
