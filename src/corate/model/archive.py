@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -28,7 +29,7 @@ from corate.model.chain import ChainModel, UnseenRule
 from corate.model.tagger import Tagger
 from corate.ragged import offsets_of
 
-__all__ = ["from_bytes", "load", "save", "to_bytes"]
+__all__ = ["from_bytes", "load", "save", "save_streamed", "to_bytes"]
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -57,6 +58,19 @@ def save(tagger: Tagger, path: str | os.PathLike[str], *, counts: bool = True, h
     """Write a tagger to a file, completely or not at all; returns the size in bytes."""
     tensors, header = _content(tagger, counts, half)
     return container.write(path, tensors, header, _version(header))
+
+
+def save_streamed(
+    tagger: Tagger,
+    path: str | os.PathLike[str],
+    streamed: Mapping[str, container.StreamedTensor],
+    *,
+    counts: bool = True,
+    half: bool = False,
+) -> int:
+    """Like `save`, but the ``streamed`` tensors replace those of the tagger."""
+    tensors, header = _content(tagger, counts, half)
+    return container.write(path, {**tensors, **streamed}, header, _version(header))
 
 
 def to_bytes(tagger: Tagger) -> bytes:
