@@ -3,6 +3,10 @@
 
 #include <string>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
 #include "bindings/text.h"
@@ -38,6 +42,14 @@ std::vector<int32_t> match_keys(const Array<uint64_t>& known, const Array<uint64
 }  // namespace
 
 void bind_strings(nb::module_& m) {
+    m.def(
+        "release_memory",
+        [] {
+#if defined(__GLIBC__)
+            malloc_trim(0);
+#endif
+        },
+        "Return freed memory to the operating system, where the allocator can.");
     nb::class_<Interner>(m, "StringInterner", "Distinct strings, numbered in order of first appearance.")
         .def(nb::init<>())
         .def("__len__", &Interner::size)

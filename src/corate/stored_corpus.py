@@ -61,10 +61,8 @@ class StoredCorpus:
         """
         try:
             return cls._write(pieces, folder)
-        except BaseException as error:
+        except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
-            if isinstance(error, OSError):
-                raise DataError(_full(folder, error)) from error
             raise
 
     @classmethod
@@ -172,11 +170,3 @@ def _used_places(column: Column, strings: _native.StringInterner) -> Ids:
     kept = column.strings.take(np.flatnonzero(used))
     places[used] = strings.add(kept.data, kept.offsets)
     return places
-
-
-def _full(folder: Path, error: OSError) -> str:
-    free = shutil.disk_usage(folder.parent).free if folder.parent.exists() else 0
-    return (
-        f"cannot write temporary files to {folder.parent}: {error.strerror or error} ({free / 1e9:.1f} GB free); "
-        "name another folder with temporary="
-    )

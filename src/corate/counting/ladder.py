@@ -248,19 +248,25 @@ class LadderTables:
         The neighbour templates have weights. So have the last two templates of the vocabulary, the neighbours of
         unseen words; their features are added to the vocabulary here.
         """
+        parts = self.row_parts(p)
+        weights = self.template_weights(p, parts[0])
+        return SparseRows.joined(parts), np.cumsum([len(part) for part in parts])[:-1].tolist(), weights
+
+    def row_parts(self, p: LadderParameters) -> list[SparseRows]:
+        """The rows of the words, of each rung, and of the prior."""
         p.derive(self.ladder, self.preset)
         words = SparseRows(*self.ladder.word_rows(p.threshold, p.cap))
-        parts, bases = [words], [len(words)]
-        for r in range(len(self.rung_ids) + 1):
-            parts.append(SparseRows(*self.ladder.rung_shares(r)))
-            bases.append(bases[-1] + len(parts[-1]))
+        return [words, *(SparseRows(*self.ladder.rung_shares(r)) for r in range(len(self.rung_ids) + 1))]
+
+    def template_weights(self, p: LadderParameters, words: SparseRows) -> dict[int, SparseRows]:
+        """The weights by template, given the rows of the words."""
         weights: dict[int, SparseRows] = {}
         if self.preset.neighbours:
             for t, table in ((1, self.left), (2, self.right)):
                 keys = self.vocabulary.map.keys(t)[1][: len(table)]
                 weights[t] = pair_weights(t, keys, table, words, p)
             weights.update(self._unseen_weights(p))
-        return SparseRows.joined(parts), bases[:-1], weights
+        return weights
 
     def _unseen_weights(self, p: LadderParameters) -> dict[int, SparseRows]:
         left, right, classes = self.contexts(p.rare)

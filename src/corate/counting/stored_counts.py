@@ -89,7 +89,7 @@ class StoredCounts(CountedCorpus):
         self.stored, self.presets, self.seed, self.sizes = stored, presets, seed, sizes
         self.word, self.n_labels = stored.word, len(stored.labels)
         words, self.pairs_on_disk, label_pairs = self._count(folder, threads, progress)
-        vocabulary = self._stored_vocabulary(words)
+        vocabulary = self._stored_vocabulary(words, threads)
         boundaries = Table(np.zeros(BOUNDARIES + 1, np.int64), words.labels[:0], words.counts[:0])
         table = Table(np.concatenate([boundaries.offsets, words.offsets[1:]]), words.labels, words.counts)
         self.counts = Counts(vocabulary, stored.labels, table, label_pairs, len(stored), stored.n_tokens)
@@ -119,11 +119,13 @@ class StoredCounts(CountedCorpus):
                 for counter, job in zip(counters, jobs, strict=True):
                     counter.add(job.result())
                 progress(0.6 * (start + len(tokens.labels)) / stored.n_tokens)
+        _native.release_memory()
         words = table_of(counters[0].by_key(sizes.entries))[1]
         neighbours = [
             counter.stored(sizes.entries, sizes.tokens, stored.n_tokens, threads, _part(progress, start, 0.2))
             for counter, start in zip(counters[1:], (0.6, 0.8), strict=False)
         ]
+        _native.release_memory()
         keys, counts = label_pairs
         pairs = PairCounts((keys // size).astype(np.int32), (keys % size).astype(np.int32), counts)
         return words, neighbours, pairs
@@ -138,7 +140,7 @@ class StoredCounts(CountedCorpus):
         words, labels = corpus.column(self.stored.word).ids, corpus.require_labels().ids
         return Tokens(np.full((templates, len(words)), -1, np.int32), words, labels, corpus.offsets)
 
-    def _stored_vocabulary(self, words: Table) -> Vocabulary:
+    def _stored_vocabulary(self, words: Table, threads: int) -> Vocabulary:
         """The vocabulary of the ladders, with all words and without neighbour pairs."""
         name, strings = self.stored.word, self.stored.strings[self.stored.columns.index(self.stored.word)]
         counted, derived, rungs = counted_templates((), self.presets, name)
@@ -146,7 +148,11 @@ class StoredCounts(CountedCorpus):
         if any(atom.function.learns for atom in rungs):
             lexicons[usual_name(name)] = usual_labels_of_counts(name, strings, words.arrays(), self.stored.labels)
         vocabulary = Vocabulary.of([*counted, *derived], [atom.with_lexicons(lexicons) for atom in rungs])
-        vocabulary.map.add_strings(0, strings.data, strings.offsets)
+        vocabulary.map.add_strings(0, strings.data, strings.offsets, threads)
+        vocabulary.map.release_tables()
+        for lexicon in lexicons.values():
+            lexicon.release()
+        _native.release_memory()
         return vocabulary
 
     # -- held-out sentences --------------------------------------------------------------------------------------
@@ -182,6 +188,11 @@ class StoredCounts(CountedCorpus):
             tables |= dict(enumerate(fold.tables, start=1))
         return _StoredLadderTables(self, preset, tables, held_out.tokens, fold)
 
+    def release_held_out(self) -> None:
+        """Release the held-out sentences and their tables, after tuning."""
+        self.held_out, self._folds_on_disk = [], []
+        _native.release_memory()
+
     # -- the model -----------------------------------------------------------------------------------------------
 
     def all_tables(self, preset: LadderPreset) -> LadderTables:
@@ -207,6 +218,14 @@ class _StoredLadderTables(LadderTables):
     ) -> None:
         super().__init__(counted.counts.vocabulary, preset, counted.stored.word, tables, counted.n_labels)
         self._counted, self._held_out, self._fold = counted, held_out, fold
+
+    def compiled(self, p: LadderParameters) -> tuple[SparseRows, list[int], dict[int, SparseRows]]:
+        """The ladder as part of a chain model. The tables cannot be used after this, which saves memory."""
+        parts = self.row_parts(p)
+        del self.ladder
+        _native.release_memory()
+        weights = self.template_weights(p, parts[0])
+        return SparseRows.joined(parts), np.cumsum([len(part) for part in parts])[:-1].tolist(), weights
 
     def _pair_contexts(self, t: int, totals: NDArray[np.int64], rare: int) -> KeyedTable:
         none: Any = np.zeros((0, 3), np.uint64)

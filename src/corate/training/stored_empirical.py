@@ -64,6 +64,8 @@ class StoredEmpirical:
         given = given_parameters(method)
         tuned = {preset: tune_ladder(counted, preset, given, context.progress) for preset in counted.presets}
         preset, best = min(tuned.items(), key=lambda item: _loss(item[1]))
+        held_out_tokens = sum(len(h.tokens.labels) for h in counted.held_out)
+        counted.release_held_out()
         context.progress(ProgressEvent("building the model"))
         p, word = best.parameters, stored.word
         tables = counted.all_tables(preset)
@@ -92,7 +94,7 @@ class StoredEmpirical:
             "ladder": preset.name,
             "word": word,
             "settings": asdict(p),
-            "held_out": {"tokens": sum(len(h.tokens.labels) for h in counted.held_out), "ladders": _measured(tuned)},
+            "held_out": {"tokens": held_out_tokens, "ladders": _measured(tuned)},
         }
         tagger = Tagger(counts.vocabulary, model, record, stored.columns, counts)
         return cls(tagger, counted, weights)
