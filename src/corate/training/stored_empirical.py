@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from corate import _native
 from corate.counting.counts import Counts
 from corate.counting.ladder import LadderPreset
 from corate.counting.ladder_tuning import TunedLadder, tune_ladder
@@ -68,8 +69,8 @@ class StoredEmpirical:
         counted.release_held_out()
         context.progress(ProgressEvent("building the model"))
         p, word = best.parameters, stored.word
-        tables = counted.all_tables(preset)
-        model = ladder_model(counted.counts, preset, p, word, method.all_labels, tables)
+        model = ladder_model(counted.counts, preset, p, word, method.all_labels, counted.all_tables(preset))
+        _native.release_memory()
         words = _first_rows(model.rows, model.rung_bases[0])
         weights = [
             _StoredWeights.write(
