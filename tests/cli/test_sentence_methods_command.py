@@ -285,7 +285,7 @@ def test_info_tells_what_was_trained_and_how(corate, few, tmp_path):
 
 
 def test_help_groups_options_by_what_they_are_for(corate):
-    text = corate("train", "--help").text
+    text = corate("train", "--help-all").text
     titles = (
         "Options:",
         "Fitting weights (all but",

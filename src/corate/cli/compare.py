@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from corate.corpus import Corpus
     from corate.progress import ProgressEvent
 
-__all__ = ["EXAMPLES", "compare"]
+__all__ = ["EVERYDAY", "EXAMPLES", "compare"]
 
 EXAMPLES = """\
 Examples:
@@ -37,6 +37,12 @@ Examples:
   corate compare train.tsv --folds 5 --methods polish,standard
   corate compare train.tsv --test test.tsv --plot methods.svg --json > methods.json
 """
+
+#: The options that ``--help`` shows.
+EVERYDAY = (
+    *("test", "folds", "methods", "features", "held_out", "seeds", "plot"),
+    *("columns", "threads", "json", "quiet"),
+)
 
 _PICTURES = (".svg", ".html")
 _WIDTHS = (10, 15, 8, 8, 15, 9, 7, 9)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from corate.corpus import Corpus
     from corate.evaluation.report import Report
 
-__all__ = ["EXAMPLES", "evaluate", "measure", "one_line"]
+__all__ = ["EVERYDAY", "EXAMPLES", "evaluate", "measure", "one_line"]
 
 _MOST_CONFUSED = 30
 
@@ -34,6 +34,12 @@ Examples:
   corate eval model.corate test.tsv --errors 20 --least-sure 20
   corate eval model.corate test.tsv --json | jq .accuracy_oov
 """
+
+#: The options that ``--help`` shows.
+EVERYDAY = (
+    *("confusion", "calibration", "errors", "least_sure"),
+    *("columns", "format", "threads", "json", "quiet"),
+)
 
 
 @with_reading_options

@@ -35,7 +35,7 @@ from corate.io.streams import NamedBytes, bare_suffix, name_of, open_output
 if TYPE_CHECKING:
     from corate import Tagger
 
-__all__ = ["EXAMPLES", "tag"]
+__all__ = ["EVERYDAY", "EXAMPLES", "tag"]
 
 EXAMPLES = """\
 Examples:
@@ -53,6 +53,12 @@ Examples:
   corate tag model.corate new.tsv --only-sure 0.9
   corate tag model.corate half-done.tsv --fixed label
 """
+
+#: The options that ``--help`` shows.
+EVERYDAY = (
+    *("output", "format", "to", "columns"),
+    *("scores", "nbest", "only_sure", "constrain", "threads", "quiet"),
+)
 
 
 _HEAD_BYTES = 1 << 16

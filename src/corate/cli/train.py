@@ -22,7 +22,7 @@ from corate.training.options import METHODS
 if TYPE_CHECKING:
     from corate import Tagger
 
-__all__ = ["EXAMPLES", "described", "train"]
+__all__ = ["EVERYDAY", "EXAMPLES", "MORE_EXAMPLES", "described", "train"]
 
 EXAMPLES = """\
 Examples:
@@ -34,7 +34,10 @@ Examples:
   corate train train.tsv -o model.corate --features 'word[0], word[-1]|word[0], suffix(word[0], 3)'
   corate train en-train.conllu -o en.corate --label upos+feats --test en-test.conllu
   cat part-*.tsv | corate train - -o model.corate --quiet
+  corate compare train.tsv --test test.tsv          which method suits this text?
+"""
 
+MORE_EXAMPLES = """
 \b
   corate train train.tsv -o model.corate --held-out dev.tsv --tune --threads 2
   corate train train.tsv -o model.corate --held-out dev.tsv --calibrate      probabilities that match accuracy
@@ -50,10 +53,13 @@ Examples:
   corate train train.tsv -o model.corate --method separate --features paper --base none --coupling joint
   corate train train.tsv -o model.corate --method standard --c2 0.1 --transitions seen --no-boundaries
   corate train train.tsv -o small.corate --method standard --c1 1 --half
-
-\b
-  corate compare train.tsv --test test.tsv          which method suits this text?
 """
+
+#: The options that ``--help`` shows.
+EVERYDAY = (
+    *("output", "method", "features", "held_out", "test", "init"),
+    *("columns", "format", "threads", "json", "quiet"),
+)
 
 _FILE = "Smaller model files"
 _INIT_METHODS = [name for name, method in METHODS.items() if method.takes_init]
