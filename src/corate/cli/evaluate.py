@@ -17,12 +17,14 @@ from corate.cli.terminal import ProgressBar, count, escaped, is_terminal, percen
 
 if TYPE_CHECKING:
     from corate import Tagger
-    from corate.corpus import Corpus
+    from corate.corpus import Column, Corpus
     from corate.evaluation.report import Report
 
 __all__ = ["EVERYDAY", "EXAMPLES", "evaluate", "measure", "one_line"]
 
 _MOST_CONFUSED = 30
+#: Text is tagged in at most about this many pieces, each of at least this many tokens.
+_PIECES, _TOKENS_AT_ONCE = 50, 100_000
 
 EXAMPLES = """\
 Examples:
@@ -80,9 +82,8 @@ def evaluate(
         progress("reading")
         tagger = corate.load(model)
         corpus = reading.read(file, tagger)
-        progress("tagging")
-        scores, report = measure(tagger, corpus, threads)
-        found = details(tagger, corpus, calibration, errors, least_sure)
+        scores, report = measure(tagger, corpus, threads, progress)
+        found = details(tagger, corpus, calibration, errors, least_sure, progress.show)
     if json:
         print_json({**scores, **plain_details(found)})
     elif not quiet:
@@ -90,17 +91,34 @@ def evaluate(
         show_details(found)
 
 
-def measure(tagger: Tagger, corpus: Corpus, threads: int = 1) -> tuple[dict[str, Any], Report]:
+def measure(
+    tagger: Tagger, corpus: Corpus, threads: int = 1, progress: ProgressBar | None = None
+) -> tuple[dict[str, Any], Report]:
     """Tag a labelled corpus and compare the labels. Returns the scores that ``--json`` prints, and the report."""
     from corate.evaluation.report import compare_labels
 
     corpus.require_labels()
     start = time.perf_counter()
-    predicted = tagger.tag_corpus(corpus, threads=threads)
+    predicted = _tagged(tagger, corpus, threads, progress or ProgressBar(quiet=True))
     seconds = time.perf_counter() - start
     report = compare_labels(corpus, predicted, tagger.words)
     speed = corpus.n_tokens / max(seconds, 1e-9)
     return {**report.to_dict(), "seconds": seconds, "tokens_per_second": speed}, report
+
+
+def _tagged(tagger: Tagger, corpus: Corpus, threads: int, progress: ProgressBar) -> Column:
+    """The labels of a corpus, which is tagged in pieces if it is large."""
+    import numpy as np
+
+    from corate.corpus import Column
+    from corate.evaluation.predictions import pieces
+
+    ids, done = [np.zeros(0, np.int32)], 0
+    for piece in pieces(corpus, max(_TOKENS_AT_ONCE, corpus.n_tokens // _PIECES)):
+        progress("tagging", done / corpus.n_tokens)
+        ids.append(tagger.tag_corpus(piece, threads=threads).ids)
+        done += piece.n_tokens
+    return Column("label", np.concatenate(ids), tagger.model.labels)
 
 
 def one_line(scores: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from corate.cli.terminal import count, escaped, is_terminal, percent, show_table
@@ -13,31 +14,36 @@ if TYPE_CHECKING:
     from corate.corpus import Corpus
     from corate.evaluation.calibration import Calibration
     from corate.evaluation.errors import LabelledSentence, SpanErrors
+    from corate.progress import OnProgress
 
 __all__ = ["details", "plain_details", "show_details"]
 
 _WIDTH = 100
 
 
-def details(tagger: Tagger, corpus: Corpus, calibration: bool, errors: int, unsure: int) -> dict[str, Any]:
+def details(
+    tagger: Tagger, corpus: Corpus, calibration: bool, errors: int, unsure: int, progress: OnProgress
+) -> dict[str, Any]:
     """What was asked for, by the names that ``--json`` uses."""
     found: dict[str, Any] = {}
+    if not (calibration or errors or unsure):
+        return found
+    from corate.evaluation.calibration import calibration_of_predictions
+    from corate.evaluation.errors import least_sure, span_errors, wrong_sentences
+    from corate.evaluation.predictions import predict
+    from corate.spans import are_spans
+
+    predicted = predict(
+        tagger, corpus, spans=calibration, progress=lambda event: progress(replace(event, stage="probabilities"))
+    )
     if calibration:
-        from corate.evaluation.calibration import calibration as measure
-
-        found["calibration"] = measure(tagger, corpus)
-    if errors or unsure:
-        from corate.evaluation.errors import least_sure, span_errors, wrong_sentences
-        from corate.evaluation.predictions import predict
-        from corate.spans import are_spans
-
-        predicted = predict(tagger, corpus)
-        if errors:
-            if are_spans(tagger.labels):
-                found["span_errors"] = span_errors(corpus, predicted.labels)
-            found["errors"] = wrong_sentences(corpus, predicted, errors)
-        if unsure:
-            found["least_sure"] = least_sure(corpus, predicted, unsure)
+        found["calibration"] = calibration_of_predictions(corpus, predicted)
+    if errors:
+        if are_spans(tagger.labels):
+            found["span_errors"] = span_errors(corpus, predicted.labels)
+        found["errors"] = wrong_sentences(corpus, predicted, errors)
+    if unsure:
+        found["least_sure"] = least_sure(corpus, predicted, unsure)
     return found
 
 

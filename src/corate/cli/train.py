@@ -21,6 +21,7 @@ from corate.training.options import METHODS
 
 if TYPE_CHECKING:
     from corate import Tagger
+    from corate.progress import ProgressEvent
 
 __all__ = ["EVERYDAY", "EXAMPLES", "MORE_EXAMPLES", "described", "train"]
 
@@ -186,7 +187,14 @@ def train(
     check_writable(output)
     if checkpoint is not None:
         check_writable(checkpoint)
+    resumed: list[ProgressEvent] = []
     with ProgressBar(quiet) as progress:
+
+        def show(event: ProgressEvent) -> None:
+            if event.resumed:
+                resumed.append(event)
+            progress.show(event)
+
         progress("reading")
         corpus = reading.read(file)
         held_out_corpus = None if held_out is None else reading.read(held_out, corpus)
@@ -204,18 +212,19 @@ def train(
             constrain=constrain,
             threads=threads,
             seed=seed,
-            progress=progress.show,
+            progress=show,
         )
         progress("saving")
         tagger.save(output, counts=not no_counts, half=half, rare=drop_rare)
         result = described(tagger, output)
         if test_corpus is not None:
-            progress("testing")
-            result["test"], _ = measure(tagger, test_corpus, threads)
+            result["test"], _ = measure(tagger, test_corpus, threads, progress)
     if no_counts and tagger.counts is None:
         warnings.warn(f"--no-counts has no effect: a model of {method} contains no counts", stacklevel=2)
     if result.get("interrupted"):
         warnings.warn(f"interrupted: {output} contains the model at that point", stacklevel=2)
+    if resumed:
+        result["resumed_after_passes"] = resumed[0].step
     result["seconds_reading"] = read - start
     result["seconds_total"] = time.perf_counter() - start
     if json:

@@ -90,8 +90,7 @@ def inspect_page(
     data: dict[str, Any] = {"features": feature_data(tagger), "text": None}
     values: dict[str, Any] = {"report": None, "n_sentences": 0}
     if corpus is not None:
-        on_progress(ProgressEvent("tagging"))
-        found = predict(tagger, corpus, spans=corpus.labels is not None)
+        found = predict(tagger, corpus, spans=corpus.labels is not None, progress=on_progress)
         if corpus.labels is not None:
             values |= _measured(tagger, corpus, found)
         data["text"] = text_data(
