@@ -7,7 +7,7 @@ import pytest
 from corate.cli.app import COMMANDS
 
 #: The commands with more options than one looks through.
-MANY = ["train", "tag", "eval", "compare", "update", "inspect", "rates"]
+MANY = ["train", "tag", "eval", "compare", "update", "inspect", "rates", "shrink"]
 
 
 def options(text):

@@ -28,6 +28,7 @@ COMMANDS = {
     "explain": "explain",
     "inspect": "inspect",
     "convert": "convert",
+    "shrink": "shrink",
     "rates": "rates",
     "derive": "derive",
     "graph": "graph",

@@ -21,6 +21,7 @@ from corate.features.vocabulary import Vocabulary
 from corate.features.word_classes import RawText, class_templates
 from corate.model.chain import ChainModel
 from corate.model.constraints import with_scheme
+from corate.model.pruning import without_idle, without_rare
 from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ProgressEvent
 from corate.training.calibration import calibrated, check_calibrates
@@ -39,7 +40,6 @@ from corate.training.options import (
     Separate,
 )
 from corate.training.prepared import Prepared, default_features, prepare, ready_made
-from corate.training.pruning import without_idle, without_rare
 from corate.training.resolve import check_init, resolve_method
 from corate.training.separate import SeparateTraining
 from corate.training.start import RunContext, Start
