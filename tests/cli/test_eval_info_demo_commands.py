@@ -1,6 +1,7 @@
 """corate eval, info and demo: numbers for scripts, tables for people."""
 
 import json
+from xml.etree import ElementTree
 
 import pytest
 
@@ -128,3 +129,48 @@ def test_long_sentences_are_cut_into_blocks(corate, data, model, tmp_path):
     listing = text[text.index("sentences with the least") :]
     assert listing.count("  gold ") > 5
     assert max(len(line) for line in listing.splitlines() if "www" not in line) <= 100
+
+
+# -- pictures of an evaluation ----------------------------------------------------------------------------------------
+
+
+def titles(svg):
+    return [element.text for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("title")]
+
+
+def test_the_confusion_matrix_is_drawn_with_its_counts(corate, model, data, tmp_path):
+    picture = tmp_path / "c.svg"
+    result = corate("eval", model, data / "test.tsv", "--json", "--plot", picture)
+    assert (result.code, result.err) == (0, "")
+    tips = titles(picture.read_text())
+    for error in json.loads(result.text)["most_confused"][:5]:
+        told = f"{error['gold']} predicted as {error['predicted']}: {error['tokens']} of "
+        assert any(tip.startswith(told) for tip in tips)
+    cells = [tip for tip in tips if " predicted as " in tip]
+    totals = {tip.split(" predicted as ")[0]: int(tip.split(" of ")[1].split()[0]) for tip in cells}
+    assert len(cells) == len(totals) ** 2
+    assert sum(totals.values()) == json.loads(result.text)["tokens"]
+
+
+def test_with_calibration_the_calibration_is_drawn_and_a_page_has_both(corate, model, data, tmp_path):
+    picture, page = tmp_path / "c.svg", tmp_path / "c.html"
+    assert corate("eval", model, data / "test.tsv", "-q", "--calibration", "--plot", picture).code == 0
+    assert any("accuracy" in tip and "predictions" in tip for tip in titles(picture.read_text()))
+    assert "predicted as" not in picture.read_text()
+    assert corate("eval", model, data / "test.tsv", "-q", "--calibration", "--plot", page).code == 0
+    text = page.read_text()
+    assert text.count("<svg") == 2
+    assert "known words" in text
+    assert "<script" not in text
+
+
+@pytest.mark.parametrize("name", ["c.png", "c"])
+def test_other_pictures_are_wrong_usage(corate, model, data, name):
+    result = corate("eval", model, data / "test.tsv", "--plot", name)
+    assert (result.code, "must end in .svg or .html" in result.err) == (2, True)
+
+
+def test_an_input_is_not_overwritten_by_a_picture(corate, model, tmp_path):
+    (tmp_path / "t.svg").write_text("Ann\tB-NAME\n")
+    assert corate("eval", model, tmp_path / "t.svg", "--plot", tmp_path / "t.svg").code == 2
+    assert (tmp_path / "t.svg").read_text() == "Ann\tB-NAME\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,10 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from corate.cli import shared_options as options
-from corate.cli.evaluation_details import details, plain_details, show_details
+from corate.cli.evaluation_details import details, drawing, plain_details, show_details
 from corate.cli.exits import silence_warnings
+from corate.cli.plot import check_picture, prepare_picture
 from corate.cli.shared_options import Reading, with_reading_options
 from corate.cli.terminal import ProgressBar, count, escaped, is_terminal, percent, print_json, show_table
+from corate.io.atomic import write_text
 
 if TYPE_CHECKING:
     from corate import Tagger
@@ -34,12 +37,14 @@ Examples:
   corate eval model.corate test.tsv --confusion
   corate eval model.corate test.tsv --calibration              are probabilities what they say?
   corate eval model.corate test.tsv --errors 20 --least-sure 20
+  corate eval model.corate test.tsv --plot confusions.svg
+  corate eval model.corate test.tsv --calibration --plot scores.html
   corate eval model.corate test.tsv --json | jq .accuracy_oov
 """
 
 #: The options that ``--help`` shows.
 EVERYDAY = (
-    *("confusion", "calibration", "errors", "least_sure"),
+    *("confusion", "calibration", "errors", "least_sure", "plot"),
     *("columns", "format", "threads", "json", "quiet"),
 )
 
@@ -65,6 +70,15 @@ def evaluate(
         int,
         typer.Option(min=0, metavar="N", help="Show the N sentences whose predicted labels are least probable."),
     ] = 0,
+    plot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw the confusion matrix, or with --calibration the calibration, as a picture (.svg); or both with "
+            "the scores as a page (.html).",
+            callback=check_picture,
+        ),
+    ] = None,
     threads: options.Threads = 1,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -76,6 +90,7 @@ def evaluate(
     """
     import corate
 
+    prepare_picture(plot, [model, file])
     if quiet:
         silence_warnings()
     with ProgressBar(quiet) as progress:
@@ -84,6 +99,10 @@ def evaluate(
         corpus = reading.read(file, tagger)
         scores, report = measure(tagger, corpus, threads, progress)
         found = details(tagger, corpus, calibration, errors, least_sure, progress.show)
+        if plot is not None:
+            progress("drawing")
+            text = drawing(report, found.get("calibration"), page=plot.endswith(".html"), title=os.path.basename(model))
+            write_text(plot, text)
     if json:
         print_json({**scores, **plain_details(found)})
     elif not quiet:
