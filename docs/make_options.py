@@ -21,6 +21,14 @@ An option is an argument of `corate.train`, a field of the method's class, and a
 
 A wrong option is a `ConfigError` that names it, and on the command line wrong usage (exit code 2). Options that no
 class below has are those of `corate.train` itself: `features`, `held_out`, `init`, `threads`, `seed` and `progress`.
+
+On the command line, `corate train --help` shows the options that most people use, and `corate train --help-all` all of
+them. Other commands have both, too.
+
+A long command shows its progress with the time left: as a bar on a terminal, otherwise as lines on standard error, one
+for each pass or every few seconds, from the third second on. `--quiet` shows nothing, and `--json` leaves standard
+output as it is. The environment variable `CORATE_PROGRESS=0` turns progress off for all commands. In Python, `progress`
+takes a function that receives a `corate.ProgressEvent`. A run that continues from a `--checkpoint` says at which pass.
 """
 
 

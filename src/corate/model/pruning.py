@@ -67,7 +67,7 @@ def shrunk(tagger: Tagger, drop_below: float, rare: int, counts: bool) -> Tagger
     if not counts:
         tagger = replace(tagger, counts=None)
     if drop_below > 0:
-        about["drop_below"] = max(drop_below, tagger.record.get("shrunk", {}).get("drop_below", 0.0))
+        about["drop_below"] = drop_below
         model = _without_small(tagger.model, drop_below)
         kept = ~_idle(model)
         if tagger.counts is not None:  # an update needs the counts of features without weights
@@ -75,7 +75,7 @@ def shrunk(tagger: Tagger, drop_below: float, rare: int, counts: bool) -> Tagger
         tagger = _with_rows(tagger, model, *_without_attributes(*tagger.vocabulary.pruned(kept), kept))
     record = tagger.record
     if about:
-        record = record | {"shrunk": record.get("shrunk", {}) | about}
+        record = record | {"shrunk": about}
     features = int((np.diff(tagger.model.weights.offsets) > 0).sum())
     return replace(tagger, record=record | {"features": features} if drop_below > 0 else record)
 

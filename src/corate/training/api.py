@@ -284,8 +284,11 @@ class Trained:
         self, method: Method, sentences: int, tokens: int, layout: list[str], seed: int, more: Mapping[str, Any]
     ) -> dict[str, Any]:
         """The record of the model: the data, and what was chosen and measured."""
+        from corate import __version__
+
         return {
             "method": method.name,
+            "version": __version__,
             "sentences": sentences,
             "tokens": tokens,
             "labels": len(self.model.labels),
