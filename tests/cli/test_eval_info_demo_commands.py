@@ -67,7 +67,10 @@ def test_info_tells_what_is_in_a_model(corate, model):
     assert "B-STREET" in shown.text
     assert "attract" in shown.text
     assert facts["strongest"][0]["feature"] in shown.text
-    assert shown.text.startswith(corate("info", model).text)
+    short = corate("info", model).text
+    assert short.endswith("\nmore with --templates and --weights\n")
+    assert shown.text.startswith(short.rpartition("\nmore with")[0])
+    assert "more with" not in shown.text
 
 
 def rows_of(corate, path):

@@ -117,6 +117,9 @@ def _show(tagger: Tagger, facts: dict[str, Any], *, templates: bool = True, weig
         show_table([[template] for template in facts["templates"]], title="templates")
     if weights:
         _show_weights(facts)
+    hidden = [name for name, shown in (("--templates", templates), ("--weights", weights)) if not shown]
+    if hidden:
+        print(f"\nmore with {' and '.join(hidden)}")
 
 
 def _summary(facts: dict[str, Any], tagger: Tagger) -> list[list[str]]:
