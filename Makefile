@@ -79,6 +79,6 @@ $(FUZZ)/installed-$(FUZZ_SANITIZE): pyproject.toml $(NATIVE)
 	$(PYTHON) -m venv $(FUZZ)
 	PYTHONPATH=tests $(FUZZ)/bin/python -m fuzz.sanitizers $(FUZZ_SANITIZE)
 	$(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check \
-	  --config-settings=cmake.define.CORATE_SANITIZE=$(FUZZ_SANITIZE) --editable ".[zstd]"
+	  --config-settings=cmake.define.CORATE_SANITIZE=$(FUZZ_SANITIZE) --editable ".[plots,zstd]"
 	@rm -f $(FUZZ)/installed-*
 	@touch $@

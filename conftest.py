@@ -1,5 +1,6 @@
 """Examples in README.md and docs/ run in a folder of their own that holds what ``corate demo --write data`` writes."""
 
+import os
 import signal
 from pathlib import Path
 
@@ -9,6 +10,9 @@ from hypothesis import settings
 # No test times: on a loaded machine any example may be slow.
 settings.register_profile("corate", deadline=None)
 settings.load_profile("corate")
+
+# What commands print does not depend on how long they take.
+os.environ["CORATE_PROGRESS"] = "0"
 
 # A shell has its background jobs ignore Ctrl-C, and nohup SIGHUP; so would the programs that tests start and end.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

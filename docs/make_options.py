@@ -25,6 +25,14 @@ corate train FILE -o MODEL --method standard --c2 0.1
 A wrong option raises a `ConfigError` that names it. On the command line, the exit code is 2. Options for all methods,
 such as `features`, `held_out`, `init`, `threads`, `seed` and `progress`, are arguments of `corate.train` itself.
 
+On the command line, `corate train --help` shows the options that most people use, and `corate train --help-all` all of
+them. Other commands have both, too.
+
+A long command shows its progress with the time left: as a bar on a terminal, otherwise as lines on standard error, one
+for each pass or every few seconds, from the third second on. `--quiet` shows nothing, and `--json` leaves standard
+output as it is. The environment variable `CORATE_PROGRESS=0` turns progress off for all commands. In Python, `progress`
+takes a function that receives a `corate.ProgressEvent`. A run that continues from a `--checkpoint` says at which pass.
+
 The page is generated from `corate.training.options` by `make docs/options.md`.
 """
 

@@ -38,9 +38,14 @@ class Screen(io.TextIOWrapper):
         return True
 
 
-def run(*args: object, stdin: bytes = b"", screen: bool = False, encoding: str = "utf-8") -> Result:
-    """Run ``corate`` with these arguments; ``encoding`` is that of standard output, a terminal if ``screen``."""
-    from corate.cli import main
+def run(
+    *args: object, stdin: bytes = b"", screen: bool = False, encoding: str = "utf-8", progress: bool = False
+) -> Result:
+    """Run ``corate`` with these arguments; ``encoding`` is that of standard output, a terminal if ``screen``.
+
+    With ``progress``, lines of progress are on standard error from the start; without, there are none.
+    """
+    from corate.cli import main, terminal
 
     old = sys.stdin, sys.stdout, sys.stderr, sys.argv
     out = (Screen if screen else io.TextIOWrapper)(io.BytesIO(), encoding=encoding, write_through=True)
@@ -49,7 +54,8 @@ def run(*args: object, stdin: bytes = b"", screen: bool = False, encoding: str =
     sys.stdout, sys.stderr, sys.argv = out, err, ["corate", *map(str, args)]
     code: object = 0
     try:
-        with patch.object(typer.main, "get_command", _built):
+        shown = patch.dict("os.environ", CORATE_PROGRESS="1" if progress else "0")
+        with patch.object(typer.main, "get_command", _built), patch.object(terminal, "_LINE_DELAY_SECONDS", 0.0), shown:
             main()
     except SystemExit as end:
         code = end.code or 0

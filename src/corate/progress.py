@@ -16,6 +16,8 @@ class ProgressEvent:
     polish: loss 0.1235, held-out accuracy 0.9710
     >>> print(ProgressEvent("counting", method="polish", seed=1))
     polish, seed 1, counting
+    >>> print(ProgressEvent("polish", 0.25, loss=0.5, step=3, steps=12))
+    polish: pass 3 of 12, loss 0.5000
     """
 
     stage: str  #: The current stage, such as ``"counting"`` or ``"fitting the pairs"``.
@@ -27,6 +29,9 @@ class ProgressEvent:
     method: str | None = None  #: When methods are compared: the method that is being trained.
     seed: int | None = None  #: When methods are compared with several seeds: the seed.
     held_out_f1: float | None = None  #: F1 on held-out sentences, if labels mark spans.
+    step: int | None = None  #: The number of passes or iterations that are done, after each of them.
+    steps: int | None = None  #: The most passes or iterations.
+    resumed: bool = False  #: Whether training continues from a checkpoint, in which ``step`` passes are done.
 
     @property
     def title(self) -> str:
@@ -37,6 +42,7 @@ class ProgressEvent:
     @property
     def measurements(self) -> str:
         """The numbers as text, empty if there are none."""
+        step = [] if self.step is None else [self._step]
         named = (
             ("loss", self.loss, ".4f"),
             ("objective", self.objective, ".1f"),
@@ -44,7 +50,17 @@ class ProgressEvent:
             ("held-out accuracy", self.held_out_accuracy, ".4f"),
             ("F1", self.held_out_f1, ".4f"),
         )
-        return ", ".join(f"{name} {value:{form}}" for name, value, form in named if value is not None)
+        return ", ".join([*step, *(f"{name} {value:{form}}" for name, value, form in named if value is not None)])
+
+    @property
+    def _step(self) -> str:
+        if not self.resumed:
+            return f"{'pass' if self.objective is None else 'iteration'} {self.step} of {self.steps}"
+        assert self.step is not None
+        assert self.steps is not None
+        if self.step >= self.steps:
+            return f"resumed after all {self.steps} passes"
+        return f"resumed at pass {self.step + 1} of {self.steps}"
 
     def __str__(self) -> str:
         return ": ".join(filter(None, (self.title, self.measurements)))

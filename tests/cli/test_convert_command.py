@@ -53,7 +53,7 @@ def test_other_commands_take_a_crfsuite_model_as_it_is(corate, crfsuite_model, t
     assert {pair["left"] for pair in json.loads(rates.text)["attractive"]} <= {"X", "Y"}
     wrong = corate("eval", crfsuite_model, crfsuite_model)
     assert f"{crfsuite_model} is a CRFsuite model, not text" in wrong.err
-    info = corate("info", crfsuite_model)
+    info = corate("info", crfsuite_model, "--weights")
     assert "w=b" in info.text
     assert "sentences" not in info.text  # the file does not say how many
     (tmp_path / "more.items").write_text(ITEMS * 3)

@@ -1,6 +1,7 @@
 """corate eval, info and demo: numbers for scripts, tables for people."""
 
 import json
+from xml.etree import ElementTree
 
 import pytest
 
@@ -61,11 +62,73 @@ def test_info_tells_what_is_in_a_model(corate, model):
     assert all(pair["rate"] < 1 for pair in facts["repulsive"])
     assert facts["strongest"][0]["weight"] > 0
     assert facts["strongest"][0]["label"] in facts["labels"]
-    shown = corate("info", model)
+    shown = corate("info", model, "--all")
     assert (shown.code, shown.err) == (0, "")
     assert "B-STREET" in shown.text
     assert "attract" in shown.text
     assert facts["strongest"][0]["feature"] in shown.text
+    short = corate("info", model).text
+    assert short.endswith("\nmore with --templates and --weights\n")
+    assert shown.text.startswith(short.rpartition("\nmore with")[0])
+    assert "more with" not in shown.text
+
+
+def rows_of(corate, path):
+    """The first table of what info shows."""
+    lines = corate("info", path).text.partition("\n\n")[0].splitlines()
+    return {name: text.strip() for name, text in (line.split("  ", 1) for line in lines)}
+
+
+def info_of(corate, tmp_path, text, *args):
+    (tmp_path / "text").write_text(text)
+    assert corate("train", tmp_path / "text", "-o", tmp_path / "m", *args, "-q").code == 0
+    return rows_of(corate, tmp_path / "m")
+
+
+def test_info_says_what_a_model_is_for(corate, model, data):
+    import corate as library
+
+    rows = rows_of(corate, model)
+    assert rows["spans"].startswith("8 types: CITY COUNTRY HOUSE")
+    assert rows["trained on"].startswith("300 sentences, ")
+    assert rows["trained on"].endswith(f"by corate {library.__version__}")
+    assert rows["held-out"].startswith("accuracy ")
+    assert rows["more text"] == "corate update adds to its counts"
+    command = rows["tag with"].replace("new.txt", str(data / "new.txt")).split()
+    assert command[0] == "corate"
+    assert corate(*command[1:]).code == 0
+    parts = json.loads(corate("info", model, "--json").text)["bytes_by_part"]
+    assert sum(parts.values()) == model.stat().st_size
+    assert parts["counts for updates"] > 0
+
+
+COLUMNS = "Ann\tNNP\tN\nsings\tVB\tV\n\n" * 9
+CONLLU = "".join(f"{i}\t{w}\t_\t{u}" + "\t_" * 6 + "\n" for i, w, u in ((1, "Ann", "N"), (2, "sings", "V"))) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "args", "name", "said"),
+    [
+        (COLUMNS, ["--columns", "word,pos,label", "--features", "word[0]; pos[0]"], "input", "columns word, pos, one"),
+        (COLUMNS, ["--columns", "word,pos,label", "--features", "word[0]"], "input", "; pos may be anything"),
+        (CONLLU * 9, ["--format", "conllu"], "input", "CoNLL-U; the label is upos"),
+        ("N\tw=Ann\nV\tw=sings\n\n" * 9, ["--format", "items"], "input", "ready-made features"),
+        (COLUMNS, ["--method", "memm", "--iterations", "3"], "more text", "train it again"),
+        (COLUMNS, ["--method", "polish"], "more text", "corate train --init"),
+        (COLUMNS, ["--method", "perceptron"], "probabilities", "not calibrated"),
+        (COLUMNS, ["--method", "perceptron", "--calibrate"], "probabilities", "calibrated on held-out text, with"),
+        ("Ann\tB-X\nsings\tO\n\n" * 9, ["--constrain", "auto"], "constraints", "valid in IOB2"),
+    ],
+)
+def test_info_says_what_input_a_model_expects_and_what_it_gives(corate, tmp_path, text, args, name, said):
+    rows = info_of(corate, tmp_path, text, *args)
+    assert said in rows[name]
+    (tmp_path / "again").write_text(text)
+    words = rows["tag with"].split()
+    words[3] = str(tmp_path / "again")
+    if "-o" in words:
+        words[words.index("-o") + 1] = str(tmp_path / "tagged")
+    assert corate(*words[1:]).code == 0
 
 
 def test_info_refuses_other_files(corate, data):
@@ -128,3 +191,48 @@ def test_long_sentences_are_cut_into_blocks(corate, data, model, tmp_path):
     listing = text[text.index("sentences with the least") :]
     assert listing.count("  gold ") > 5
     assert max(len(line) for line in listing.splitlines() if "www" not in line) <= 100
+
+
+# -- pictures of an evaluation ----------------------------------------------------------------------------------------
+
+
+def titles(svg):
+    return [element.text for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("title")]
+
+
+def test_the_confusion_matrix_is_drawn_with_its_counts(corate, model, data, tmp_path):
+    picture = tmp_path / "c.svg"
+    result = corate("eval", model, data / "test.tsv", "--json", "--plot", picture)
+    assert (result.code, result.err) == (0, "")
+    tips = titles(picture.read_text())
+    for error in json.loads(result.text)["most_confused"][:5]:
+        told = f"{error['gold']} predicted as {error['predicted']}: {error['tokens']} of "
+        assert any(tip.startswith(told) for tip in tips)
+    cells = [tip for tip in tips if " predicted as " in tip]
+    totals = {tip.split(" predicted as ")[0]: int(tip.split(" of ")[1].split()[0]) for tip in cells}
+    assert len(cells) == len(totals) ** 2
+    assert sum(totals.values()) == json.loads(result.text)["tokens"]
+
+
+def test_with_calibration_the_calibration_is_drawn_and_a_page_has_both(corate, model, data, tmp_path):
+    picture, page = tmp_path / "c.svg", tmp_path / "c.html"
+    assert corate("eval", model, data / "test.tsv", "-q", "--calibration", "--plot", picture).code == 0
+    assert any("accuracy" in tip and "predictions" in tip for tip in titles(picture.read_text()))
+    assert "predicted as" not in picture.read_text()
+    assert corate("eval", model, data / "test.tsv", "-q", "--calibration", "--plot", page).code == 0
+    text = page.read_text()
+    assert text.count("<svg") == 2
+    assert "known words" in text
+    assert "<script" not in text
+
+
+@pytest.mark.parametrize("name", ["c.png", "c"])
+def test_other_pictures_are_wrong_usage(corate, model, data, name):
+    result = corate("eval", model, data / "test.tsv", "--plot", name)
+    assert (result.code, "must end in .svg or .html" in result.err) == (2, True)
+
+
+def test_an_input_is_not_overwritten_by_a_picture(corate, model, tmp_path):
+    (tmp_path / "t.svg").write_text("Ann\tB-NAME\n")
+    assert corate("eval", model, tmp_path / "t.svg", "--plot", tmp_path / "t.svg").code == 2
+    assert (tmp_path / "t.svg").read_text() == "Ann\tB-NAME\n"

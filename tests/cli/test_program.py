@@ -8,7 +8,20 @@ import sys
 import pytest
 
 PROGRAM = [sys.executable, "-m", "corate.cli"]
-COMMANDS = ["train", "tag", "eval", "compare", "update", "info", "explain", "convert", "rates", "derive", "demo"]
+COMMANDS = [
+    "train",
+    "tag",
+    "eval",
+    "compare",
+    "update",
+    "info",
+    "explain",
+    "convert",
+    "shrink",
+    "rates",
+    "derive",
+    "demo",
+]
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits are POSIX's")
 

@@ -73,6 +73,21 @@ def test_the_label_bias_needs_no_data(corate, tmp_path):
     assert (tmp_path / "reproduction" / "report.md").is_file()
 
 
+def test_a_resumed_run_says_where_it_resumes(corate, tmp_path):
+    first = corate("reproduce", "label-bias", "--methods", "memm", "--json")
+    stored = len(json.loads(first.text))
+    assert first.err == ""
+    found = sorted((tmp_path / "reproduction" / "cells").iterdir())
+    assert len(found) == stored > 1
+    found[-1].unlink()
+    again = corate("reproduce", "label-bias", "--methods", "memm", "--json")
+    assert re.fullmatch(rf"corate: resumed at cell \d+ of {stored}\n", again.err)
+    assert scores(json.loads(again.text)) == scores(json.loads(first.text))
+    whole = corate("reproduce", "label-bias", "--methods", "memm")
+    assert whole.err == f"corate: all {stored} cells were measured before; --fresh measures them again\n"
+    assert corate("reproduce", "label-bias", "--methods", "memm", "--quiet").err == ""
+
+
 def test_json_is_an_array_of_cells_with_the_papers_figures(corate):
     found = cells(corate("reproduce", "label-bias", "--json", "--methods", "empirical,memm"))
     rounds = [one for one in found if one["experiment"] == "label-bias"]

@@ -1,6 +1,7 @@
 """corate train by the methods on whole sentences: their options, what is refused, and what other commands then say."""
 
 import json
+import re
 
 import pytest
 
@@ -285,7 +286,7 @@ def test_info_tells_what_was_trained_and_how(corate, few, tmp_path):
 
 
 def test_help_groups_options_by_what_they_are_for(corate):
-    text = corate("train", "--help").text
+    text = corate("train", "--help-all").text
     titles = (
         "Options:",
         "Fitting weights (all except",
@@ -329,11 +330,34 @@ def test_ctrl_c_writes_the_model_reached_so_far_and_says_so(corate, few, data, t
     assert json.loads(corate("eval", model, data / "test.tsv", "--json").text)["accuracy"] > 0.6
 
 
+def test_a_resumed_run_says_where_it_resumes(corate, few, tmp_path):
+    command = ["train", few, "-o", tmp_path / "m", "--checkpoint", tmp_path / "c", "--passes"]
+    first = corate(*command, "2", "--json")
+    assert (first.err, "resumed_after_passes" in json.loads(first.text)) == ("", False)
+    second = corate(*command, "5", "--json")
+    assert second.err == "corate: polish: resumed at pass 3 of 5\n"
+    assert json.loads(second.text)["resumed_after_passes"] == 2
+    assert corate(*command, "5").err == "corate: polish: resumed after all 5 passes\n"
+    assert corate(*command, "5", "--quiet").err == ""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_log_follows_the_training_of_every_method(corate, few, data, tmp_path, method):
+    command = ["train", few, "-o", tmp_path / "m", "--method", method, *quick(method), "--test", data / "test.tsv"]
+    result = corate(*command, "--json", progress=True)
+    assert result.code == 0
+    assert json.loads(result.text)["method"] == method
+    lines = result.err.splitlines()
+    assert lines
+    assert all(re.fullmatch(r"corate: .+ \(\d+ s(, .+ left)?\)", line) for line in lines)
+    assert corate(*command, "--quiet", progress=True).err == ""
+
+
 def test_a_checkpoint_is_taken_up_and_ends_where_one_run_would(corate, few, data, tmp_path):
     once, twice, checkpoint = tmp_path / "once", tmp_path / "twice", tmp_path / "c"
     told(corate, few, once, "--passes", "3")
     told(corate, few, twice, "--passes", "1", "--checkpoint", checkpoint)
-    told(corate, few, twice, "--passes", "3", "--checkpoint", checkpoint)
+    assert corate("train", few, "-o", twice, "--passes", "3", "--checkpoint", checkpoint, "--quiet").code == 0
     assert library.load(twice).strongest(50) == library.load(once).strongest(50)
     result = corate("train", data / "test.tsv", "-o", twice, "--checkpoint", checkpoint)
     assert result.code == 1

@@ -148,7 +148,8 @@ def test_a_checkpoint_is_taken_up_and_ends_where_one_run_would(corate, small, da
     told(corate, small, once, "--passes", "3")
     told(corate, small, twice, "--passes", "1", "--checkpoint", checkpoint)
     assert checkpoint.exists()
-    told(corate, small, twice, "--passes", "3", "--checkpoint", checkpoint)
+    resumed = separate(corate, small, twice, "--passes", "3", "--checkpoint", checkpoint)
+    assert (resumed.code, resumed.err) == (0, "corate: fitting the nodes: resumed at pass 2 of 3\n")
     assert library.load(twice).strongest(50) == library.load(once).strongest(50)
     assert labels(corate, twice, data) == labels(corate, once, data)
 

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import unicodedata
 
 import numpy as np
@@ -44,6 +45,11 @@ def test_json_has_no_nan_and_no_numpy(capsys):
     assert json.loads(capsys.readouterr().out) == {"a": None, "b": 0.5, "c": [0, 1], "d": [1, None], "e": "ë"}
 
 
+@pytest.fixture(autouse=True)
+def _with_progress(monkeypatch):
+    monkeypatch.delenv("CORATE_PROGRESS")
+
+
 class Screen(io.StringIO):
     def isatty(self):
         return True
@@ -78,15 +84,114 @@ def test_news_of_a_stage_shows_and_does_not_start_it_anew(monkeypatch):
     monkeypatch.setattr(terminal, "_BAR_DELAY_SECONDS", 0.0)
     with terminal.ProgressBar() as progress:
         progress("fitting", 0.2)
-        task = progress._task
+        display = progress._display
+        task = display._task
         progress.show(ProgressEvent("fitting", 0.5, loss=0.5))
         progress("fitting", 0.6)
-        assert progress._task == task
-        assert progress._bar.tasks[0].description == "fitting: loss 0.5000"
-        progress._bar.refresh()
+        assert display._task == task
+        assert display._bar.tasks[0].description == "fitting: loss 0.5000"
+        display._bar.refresh()
         progress("building", 0.0)
-        assert progress._bar.tasks[0].description == "building"
+        assert display._bar.tasks[0].description == "building"
     assert "loss 0.5000" in stream.getvalue()
+
+
+# -- progress where nobody looks: lines for a log --------------------------------------------------------------------
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that the test sets: ``clock[0]`` is the time."""
+    now = [0.0]
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_a_log_has_a_line_for_each_pass_with_the_time_left(clock, capsys):
+    with terminal.ProgressBar(waits=True) as progress:
+        progress("counting")
+        for step in (1, 2, 3):
+            clock[0] = 10.0 * step
+            progress.show(ProgressEvent("polish", step / 4, loss=1 / step, step=step, steps=4))
+    assert capsys.readouterr().err.splitlines() == [
+        "corate: polish: pass 1 of 4, loss 1.0000 (10 s)",
+        "corate: polish: pass 2 of 4, loss 0.5000 (20 s, 20 s left)",
+        "corate: polish: pass 3 of 4, loss 0.3333 (30 s, 10 s left)",
+    ]
+
+
+def test_a_log_of_many_short_steps_has_few_lines(clock, capsys):
+    with terminal.ProgressBar(waits=True) as progress:
+        for step in range(6001):
+            clock[0] = step / 10
+            progress.show(ProgressEvent("standard", step / 6000, objective=1.0, step=step, steps=6000))
+    lines = capsys.readouterr().err.splitlines()
+    assert 10 < len(lines) < 60
+    assert lines[0] == "corate: standard: iteration 20 of 6000, objective 1.0 (2 s, 10 min left)"
+
+
+def test_work_of_under_two_seconds_is_silent_in_a_log(clock, capsys):
+    with terminal.ProgressBar(waits=True) as progress:
+        for clock[0] in (0.0, 0.5, 1.0, 1.9):
+            progress("reading", clock[0] / 2)
+            progress.show(ProgressEvent("polish", 0.5, loss=1.0, step=1, steps=2))
+    assert capsys.readouterr().err == ""
+
+
+def test_quiet_work_is_silent_in_a_log(clock, capsys):
+    with terminal.ProgressBar(quiet=True) as progress:
+        for clock[0] in (0.0, 100.0):
+            progress("reading")
+            progress.show(ProgressEvent("polish", 0.5, step=1, steps=2, resumed=True))
+            progress.keep("resumed")
+    assert capsys.readouterr().err == ""
+
+
+def test_a_variable_leaves_only_what_says_that_work_is_resumed(clock, capsys, monkeypatch):
+    monkeypatch.setenv("CORATE_PROGRESS", "0")
+    with terminal.ProgressBar() as progress:
+        for clock[0] in (0.0, 100.0):
+            progress("reading")
+        progress.show(ProgressEvent("polish", 0.5, step=1, steps=2, resumed=True))
+    assert capsys.readouterr().err == "corate: polish: resumed at pass 2 of 2\n"
+
+
+def test_a_stage_without_news_is_shown_again(clock, monkeypatch):
+    shown = threading.Event()
+
+    class Log(io.StringIO):
+        def write(self, text):
+            shown.set()
+            return super().write(text)
+
+    stream = Log()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(terminal, "_BEAT_SECONDS", 0.001)
+    with terminal.ProgressBar() as progress:
+        progress("tagging")
+        clock[0] = 30.0
+        assert shown.wait(60)
+    assert stream.getvalue() == "corate: tagging (30 s)\n"
+
+
+@pytest.mark.parametrize("screen", [True, False])
+def test_a_resumed_run_says_so_at_once_and_only_once(clock, monkeypatch, screen):
+    stream = Screen() if screen else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with terminal.ProgressBar(waits=True) as progress:
+        progress.show(ProgressEvent("polish", 4 / 12, step=4, steps=12, resumed=True))
+        clock[0] = 100.0
+    assert stream.getvalue() == "corate: polish: resumed at pass 5 of 12\n"
+    assert str(ProgressEvent("polish", 1.0, step=12, steps=12, resumed=True)) == "polish: resumed after all 12 passes"
+
+
+def test_a_log_that_cannot_be_written_does_not_stop_the_work(clock, monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with terminal.ProgressBar(waits=True) as progress:
+        stream.close()
+        clock[0] = 3.0
+        progress("tagging")
 
 
 # -- labels and tokens that would steer the terminal -----------------------------------------------------------------

@@ -215,7 +215,7 @@ def test_what_happens_is_logged(caplog: pytest.LogCaptureFixture) -> None:
         corate.train(CORPUS, passes=2)
     text = "\n".join(record.getMessage() for record in caplog.records)
     assert "polish: base pooled, order 1, full lattice, adagrad" in text
-    assert len(re.findall(r"^polish: loss [\d.]+$", text, re.M)) == 2
+    assert len(re.findall(r"^polish: pass \d of 2, loss [\d.]+$", text, re.M)) == 2
     assert re.search(r"^polish: trained on \d+ tokens in [\d.]+ s$", text, re.M)
 
 

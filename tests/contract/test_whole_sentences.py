@@ -16,11 +16,11 @@ from corate.corpus import Corpus
 from corate.errors import DataError, ModelError
 from corate.features.templates import parse
 from corate.label_scores import SparseRows
+from corate.model.pruning import without_rare
 from corate.model.tagger import Tagger
 from corate.training import api
 from corate.training.chains import ChainTraining
 from corate.training.options import Polish, Standard
-from corate.training.pruning import without_rare
 from corate.training.start_from_counts import StartFromCounts
 from small_corpora import Labelled, chain_methods, corpus_of, for_method, random_sentences, words_of
 

@@ -86,8 +86,7 @@ def active(
             labelled=False,
             layout=tagger.layout,
         )
-        progress("choosing")
-        chosen = most_informative(tagger, corpus, n, by)
+        chosen = most_informative(tagger, corpus, n, by, progress=progress.show)
         pieces = _sentences(data, found, comment, len(corpus), name)
     end = "\n\n" if found in _BLOCKS else "\n"
     text = "".join(pieces[s].decode().rstrip("\r") + end for s in chosen.tolist())

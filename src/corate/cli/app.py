@@ -28,6 +28,7 @@ COMMANDS = {
     "explain": "explain",
     "inspect": "inspect",
     "convert": "convert",
+    "shrink": "shrink",
     "rates": "rates",
     "derive": "derive",
     "graph": "graph",
@@ -61,7 +62,10 @@ class _Commands(TyperGroup):
             return group
         alone = typer.Typer(add_completion=False, **_SETTINGS)
         alone.command(cmd_name, cls=GroupedCommand, epilog=module.EXAMPLES)(found)
-        return typer.main.get_command(alone)
+        command: Any = typer.main.get_command(alone)
+        command.everyday = getattr(module, "EVERYDAY", ())
+        command.more_examples = getattr(module, "MORE_EXAMPLES", "")
+        return command
 
     def invoke(self, ctx: Any) -> Any:
         with exit_codes():

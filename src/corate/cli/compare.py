@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,13 +10,12 @@ import typer
 
 from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
-from corate.cli.plot import Point, in_characters, page, picture
+from corate.cli.plot import Point, check_picture, in_characters, page, picture, prepare_picture
 from corate.cli.shared_options import Reading, with_reading_options
 from corate.cli.terminal import ProgressBar, count, percent, print_json, size
 from corate.errors import CorateError
-from corate.io.atomic import check_writable
 from corate.io.streams import open_output
-from corate.pages.charts import check_installed, standalone
+from corate.pages.charts import standalone
 from corate.training.options import METHODS
 
 if TYPE_CHECKING:
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from corate.corpus import Corpus
     from corate.progress import ProgressEvent
 
-__all__ = ["EXAMPLES", "compare"]
+__all__ = ["EVERYDAY", "EXAMPLES", "compare"]
 
 EXAMPLES = """\
 Examples:
@@ -38,7 +36,12 @@ Examples:
   corate compare train.tsv --test test.tsv --plot methods.svg --json > methods.json
 """
 
-_PICTURES = (".svg", ".html")
+#: The options that ``--help`` shows.
+EVERYDAY = (
+    *("test", "folds", "methods", "features", "held_out", "seeds", "plot"),
+    *("columns", "threads", "json", "quiet"),
+)
+
 _WIDTHS = (10, 15, 8, 8, 15, 9, 7, 9)
 
 
@@ -50,12 +53,6 @@ def _methods(text: str) -> str:
     if not names:
         raise typer.BadParameter(f"name some of {', '.join(METHODS)}")
     return ",".join(names)
-
-
-def _picture(path: str | None) -> str | None:
-    if path is not None and not path.endswith(_PICTURES):
-        raise typer.BadParameter(f"{path!r} must end in .svg or .html")
-    return path
 
 
 @with_reading_options
@@ -89,7 +86,7 @@ def compare(
         typer.Option(
             metavar="FILE",
             help="Plot accuracy against time, as a picture (.svg) or as a page with the table (.html).",
-            callback=_picture,
+            callback=check_picture,
         ),
     ] = None,
     many_labels: options.ManyLabels = False,
@@ -131,12 +128,7 @@ def _check_files(file: str, test: str | None, held_out: str | None, plot: str | 
     named = {"FILE": file, "--test": test, "--held-out": held_out}
     if sum(name == "-" for name in named.values()) > 1:
         raise typer.BadParameter("only one file can be standard input", param_hint="--test")
-    for name in named.values():
-        if plot is not None and name not in (None, "-") and os.path.realpath(str(name)) == os.path.realpath(plot):
-            raise typer.BadParameter(f"{plot} is one of the input files", param_hint="--plot")
-    if plot is not None:
-        check_installed()
-        check_writable(plot)
+    prepare_picture(plot, list(named.values()))
 
 
 def _run(

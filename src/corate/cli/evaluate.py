@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,19 +11,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from corate.cli import shared_options as options
-from corate.cli.evaluation_details import details, plain_details, show_details
+from corate.cli.evaluation_details import details, drawing, plain_details, show_details
 from corate.cli.exits import silence_warnings
+from corate.cli.plot import check_picture, prepare_picture
 from corate.cli.shared_options import Reading, with_reading_options
 from corate.cli.terminal import ProgressBar, count, escaped, is_terminal, percent, print_json, show_table
+from corate.io.atomic import write_text
 
 if TYPE_CHECKING:
     from corate import Tagger
-    from corate.corpus import Corpus
+    from corate.corpus import Column, Corpus
     from corate.evaluation.report import Report
 
-__all__ = ["EXAMPLES", "evaluate", "measure", "one_line"]
+__all__ = ["EVERYDAY", "EXAMPLES", "evaluate", "measure", "one_line"]
 
 _MOST_CONFUSED = 30
+#: Text is tagged in at most about this many pieces, each of at least this many tokens.
+_PIECES, _TOKENS_AT_ONCE = 50, 100_000
 
 EXAMPLES = """\
 Examples:
@@ -32,8 +37,16 @@ Examples:
   corate eval model.corate test.tsv --confusion
   corate eval model.corate test.tsv --calibration              do probabilities match accuracy?
   corate eval model.corate test.tsv --errors 20 --least-sure 20
+  corate eval model.corate test.tsv --plot confusions.svg
+  corate eval model.corate test.tsv --calibration --plot scores.html
   corate eval model.corate test.tsv --json | jq .accuracy_oov
 """
+
+#: The options that ``--help`` shows.
+EVERYDAY = (
+    *("confusion", "calibration", "errors", "least_sure", "plot"),
+    *("columns", "format", "threads", "json", "quiet"),
+)
 
 
 @with_reading_options
@@ -57,6 +70,15 @@ def evaluate(
         int,
         typer.Option(min=0, metavar="N", help="Show the N sentences whose predicted labels are least probable."),
     ] = 0,
+    plot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw the confusion matrix, or with --calibration the calibration, as a picture (.svg); or both with "
+            "the scores as a page (.html).",
+            callback=check_picture,
+        ),
+    ] = None,
     threads: options.Threads = 1,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -68,15 +90,19 @@ def evaluate(
     """
     import corate
 
+    prepare_picture(plot, [model, file])
     if quiet:
         silence_warnings()
     with ProgressBar(quiet) as progress:
         progress("reading")
         tagger = corate.load(model)
         corpus = reading.read(file, tagger)
-        progress("tagging")
-        scores, report = measure(tagger, corpus, threads)
-        found = details(tagger, corpus, calibration, errors, least_sure)
+        scores, report = measure(tagger, corpus, threads, progress)
+        found = details(tagger, corpus, calibration, errors, least_sure, progress.show)
+        if plot is not None:
+            progress("drawing")
+            text = drawing(report, found.get("calibration"), page=plot.endswith(".html"), title=os.path.basename(model))
+            write_text(plot, text)
     if json:
         print_json({**scores, **plain_details(found)})
     elif not quiet:
@@ -84,17 +110,34 @@ def evaluate(
         show_details(found)
 
 
-def measure(tagger: Tagger, corpus: Corpus, threads: int = 1) -> tuple[dict[str, Any], Report]:
+def measure(
+    tagger: Tagger, corpus: Corpus, threads: int = 1, progress: ProgressBar | None = None
+) -> tuple[dict[str, Any], Report]:
     """Tag a labelled corpus and compare the labels. Returns the scores that ``--json`` prints, and the report."""
     from corate.evaluation.report import compare_labels
 
     corpus.require_labels()
     start = time.perf_counter()
-    predicted = tagger.tag_corpus(corpus, threads=threads)
+    predicted = _tagged(tagger, corpus, threads, progress or ProgressBar(quiet=True))
     seconds = time.perf_counter() - start
     report = compare_labels(corpus, predicted, tagger.words)
     speed = corpus.n_tokens / max(seconds, 1e-9)
     return {**report.to_dict(), "seconds": seconds, "tokens_per_second": speed}, report
+
+
+def _tagged(tagger: Tagger, corpus: Corpus, threads: int, progress: ProgressBar) -> Column:
+    """The labels of a corpus, which is tagged in pieces if it is large."""
+    import numpy as np
+
+    from corate.corpus import Column
+    from corate.evaluation.predictions import pieces
+
+    ids, done = [np.zeros(0, np.int32)], 0
+    for piece in pieces(corpus, max(_TOKENS_AT_ONCE, corpus.n_tokens // _PIECES)):
+        progress("tagging", done / corpus.n_tokens)
+        ids.append(tagger.tag_corpus(piece, threads=threads).ids)
+        done += piece.n_tokens
+    return Column("label", np.concatenate(ids), tagger.model.labels)
 
 
 def one_line(scores: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from corate.cli.terminal import count, escaped, is_terminal, percent, show_table
@@ -13,31 +14,39 @@ if TYPE_CHECKING:
     from corate.corpus import Corpus
     from corate.evaluation.calibration import Calibration
     from corate.evaluation.errors import LabelledSentence, SpanErrors
+    from corate.evaluation.report import Report
+    from corate.progress import OnProgress
 
-__all__ = ["details", "plain_details", "show_details"]
+__all__ = ["details", "drawing", "plain_details", "show_details"]
 
 _WIDTH = 100
+#: A confusion matrix with more labels than this is cut to those with most errors.
+_DRAWN_LABELS = 40
 
 
-def details(tagger: Tagger, corpus: Corpus, calibration: bool, errors: int, unsure: int) -> dict[str, Any]:
+def details(
+    tagger: Tagger, corpus: Corpus, calibration: bool, errors: int, unsure: int, progress: OnProgress
+) -> dict[str, Any]:
     """What was asked for, by the names that ``--json`` uses."""
     found: dict[str, Any] = {}
+    if not (calibration or errors or unsure):
+        return found
+    from corate.evaluation.calibration import calibration_of_predictions
+    from corate.evaluation.errors import least_sure, span_errors, wrong_sentences
+    from corate.evaluation.predictions import predict
+    from corate.spans import are_spans
+
+    predicted = predict(
+        tagger, corpus, spans=calibration, progress=lambda event: progress(replace(event, stage="probabilities"))
+    )
     if calibration:
-        from corate.evaluation.calibration import calibration as measure
-
-        found["calibration"] = measure(tagger, corpus)
-    if errors or unsure:
-        from corate.evaluation.errors import least_sure, span_errors, wrong_sentences
-        from corate.evaluation.predictions import predict
-        from corate.spans import are_spans
-
-        predicted = predict(tagger, corpus)
-        if errors:
-            if are_spans(tagger.labels):
-                found["span_errors"] = span_errors(corpus, predicted.labels)
-            found["errors"] = wrong_sentences(corpus, predicted, errors)
-        if unsure:
-            found["least_sure"] = least_sure(corpus, predicted, unsure)
+        found["calibration"] = calibration_of_predictions(corpus, predicted)
+    if errors:
+        if are_spans(tagger.labels):
+            found["span_errors"] = span_errors(corpus, predicted.labels)
+        found["errors"] = wrong_sentences(corpus, predicted, errors)
+    if unsure:
+        found["least_sure"] = least_sure(corpus, predicted, unsure)
     return found
 
 
@@ -65,6 +74,33 @@ def show_details(found: dict[str, Any]) -> None:
                 print("\n".join(_lines(sentence)))
             if not found[key]:
                 print("\nnone")
+
+
+def drawing(report: Report, groups: dict[str, Calibration] | None, *, page: bool, title: str) -> str:
+    """A picture of the confusion matrix or, with ``groups``, of the calibration; or a page with the scores and both."""
+    from corate.evaluation.calibration import GROUPS
+    from corate.inspection.page import score_rows
+    from corate.pages import charts
+    from corate.pages.page import render
+
+    pictures = []
+    if groups is not None:
+        bins = {GROUPS[name]: [(b.confidence, b.accuracy, b.count) for b in g.bins] for name, g in groups.items()}
+        pictures.append(charts.calibration("Probability and accuracy", bins))
+    if page or groups is None:
+        kept = report.confusion.most_wrong(_DRAWN_LABELS)
+        cut = len(kept.labels) < len(report.confusion.labels)
+        drawn = f"Confusion matrix{f' of the {_DRAWN_LABELS} labels with most errors' * cut}"
+        pictures.append(charts.confusion(drawn, kept.labels, kept.matrix()))
+    if not page:
+        return charts.standalone(pictures[0])
+    return render(
+        "evaluation.html",
+        title=f"{title}: evaluation",
+        summary=f"{count(report.tokens)} tokens in {count(report.sentences)} sentences",
+        pictures=pictures,
+        rows=score_rows(report),
+    )
 
 
 def _show_calibration(groups: dict[str, Calibration]) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
-from corate.cli.terminal import escaped
+from corate.cli.terminal import print_line, redirect_to_null
 from corate.errors import CorateError
 
 __all__ = [
@@ -73,7 +73,7 @@ def complain(message: str) -> None:
     """
     if not sys.stderr.isatty():
         message = " ".join(line.strip() for line in message.split("\n") if line.strip() != "^")
-    _print_error(f"error: {as_options(message)}")
+    print_line(f"error: {as_options(message)}")
 
 
 @contextmanager
@@ -153,7 +153,7 @@ def exit_codes() -> Iterator[None]:
             yield
         sys.stdout.flush()
     except BrokenPipeError:
-        _redirect_to_null(sys.stdout)
+        redirect_to_null(sys.stdout)
         raise SystemExit(0) from None
     except (KeyboardInterrupt, _Terminated) as end:
         _exit_after(end)
@@ -175,9 +175,9 @@ def exit_codes() -> Iterator[None]:
 def _exit_after(end: BaseException) -> NoReturn:
     """Exit after Ctrl-C or a signal."""
     if isinstance(end, _Terminated):
-        _print_error(f"ended by {signal.Signals(end.number).name}")
+        print_line(f"ended by {signal.Signals(end.number).name}")
         raise SystemExit(128 + end.number) from None
-    _print_error("interrupted")
+    print_line("interrupted")
     raise SystemExit(INTERRUPTED) from None
 
 
@@ -194,23 +194,9 @@ def silence_warnings() -> None:
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    _print_error(f"warning: {as_options(' '.join(str(message).split(chr(10))))}")
-
-
-def _print_error(message: str) -> None:
-    """Print a line to standard error if possible. It is not possible, for example, after the terminal has closed."""
-    try:
-        print("corate:", escaped(message), file=sys.stderr)
-    except OSError:
-        _redirect_to_null(sys.stderr)
+    print_line(f"warning: {as_options(' '.join(str(message).split(chr(10))))}")
 
 
 def _describe(error: OSError) -> str:
     reason = error.strerror or str(error) or type(error).__name__
     return f"{os.fsdecode(error.filename)}: {reason}" if error.filename not in (None, "") else reason
-
-
-def _redirect_to_null(stream: Any) -> None:
-    """Redirect a standard stream to the null device, so that the last flush of the interpreter does not fail."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

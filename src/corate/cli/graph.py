@@ -11,7 +11,7 @@ import typer
 
 from corate.cli import shared_options as options
 from corate.cli.help import GroupedCommand
-from corate.cli.terminal import count, print_json, show_table, size
+from corate.cli.terminal import ProgressBar, count, print_json, show_table, size
 from corate.io.streams import open_output
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ Given = Annotated[
 ]
 Output = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write.")]
 Columns = Annotated[str | None, typer.Option(metavar="NAMES", help="Use only these columns, such as sky,wind.")]
+NoProgress = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Memory = Annotated[
     float, typer.Option(min=0, metavar="GB", help="Maximum memory. A model that needs more is an error.")
 ]
@@ -82,6 +83,7 @@ def fit(
     seed: options.Seed = 0,
     threads: options.Threads = 1,
     json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Estimate a model from a table, for a graph or a structure that is learned."""
     from corate.graphs import GraphModel
@@ -91,18 +93,22 @@ def fit(
     if (edges is None) == (structure is None):
         raise typer.BadParameter("give either a graph such as 'A-B B-C', or --structure")
     given = {name: int(n) if n.isdigit() else 0 for name, n in (_states(hidden) if hidden else {}).items()}
-    model = GraphModel.fit(
-        _table(data, columns),
-        edges,
-        structure=_structure(structure, width),
-        prior=prior,
-        missing=missing,
-        hidden=given,
-        memory=int(memory * 1e9),
-        seed=seed,
-        threads=threads,
-    )
-    written = model.save(output)
+    with ProgressBar(quiet) as progress:
+        progress("reading")
+        table = _table(data, columns)
+        progress("fitting" if structure is None else "learning the graph and fitting")
+        model = GraphModel.fit(
+            table,
+            edges,
+            structure=_structure(structure, width),
+            prior=prior,
+            missing=missing,
+            hidden=given,
+            memory=int(memory * 1e9),
+            seed=seed,
+            threads=threads,
+        )
+        written = model.save(output)
     plan = model.costs()
     facts: dict[str, Any] = {
         "model": output,
@@ -115,10 +121,10 @@ def fit(
     }
     if json:
         print_json(facts)
-        return
-    print(f"{_counted(len(model.variables), 'variable')}, {_counted(len(model.graph.edges), 'edge')}, ", end="")
-    print(f"treewidth {plan.treewidth}")
-    print(f"model: {output}, {size(written)}")
+    elif not quiet:
+        print(f"{_counted(len(model.variables), 'variable')}, {_counted(len(model.graph.edges), 'edge')}, ", end="")
+        print(f"treewidth {plan.treewidth}")
+        print(f"model: {output}, {size(written)}")
 
 
 def _counted(n: int, noun: str) -> str:
@@ -133,12 +139,17 @@ def learn(
     columns: Columns = None,
     threads: options.Threads = 1,
     json: options.Json = False,
+    quiet: NoProgress = False,
 ) -> None:
     """Show which columns depend on each other, the strongest first."""
     from corate.graphs import GraphModel
 
-    model = GraphModel.fit(_table(data, columns), structure=_structure(structure, width), threads=threads)
-    found = model.to_networkx()
+    with ProgressBar(quiet) as progress:
+        progress("reading")
+        table = _table(data, columns)
+        progress("learning the graph")
+        model = GraphModel.fit(table, structure=_structure(structure, width), threads=threads)
+        found = model.to_networkx()
     listed = sorted(((found.edges[edge]["mutual_information"], *edge) for edge in model.graph.edges), reverse=True)
     text = repr(model.graph).removeprefix('Graph("').removesuffix('")')
     if json:
@@ -170,6 +181,7 @@ def query(
     memory: Memory = 4.0,
     threads: options.Threads = 1,
     json: options.Json = False,
+    quiet: NoProgress = False,
 ) -> None:
     """Show the probabilities of all states, or the most likely states, given evidence.
 
@@ -185,9 +197,12 @@ def query(
     if evidence is not None:
         from corate.formats.tables import read_columns
 
-        rows = read_columns(evidence)
-        header, table = _answers(read, rows, chosen, most_likely, threads)
-        _write_csv(output, header, table)
+        with ProgressBar(quiet) as progress:
+            progress("reading")
+            rows = read_columns(evidence)
+            progress("answering")
+            header, table = _answers(read, rows, chosen, most_likely, threads)
+            _write_csv(output, header, table)
         return
     known = _states(given) if given else {}
     if most_likely:
@@ -214,11 +229,14 @@ def sample(
     seed: options.Seed = 0,
     output: Output = None,
     memory: Memory = 4.0,
+    quiet: NoProgress = False,
 ) -> None:
     """Draw rows from a model, as a CSV table."""
-    read = _model(model, memory)
-    draws = read.sample(n, _states(given) if given else None, seed=seed)
-    _write_csv(output, list(read.variables), zip(*(draws[name].tolist() for name in read.variables), strict=True))
+    with ProgressBar(quiet) as progress:
+        progress("sampling")
+        read = _model(model, memory)
+        draws = read.sample(n, _states(given) if given else None, seed=seed)
+        _write_csv(output, list(read.variables), zip(*(draws[name].tolist() for name in read.variables), strict=True))
 
 
 @graph.command("draw", cls=GroupedCommand)

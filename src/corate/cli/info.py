@@ -1,14 +1,16 @@
-"""``corate info``: the contents of a model file."""
+"""``corate info``: what a model is for, how it was trained, and what its file holds."""
 
 from __future__ import annotations
 
 import os
+import shlex
+import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from corate.cli import shared_options as options
-from corate.cli.terminal import print_json, show_table, size
+from corate.cli.terminal import count, percent, print_json, show_table, size, told
 
 if TYPE_CHECKING:
     from corate import Tagger
@@ -20,23 +22,50 @@ Examples:
 
 \b
   corate info model.corate
+  corate info model.corate --templates
+  corate info model.corate --weights          the strongest features, and which labels attract each other
+  corate info model.corate --all
   corate info model.corate --json | jq .labels
 """
 
 _PAIRS = 8
 _WEIGHTS = 8
+_LISTED = 40
+#: What takes space in a model file, by the first part of the names of tensors.
+_PARTS = {
+    "weights": ("weights", "edge_weights", "triples", "bias", "parts", "label_parts"),
+    "words and features": ("strings", "values", "prefixes", "keys", "attributes", "lexicon"),
+    "scores of words": ("rows",),
+    "label pairs": ("edges", "labels"),
+    "counts for updates": ("counts", "pairs"),
+}
+#: Entries of a record that the first table shows in other words.
+_SAID = (
+    *("method", "sentences", "tokens", "labels", "columns", "words", "templates", "layout", "label_source"),
+    *("version", "constrain", "shrunk", "features", "normalised"),
+)
 
 
 def info(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
+    templates: Annotated[bool, typer.Option("--templates", help="Also list the templates of its features.")] = False,
+    weights: Annotated[
+        bool,
+        typer.Option(
+            "--weights",
+            help="Also show the features with the largest weights, and the label pairs that attract or avoid each "
+            "other.",
+        ),
+    ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Show all of this.")] = False,
     json: options.Json = False,
 ) -> None:
-    """Show the contents of a model.
+    """Show what a model labels, what input it expects, how it was trained, and what takes the space in its file.
 
-    Shows the labels, the templates, the settings, how the model was trained, and the features with the largest weights
-    for a label (above 0) and against it (below 0). The co-occurrence rate of a label pair is how many times more often
-    the labels are adjacent than by chance, or than their words predict. In a model trained on whole sentences, it is
-    the factor of the pair. Labels with a rate above 1 attract each other; labels with a rate below 1 avoid each other.
+    With --weights: weights above 0 are for a label, and weights below 0 against it. Label pairs have a co-occurrence
+    rate: how many times more often they are neighbours than by chance, or than their words predict. In a model trained
+    on whole sentences, it is the factor of the pair. Labels with a rate above 1 attract each other; labels with a rate
+    below 1 avoid each other.
     """
     import corate
 
@@ -45,21 +74,31 @@ def info(
     if json:
         print_json(facts)
     else:
-        _show(tagger, facts)
+        _show(tagger, facts, templates=templates or everything, weights=weights or everything)
 
 
 def _facts(tagger: Tagger, path: str) -> dict[str, Any]:
     attractive, repulsive = tagger.rates(_PAIRS)
     favoured, opposed = tagger.strongest(_WEIGHTS)
+    status = os.stat(path)
     return {
         "model": path,
-        "bytes": os.stat(path).st_size,
+        "bytes": status.st_size,
+        "bytes_by_part": _bytes_by_part(path),
+        "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(status.st_mtime)),
+        "version": tagger.record.get("version"),
         "method": tagger.method,
         "columns": list(tagger.columns),
+        "input": _input(tagger),
+        "tag_with": _command(tagger, path),
         "templates": list(tagger.features),
         "labels": list(tagger.labels),
+        "span_types": _span_types(tagger),
         "words": len(tagger.words),
         "locally_normalised": tagger.model.locally_normalised,
+        "temperature": tagger.record.get("temperature"),
+        "constrain": tagger.record.get("constrain"),
+        "can_update": tagger.counts is not None,
         "record": tagger.record,
         "strongest": [weight._asdict() for weight in (*favoured, *opposed)],
         "attractive": [pair._asdict() for pair in attractive],
@@ -67,10 +106,147 @@ def _facts(tagger: Tagger, path: str) -> dict[str, Any]:
     }
 
 
-def _show(tagger: Tagger, facts: dict[str, Any]) -> None:
+def _show(tagger: Tagger, facts: dict[str, Any], *, templates: bool = True, weights: bool = True) -> None:
+    show_table(_summary(facts, tagger))
+    rows = [list(row) for row in _training(tagger)]
+    if rows:
+        print()
+        show_table(rows, title="training")
+    if templates:
+        print()
+        show_table([[template] for template in facts["templates"]], title="templates")
+    if weights:
+        _show_weights(facts)
+    hidden = [name for name, shown in (("--templates", templates), ("--weights", weights)) if not shown]
+    if hidden:
+        print(f"\nmore with {' and '.join(hidden)}")
+
+
+def _summary(facts: dict[str, Any], tagger: Tagger) -> list[list[str]]:
+    """What people ask of a model, by name."""
+    record = facts["record"]
+    rows = [
+        ["model", f"{facts['model']}, {size(facts['bytes'])}, written {facts['written'][:10]}"],
+        ["method", facts["method"]],
+    ]
+    if facts["locally_normalised"]:
+        rows.append(["normalised", "at every position: P(label | label before, words)"])
+    rows.append(["labels", _labels(facts["labels"])])
+    if facts["span_types"] is not None:
+        rows.append(["spans", f"{count(len(facts['span_types']))} types: {_listed(facts['span_types'])}"])
+    rows += [["input", facts["input"]], ["tag with", facts["tag_with"]]]
+    if record["sentences"]:  # a CRFsuite file does not say
+        by = f", by corate {facts['version']}" if facts["version"] else ""
+        rows.append(["trained on", f"{count(record['sentences'])} sentences, {count(record['tokens'])} tokens{by}"])
+    rows.append(["held-out", _held_out(record)])
+    rows.append(["probabilities", _probabilities(facts)])
+    rows.append(["constraints", f"valid in {facts['constrain']}" if facts["constrain"] else "none"])
+    rows.append(["more text", _more_text(facts, tagger)])
+    words = f"{count(facts['words'])} words, " if facts["words"] else ""
+    rows.append(["holds", f"{words}{count(record['features'])} features"])
+    if facts["bytes_by_part"]:
+        rows.append(["size", ", ".join(f"{name} {size(n)}" for name, n in facts["bytes_by_part"].items())])
+    if "shrunk" in record:
+        rows.append(["shrunk", told(record["shrunk"])])
+    return [row for row in rows if row[1]]
+
+
+def _labels(labels: list[str]) -> str:
+    return f"{count(len(labels))}: {_listed(labels)}"
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {count(len(names) - _LISTED)} more" if len(names) > _LISTED else ""
+    return " ".join(names[:_LISTED]) + more
+
+
+def _span_types(tagger: Tagger) -> list[str] | None:
+    """The types of spans that the labels mark; None if they mark no spans."""
+    from corate.spans import are_spans, parse
+
+    if not are_spans(tagger.labels):
+        return None
+    return sorted({type_ or "(no type)" for role, type_ in map(parse, tagger.labels) if role not in ("O", "")})
+
+
+def _input(tagger: Tagger) -> str:
+    """What text the model reads."""
+    if not tagger.columns:
+        return "ready-made features of each token, as in CRFsuite's files (--format items)"
+    if tagger.label_source:
+        return f"CoNLL-U; the label is {tagger.label_source}"
+    observed = [name for name in tagger.layout if name != "label"]
+    if len(observed) == 1:
+        return "words: one token a line, or one sentence a line (--format text; raw for text that is not tokenised)"
+    unread = [name for name in observed if name not in (*tagger.vocabulary.columns, "_")]
+    also = f"; {', '.join(unread)} may be anything" if unread else ""
+    return f"columns {', '.join(observed)}, one token a line{also}"
+
+
+def _command(tagger: Tagger, path: str) -> str:
+    """An example of how to tag with the model."""
+    quoted = shlex.quote(path)
+    if not tagger.columns:
+        return f"corate tag {quoted} new.items --format items"
+    if tagger.label_source:
+        return f"corate tag {quoted} new.conllu -o tagged.conllu"
+    alone = len([name for name in tagger.layout if name != "label"]) == 1
+    return f"corate tag {quoted} new.txt --format text" if alone else f"corate tag {quoted} new.tsv -o tagged.tsv"
+
+
+def _held_out(record: dict[str, Any]) -> str:
+    """Scores on held-out text, if the record has them."""
+    found = record.get("held_out")
+    if not isinstance(found, dict):
+        return ""
+    ladders = found.get("ladders")
+    scores = ladders.get(record.get("ladder")) if isinstance(ladders, dict) else found
+    if not isinstance(scores, dict) or not isinstance(scores.get("accuracy"), float):
+        return ""
+    f1 = scores.get("f1")
+    return f"accuracy {percent(scores['accuracy'])}" + (f", F1 {percent(f1)}" if isinstance(f1, float) else "")
+
+
+def _probabilities(facts: dict[str, Any]) -> str:
+    if isinstance(facts["temperature"], float):
+        return f"calibrated on held-out text, with the temperature {facts['temperature']:.4g}"
+    if facts["locally_normalised"]:
+        return "yes"
+    return "yes, not calibrated; corate train --calibrate does so"
+
+
+def _more_text(facts: dict[str, Any], tagger: Tagger) -> str:
+    """How the model can learn from more text."""
+    if facts["can_update"]:
+        return "corate update adds to its counts"
+    if tagger.model.locally_normalised:
+        return "train it again on all text"
+    return "corate train --init trains it further"
+
+
+def _bytes_by_part(path: str) -> dict[str, int]:
+    """The bytes of the parts of a model file, the largest first; empty for a CRFsuite file."""
+    from corate.model import container, crfsuite
+
+    if crfsuite.recognised(path):
+        return {}
+    tensors, _ = container.read(path, mmap=True)
+    found = {
+        part: sum(tensor.nbytes for name, tensor in tensors.items() if name.partition(".")[0] in names)
+        for part, names in _PARTS.items()
+    }
+    found["header"] = os.stat(path).st_size - sum(found.values())
+    return dict(sorted(((part, n) for part, n in found.items() if n), key=lambda item: -item[1]))
+
+
+def _training(tagger: Tagger) -> list[tuple[str, str]]:
+    """The rest of the record: what was chosen, and what was measured."""
     from corate.inspection.model_facts import description
 
-    show_table([["model", f"{facts['model']}, {size(facts['bytes'])}"], *map(list, description(tagger))])
+    return [row for row in description(tagger) if row[0] not in _SAID]
+
+
+def _show_weights(facts: dict[str, Any]) -> None:
     for title, sign in (("for", 1), ("against", -1)):
         weights = [w for w in facts["strongest"] if sign * w["weight"] > 0]
         if weights:

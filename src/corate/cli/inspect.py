@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from corate import Tagger
     from corate.corpus import Corpus
 
-__all__ = ["EXAMPLES", "inspect"]
+__all__ = ["EVERYDAY", "EXAMPLES", "inspect"]
 
 _READING = "Reading"
 
@@ -35,6 +35,9 @@ Examples:
   corate inspect model.corate notes.txt --format raw -o notes.html
   corate inspect model.corate new.jsonl --unlabelled -o new.html
 """
+
+#: The options that ``--help`` shows.
+EVERYDAY = ("output", "sentences", "format", "unlabelled", "columns", "quiet")
 
 
 @with_reading_options

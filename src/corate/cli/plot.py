@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import typer
+
 from corate.cli.terminal import percent
+from corate.io.atomic import check_writable
+from corate.pages.charts import check_installed
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-__all__ = ["Point", "format_seconds", "in_characters", "page", "picture"]
+__all__ = ["Point", "check_picture", "format_seconds", "in_characters", "page", "picture", "prepare_picture"]
 
 
 @dataclass(frozen=True)
@@ -127,6 +132,27 @@ def _time_axis(axes: _Axes, inner: int, margin: int) -> list[str]:
             line[first : first + len(label)] = label
             end = first + len(label) + 1
     return ["".join(line).rstrip(), " " * (margin + 2) + "training time, logarithmic"]
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+
+
+def check_picture(path: str | None) -> str | None:
+    """The callback of an option for a picture: its name must end in .svg or .html."""
+    if path is not None and not path.endswith((".svg", ".html")):
+        raise typer.BadParameter(f"{path!r} must end in .svg or .html")
+    return path
+
+
+def prepare_picture(path: str | None, inputs: Sequence[str | None]) -> None:
+    """Find out before the work whether a picture can be drawn and written."""
+    if path is None:
+        return
+    for name in inputs:
+        if name not in (None, "-") and os.path.realpath(str(name)) == os.path.realpath(path):
+            raise typer.BadParameter(f"{path} is one of the input files", param_hint="--plot")
+    check_installed()
+    check_writable(path)
 
 
 # -- pictures --------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from corate.model.tagger import LabelPair
     from corate.rate.heatmap import HeatMap
 
-__all__ = ["EXAMPLES", "rates"]
+__all__ = ["EVERYDAY", "EXAMPLES", "rates"]
 
 EXAMPLES = """\
 Examples:
@@ -34,6 +34,12 @@ Examples:
   corate rates weather.csv --between sky,ground      values of two columns of a table
   corate rates weather.parquet --between sky,ground --given season
 """
+
+#: The options that ``--help`` shows.
+EVERYDAY = (
+    *("pairs", "data", "smooth", "svg", "between", "given"),
+    *("columns", "format", "json"),
+)
 
 _MAP_LABELS = 24
 _PICTURE_LABELS = 120

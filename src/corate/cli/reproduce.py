@@ -100,7 +100,7 @@ def reproduce(
             threads=threads,
             output=Path(output),
             fresh=fresh,
-            told=lambda news: _show_progress(news, bar, quiet),
+            told=_Progress(bar).show,
         )
     if json:
         print(json_text.dumps(found.records, indent=1))
@@ -115,14 +115,32 @@ def reproduce(
         raise typer.Exit(UNUSABLE if found.failures else MISSING)
 
 
-def _show_progress(news: News, bar: ProgressBar, quiet: bool) -> None:
-    """Update the progress bar on a terminal; otherwise print a line for each newly measured cell."""
-    left = time_left(news.left)
-    bar(f"{news.cell.name}: {news.stage}" if news.stage else news.cell.name, news.share)
-    if quiet or sys.stderr.isatty() or news.outcome is None or news.kept or news.cell.experiment in _SHORT:
-        return
-    score = _score(vars(news.outcome))
-    print(f"[{news.done}/{news.of}{', ' + left if left else ''}] {news.cell.name}: {score}", file=sys.stderr)
+class _Progress:
+    """Shows the progress, where a run resumes and, if standard error is no terminal, each newly measured cell."""
+
+    def __init__(self, bar: ProgressBar) -> None:
+        self.bar = bar
+        self.kept = 0
+        self.measuring = False
+
+    def show(self, news: News) -> None:
+        """Show the state of a run."""
+        self.kept += news.kept
+        if not self.measuring and not news.kept:
+            self.measuring = True
+            if self.kept:
+                self.bar.keep(f"resumed at cell {self.kept + 1} of {news.of}")
+        if self.kept == news.of and not self.measuring:
+            self.bar.keep(f"all {news.of} cells were measured before; --fresh measures them again")
+        short = news.cell.experiment in _SHORT
+        if sys.stderr.isatty():
+            self.bar(f"{news.cell.name}: {news.stage}" if news.stage else news.cell.name, news.share)
+            return
+        self.bar(news.cell.experiment if short else news.cell.name, news.share)
+        if news.outcome is not None and not news.kept and not short:
+            left = time_left(news.left)
+            done = f"[{news.done}/{news.of}{', ' + left if left else ''}]"
+            self.bar.keep(f"{done} {news.cell.name}: {_score(vars(news.outcome))}")
 
 
 def _score(cell: dict[str, Any]) -> str:

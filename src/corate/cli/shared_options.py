@@ -111,10 +111,11 @@ LabelNames = Annotated[
         rich_help_panel=_READING,
     ),
 ]
-Encoding = Annotated[str, typer.Option(help="The encoding of the text.", rich_help_panel=_READING)]
+Encoding = Annotated[str, typer.Option(metavar="NAME", help="The encoding of the text.", rich_help_panel=_READING)]
 Separator = Annotated[
     str | None,
     typer.Option(
+        metavar="CHARACTER",
         help="The character between columns; 'tab' is a tab. Default: tabs if there are any, otherwise spaces.",
         rich_help_panel=_READING,
     ),
@@ -127,10 +128,10 @@ DocstartOption = Annotated[
     Docstart, typer.Option("--docstart", help="Keep or drop -DOCSTART- lines.", rich_help_panel=_READING)
 ]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip malformed lines.", rich_help_panel=_READING)]
-Threads = Annotated[int, typer.Option("--threads", "-j", min=1, help="Number of threads.")]
+Threads = Annotated[int, typer.Option("--threads", "-j", min=1, metavar="N", help="Number of threads.")]
 Seed = Annotated[
     int,
-    typer.Option(min=0, max=LARGEST_SEED, help="Random seed; the same seed gives the same result."),
+    typer.Option(min=0, max=LARGEST_SEED, metavar="N", help="Random seed; the same seed gives the same result."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 ManyLabels = Annotated[

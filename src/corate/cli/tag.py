@@ -35,7 +35,7 @@ from corate.io.streams import NamedBytes, bare_suffix, name_of, open_output
 if TYPE_CHECKING:
     from corate import Tagger
 
-__all__ = ["EXAMPLES", "tag"]
+__all__ = ["EVERYDAY", "EXAMPLES", "tag"]
 
 EXAMPLES = """\
 Examples:
@@ -53,6 +53,12 @@ Examples:
   corate tag model.corate new.tsv --only-sure 0.9
   corate tag model.corate half-done.tsv --fixed label
 """
+
+#: The options that ``--help`` shows.
+EVERYDAY = (
+    *("output", "format", "to", "columns"),
+    *("scores", "nbest", "only_sure", "constrain", "threads", "quiet"),
+)
 
 
 _HEAD_BYTES = 1 << 16
@@ -121,12 +127,15 @@ def tag(
     tagger = corate.load(model)
     name = name_of(file)
     shown = output in (None, "-") and is_terminal()  # a bar would disturb the text
-    with ProgressBar(quiet or shown) as progress, open_blocks(file) as read_blocks, open_output(output) as sink:
+    bar = ProgressBar(quiet or shown, waits=file == "-")
+    with bar as progress, open_blocks(file) as read_blocks, open_output(output) as sink:
 
         def with_progress() -> Iterator[bytes]:
-            for block, done in read_blocks:
-                progress("tagging", done)
+            tagged_share = 0.0
+            for block, read_share in read_blocks:
+                progress("tagging", None if read_share is None else tagged_share)
                 yield block
+                tagged_share = read_share or 0.0
 
         blocks = refuse_nul(utf8(with_progress(), encoding, name), name)
         read_already, first = _first_lines(blocks, interactive=file == "-")
@@ -141,7 +150,9 @@ def tag(
         if layout is written is Layout.conllu:
             tagged = _tag_conllu(tagger, blocks, label, name, threads)
         elif written is not Layout.columns or layout not in (Layout.columns, Layout.text, Layout.raw):
-            tagged = _tag_whole(tagger, NamedBytes(b"".join(blocks), name), layout, written, reading, asked, threads)
+            text = NamedBytes(b"".join(blocks), name)
+            progress("tagging the whole text")
+            tagged = _tag_whole(tagger, text, layout, written, reading, asked, threads)
         elif layout in (Layout.text, Layout.raw):
             words_of = _raw_words if layout is Layout.raw else _words
             tagged = _tag_text(tagger, _rows_of_words(blocks, words_of, comment), asked, name, threads)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -26,14 +30,21 @@ __all__ = [
     "json_text",
     "percent",
     "print_json",
+    "print_line",
+    "redirect_to_null",
     "show_table",
     "size",
     "time_left",
     "told",
 ]
 
-#: Work shorter than this shows no bar.
+#: Work shorter than this shows no bar, or no lines.
 _BAR_DELAY_SECONDS = 0.5
+_LINE_DELAY_SECONDS = 2.0
+#: The least time between two lines: after a pass, and otherwise. The latter grows to a share of the time so far.
+_PASS_SECONDS, _LINE_SECONDS, _LINE_SHARE = 1.0, 5.0, 10
+#: How often the last event is looked at again, and the longest wait for the thread that does so.
+_BEAT_SECONDS, _LONGEST_STOP_SECONDS = 0.5, 2.0
 
 #: Control characters, except tabs and line feeds, and characters that change the writing direction.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -58,6 +69,20 @@ def escaped(text: str, escape: str = "") -> str:
         return (escape or (r"\x{:02x}" if code < 0x100 else r"\u{:04x}")).format(code)
 
     return _CONTROLS.sub(escape_sequence, text)
+
+
+def print_line(message: str) -> None:
+    """Print a line to standard error if possible. It is not possible, for example, after the terminal has closed."""
+    try:
+        print("corate:", escaped(message), file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        redirect_to_null(sys.stderr)
+
+
+def redirect_to_null(stream: Any) -> None:
+    """Redirect a standard stream to the null device, so that the last flush of the interpreter does not fail."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def print_json(values: Mapping[str, Any]) -> None:
@@ -134,19 +159,21 @@ def _show_drawn(rows: Sequence[Sequence[str]], header: Sequence[str], numeric: S
 
 
 class ProgressBar:
-    """A bar on standard error for long work, if that is a terminal and ``quiet`` is False.
+    """Progress of long work on standard error, unless ``quiet``: a bar on a terminal, otherwise a line now and then.
 
-    The last measurements stay visible until there are new ones. rich is imported when the bar first appears, so short
-    work does not wait for the import.
+    Work that is over soon shows nothing. The last event is shown again while no new one arrives. With ``waits``, it is
+    not, because the work may be waiting for input. The environment variable ``CORATE_PROGRESS=0`` leaves only the lines
+    that say that work is resumed.
     """
 
-    def __init__(self, quiet: bool = False) -> None:
-        self._wanted = not quiet and sys.stderr.isatty()
-        self._start = time.monotonic()
-        self._bar: Bar | None = None
-        self._task: TaskID | None = None
-        self._title = ""
-        self._shown = ""
+    def __init__(self, quiet: bool = False, *, waits: bool = False) -> None:
+        self._display: _Bar | _Lines | None = None if quiet else _Bar() if sys.stderr.isatty() else _Lines()
+        self._hidden = os.environ.get("CORATE_PROGRESS") == "0"
+        self._waits = waits or self._hidden
+        self._event: ProgressEvent | None = None
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._watch: threading.Thread | None = None
 
     def __enter__(self) -> ProgressBar:
         return self
@@ -154,27 +181,120 @@ class ProgressBar:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self._ended.set()
+        if self._watch is not None:
+            self._watch.join(_LONGEST_STOP_SECONDS)
+        if self._display is not None:
+            self._display.stop()
 
     def __call__(self, stage: str, fraction: float | None = None) -> None:
         """Show a stage, and the completed fraction if it is known."""
         self.show(ProgressEvent(stage, fraction))
 
     def show(self, event: ProgressEvent) -> None:
-        """Show an event."""
-        if not self._wanted or time.monotonic() - self._start < _BAR_DELAY_SECONDS:
+        """Show an event; one that says that work is resumed stays visible."""
+        if self._display is None:
+            return
+        with self._lock:
+            if event.resumed:
+                self._display.keep(str(event))
+                event = replace(event, resumed=False, step=None)
+            self._event = event
+            if not self._hidden:
+                self._display.show(event)
+        if self._watch is None and not self._waits:
+            self._watch = threading.Thread(target=self._show_again, daemon=True)
+            self._watch.start()
+
+    def keep(self, text: str) -> None:
+        """Show a line that stays visible."""
+        if self._display is not None:
+            with self._lock:
+                self._display.keep(text)
+
+    def _show_again(self) -> None:
+        while not self._ended.wait(_BEAT_SECONDS):
+            with self._lock:
+                if self._event is not None and self._display is not None and not self._ended.is_set():
+                    self._display.show(self._event, again=True)
+
+
+class _Lines:
+    """Lines for a log: one for each pass, and now and then between."""
+
+    def __init__(self) -> None:
+        self._start = self._stage_start = time.monotonic()
+        self._latest = -math.inf
+        self._title, self._first = "", 0.0
+
+    def show(self, event: ProgressEvent, *, again: bool = False) -> None:
+        """Print a line if it is time for one."""
+        now = time.monotonic()
+        begins = event.title != self._title
+        if begins:
+            self._title, self._first, self._stage_start = event.title, event.fraction or 0.0, now
+        is_pass = event.loss is not None and not again
+        wait = _PASS_SECONDS if is_pass else max(_LINE_SECONDS, (now - self._start) / _LINE_SHARE)
+        if begins:
+            wait = _LINE_DELAY_SECONDS
+        if now - self._start < _LINE_DELAY_SECONDS or now - self._latest < wait:
+            return
+        self._latest = now
+        told = str(event)
+        if event.fraction and not event.measurements:
+            told += f": {event.fraction:.0%}"
+        spent = now - self._stage_start
+        done = (event.fraction or 0.0) - self._first
+        left = time_left(spent * (1 - (event.fraction or 0.0)) / done) if done > 0 and spent > 0 else ""
+        self.keep(f"{told} ({now - self._start:.0f} s{', ' + left if left else ''})")
+
+    def keep(self, text: str) -> None:
+        """Print a line."""
+        print_line(text)
+
+    def stop(self) -> None:
+        """Nothing is left to do."""
+
+
+class _Bar:
+    """A bar of rich. The last measurements stay visible until there are new ones.
+
+    rich is imported when the bar first appears, so short work does not wait for the import.
+    """
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+        self._title = self._shown = ""
+
+    def show(self, event: ProgressEvent, *, again: bool = False) -> None:
+        """Show an event; the bar refreshes itself later."""
+        if time.monotonic() - self._start < _BAR_DELAY_SECONDS or (again and self._bar is not None):
             return
         if self._bar is None:
             self._bar = _start_bar()
         if self._task is None or event.title != self._title:
             if self._task is not None:
                 self._bar.remove_task(self._task)
-            self._task = self._bar.add_task(event.title, total=None if event.fraction is None else 1.0)
+            self._task = self._bar.add_task(event.title, total=None)
             self._title = self._shown = event.title
         if event.measurements:
             self._shown = str(event)
-        self._bar.update(self._task, description=self._shown, completed=event.fraction or 0.0)
+        total = 1.0 if event.fraction else None  # a stage that reports no fractions pulses
+        self._bar.update(self._task, description=self._shown, completed=event.fraction or 0.0, total=total)
+
+    def keep(self, text: str) -> None:
+        """Print a line above the bar."""
+        if self._bar is None:
+            print_line(text)
+        else:
+            self._bar.console.print(f"corate: {escaped(text)}", markup=False, highlight=False)
+
+    def stop(self) -> None:
+        """Remove the bar."""
+        if self._bar is not None:
+            self._bar.stop()
 
 
 def _start_bar() -> Bar:
@@ -194,6 +314,7 @@ def _start_bar() -> Bar:
         TimeLeft(),
         console=Console(stderr=True),
         transient=True,
+        speed_estimate_period=300,  # passes may take minutes
     )
     bar.start()
     return bar

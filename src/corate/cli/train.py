@@ -21,8 +21,9 @@ from corate.training.options import METHODS
 
 if TYPE_CHECKING:
     from corate import Tagger
+    from corate.progress import ProgressEvent
 
-__all__ = ["EXAMPLES", "described", "train"]
+__all__ = ["EVERYDAY", "EXAMPLES", "MORE_EXAMPLES", "described", "train"]
 
 EXAMPLES = """\
 Examples:
@@ -34,7 +35,10 @@ Examples:
   corate train train.tsv -o model.corate --features 'word[0], word[-1]|word[0], suffix(word[0], 3)'
   corate train en-train.conllu -o en.corate --label upos+feats --test en-test.conllu
   cat part-*.tsv | corate train - -o model.corate --quiet
+  corate compare train.tsv --test test.tsv          which method suits this text?
+"""
 
+MORE_EXAMPLES = """
 \b
   corate train train.tsv -o model.corate --held-out dev.tsv --tune --threads 2
   corate train train.tsv -o model.corate --held-out dev.tsv --calibrate      probabilities that match accuracy
@@ -50,10 +54,13 @@ Examples:
   corate train train.tsv -o model.corate --method separate --features paper --base none --coupling joint
   corate train train.tsv -o model.corate --method standard --c2 0.1 --transitions seen --no-boundaries
   corate train train.tsv -o small.corate --method standard --c1 1 --half
-
-\b
-  corate compare train.tsv --test test.tsv          which method suits this text?
 """
+
+#: The options that ``--help`` shows.
+EVERYDAY = (
+    *("output", "method", "features", "held_out", "test", "init"),
+    *("columns", "format", "threads", "json", "quiet"),
+)
 
 _FILE = "Smaller model files"
 _INIT_METHODS = [name for name, method in METHODS.items() if method.takes_init]
@@ -180,7 +187,14 @@ def train(
     check_writable(output)
     if checkpoint is not None:
         check_writable(checkpoint)
+    resumed: list[ProgressEvent] = []
     with ProgressBar(quiet) as progress:
+
+        def show(event: ProgressEvent) -> None:
+            if event.resumed:
+                resumed.append(event)
+            progress.show(event)
+
         progress("reading")
         corpus = reading.read(file)
         held_out_corpus = None if held_out is None else reading.read(held_out, corpus)
@@ -198,18 +212,19 @@ def train(
             constrain=constrain,
             threads=threads,
             seed=seed,
-            progress=progress.show,
+            progress=show,
         )
         progress("saving")
         tagger.save(output, counts=not no_counts, half=half, rare=drop_rare)
         result = described(tagger, output)
         if test_corpus is not None:
-            progress("testing")
-            result["test"], _ = measure(tagger, test_corpus, threads)
+            result["test"], _ = measure(tagger, test_corpus, threads, progress)
     if no_counts and tagger.counts is None:
         warnings.warn(f"--no-counts has no effect: a model of {method} contains no counts", stacklevel=2)
     if result.get("interrupted"):
         warnings.warn(f"interrupted: {output} contains the model at that point", stacklevel=2)
+    if resumed:
+        result["resumed_after_passes"] = resumed[0].step
     result["seconds_reading"] = read - start
     result["seconds_total"] = time.perf_counter() - start
     if json:

@@ -15,7 +15,7 @@ from corate.cli.terminal import ProgressBar, count, print_json, size
 from corate.cli.train import described
 from corate.io.atomic import check_writable
 
-__all__ = ["EXAMPLES", "update"]
+__all__ = ["EVERYDAY", "EXAMPLES", "update"]
 
 EXAMPLES = """\
 Examples:
@@ -25,6 +25,9 @@ Examples:
   corate update model.corate more.tsv -o larger.corate --json
   zcat today.tsv.gz | corate update model.corate - --quiet
 """
+
+#: The options that ``--help`` shows.
+EVERYDAY = ("output", "half", "columns", "format", "json", "quiet")
 
 
 @with_reading_options

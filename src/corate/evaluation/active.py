@@ -18,6 +18,7 @@ from corate.corpus import Corpus
 from corate.errors import ConfigError
 from corate.evaluation.predictions import predict
 from corate.model.tagger import Tagger
+from corate.progress import OnProgress, ignore_progress
 
 __all__ = ["CRITERIA", "most_informative"]
 
@@ -25,7 +26,9 @@ __all__ = ["CRITERIA", "most_informative"]
 CRITERIA = ("confidence", "entropy", "diverse")
 
 
-def most_informative(tagger: Tagger, corpus: Corpus, n: int, by: str = "confidence") -> NDArray[np.int64]:
+def most_informative(
+    tagger: Tagger, corpus: Corpus, n: int, by: str = "confidence", *, progress: OnProgress = ignore_progress
+) -> NDArray[np.int64]:
     """The numbers of the ``n`` sentences most worth labelling, the best first; all if there are fewer.
 
     Sentences without tokens are left out.
@@ -38,7 +41,7 @@ def most_informative(tagger: Tagger, corpus: Corpus, n: int, by: str = "confiden
     if by not in CRITERIA:
         raise ConfigError(f"unknown criterion {by!r}; there are {', '.join(CRITERIA)}", option="by")
     n = check_whole("n", n, 1)
-    found = predict(tagger, corpus)
+    found = predict(tagger, corpus, progress=progress)
     lengths = np.diff(corpus.offsets)
     if by == "entropy":
         sentence = np.repeat(np.arange(len(corpus)), lengths)

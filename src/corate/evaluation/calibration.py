@@ -90,18 +90,24 @@ def calibration(
     >>> {name: (group.count, group.accuracy) for name, group in found.items()}
     {'tokens': (4, 1.0), 'inside': (2, 1.0), 'spans': (2, 1.0)}
     """
-    corpus.require_labels()
-    if not corpus.n_tokens:
-        raise DataError("the data has no tokens; give some to evaluate on")
+    _require_tokens(corpus)
     found = predict(tagger, corpus, spans=True)
     return calibration_of_predictions(corpus, found, bins=bins, samples=samples, seed=seed)
+
+
+def _require_tokens(corpus: Corpus) -> Column:
+    """The labels of the corpus; raises DataError if there are none."""
+    labels = corpus.require_labels()
+    if not corpus.n_tokens:
+        raise DataError("the data has no tokens; give some to evaluate on")
+    return labels
 
 
 def calibration_of_predictions(
     corpus: Corpus, found: Predictions, *, bins: int = 10, samples: int = 1000, seed: int = 0
 ) -> dict[str, Calibration]:
     """The same for predictions that were made before, with spans."""
-    gold = corpus.require_labels()
+    gold = _require_tokens(corpus)
     sentence = np.repeat(np.arange(len(corpus)), np.diff(corpus.offsets))
     names, truth, guess = common_ids(gold, found.labels)
     groups = {"tokens": (found.probabilities, truth == guess, sentence)}

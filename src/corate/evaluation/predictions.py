@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from corate.corpus import Column, Corpus
 from corate.model.lattice import Lattice
 from corate.model.tagger import Tagger
+from corate.progress import OnProgress, ProgressEvent, ignore_progress
 from corate.spans import are_spans
 from corate.types import F64
 
-__all__ = ["Predictions", "predict"]
+__all__ = ["Predictions", "pieces", "predict"]
 
 Int64 = NDArray[np.int64]
 
@@ -42,7 +43,9 @@ class Predictions:
     span_probabilities: F64 | None = None
 
 
-def predict(tagger: Tagger, corpus: Corpus, *, spans: bool = False) -> Predictions:
+def predict(
+    tagger: Tagger, corpus: Corpus, *, spans: bool = False, progress: OnProgress = ignore_progress
+) -> Predictions:
     """Tag a corpus, with probabilities; those of spans only if asked for.
 
     >>> from corate import train
@@ -57,7 +60,8 @@ def predict(tagger: Tagger, corpus: Corpus, *, spans: bool = False) -> Predictio
     ids, marginals, entropies, whole = [], [], [], []
     starts, stops, of_spans = [], [], []
     done = 0
-    for piece in _pieces(corpus):
+    for piece in pieces(corpus, _TOKENS_AT_ONCE):
+        progress(ProgressEvent("tagging", done / corpus.n_tokens))
         lattice = tagger.lattice(piece)
         best, scores = lattice.best()
         log_z, p = lattice.marginals()
@@ -83,11 +87,11 @@ def predict(tagger: Tagger, corpus: Corpus, *, spans: bool = False) -> Predictio
     )
 
 
-def _pieces(corpus: Corpus) -> Iterator[Corpus]:
-    """The corpus in pieces of whole sentences and of limited length."""
+def pieces(corpus: Corpus, tokens: int) -> Iterator[Corpus]:
+    """The corpus in pieces of whole sentences, of at most ``tokens`` tokens unless a sentence is longer."""
     first = 0
     while first < len(corpus):
-        limit = int(corpus.offsets[first]) + _TOKENS_AT_ONCE
+        limit = int(corpus.offsets[first]) + tokens
         last = max(first + 1, int(np.searchsorted(corpus.offsets, limit, side="right")) - 1)
         yield corpus[first:last]
         first = last

@@ -47,6 +47,17 @@ class Confusion:
             )
         ]
 
+    def most_wrong(self, n: int) -> Confusion:
+        """The confusions among the ``n`` labels with most errors, in the order of the labels."""
+        wrong, size = self.counts * (self.gold != self.predicted), len(self.labels)
+        errors = np.bincount(self.gold, wrong, size) + np.bincount(self.predicted, wrong, size)
+        chosen = np.sort(np.argsort(-errors, kind="stable")[:n])
+        place = np.full(size, -1)
+        place[chosen] = np.arange(len(chosen))
+        gold, predicted = place[self.gold], place[self.predicted]
+        kept = (gold >= 0) & (predicted >= 0)
+        return Confusion(tuple(self.labels[y] for y in chosen.tolist()), gold[kept], predicted[kept], self.counts[kept])
+
     def plus(self, other: Confusion) -> Confusion:
         """The counts of both."""
         labels = tuple(sorted({*self.labels, *other.labels}))

@@ -25,7 +25,7 @@ from corate.pages.page import render
 from corate.progress import OnProgress, ProgressEvent, ignore_progress
 from corate.spans import are_spans
 
-__all__ = ["inspect_page"]
+__all__ = ["inspect_page", "score_rows"]
 
 #: A confusion matrix with more labels than this is cut to those with most errors.
 _MATRIX_LABELS = 24
@@ -90,8 +90,7 @@ def inspect_page(
     data: dict[str, Any] = {"features": feature_data(tagger), "text": None}
     values: dict[str, Any] = {"report": None, "n_sentences": 0}
     if corpus is not None:
-        on_progress(ProgressEvent("tagging"))
-        found = predict(tagger, corpus, spans=corpus.labels is not None)
+        found = predict(tagger, corpus, spans=corpus.labels is not None, progress=on_progress)
         if corpus.labels is not None:
             values |= _measured(tagger, corpus, found)
         data["text"] = text_data(
@@ -151,7 +150,7 @@ def _measured(tagger: Tagger, corpus: Corpus, found: Predictions) -> dict[str, A
     place = {name: y for y, name in enumerate(label_names(tagger, corpus))}
     return {
         "report": report,
-        "summary": _summary(report),
+        "summary": score_rows(report),
         "span_errors": [] if errors is None else [(title, count(number)) for title, number in errors.named()],
         "calibration": [(GROUPS[name], group) for name, group in groups.items()],
         "calibration_chart": charts.calibration("Probability and accuracy", drawn) if any(drawn.values()) else "",
@@ -161,7 +160,7 @@ def _measured(tagger: Tagger, corpus: Corpus, found: Predictions) -> dict[str, A
     }
 
 
-def _summary(report: Report) -> list[tuple[str, str]]:
+def score_rows(report: Report) -> list[tuple[str, str]]:
     """The scores, by name."""
     values = {
         "accuracy": report.accuracy,
@@ -178,18 +177,9 @@ def _summary(report: Report) -> list[tuple[str, str]]:
 def _matrix(confusion: Confusion, place: dict[str, int]) -> _Matrix:
     """The confusion matrix, of the labels with most errors if there are many, in the order of the page."""
     wrong = confusion.gold != confusion.predicted
-    n = len(confusion.labels)
-    errors = np.bincount(confusion.gold, confusion.counts * wrong, n)
-    errors += np.bincount(confusion.predicted, confusion.counts * wrong, n)
-    chosen = np.argsort(-errors, kind="stable")[:_MATRIX_LABELS].tolist()
-    chosen.sort(key=lambda y: place[confusion.labels[y]])
-    index = {y: i for i, y in enumerate(chosen)}
-    table = np.zeros((len(chosen), len(chosen)), np.int64)
-    for gold, predicted, tokens in zip(
-        confusion.gold.tolist(), confusion.predicted.tolist(), confusion.counts.tolist(), strict=True
-    ):
-        if gold in index and predicted in index:
-            table[index[gold], index[predicted]] = tokens
+    kept = confusion.most_wrong(_MATRIX_LABELS)
+    order = sorted(range(len(kept.labels)), key=lambda i: place[kept.labels[i]])
+    table = kept.matrix()[np.ix_(order, order)]
     most = max(int(confusion.counts[wrong].max(initial=1)), 1)
     rows = [
         [
@@ -198,4 +188,5 @@ def _matrix(confusion: Confusion, place: dict[str, int]) -> _Matrix:
         ]
         for i, row in enumerate(table.tolist())
     ]
-    return _Matrix([(place[confusion.labels[y]], confusion.labels[y]) for y in chosen], rows, n)
+    labels = [(place[kept.labels[i]], kept.labels[i]) for i in order]
+    return _Matrix(labels, rows, len(confusion.labels))

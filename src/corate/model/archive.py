@@ -415,6 +415,8 @@ def _get_distinct(tensors: Tensors, name: str) -> StringTable:
 def _put_rows(tensors: Tensors, name: str, rows: SparseRows, half: bool) -> None:
     tensors[f"{name}.lengths"] = container.narrow(np.diff(rows.offsets))
     tensors[f"{name}.labels"] = container.narrow(rows.labels)
+    if half and np.abs(rows.scores).max(initial=0) > float(np.finfo(np.float16).max):
+        raise ModelError("the model has scores that do not fit in 16 bits; save it without half")
     tensors[f"{name}.scores"] = rows.scores.astype(np.float16) if half else rows.scores
 
 

@@ -31,6 +31,7 @@ from corate.model.explanation import Explanation, Question, explain
 from corate.model.inputs import Inputs, Sentence
 from corate.model.lattice import Lattice
 from corate.model.notebook import tagger_html, tagger_text
+from corate.model.pruning import pruned, shrunk
 from corate.model.questions import Questions
 from corate.types import Csr
 
@@ -383,17 +384,21 @@ class Tagger(Questions):
 
         Needs the counts. Rare counts are dropped too, so a later ``update`` does not know them.
         """
-        if self.counts is None:
-            if self.method != "empirical":
-                raise ModelError(
-                    f"only models of the method 'empirical' can be pruned, not {self.method!r}; train with a cutoff"
-                )
-            raise ModelError("this model has no counts, so rare features are not known; train it again and prune then")
-        totals = self.counts.table.totals()
-        vocabulary, rows = self.vocabulary.pruned((totals >= rare) | (totals == 0))  # derived features have no counts
-        model = replace(self.model, weights=self.model.weights.take(rows))
-        counts = replace(self.counts, vocabulary=vocabulary, table=self.counts.table.take(rows))
-        return replace(self, vocabulary=vocabulary, model=model, counts=counts)
+        return pruned(self, rare)
+
+    def shrunk(self, *, drop_below: float = 0.0, rare: int = 0, counts: bool = True) -> Tagger:
+        """A smaller tagger, without training again. Its labels may differ; evaluate it.
+
+        Weights of features closer to 0 than ``drop_below`` are dropped, and features without weights. ``rare`` is as
+        for :meth:`pruned`. Without ``counts``, the tagger cannot be updated. ``save(half=True)`` halves what is left.
+
+        >>> import corate
+        >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET")]]))
+        >>> small = tagger.shrunk(drop_below=0.05)
+        >>> small.record["features"] < tagger.record["features"], small.tag(["the", "dog"])
+        (True, ['DET', 'NOUN'])
+        """
+        return shrunk(self, drop_below, rare, counts)
 
     def save(
         self,
@@ -429,7 +434,6 @@ class Tagger(Questions):
         return archive.save(tagger, path, counts=counts, half=half)
 
     # A pickle holds the bytes of the model file, which are checked when they are read, and the function by reference.
-
     def __reduce__(self) -> tuple[Any, ...]:
         from corate.model.archive import from_bytes, to_bytes
 

@@ -64,6 +64,8 @@ def make_passes(
     if store is not None:
         top, waited = store.restore(run, passes)
         kept = correct_tokens(run.weights) if correct_tokens is not None and run.passes > 0 else None
+        if run.passes > 0:
+            progress(ProgressEvent(stage, run.passes / passes, step=run.passes, steps=passes, resumed=True))
     best = run.weights
     try:
         while run.passes < passes and waited < PATIENCE_PASSES:
@@ -78,8 +80,8 @@ def make_passes(
                     best, kept = run.weights, correct
                     waited = 0 if score > top else waited + 1
                     top = max(top, score)
-            done = run.passes / passes
-            progress(ProgressEvent(stage, done, loss=loss, held_out_accuracy=accuracy, held_out_f1=f1))
+            event = ProgressEvent(stage, run.passes / passes, loss=loss, step=run.passes, steps=passes)
+            progress(replace(event, held_out_accuracy=accuracy, held_out_f1=f1))
             if worse:
                 break
             if store is not None:
@@ -121,8 +123,9 @@ def make_iterations(
             waited = 0 if score_of(correct) > top else waited + 1
             if waited == 0:
                 best, top = Fitted(single, accuracy, False, f1), score_of(correct)
-        event = ProgressEvent(stage, min(1.0, step.number / iterations), held_out_accuracy=accuracy, held_out_f1=f1)
-        progress(replace(event, objective=step.value, gradient_norm=step.gradient_norm))
+        event = ProgressEvent(stage, min(1.0, step.number / iterations), step=step.number, steps=iterations)
+        event = replace(event, objective=step.value, gradient_norm=step.gradient_norm)
+        progress(replace(event, held_out_accuracy=accuracy, held_out_f1=f1))
         return waited < PATIENCE_ITERATIONS
 
     found = lbfgs(objective, start, c1=c1, iterations=iterations, progress=report)

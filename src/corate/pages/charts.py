@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("COLOURS", "Axis", "Link", "Node", "Series"),
-    *("calibration", "chart", "check_installed", "colour", "heat_map", "network", "standalone"),
+    *("calibration", "chart", "check_installed", "colour", "confusion", "heat_map", "network", "standalone"),
 ]
 
 #: Each has a contrast of 3 or more with white and with the dark ground of pages.
@@ -200,21 +200,60 @@ def calibration(title: str, groups: Mapping[str, Sequence[tuple[float, float, in
 
 def heat_map(title: str, rows: Sequence[str], columns: Sequence[str], logs: NDArray[np.floating]) -> Markup:
     """``logs[i, j]`` is the logarithm of the rate of ``rows[i]`` with ``columns[j]``. Each cell has a tooltip."""
+    values = logs.ravel().tolist()
+    rates = [f"{math.exp(min(log, 700.0)):.3g}" for log in values]
+    pairs = ((row, column) for row in rows for column in columns)
+    tips = [f"{row}, then {column}: {rate}" for (row, column), rate in zip(pairs, rates, strict=True)]
+    return _cells(title, rows, columns, values, tips)
+
+
+def confusion(title: str, labels: Sequence[str], counts: NDArray[np.integer]) -> Markup:
+    """``counts[i, j]`` is how often ``labels[i]`` was predicted as ``labels[j]``. Each cell has a tooltip.
+
+    The diagonal is bluer where more tokens of a label are correct. Other cells are redder where there are more errors.
+
+    >>> import numpy as np
+    >>> drawn = confusion("Confusions", ["A", "B"], np.array([[8, 2], [0, 5]]))
+    >>> "<title>A predicted as B: 2 of 10 tokens</title>" in drawn
+    True
+    """
+    table = counts.tolist()
+    totals = [sum(row) for row in table]
+    worst = max((n for i, row in enumerate(table) for j, n in enumerate(row) if i != j), default=0)
+    shades, tips = [], []
+    for i, row in enumerate(table):
+        for j, n in enumerate(row):
+            share = n / totals[i] if i == j and n else math.sqrt(n / worst) if i != j and n else 0.0
+            shades.append(_FULL * share * (-0.6 if i == j else 1.0))
+            tips.append(f"{labels[i]} predicted as {labels[j]}: {n:,} of {totals[i]:,} tokens")
+    return _cells(title, labels, labels, shades, tips, ("predicted", "label"))
+
+
+def _cells(
+    title: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    shades: Sequence[float],
+    tips: Sequence[str],
+    titles: tuple[str, str] | None = None,
+) -> Markup:
+    """A table of cells, row by row: their shades are as for `colour`. ``titles`` are those of the columns and rows."""
     texts = _Texts()
     with _figure(_CELL * len(columns), _CELL * len(rows)) as (figure, axes):
         cells = axes.pcolormesh([[0] * len(columns)] * len(rows), gid="cells", clip_on=False)
         cells.set_array(None)
-        cells.set_facecolor([_hex(log) for log in logs.ravel().tolist()])
+        cells.set_facecolor([_hex(shade) for shade in shades])
         axes.set(xlim=(0, len(columns)), ylim=(len(rows), 0))
         axes.xaxis.tick_top()
         turned: dict[str, Any] = {"rotation": 90, "rotation_mode": "anchor", "ha": "left", "va": "center"}
         for axis, names, look in ((axes.xaxis, columns, turned), (axes.yaxis, rows, {})):
             axis.set_ticks([k + 0.5 for k in range(len(names))], [texts.stand_in(name) for name in names], **look)
             axis.set_tick_params(length=0, pad=5)
+        if titles is not None:
+            axes.xaxis.set_label_position("top")
+            axes.set_xlabel(texts.stand_in(titles[0]), labelpad=8)
+            axes.set_ylabel(texts.stand_in(titles[1]), labelpad=8)
         axes.spines[:].set_visible(False)
-        rates = [f"{math.exp(min(log, 700.0)):.3g}" for log in logs.ravel().tolist()]
-        pairs = ((row, column) for row in rows for column in columns)
-        tips = [f"{row}, then {column}: {rate}" for (row, column), rate in zip(pairs, rates, strict=True)]
         return _element(figure, title, texts, {"cells": tips})
 
 

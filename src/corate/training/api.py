@@ -21,6 +21,7 @@ from corate.features.vocabulary import Vocabulary
 from corate.features.word_classes import RawText, class_templates
 from corate.model.chain import ChainModel
 from corate.model.constraints import with_scheme
+from corate.model.pruning import without_idle, without_rare
 from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ProgressEvent
 from corate.training.calibration import calibrated, check_calibrates
@@ -39,7 +40,6 @@ from corate.training.options import (
     Separate,
 )
 from corate.training.prepared import Prepared, default_features, prepare, ready_made
-from corate.training.pruning import without_idle, without_rare
 from corate.training.resolve import check_init, resolve_method
 from corate.training.separate import SeparateTraining
 from corate.training.start import RunContext, Start
@@ -285,8 +285,11 @@ class Trained:
         self, method: Method, sentences: int, tokens: int, layout: list[str], seed: int, more: Mapping[str, Any]
     ) -> dict[str, Any]:
         """The record of the model: the data, and what was chosen and measured."""
+        from corate import __version__
+
         return {
             "method": method.name,
+            "version": __version__,
             "sentences": sentences,
             "tokens": tokens,
             "labels": len(self.model.labels),

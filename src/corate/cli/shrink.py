@@ -1,0 +1,127 @@
+"""``corate shrink``: write a smaller model, without training again."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from corate.cli import shared_options as options
+from corate.cli.evaluate import measure, one_line
+from corate.cli.exits import silence_warnings
+from corate.cli.shared_options import Reading, with_reading_options
+from corate.cli.terminal import ProgressBar, count, print_json, size
+from corate.io.atomic import check_writable
+
+if TYPE_CHECKING:
+    from corate import Tagger
+
+__all__ = ["EVERYDAY", "EXAMPLES", "shrink"]
+
+EXAMPLES = """\
+Examples:
+
+\b
+  corate shrink model.corate -o small.corate                          --half and --no-counts
+  corate shrink model.corate -o small.corate --test test.tsv          with the accuracy before and after
+  corate shrink model.corate -o small.corate --half --drop-below 0.05 --test test.tsv
+  corate shrink model.corate -o small.corate --drop-rare 3 --no-counts
+"""
+
+#: The options that ``--help`` shows.
+EVERYDAY = ("output", "half", "drop_below", "drop_rare", "no_counts", "test", "threads", "json", "quiet")
+
+
+@with_reading_options
+def shrink(
+    reading: Reading,
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="SMALL", help="The model file to write.")],
+    half: Annotated[bool, typer.Option("--half", help="Store weights in 16 bits.")] = False,
+    drop_below: Annotated[
+        float,
+        typer.Option(
+            metavar="X",
+            min=0.0,
+            help="Drop weights of features between -X and X, and features without weights. Try 0.05 to 0.3.",
+        ),
+    ] = 0.0,
+    drop_rare: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Drop word pairs and other conjunctions seen less than N times in training. For models of empirical "
+            "that have counts.",
+        ),
+    ] = 0,
+    no_counts: Annotated[bool, typer.Option("--no-counts", help="Drop the counts, which only corate update needs.")] = (
+        False
+    ),
+    test: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Labelled text to measure the accuracy on, before and after.")
+    ] = None,
+    threads: options.Threads = 1,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write a smaller model, without training again.
+
+    Without options for what to drop, it is written with --half and --no-counts, which hardly ever change a label. Other
+    options may change labels; --test FILE shows how many are still correct.
+    """
+    if os.path.exists(model) and os.path.exists(output) and os.path.samefile(model, output):
+        raise typer.BadParameter(f"{output} is the model itself; name another file", param_hint="--output")
+    import corate
+    from corate.model.crfsuite import has_suffix
+
+    if has_suffix(output):
+        raise typer.BadParameter("shrink writes models of corate; use another suffix", param_hint="--output")
+    if quiet:
+        silence_warnings()
+    if not (half or drop_below or drop_rare or no_counts):
+        half = no_counts = True
+    check_writable(output)
+    with ProgressBar(quiet) as progress:
+        progress("reading")
+        before = corate.load(model)
+        if drop_rare > 1 and before.counts is None:
+            raise typer.BadParameter(_no_counts(before, drop_rare), param_hint="--drop-rare")
+        corpus = None if test is None else reading.read(test, before)
+        progress("shrinking")
+        before.shrunk(drop_below=drop_below, rare=drop_rare, counts=not no_counts).save(output, half=half)
+        after = corate.load(output)
+        result: dict[str, Any] = {
+            "model": output,
+            "bytes_before": os.stat(model).st_size,
+            "bytes": os.stat(output).st_size,
+            "weights_before": len(before.model.weights.scores),
+            "weights": len(after.model.weights.scores),
+        }
+        if corpus is not None:
+            result["test_before"], _ = measure(before, corpus, threads, progress)
+            result["test"], _ = measure(after, corpus, threads, progress)
+    if json:
+        print_json(result)
+    elif not quiet:
+        _show(result)
+
+
+def _no_counts(tagger: Tagger, rare: int) -> str:
+    """Why rare features cannot be dropped, and what to do instead."""
+    if tagger.method == "empirical":
+        return "the model was saved without its counts, so rare features are not known; use --drop-below"
+    return (
+        f"a model of {tagger.method} does not know how often features were seen; use --drop-below, or train with "
+        f"--cutoff {rare}"
+    )
+
+
+def _show(result: dict[str, Any]) -> None:
+    old, new = result["bytes_before"], result["bytes"]
+    print(f"{result['model']}: {size(new)}, {new / old:.0%} of {size(old)}")
+    print(f"weights: {count(result['weights'])} of {count(result['weights_before'])}")
+    if "test" in result:
+        print(f"test before: {one_line(result['test_before'])}")
+        print(f"test after:  {one_line(result['test'])}")
