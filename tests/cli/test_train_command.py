@@ -228,3 +228,30 @@ def test_a_memm_is_not_calibrated(corate, data, tmp_path):
     assert result.code == 1
     assert "omit --calibrate" in result.err
     assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_text_larger_than_memory_gives_the_same_model(corate, data, tmp_path, threads):
+    text, common = data / "test.tsv", ("--method", "empirical", "--threads", threads, "--quiet")
+    for name, limit in (("disk", "100K"), ("memory", "1G")):
+        assert corate("train", text, "-o", tmp_path / name, "--memory", limit, *common).code == 0
+    piped = ("train", "-", "-o", tmp_path / "piped", "--memory", "100K", *common)
+    assert corate(*piped, stdin=text.read_bytes()).code == 0
+    assert len({(tmp_path / name).read_bytes() for name in ("disk", "memory", "piped")}) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["disk", "memory", "piped"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--memory", "lots"), "must be a size such as 500M or 2G"),
+        (("--memory", "100K", "--method", "memm"), "'memm' needs the text in memory"),
+        (("--memory", "100K", "--raw", "raw.txt"), "--raw needs the text in memory"),
+        (("--memory", "100K", "--method", "empirical", "--temporary", "nowhere"), "another folder with --temporary"),
+    ],
+)
+def test_memory_limits_that_cannot_be_kept(corate, data, tmp_path, options, message):
+    result = corate("train", data / "test.tsv", "-o", tmp_path / "model", *options)
+    assert result.code in (1, 2)
+    assert message in " ".join(result.err.split())
+    assert not (tmp_path / "model").exists()

@@ -90,7 +90,7 @@ def test_text_that_fits_is_trained_in_memory(text: Path, tmp_path: Path, monkeyp
         ("standard", {}, "the method 'standard' needs the text in memory"),
         ("empirical", {"features": "pos"}, "with features needs the text in memory"),
         ("empirical", {"held_out": Corpus.from_sentences([[("a", "X")]])}, "held-out text needs the text in memory"),
-        ("polish", {"raw": ["raw.txt"]}, "raw needs the text in memory"),
+        ("polish", {"raw": ["raw.txt"]}, "raw= needs the text in memory"),
     ],
 )
 def test_what_needs_the_text_in_memory(text: Path, method: str, more: dict[str, Any], message: str) -> None:

@@ -165,23 +165,27 @@ class Reading:
     ) -> Corpus:
         """Read one file; ``-`` is standard input. What the options do not say is as in ``like``."""
         from corate import formats
+
+        given = self.arguments() | ({} if format is None else {"format": format})
+        if like is not None:
+            given |= {"layout": like.layout, "label_source": like.label_source}
+        return formats.read(file, labelled=labelled, **given)
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of ``corate.read`` for these options."""
         from corate.formats.jsonl import names_in
 
-        return formats.read(
-            file,
-            format=self.format.value if format is None else format,
-            columns=self.columns,
-            encoding=self.encoding,
-            separator=self.separator_text(),
-            comment=self.comment,
-            docstart=self.docstart.value,
-            skip_bad=self.skip_bad,
-            labelled=labelled,
-            layout=() if like is None else like.layout,
-            label=self.label,
-            label_names=None if self.label_names is None else names_in(self.label_names),
-            label_source="" if like is None else like.label_source,
-        )
+        return {
+            "format": self.format.value,
+            "columns": self.columns,
+            "encoding": self.encoding,
+            "separator": self.separator_text(),
+            "comment": self.comment,
+            "docstart": self.docstart.value,
+            "skip_bad": self.skip_bad,
+            "label": self.label,
+            "label_names": None if self.label_names is None else names_in(self.label_names),
+        }
 
     def column_names(self) -> list[str] | None:
         """The names given with ``--columns``.

@@ -20,7 +20,6 @@ from corate.spans import SCHEMES
 from corate.training.options import METHODS
 
 if TYPE_CHECKING:
-    from corate import Tagger
     from corate.progress import ProgressEvent
 
 __all__ = ["EVERYDAY", "EXAMPLES", "MORE_EXAMPLES", "described", "train"]
@@ -63,6 +62,7 @@ EVERYDAY = (
 )
 
 _FILE = "Smaller model files"
+_LARGE = "Text larger than memory"
 _INIT_METHODS = [name for name, method in METHODS.items() if method.takes_init]
 
 
@@ -154,6 +154,23 @@ def train(
         typer.Option("--no-counts", help="Omit the counts, which only corate update needs.", rich_help_panel=_FILE),
     ] = False,
     half: Annotated[bool, typer.Option("--half", help="Store weights in 16 bits.", rich_help_panel=_FILE)] = False,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Use at most this much memory, such as 500M or 2G. Larger text is read in pieces and stored on disk; "
+            "for polish and empirical. Default: half of the free memory.",
+            rich_help_panel=_LARGE,
+        ),
+    ] = None,
+    temporary: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="The folder for temporary files of large text. Default: the folder of the model.",
+            rich_help_panel=_LARGE,
+        ),
+    ] = None,
     **given: Any,
 ) -> None:
     """Train on labelled text and write a model file.
@@ -175,6 +192,7 @@ def train(
             raise typer.BadParameter(f"{output} is the {name} file itself", param_hint="--output")
     import corate
     from corate.model.crfsuite import has_suffix
+    from corate.training.files import must_be_stored
 
     if has_suffix(output):  # some models cannot be saved so, which is known after training only
         raise typer.BadParameter(
@@ -188,6 +206,8 @@ def train(
     if checkpoint is not None:
         check_writable(checkpoint)
     resumed: list[ProgressEvent] = []
+    in_memory = {"raw": raw, "init": init, "calibrate": calibrate, "rare": drop_rare > 1}
+    stored = must_be_stored(file, chosen, memory, features=features, held_out=held_out, **in_memory)
     with ProgressBar(quiet) as progress:
 
         def show(event: ProgressEvent) -> None:
@@ -196,30 +216,32 @@ def train(
             progress.show(event)
 
         progress("reading")
-        corpus = reading.read(file)
+        corpus = None if stored else reading.read(file)
         held_out_corpus = None if held_out is None else reading.read(held_out, corpus)
         test_corpus = None if test is None else reading.read(test, corpus)
         read = time.perf_counter()
-        tagger = corate.train(
-            corpus,
-            chosen,
-            features=features,
-            raw=raw or None,
-            raw_classes=raw_classes or None,
-            held_out=held_out_corpus,
-            init=init,
-            calibrate=calibrate,
-            constrain=constrain,
-            threads=threads,
-            seed=seed,
-            progress=show,
-        )
-        progress("saving")
-        tagger.save(output, counts=not no_counts, half=half, rare=drop_rare)
-        result = described(tagger, output)
+        shared: dict[str, Any] = {
+            "features": features,
+            "held_out": held_out_corpus,
+            "constrain": constrain,
+            "threads": threads,
+            "seed": seed,
+            "progress": show,
+        }
+        if corpus is None:
+            saving: dict[str, Any] = {"counts": not no_counts, "half": half, "memory": memory, "temporary": temporary}
+            record = corate.train_file(file, output, chosen, **shared, **saving, reading=reading.arguments())
+        else:
+            more: dict[str, Any] = {"raw": raw or None, "raw_classes": raw_classes or None}
+            tagger = corate.train(corpus, chosen, **shared, **more, init=init, calibrate=calibrate)
+            progress("saving")
+            tagger.save(output, counts=not no_counts, half=half, rare=drop_rare)
+            record = tagger.record
+        result = described(record, output)
         if test_corpus is not None:
-            result["test"], _ = measure(tagger, test_corpus, threads, progress)
-    if no_counts and tagger.counts is None:
+            tested = corate.load(output) if corpus is None else tagger
+            result["test"], _ = measure(tested, test_corpus, threads, progress)
+    if no_counts and method != "empirical":
         warnings.warn(f"--no-counts has no effect: a model of {method} contains no counts", stacklevel=2)
     if result.get("interrupted"):
         warnings.warn(f"interrupted: {output} contains the model at that point", stacklevel=2)
@@ -254,9 +276,9 @@ def _same(a: str, b: str) -> bool:
     return os.path.realpath(a) == os.path.realpath(b)
 
 
-def described(tagger: Tagger, output: str) -> dict[str, Any]:
-    """The result that ``--json`` prints: the record of a tagger, and the size of its file."""
-    result = dict(tagger.record)
+def described(record: dict[str, Any], output: str) -> dict[str, Any]:
+    """The result that ``--json`` prints: the record of a model, and the size of its file."""
+    result = dict(record)
     n_bytes = os.stat(output).st_size
     return {**result, "model": output, "bytes": n_bytes, "bytes_per_token": n_bytes / max(1, result["tokens"])}
 

@@ -65,7 +65,7 @@ def update(
         tagger = old.update(corpus)
         progress("saving")
         tagger.save(target, half=half)
-    result = described(tagger, target)
+    result = described(tagger.record, target)
     result["added"] = {key: result[key] - old.record[key] for key in ("sentences", "tokens", "labels", "features")}
     result["seconds_total"] = time.perf_counter() - start
     if json:

@@ -95,6 +95,7 @@ class EmpiricalTraining:
             presets=PRESETS_OF_LADDERS[ladder],
             held_out=held_out,
             seed=context.seed,
+            threads=context.threads,
         )
         self._set(method, counted, context, pooled=pooled)
 

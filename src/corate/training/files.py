@@ -20,6 +20,7 @@ from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus
 from corate.errors import ConfigError, DataError
 from corate.features import FeatureSource
+from corate.io.ahead import one_ahead
 from corate.io.compression import compression_of
 from corate.memory import free_memory, parse_memory, shown_memory
 from corate.model.constraints import with_scheme
@@ -103,6 +104,8 @@ def train_file(
             context.progress(ProgressEvent("reading", done or 0.0))
 
         pieces = formats.read_pieces(path, progress=reported, **dict(reading or {}))
+        if context.threads > 1:
+            pieces = one_ahead(pieces)
         with StoredCorpus.write(pieces, _subfolder(folder, "corpus")) as stored:
             _check_labels(stored, chosen)
             scheme = _scheme(constrain, stored, chosen)
@@ -152,7 +155,7 @@ def _unsupported(method: Method, features: FeatureSource, held_out: object, othe
     """Why text cannot be trained on from disk, None if it can."""
     named = next((name for name, value in others.items() if value), None)
     if named is not None:
-        return f"{named} needs the text in memory"
+        return f"{named}= needs the text in memory"
     if method.name not in ("empirical", "polish"):
         return f"the method {method.name!r} needs the text in memory"
     if isinstance(method, Empirical) and (features is not None or method.ladder == "pooled"):

@@ -27,6 +27,7 @@ from corate.model.container import Array, StreamedTensor, unsigned_dtype
 from corate.model.tagger import Tagger
 from corate.progress import ProgressEvent
 from corate.stored_corpus import StoredCorpus
+from corate.training.api import Trained
 from corate.training.empirical import PRESETS_OF_LADDERS
 from corate.training.empirical_model import given_parameters, ladder_model
 from corate.training.options import Empirical
@@ -83,22 +84,16 @@ class StoredEmpirical:
         ]
         counts = replace(counted.counts, table=counted.counts.table.padded(int(counted.counts.vocabulary.bases[-1])))
         record = {
-            "method": method.name,
-            "sentences": len(stored),
-            "tokens": stored.n_tokens,
-            "labels": len(stored.labels),
-            "features": _n_features(counted),
-            "layout": list(stored.layout) or [*stored.columns, "label"],
-            **({"label_source": stored.label_source} if stored.label_source else {}),
-            "seed": context.seed,
-            "all_labels": method.all_labels,
             "ladder": preset.name,
             "word": word,
             "settings": asdict(p),
             "held_out": {"tokens": held_out_tokens, "ladders": _measured(tuned)},
         }
-        tagger = Tagger(counts.vocabulary, model, record, stored.columns, counts)
-        return cls(tagger, counted, weights)
+        trained = Trained(counts.vocabulary, model, record, _n_features(counted), counts)
+        layout = list(stored.layout) or [*stored.columns, "label"]
+        source = {"label_source": stored.label_source} if stored.label_source else {}
+        described = trained.described(method, len(stored), stored.n_tokens, layout, context.seed, source)
+        return cls(Tagger(counts.vocabulary, model, described, stored.columns, counts), counted, weights)
 
     def save(self, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False) -> int:
         """Write the model file and return its size in bytes."""
