@@ -132,7 +132,7 @@ def train(
             the temperature is fitted on these.
         constrain: only label sequences that are valid in this scheme: ``"IOB1"``, ``"IOB2"``, ``"IOBES"``, ``"BILOU"``
             or ``"BMEWO"``; ``"auto"`` takes the scheme of the corpus. The model keeps it.
-        threads: the number of threads; ``"empirical"`` uses only one. The result does not depend on it.
+        threads: the number of threads. The result does not depend on it.
         seed: determines which sentences are held out, and the order of stochastic steps.
         progress: a function that is called with a :class:`~corate.ProgressEvent` during training.
         **options: options of a method that is given by name, such as ``passes=5``. The class of the method lists them:
