@@ -19,7 +19,7 @@ ORDER = [
     {"pages"},
     {"io"},
     {"strings"},
-    {"attributes"},
+    {"attributes", "frames"},
     {"corpus"},
     {"formats"},
     {"features"},

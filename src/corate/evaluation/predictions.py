@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import Column, Corpus
-from corate.model.lattice import Lattice
+from corate.model.lattice import pieces
 from corate.model.tagger import Tagger
 from corate.spans import are_spans
 from corate.types import F64
@@ -18,9 +17,6 @@ from corate.types import F64
 __all__ = ["Predictions", "predict"]
 
 Int64 = NDArray[np.int64]
-
-#: Lattices of about this many tokens are made at a time.
-_TOKENS_AT_ONCE = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +53,12 @@ def predict(tagger: Tagger, corpus: Corpus, *, spans: bool = False) -> Predictio
     ids, marginals, entropies, whole = [], [], [], []
     starts, stops, of_spans = [], [], []
     done = 0
-    for piece in _pieces(corpus):
+    for piece in pieces(corpus):
         lattice = tagger.lattice(piece)
         best, scores = lattice.best()
         log_z, p = lattice.marginals()
-        places = _places(lattice, best)
         ids.append(best)
-        marginals.append(np.minimum(p[places].astype(np.float64), 1.0))
+        marginals.append(lattice.shares(best, p))
         entropies.append(_entropies(lattice.offsets, p))
         whole.append(np.minimum(scores - log_z, 0.0))
         if spans:
@@ -81,23 +76,6 @@ def predict(tagger: Tagger, corpus: Corpus, *, spans: bool = False) -> Predictio
         _joined(whole, np.float64),
         *((_joined(starts, np.int64), _joined(stops, np.int64), _joined(of_spans, np.float64)) if spans else ()),
     )
-
-
-def _pieces(corpus: Corpus) -> Iterator[Corpus]:
-    """The corpus in pieces of whole sentences and of limited length."""
-    first = 0
-    while first < len(corpus):
-        limit = int(corpus.offsets[first]) + _TOKENS_AT_ONCE
-        last = max(first + 1, int(np.searchsorted(corpus.offsets, limit, side="right")) - 1)
-        yield corpus[first:last]
-        first = last
-
-
-def _places(lattice: Lattice, labels: NDArray[np.int32]) -> Int64:
-    """The candidates that have the given labels, one per token."""
-    k = lattice.edges.n_labels
-    keys = np.repeat(np.arange(len(labels)), np.diff(lattice.offsets)) * k + lattice.labels
-    return np.searchsorted(keys, np.arange(len(labels)) * k + labels)
 
 
 def _entropies(offsets: Int64, p: NDArray[np.float32]) -> F64:
