@@ -107,7 +107,8 @@ LabelNames = Annotated[
     str | None,
     typer.Option(
         metavar="FILE|NAMES",
-        help="JSON lines: the names of integer labels from 0, as O,B-PER,I-PER or a file with one per line.",
+        help="JSON lines: the names of integer labels from 0, as O,B-PER,I-PER or a file: one per line, a JSON list "
+        "or dataset_info.json.",
         rich_help_panel=_READING,
     ),
 ]
@@ -164,7 +165,7 @@ class Reading:
     ) -> Corpus:
         """Read one file; ``-`` is standard input. What the options do not say is as in ``like``."""
         from corate import formats
-        from corate.formats.jsonl import names_in
+        from corate.formats.label_names import names_or_file
 
         return formats.read(
             file,
@@ -178,7 +179,7 @@ class Reading:
             labelled=labelled,
             layout=() if like is None else like.layout,
             label=self.label,
-            label_names=None if self.label_names is None else names_in(self.label_names),
+            label_names=None if self.label_names is None else names_or_file(self.label_names),
             label_source="" if like is None else like.label_source,
         )
 

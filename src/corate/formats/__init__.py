@@ -8,6 +8,7 @@ from corate.corpus import Corpus
 from corate.errors import DataError
 from corate.formats import columns as column_files
 from corate.formats import conllu, detection, items, jsonl, lines
+from corate.formats.label_names import LabelNames, label_names_of
 from corate.formats.reading import Options, SkippedWarning, check_separator
 from corate.formats.writing import labels_to_write
 from corate.io.streams import Source, Target, bare_suffix, load, name_of, save
@@ -39,7 +40,7 @@ def read(
     labelled: bool = True,
     layout: Sequence[str] = (),
     label: str | None = None,
-    label_names: Sequence[str] | None = None,
+    label_names: LabelNames | None = None,
     label_source: str = "",
     tokenize: Tokenizer | None = None,
 ) -> Corpus:
@@ -65,7 +66,9 @@ def read(
             names if the number of columns is the same.
         label: what the labels are. For CoNLL-U: ``"upos"`` (the default), ``"xpos"``, ``"feats"``, ``"upos+feats"`` or
             a key of MISC. For JSON lines: the member with the labels, such as ``"ner_tags"``.
-        label_names: the names of integer labels in JSON lines, from 0.
+        label_names: the names of integer labels in JSON lines, from 0: a list, a mapping from ids to names, the
+            features of a Hugging Face dataset (``dataset.features``), or a file with one of these, such as
+            ``dataset_info.json``, or with a name on each line.
         label_source: what the labels of a model's CoNLL-U data were (``tagger.label_source``), if ``label`` is None.
         tokenize: for raw text, a function from a line to its tokens, as strings or as :class:`~corate.tokenizer.Token`.
             Default: :func:`corate.tokenize`.
@@ -92,7 +95,7 @@ def read(
         labelled=labelled,
         layout=tuple(layout),
         label=label,
-        label_names=jsonl.check_label_names(label_names),
+        label_names=label_names_of(label_names, label),
         label_source=label_source,
         tokenize=tokenize,
     )
@@ -141,6 +144,7 @@ def write(
     separator: str = "\t",
     encoding: str = "utf-8",
     label: str | None = None,
+    label_names: LabelNames | None = None,
 ) -> None:
     """Write a corpus in one of the formats that :func:`read` reads.
 
@@ -155,7 +159,9 @@ def write(
         labels: a list of labels per sentence, to write instead of the labels of the corpus.
         separator: the character between the columns of a column file.
         encoding: the encoding of the text.
-        label: where CoNLL-U has the labels, as for :func:`read`. Default: where they were read, else ``"upos"``.
+        label: where CoNLL-U has the labels, as for :func:`read`. Default: where they were read, else ``"upos"``. For
+            JSON lines: the member with the labels. Default: ``"labels"``.
+        label_names: for JSON lines, the names of labels as for :func:`read`; labels are then written as integers.
 
     >>> import io
     >>> file = io.StringIO()
@@ -165,6 +171,8 @@ def write(
     """
     check_separator(separator)
     column = labels_to_write(corpus, labels)
+    if label_names is not None and format != "jsonl":
+        raise DataError(f"label_names= is for integer labels in JSON lines, not for the format {format!r}; omit it")
     if format == "columns":
         text = column_files.write(corpus, column, separator)
     elif format == "conllu":
@@ -174,7 +182,7 @@ def write(
     elif format == "items":
         text = items.write(corpus, column)
     elif format == "jsonl":
-        text = jsonl.write(corpus, column)
+        text = jsonl.write(corpus, column, label, label_names_of(label_names, label))
     elif format == "text":
         text = lines.write_text(corpus)
     elif format == "raw":
