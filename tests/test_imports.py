@@ -19,7 +19,7 @@ ORDER = [
     {"pages"},
     {"io"},
     {"strings"},
-    {"attributes", "frames"},
+    {"attributes", "frames", "texts"},
     {"corpus"},
     {"formats"},
     {"features"},

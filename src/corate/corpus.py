@@ -21,6 +21,7 @@ from corate.errors import DataError
 from corate.ragged import offsets_of, take_rows
 from corate.spans import convert
 from corate.strings import StringTable
+from corate.texts import Texts
 from corate.types import Ids, Offsets
 
 __all__ = ["Attributes", "Column", "Corpus", "StringTable"]
@@ -77,6 +78,8 @@ class Corpus:
     layout: tuple[str, ...] = ()
     #: Where the labels were in a CoNLL-U file: ``upos``, ``upos+feats``, a key of MISC, ...; empty for other formats.
     label_source: str = ""
+    #: The raw texts of the sentences and the places of the tokens in them, if the format has them.
+    texts: Texts | None = None
 
     def __post_init__(self) -> None:
         n = self.n_tokens
@@ -85,6 +88,10 @@ class Corpus:
                 raise DataError(f"column {column.name!r} has {len(column.ids)} tokens, but the offsets imply {n}")
         if self.attributes is not None and len(self.attributes.offsets) != n + 1:
             raise DataError(f"{len(self.attributes.offsets) - 1} tokens have attributes, but the offsets imply {n}")
+        if self.texts is not None and (len(self.texts.texts), len(self.texts.starts)) != (len(self), n):
+            raise DataError(
+                f"texts of {len(self.texts.texts)} sentences and {len(self.texts.starts)} tokens do not fit"
+            )
 
     # -- building ------------------------------------------------------------------------------------------------
 
@@ -280,7 +287,8 @@ class Corpus:
 
     def take(self, sentences: NDArray[np.integer[Any]] | Sequence[int]) -> Corpus:
         """The given sentences in the given order."""
-        offsets, tokens = take_rows(self.offsets, np.asarray(sentences, dtype=np.int64))
+        chosen = np.asarray(sentences, dtype=np.int64)
+        offsets, tokens = take_rows(self.offsets, chosen)
         return Corpus(
             tuple(c.take(tokens) for c in self.columns),
             offsets,
@@ -288,6 +296,7 @@ class Corpus:
             None if self.attributes is None else self.attributes.take(tokens),
             self.layout,
             self.label_source,
+            None if self.texts is None else self.texts.take(chosen, tokens),
         )
 
     def with_scheme(self, scheme: str) -> Corpus:

@@ -36,6 +36,7 @@ __all__ = [
     "Separator",
     "SkipBad",
     "Threads",
+    "WidenSpans",
     "one_of",
     "with_reading_options",
 ]
@@ -65,6 +66,7 @@ class Format(str, Enum):
     slashed = "slashed"
     items = "items"
     jsonl = "jsonl"
+    labelstudio = "labelstudio"
 
 
 class Docstart(str, Enum):
@@ -81,7 +83,8 @@ FormatOption = Annotated[
     typer.Option(
         "--format",
         "-f",
-        help="The format: columns, CoNLL-U, word/label tokens, CRFsuite items or JSON lines; auto detects it.",
+        help="The format: columns, CoNLL-U, word/label tokens, CRFsuite items, JSON lines or Label Studio; auto "
+        "detects it.",
         rich_help_panel=_READING,
     ),
 ]
@@ -90,7 +93,7 @@ Columns = Annotated[
     typer.Option(
         metavar="NAMES",
         help="Column names in order, such as word,pos,label. Default: as in training; for training, label last. For "
-        "CoNLL-U: the columns that features use.",
+        "CoNLL-U: the columns that features use. For Label Studio: the member of data with the text.",
         rich_help_panel=_READING,
     ),
 ]
@@ -127,6 +130,12 @@ Comment = Annotated[
 DocstartOption = Annotated[
     Docstart, typer.Option("--docstart", help="Keep or drop -DOCSTART- lines.", rich_help_panel=_READING)
 ]
+WidenSpans = Annotated[
+    bool,
+    typer.Option(
+        "--widen-spans", help="Label Studio: widen spans that cut a token to whole tokens.", rich_help_panel=_READING
+    ),
+]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip malformed lines.", rich_help_panel=_READING)]
 Threads = Annotated[int, typer.Option("--threads", "-j", min=1, help="Number of threads.")]
 Seed = Annotated[
@@ -154,6 +163,7 @@ class Reading:
     skip_bad: SkipBad = False
     label: Label = None
     label_names: LabelNames = None
+    widen_spans: WidenSpans = False
 
     def read(
         self,
@@ -181,6 +191,7 @@ class Reading:
             label=self.label,
             label_names=None if self.label_names is None else names_or_file(self.label_names),
             label_source="" if like is None else like.label_source,
+            widen_spans=self.widen_spans,
         )
 
     def column_names(self) -> list[str] | None:

@@ -25,6 +25,7 @@ from corate.cli.tag_answers import (
     Scores,
     tag_corpus,
     tag_rows,
+    tag_spans,
 )
 from corate.cli.terminal import ProgressBar, escaped, is_terminal
 from corate.errors import DataError
@@ -47,6 +48,7 @@ Examples:
   corate tag model.corate notes.txt --format text --to slashed
   echo 'Ann Lee lives in Boston.' | corate tag model.corate --format raw      splits off the punctuation
   corate tag model.corate new.conllu --label upos -o tagged.conllu
+  corate tag model.corate tasks.json -o pre-annotated.json                    tasks of Label Studio
   tail -f stream.tsv | corate tag model.corate
   corate tag model.corate new.tsv --nbest 5
   corate tag model.corate new.tsv --constrain auto --scores
@@ -71,6 +73,7 @@ class Layout(str, Enum):
     slashed = "slashed"
     items = "items"
     jsonl = "jsonl"
+    labelstudio = "labelstudio"
 
 
 def tag(
@@ -353,8 +356,12 @@ def _tag_whole(
         label=reading.label if layout is Layout.jsonl else None,
     )
     out = io.BytesIO()
-    labels = tag_corpus(tagger, corpus, asked, threads) if asked else tagger.tag_all(corpus, threads=threads)
+    scores = None
+    if written is Layout.labelstudio:
+        labels, scores = tag_spans(tagger, corpus, asked, threads)
+    else:
+        labels = tag_corpus(tagger, corpus, asked, threads) if asked else tagger.tag_all(corpus, threads=threads)
     label = reading.label or (tagger.label_source if written is Layout.conllu else "") or None
     names = None if reading.label_names is None else names_or_file(reading.label_names)
-    formats.write(corpus, out, format=written.value, labels=labels, label=label, label_names=names)
+    formats.write(corpus, out, format=written.value, labels=labels, label=label, label_names=names, scores=scores)
     yield out.getvalue()

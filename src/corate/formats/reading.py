@@ -33,14 +33,14 @@ Parsed = tuple[list[Interned], NDArray[np.int64], int, int, int]
 
 
 class SkippedWarning(UserWarning):
-    """Malformed data was omitted: ``count`` is the number of rows, ``line`` the line of the first one.
+    """Malformed data was omitted: ``count`` is the number of rows, ``line`` the line (or task) of the first one.
 
     >>> SkippedWarning("train.tsv", 2, 17)
     SkippedWarning('train.tsv: skipped 2 rows that do not fit, the first in line 17')
     """
 
-    def __init__(self, name: str, count: int, line: int, what: str = "rows") -> None:
-        super().__init__(f"{name}: skipped {count} {what} that do not fit, the first in line {line}")
+    def __init__(self, name: str, count: int, line: int, what: str = "rows", place: str = "line") -> None:
+        super().__init__(f"{name}: skipped {count} {what} that do not fit, the first in {place} {line}")
         self.count = count
         self.line = line
 
@@ -60,6 +60,7 @@ class Options:
     label_names: tuple[str, ...] | None = None
     label_source: str = ""
     tokenize: Tokenizer | None = None
+    widen_spans: bool = False
 
 
 def check_separator(separator: str) -> None:
@@ -155,7 +156,7 @@ def nothing_error(name: str, data: bytes) -> DataError:
     return DataError(f"{name} contains no sentence; all its lines are comments or omitted")
 
 
-def warn_skipped(name: str, count: int, line: int, what: str = "rows") -> None:
+def warn_skipped(name: str, count: int, line: int, what: str = "rows", place: str = "line") -> None:
     """Warn the caller of ``corate.formats.read`` if anything was skipped."""
     if count:
-        warnings.warn(SkippedWarning(name, count, line, what), stacklevel=4)
+        warnings.warn(SkippedWarning(name, count, line, what, place), stacklevel=4)
