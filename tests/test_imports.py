@@ -32,7 +32,7 @@ ORDER = [
     {"comparison"},
     {"sklearn"},
     {"compat"},
-    {"spark"},
+    {"spark", "spacy"},
     {"rate"},
     {"graphs"},
     {"demo", "inspection", "reproduction"},
