@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -32,8 +33,11 @@ ENTITIES = [
 TAGS = [[("the", "DT"), ("dog", "NN"), ("barks", "VB")], [("a", "DT"), ("cat", "NN")]]
 
 
+VOCAB = spacy.blank("en").vocab
+
+
 def document(words: list[str], nlp: Language | None = None, **options: Any) -> Doc:
-    return Doc((nlp or spacy.blank("en")).vocab, words, **options)
+    return Doc(VOCAB if nlp is None else nlp.vocab, words, **options)
 
 
 @pytest.fixture(scope="module")
@@ -228,6 +232,12 @@ def test_a_saved_pipeline_has_the_model(ner: Path, tmp_path: Path) -> None:
         assert len(made(text).spans["corate"].attrs["scores"]) == 2
     loaded.to_disk(tmp_path / "again")
     assert entities(spacy.load(tmp_path / "again")(text)) == entities(nlp(text))
+
+
+def test_a_component_can_be_sent_to_another_process(ner: Path) -> None:
+    component = pickle.loads(pickle.dumps(pipeline(ner, scores=True).get_pipe("corate")))
+    doc = component(document(["Bob", "sings", "."]))
+    assert (entities(doc), len(doc.spans["corate"])) == ([("Bob", "PER")], 1)
 
 
 def test_models_of_several_columns(tmp_path: Path) -> None:

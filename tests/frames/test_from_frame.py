@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -172,6 +173,13 @@ def test_other_objects() -> None:
         Corpus.from_frame(pl.LazyFrame(ROWS), token="token", sentence="id")
     with pytest.raises(DataError, match="2 columns 'w'"):
         Corpus.from_frame(pd.DataFrame([["a", "b"]], columns=["w", "w"]), token="w", sentence="w")
+
+
+def test_frames_are_imported_where_they_are_used() -> None:
+    large = {"pandas", "polars", "pyarrow", "spacy"}
+    code = f"import sys, corate; corate.Tagger, corate.train, corate.read; print(sorted({large} & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines()[-1] == "[]"
 
 
 def test_without_pyarrow_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,8 +65,8 @@ def _texts(table: Table, column: str, array: Any) -> Any:
         )
     if not _is_text(kind) and not pa.types.is_null(kind):
         raise DataError(f"column {column!r} has values of the type {kind}, not text; convert it with {table.as_text()}")
-    _refuse_nulls(table, column, array.is_null())
-    texts = array.cast(pa.large_string())
+    texts = array.cast(pa.large_string())  # a dictionary may have a null
+    _refuse_nulls(table, column, texts.is_null())
     if not is_utf8(texts):
         row = next(row for row in range(len(texts)) if not is_utf8(texts.slice(row, 1)))
         raise DataError(f"column {column!r}, {table.place(row)}: the text is not UTF-8; decode it first")
