@@ -64,6 +64,8 @@ def test_the_index_of_pandas_is_kept() -> None:
     tagged = TAGGER.tag_frame(frame, sentence="s", token="w")
     assert tagged.index.equals(index)
     assert tagged["label"].tolist() == FLAT
+    again = frame.set_axis([0] * len(frame))
+    assert TAGGER.tag_frame(again, sentence="s", token="w")["label"].tolist() == FLAT
     some = frame[frame["s"] % 2 == 0]
     assert TAGGER.tag_frame(some, sentence="s", token="w")["label"].tolist() == [
         y for labels in EXPECTED[::2] for y in labels

@@ -105,19 +105,19 @@ class Table:
 
             return self.frame.with_columns([polars.Series(name, array) for name, array in new.items()])
         if self.kind == "pandas":
-            return self.frame.assign(**{name: self._series(array) for name, array in new.items()})
-        fields = [pa.field(name, array.type) for name, array in new.items()]
+            return self.frame.assign(**{name: self._values(array) for name, array in new.items()})
         schema = self.frame.schema
-        for field in fields:
-            schema = schema.append(field)
+        for name, array in new.items():
+            schema = schema.append(pa.field(name, array.type))
         return type(self.frame).from_arrays([*self.frame.columns, *new.values()], schema=schema)
 
-    def _series(self, array: Any) -> Any:
+    def _values(self, array: Any) -> Any:
+        """The values of an array for a column of pandas, without an index."""
         import pandas
 
         if pa.types.is_large_list(array.type):
-            return pandas.Series(array.to_pylist(), index=self.frame.index, dtype=object)
-        return array.to_pandas().set_axis(self.frame.index)
+            return pandas.Series(array.to_pylist(), dtype=object).array
+        return array.to_pandas().array
 
 
 def _one_array(column: Any) -> Any:
