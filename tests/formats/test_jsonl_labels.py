@@ -118,6 +118,9 @@ def test_names_of_several_lists_of_labels_need_a_choice(tmp_path):
     assert label_names_of(tmp_path / "dataset_info.json", "pos_tags") == ("N", "V")
     with pytest.raises(DataError, match="names of the labels ner_tags, pos_tags; choose one with label="):
         label_names_of(tmp_path / "dataset_info.json")
+    (tmp_path / "deep.json").write_text("[" * 100000, "utf-8")
+    with pytest.raises(DataError, match=r"deep\.json: the JSON is nested too deeply"):
+        label_names_of(tmp_path / "deep.json")
     with pytest.raises(DataError, match="no name for the label 1; name all from 0 to 2"):
         label_names_of({"0": "O", "2": "B"})
 

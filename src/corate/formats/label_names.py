@@ -58,6 +58,8 @@ def _content(path: str | os.PathLike[str]) -> Any:
     text = load(path, "utf-8").decode()
     try:
         return json.loads(text)
+    except RecursionError:
+        raise DataError("the JSON is nested too deeply to be names of labels") from None
     except ValueError:
         return [line.strip() for line in text.splitlines() if line.strip()]
 
