@@ -122,7 +122,11 @@ BAD = [
         {"id": [1, None, 2, None, None]},
         "the sentence is missing; if only the first row of a sentence names it, fill",
     ),
-    ({"sentence": None}, {}, "column 'token' has values of the type large_string, not lists; if each row is a token"),
+    (
+        {"sentence": None},
+        {},
+        "string, not lists; if each row is a token, name the column of the sentences with sentence=",
+    ),
     ({"sentence": "i"}, {}, "its columns are 'document', 'id', 'token', 'pos', 'label'; it is in the index, so call"),
     ({"columns": ["word"]}, {}, "columns= names a column 'word' of the corpus; name it with token= or label="),
 ]
