@@ -29,7 +29,7 @@ WRONG = [
     (iter(["Jan slaapt"]), "sentence 0 must be a list of tokens, not the text"),
     ({"tokens": [["Jan"]], "labels": [["N"]]}, r"a mapping \('tokens', 'labels'\); pass its lists"),
     ([{"tokens": ["Jan"]}], "sentence 0 must be a list of tokens, not a mapping"),
-    (Frame(), r"a table \(Frame with the columns word, label\).*frame.groupby\('sentence'"),
+    (Frame(), r"a table \(Frame with the columns word, label\).*Corpus.from_frame"),
     ([Frame()], "sentence 0 must be a list of tokens, not a table"),
 ]
 

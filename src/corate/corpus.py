@@ -14,12 +14,14 @@ from typing import Any, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from corate import frames
 from corate.arguments import check_seed
 from corate.attributes import Attributes, FeatureSentence, ItemSequence
 from corate.errors import DataError
 from corate.ragged import offsets_of, take_rows
 from corate.spans import convert
 from corate.strings import StringTable
+from corate.texts import Texts
 from corate.types import Ids, Offsets
 
 __all__ = ["Attributes", "Column", "Corpus", "StringTable"]
@@ -76,6 +78,8 @@ class Corpus:
     layout: tuple[str, ...] = ()
     #: Where the labels were in a CoNLL-U file: ``upos``, ``upos+feats``, a key of MISC, ...; empty for other formats.
     label_source: str = ""
+    #: The raw texts of the sentences and the places of the tokens in them, if the format has them.
+    texts: Texts | None = None
 
     def __post_init__(self) -> None:
         n = self.n_tokens
@@ -84,6 +88,10 @@ class Corpus:
                 raise DataError(f"column {column.name!r} has {len(column.ids)} tokens, but the offsets imply {n}")
         if self.attributes is not None and len(self.attributes.offsets) != n + 1:
             raise DataError(f"{len(self.attributes.offsets) - 1} tokens have attributes, but the offsets imply {n}")
+        if self.texts is not None and (len(self.texts.texts), len(self.texts.starts)) != (len(self), n):
+            raise DataError(
+                f"texts of {len(self.texts.texts)} sentences and {len(self.texts.starts)} tokens do not fit"
+            )
 
     # -- building ------------------------------------------------------------------------------------------------
 
@@ -149,6 +157,44 @@ class Corpus:
         offsets, attributes = Attributes.of_sentences(feature_lists(sentences), keep_false=keep_false)
         label = None if labels is None else _label_column(labels, offsets.tolist())
         return cls((), offsets, label, attributes)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        token: str,
+        sentence: str | Sequence[str] | None = None,
+        label: str | None = None,
+        columns: Sequence[str] | Mapping[str, str] = (),
+    ) -> Corpus:
+        """Build from a data frame of pandas or polars, or from an Arrow table. Needs ``pip install corate[frames]``.
+
+        Args:
+            frame: a row for each token, or, without ``sentence``, a row for each sentence with lists in its columns.
+            token: the column of the tokens. In the corpus it is the column ``word``.
+            sentence: the column, or the columns together, whose value changes from sentence to sentence. The rows of a
+                sentence must follow each other: a value that comes back after another one is an error.
+            label: the column of the labels.
+            columns: more columns for templates: their names, or a mapping from names in the corpus to columns.
+
+        Raises DataError, which names the column and the row (from 0), for a missing column, a missing value, and values
+        that are not text.
+
+        >>> import pandas
+        >>> frame = pandas.DataFrame({"id": [1, 1, 2], "form": ["Ann", "sings", "Bob"], "tag": ["N", "V", "N"]})
+        >>> Corpus.from_frame(frame, sentence="id", token="form", label="tag")
+        Corpus(2 sentences, 3 tokens, columns: word, 2 labels)
+        """
+        names = columns if isinstance(columns, Mapping) else {name: name for name in columns}
+        taken = next((name for name in names if name in ("word", "label")), None)
+        if taken is not None:
+            raise DataError(f"columns= names a column {taken!r} of the corpus; name it with token= or label=")
+        wanted = {"word": token, **names, **({} if label is None else {"label": label})}
+        read, offsets = frames.read(frame, wanted, sentence)
+        built = {name: Column(name, ids, table) for name, (table, ids) in read.items()}
+        labels = built.pop("label", None)
+        return cls(tuple(built.values()), offsets, labels)
 
     @classmethod
     def joined(cls, pieces: Sequence[Corpus]) -> Corpus:
@@ -241,7 +287,8 @@ class Corpus:
 
     def take(self, sentences: NDArray[np.integer[Any]] | Sequence[int]) -> Corpus:
         """The given sentences in the given order."""
-        offsets, tokens = take_rows(self.offsets, np.asarray(sentences, dtype=np.int64))
+        chosen = np.asarray(sentences, dtype=np.int64)
+        offsets, tokens = take_rows(self.offsets, chosen)
         return Corpus(
             tuple(c.take(tokens) for c in self.columns),
             offsets,
@@ -249,6 +296,7 @@ class Corpus:
             None if self.attributes is None else self.attributes.take(tokens),
             self.layout,
             self.label_source,
+            None if self.texts is None else self.texts.take(chosen, tokens),
         )
 
     def with_scheme(self, scheme: str) -> Corpus:
@@ -307,8 +355,7 @@ def listed(values: Iterable[Item], what: str, of: str) -> Iterable[Item]:
         names = list(map(str, values.columns))[:5]
         raise DataError(
             f"{what} must be a list of {of}, not a table ({type(values).__name__} with the columns "
-            f"{', '.join(names)}); group its rows into sentences: "
-            f"[list(zip(g['word'], g['label'])) for _, g in frame.groupby('sentence', sort=False)]"
+            f"{', '.join(names)}); use Corpus.from_frame(frame, sentence=..., token=..., label=...)"
         )
     return values
 

@@ -283,3 +283,15 @@ def test_raw_text_is_not_an_output_format(corate, model):
     result = corate("tag", model, "-f", "text", "--to", "raw", stdin=b"Ann")
     assert (result.code, result.out) == (2, b"")
     assert "use text" in result.err
+
+
+def test_json_lines_with_integer_labels(corate, tmp_path):
+    (tmp_path / "train.jsonl").write_text('{"tokens": ["Ann", "sings"], "ner_tags": [1, 0]}\n' * 3, "utf-8")
+    info = {"features": {"ner_tags": {"feature": {"names": ["O", "B-PER"]}}}}
+    (tmp_path / "dataset_info.json").write_text(json.dumps(info), "utf-8")
+    names = ["--label", "ner_tags", "--label-names", str(tmp_path / "dataset_info.json")]
+    model = str(tmp_path / "m.corate")
+    corate("train", str(tmp_path / "train.jsonl"), "-o", model, *names, "--quiet")
+    tagged = corate("tag", model, str(tmp_path / "train.jsonl"), *names).text
+    assert tagged == '{"tokens": ["Ann", "sings"], "ner_tags": [1, 0]}\n' * 3
+    assert corate("tag", model, str(tmp_path / "train.jsonl")).text.count('"labels": ["B-PER", "O"]') == 3

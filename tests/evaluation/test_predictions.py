@@ -10,8 +10,8 @@ import pytest
 
 import corate
 from corate.corpus import Corpus
-from corate.evaluation import predictions
 from corate.evaluation.predictions import predict
+from corate.model import lattice
 from corate.model.tagger import Tagger
 from corate.spans import convert, spans
 
@@ -73,7 +73,7 @@ def test_probabilities_are_sums_over_all_labellings(scheme: str, order: int) -> 
 def test_pieces_of_any_size_give_the_same_probabilities(monkeypatch: pytest.MonkeyPatch) -> None:
     tagger = tagger_of("IOB2")
     whole = predict(tagger, TEXT, spans=True)
-    monkeypatch.setattr(predictions, "_TOKENS_AT_ONCE", 3)
+    monkeypatch.setattr(lattice, "_TOKENS_AT_ONCE", 3)
     pieces = predict(tagger, TEXT, spans=True)
     for name in ("probabilities", "entropies", "log_probabilities", "starts", "stops", "span_probabilities"):
         np.testing.assert_allclose(getattr(pieces, name), getattr(whole, name), rtol=1e-6)

@@ -91,12 +91,27 @@ def _conllu(sentences: Labelled, rng: Random, end: str) -> str:
     return "".join(end.join((rng.choice(("# text", "#")), *rows, "", "")) for rows in made)
 
 
+def _labelstudio(sentences: Labelled, rng: Random, end: str) -> str:
+    def task(sentence: list[tuple[str, str]]) -> dict[str, object]:
+        text = " ".join(word for word, _ in sentence)
+        result = []
+        for word, label in sentence:
+            start = max(0, text.find(word)) + rng.choice((0, 0, 0, 1))
+            value = {"start": start, "end": start + len(word), "text": word, "labels": [label]}
+            result.append({"type": rng.choice(("labels", "labels", "choices")), "value": value})
+        annotation = {"result": result[: rng.choice((0, 1, 9))]}
+        return {"id": 1, "data": {"text": text}, rng.choice(("annotations", "predictions")): [annotation]}
+
+    return json.dumps([task(sentence) for sentence in sentences], indent=rng.choice((None, 1))) + end
+
+
 FORMATS: dict[str, Callable[[Labelled, Random, str], str]] = {
     "columns": _columns,
     "conllu": _conllu,
     "slashed": _slashed,
     "items": _items,
     "jsonl": _jsonl,
+    "labelstudio": _labelstudio,
     "text": _text,
 }
 

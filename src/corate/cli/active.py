@@ -65,7 +65,7 @@ def active(
     import corate
     from corate import formats
     from corate.evaluation.active import most_informative
-    from corate.formats import detection
+    from corate.formats import detection, labelstudio
 
     if quiet:
         silence_warnings()
@@ -87,9 +87,12 @@ def active(
             layout=tagger.layout,
         )
         chosen = most_informative(tagger, corpus, n, by, progress=progress.show)
-        pieces = _sentences(data, found, comment, len(corpus), name)
-    end = "\n\n" if found in _BLOCKS else "\n"
-    text = "".join(pieces[s].decode().rstrip("\r") + end for s in chosen.tolist())
+        if found == "labelstudio":
+            text = labelstudio.write(corpus.take(chosen), None)
+        else:
+            pieces = _sentences(data, found, comment, len(corpus), name)
+            end = "\n\n" if found in _BLOCKS else "\n"
+            text = "".join(pieces[s].decode().rstrip("\r") + end for s in chosen.tolist())
     save(escaped(text) if output == "-" and is_terminal() else text, output, encoding)
     if len(chosen) < n and not quiet:
         typer.echo(f"corate: the text has only {count(len(chosen))} sentences", err=True)

@@ -130,7 +130,7 @@ def _tagged(tagger: Tagger, corpus: Corpus, threads: int, progress: ProgressBar)
     import numpy as np
 
     from corate.corpus import Column
-    from corate.evaluation.predictions import pieces
+    from corate.model.lattice import pieces
 
     ids, done = [np.zeros(0, np.int32)], 0
     for piece in pieces(corpus, max(_TOKENS_AT_ONCE, corpus.n_tokens // _PIECES)):

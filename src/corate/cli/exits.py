@@ -43,7 +43,7 @@ without corpora were run); 129 ended by SIGHUP; 130 interrupted with Ctrl-C; 143
 _ARGUMENTS = (
     "bias|calibrate|columns|comment|constrain|encoding|features|format|half|held_out|init|label|label_names|many_labels|"
     "missing|raw|"
-    "separator|skip_bad|temporary|threads"
+    "separator|skip_bad|temporary|threads|widen_spans"
 )
 _ARGUMENT = re.compile(rf"\b({_ARGUMENTS})=(?:(True\b)|('[^']*'))?")
 

@@ -36,6 +36,7 @@ __all__ = [
     "Separator",
     "SkipBad",
     "Threads",
+    "WidenSpans",
     "one_of",
     "with_reading_options",
 ]
@@ -65,6 +66,7 @@ class Format(str, Enum):
     slashed = "slashed"
     items = "items"
     jsonl = "jsonl"
+    labelstudio = "labelstudio"
 
 
 class Docstart(str, Enum):
@@ -81,7 +83,8 @@ FormatOption = Annotated[
     typer.Option(
         "--format",
         "-f",
-        help="The format: columns, CoNLL-U, word/label tokens, CRFsuite items or JSON lines; auto detects it.",
+        help="The format: columns, CoNLL-U, word/label tokens, CRFsuite items, JSON lines or Label Studio; auto "
+        "detects it.",
         rich_help_panel=_READING,
     ),
 ]
@@ -90,7 +93,8 @@ Columns = Annotated[
     typer.Option(
         metavar="NAMES",
         help="Column names in order, such as word,pos,label. Default: the layout of the training text; when "
-        "training, the last column is the label. For CoNLL-U: the columns that features use.",
+        "training, the last column is the label. For CoNLL-U: the columns that features use. For Label Studio: the "
+        "member of data with the text.",
         rich_help_panel=_READING,
     ),
 ]
@@ -107,7 +111,8 @@ LabelNames = Annotated[
     str | None,
     typer.Option(
         metavar="FILE|NAMES",
-        help="JSON lines: the names of integer labels from 0, such as O,B-PER,I-PER, or a file with one name per line.",
+        help="JSON lines: the names of integer labels from 0, such as O,B-PER,I-PER, or a file with one name per line, "
+        "a JSON list or dataset_info.json.",
         rich_help_panel=_READING,
     ),
 ]
@@ -126,6 +131,12 @@ Comment = Annotated[
 ]
 DocstartOption = Annotated[
     Docstart, typer.Option("--docstart", help="Keep or drop -DOCSTART- lines.", rich_help_panel=_READING)
+]
+WidenSpans = Annotated[
+    bool,
+    typer.Option(
+        "--widen-spans", help="Label Studio: widen spans that cut a token to whole tokens.", rich_help_panel=_READING
+    ),
 ]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip malformed lines.", rich_help_panel=_READING)]
 Threads = Annotated[int, typer.Option("--threads", "-j", min=1, metavar="N", help="Number of threads.")]
@@ -154,6 +165,7 @@ class Reading:
     skip_bad: SkipBad = False
     label: Label = None
     label_names: LabelNames = None
+    widen_spans: WidenSpans = False
 
     def read(
         self,
@@ -173,7 +185,7 @@ class Reading:
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of ``corate.read`` for these options."""
-        from corate.formats.jsonl import names_in
+        from corate.formats.label_names import names_or_file
 
         return {
             "format": self.format.value,
@@ -184,7 +196,8 @@ class Reading:
             "docstart": self.docstart.value,
             "skip_bad": self.skip_bad,
             "label": self.label,
-            "label_names": None if self.label_names is None else names_in(self.label_names),
+            "widen_spans": self.widen_spans,
+            "label_names": None if self.label_names is None else names_or_file(self.label_names),
         }
 
     def column_names(self) -> list[str] | None:

@@ -25,6 +25,7 @@ from corate.cli.tag_answers import (
     Scores,
     tag_corpus,
     tag_rows,
+    tag_spans,
 )
 from corate.cli.terminal import ProgressBar, escaped, is_terminal
 from corate.errors import DataError
@@ -47,6 +48,7 @@ Examples:
   corate tag model.corate notes.txt --format text --to slashed
   echo 'Ann Lee lives in Boston.' | corate tag model.corate --format raw      splits off the punctuation
   corate tag model.corate new.conllu --label upos -o tagged.conllu
+  corate tag model.corate tasks.json -o pre-annotated.json                    tasks of Label Studio
   tail -f stream.tsv | corate tag model.corate
   corate tag model.corate new.tsv --nbest 5
   corate tag model.corate new.tsv --constrain auto --scores
@@ -77,6 +79,7 @@ class Layout(str, Enum):
     slashed = "slashed"
     items = "items"
     jsonl = "jsonl"
+    labelstudio = "labelstudio"
 
 
 def tag(
@@ -103,6 +106,7 @@ def tag(
     separator: options.Separator = None,
     comment: options.Comment = None,
     label: options.Label = None,
+    label_names: options.LabelNames = None,
     nbest: NBest = None,
     scores: Scores = False,
     constrain: Constrain = None,
@@ -141,9 +145,8 @@ def tag(
         read_already, first = _first_lines(blocks, interactive=file == "-")
         layout = _layout(format, file, first, comment)
         written = _output_layout(layout, to)
-        reading = Reading(Format.auto, columns, "utf-8", separator, comment, label=label)
-        if label is not None and Layout.conllu not in (layout, written):
-            raise typer.BadParameter("this option is for CoNLL-U; name it with --format or --to", param_hint="--label")
+        reading = Reading(Format.auto, columns, "utf-8", separator, comment, label=label, label_names=label_names)
+        _check_label(reading, layout, written)
         asked = Asked(nbest, scores, constrain, only_sure, fixed)
         _check_asked(asked, layout, written)
         blocks = chain(read_already, blocks)
@@ -196,6 +199,18 @@ def _output_layout(layout: Layout, to: Layout) -> Layout:
     if to is not Layout.auto:
         return to
     return Layout.columns if layout in (Layout.text, Layout.raw) else layout
+
+
+def _check_label(reading: Reading, layout: Layout, written: Layout) -> None:
+    """Refuse options about labels that neither format has a use for."""
+    if reading.label is not None and not {Layout.conllu, Layout.jsonl} & {layout, written}:
+        raise typer.BadParameter(
+            "this option is for CoNLL-U and JSON lines; name the format with --format or --to", param_hint="--label"
+        )
+    if reading.label_names is not None and written is not Layout.jsonl:
+        raise typer.BadParameter(
+            "this option is for JSON lines; name the format with --to jsonl", param_hint="--label-names"
+        )
 
 
 def _check_asked(asked: Asked, layout: Layout, written: Layout) -> None:
@@ -331,6 +346,7 @@ def _tag_whole(
 ) -> Iterator[bytes]:
     from corate import formats
     from corate.formats import columns, items, lines
+    from corate.formats.label_names import names_or_file
     from corate.formats.writing import check_labels
 
     unwritable = {
@@ -348,9 +364,15 @@ def _tag_whole(
         comment=reading.comment,
         labelled=False,
         layout=tagger.layout,
+        label=reading.label if layout is Layout.jsonl else None,
     )
     out = io.BytesIO()
-    labels = tag_corpus(tagger, corpus, asked, threads) if asked else tagger.tag_all(corpus, threads=threads)
-    label = reading.label or tagger.label_source or None
-    formats.write(corpus, out, format=written.value, labels=labels, label=label)
+    scores = None
+    if written is Layout.labelstudio:
+        labels, scores = tag_spans(tagger, corpus, asked, threads)
+    else:
+        labels = tag_corpus(tagger, corpus, asked, threads) if asked else tagger.tag_all(corpus, threads=threads)
+    label = reading.label or (tagger.label_source if written is Layout.conllu else "") or None
+    names = None if reading.label_names is None else names_or_file(reading.label_names)
+    formats.write(corpus, out, format=written.value, labels=labels, label=label, label_names=names, scores=scores)
     yield out.getvalue()

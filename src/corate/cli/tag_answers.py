@@ -28,6 +28,7 @@ __all__ = [
     "Scores",
     "tag_corpus",
     "tag_rows",
+    "tag_spans",
 ]
 
 _PANEL = "Probabilities and constraints"
@@ -134,6 +135,21 @@ def tag_corpus(tagger: Tagger, corpus: Corpus, asked: Asked, threads: int) -> li
         return labels
     of = _Marginals(lattice)
     return [[label for (label,) in asked.added(own, of.labels(s, own))] for s, own in enumerate(labels)]
+
+
+def tag_spans(tagger: Tagger, corpus: Corpus, asked: Asked, threads: int) -> tuple[list[list[str]], list[list[float]]]:
+    """The labels of a corpus and the probabilities of their spans. Spans that are not sure enough are left out."""
+    from corate.model.lattice import pieces
+
+    labels, scores = list[list[str]](), list[list[float]]()
+    for piece in pieces(corpus):
+        lattice = tagger.lattice(piece, threads=threads, constraints=asked.constraints())
+        for own, entities in zip(lattice.tag(), lattice.entities(), strict=True):
+            sure = [entity for entity in entities if entity.probability >= (asked.only_sure or 0.0)]
+            kept = {i for entity in sure for i in range(entity.start, entity.stop)}
+            labels.append([label if i in kept else "O" for i, label in enumerate(own)])
+            scores.append([entity.probability for entity in sure])
+    return labels, scores
 
 
 def tag_rows(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import Column, Corpus
-from corate.model.lattice import Lattice
+from corate.model.lattice import pieces
 from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ProgressEvent, ignore_progress
 from corate.spans import are_spans
@@ -19,9 +18,6 @@ from corate.types import F64
 __all__ = ["Predictions", "pieces", "predict"]
 
 Int64 = NDArray[np.int64]
-
-#: Lattices of about this many tokens are made at a time.
-_TOKENS_AT_ONCE = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,14 +56,13 @@ def predict(
     ids, marginals, entropies, whole = [], [], [], []
     starts, stops, of_spans = [], [], []
     done = 0
-    for piece in pieces(corpus, _TOKENS_AT_ONCE):
+    for piece in pieces(corpus):
         progress(ProgressEvent("tagging", done / corpus.n_tokens))
         lattice = tagger.lattice(piece)
         best, scores = lattice.best()
         log_z, p = lattice.marginals()
-        places = _places(lattice, best)
         ids.append(best)
-        marginals.append(np.minimum(p[places].astype(np.float64), 1.0))
+        marginals.append(lattice.shares(best, p))
         entropies.append(_entropies(lattice.offsets, p))
         whole.append(np.minimum(scores - log_z, 0.0))
         if spans:
@@ -85,23 +80,6 @@ def predict(
         _joined(whole, np.float64),
         *((_joined(starts, np.int64), _joined(stops, np.int64), _joined(of_spans, np.float64)) if spans else ()),
     )
-
-
-def pieces(corpus: Corpus, tokens: int) -> Iterator[Corpus]:
-    """The corpus in pieces of whole sentences, of at most ``tokens`` tokens unless a sentence is longer."""
-    first = 0
-    while first < len(corpus):
-        limit = int(corpus.offsets[first]) + tokens
-        last = max(first + 1, int(np.searchsorted(corpus.offsets, limit, side="right")) - 1)
-        yield corpus[first:last]
-        first = last
-
-
-def _places(lattice: Lattice, labels: NDArray[np.int32]) -> Int64:
-    """The candidates that have the given labels, one per token."""
-    k = lattice.edges.n_labels
-    keys = np.repeat(np.arange(len(labels)), np.diff(lattice.offsets)) * k + lattice.labels
-    return np.searchsorted(keys, np.arange(len(labels)) * k + labels)
 
 
 def _entropies(offsets: Int64, p: NDArray[np.float32]) -> F64:

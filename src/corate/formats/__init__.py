@@ -8,7 +8,8 @@ from typing import Any
 from corate.corpus import Corpus
 from corate.errors import DataError
 from corate.formats import columns as column_files
-from corate.formats import conllu, detection, items, jsonl, lines, pieces
+from corate.formats import conllu, detection, items, jsonl, labelstudio, lines, pieces
+from corate.formats.label_names import LabelNames, label_names_of
 from corate.formats.reading import Options, SkippedWarning, check_options, check_separator
 from corate.formats.writing import labels_to_write
 from corate.io.streams import Source, Target, bare_suffix, load, name_of, save
@@ -22,6 +23,7 @@ _READERS: dict[str, Callable[[bytes, str, Options], Corpus]] = {
     "slashed": lines.read_slashed,
     "items": items.read,
     "jsonl": jsonl.read,
+    "labelstudio": labelstudio.read,
     "text": lines.read_text,
     "raw": lines.read_raw,
 }
@@ -40,9 +42,10 @@ def read(
     labelled: bool = True,
     layout: Sequence[str] = (),
     label: str | None = None,
-    label_names: Sequence[str] | None = None,
+    label_names: LabelNames | None = None,
     label_source: str = "",
     tokenize: Tokenizer | None = None,
+    widen_spans: bool = False,
 ) -> Corpus:
     """Read a corpus. Raises :class:`~corate.errors.DataError`, which names the file, the line and the remedy.
 
@@ -50,26 +53,32 @@ def read(
         source: a path, ``"-"`` for standard input, bytes, or an open file; .gz, .bz2, .xz and .zst are decompressed.
         format: ``"columns"`` (one token per line, blank lines between sentences), ``"conllu"``, ``"slashed"``
             (``word/label`` tokens, one sentence per line), ``"items"`` (CRFsuite), ``"jsonl"`` (one JSON object or list
-            per sentence), ``"text"`` (words, one sentence per line), ``"raw"`` (one sentence per line, split by
-            ``tokenize``) or ``"auto"``: detect it from the suffix or the first lines. Raw text is not detected.
+            per sentence), ``"labelstudio"`` (a JSON export of Label Studio), ``"text"`` (words, one sentence per line),
+            ``"raw"`` (one sentence per line, split by ``tokenize``) or ``"auto"``: detect it from the suffix or the
+            first lines. Raw text is not detected.
         columns: column names, as a list or separated by commas: ``"word,pos,label"``. The column ``label`` may be in
             any position; ``_`` omits a column. Default: word, pos, column2, ..., and the label in the last column. For
-            CoNLL-U, the columns to read, such as ``"word,lemma"``; default: word.
+            CoNLL-U, the columns to read, such as ``"word,lemma"``; default: word. For Label Studio, the member of
+            ``data`` with the text; default: text.
         encoding: the encoding of the text.
         separator: the character between columns. Default: a tab if it fits all rows, else any run of spaces and tabs.
         comment: skip lines that begin with this text. They do not end a sentence.
         docstart: ``"drop"`` omits the ``-DOCSTART-`` rows of a column file, ``"keep"`` reads them as tokens.
-        skip_bad: omit malformed data (rows of another width, tokens without a label, invalid JSON lines) and issue one
-            :class:`SkippedWarning` with their number. If False, malformed data is an error.
+        skip_bad: omit malformed data (rows of another width, tokens without a label, invalid JSON lines, spans of
+            Label Studio that cut a token or overlap) and issue one :class:`SkippedWarning` with their number. If False,
+            malformed data is an error.
         labelled: False if the data has no labels; then all unnamed columns are observed.
         layout: the columns of the data that a model was trained on (``tagger.layout``). Unnamed columns get these
             names if the number of columns is the same.
         label: what the labels are. For CoNLL-U: ``"upos"`` (the default), ``"xpos"``, ``"feats"``, ``"upos+feats"`` or
             a key of MISC. For JSON lines: the member with the labels, such as ``"ner_tags"``.
-        label_names: the names of integer labels in JSON lines, from 0.
+        label_names: the names of integer labels in JSON lines, from 0: a list, a mapping from ids to names, the
+            features of a Hugging Face dataset (``dataset.features``), or a file with one of these, such as
+            ``dataset_info.json``, or with a name on each line.
         label_source: what the labels of a model's CoNLL-U data were (``tagger.label_source``), if ``label`` is None.
-        tokenize: for raw text, a function from a line to its tokens, as strings or as :class:`~corate.tokenizer.Token`.
-            Default: :func:`corate.tokenize`.
+        tokenize: for raw text and Label Studio, a function from a text to its tokens, as strings or as
+            :class:`~corate.tokenizer.Token`. Default: :func:`corate.tokenize`.
+        widen_spans: for Label Studio, widen spans that cut a token to whole tokens.
 
     >>> read(b"Ann B-PER\\nsleeps O\\n\\nBob B-PER\\n")
     Corpus(2 sentences, 3 tokens, columns: word, 2 labels)
@@ -91,6 +100,7 @@ def read(
         label_names=label_names,
         label_source=label_source,
         tokenize=tokenize,
+        widen_spans=widen_spans,
     )
     name = name_of(source)
     data = load(source, encoding)
@@ -130,7 +140,7 @@ def _options(format: str, docstart: str, **given: Any) -> Options:
         check_separator(given["separator"])
     given["columns"] = _names(given.get("columns"))
     given["layout"] = tuple(given.get("layout", ()))
-    given["label_names"] = jsonl.check_label_names(given.get("label_names"))
+    given["label_names"] = label_names_of(given.get("label_names"), given.get("label"))
     return Options(drop_docstart=docstart == "drop", **given)
 
 
@@ -158,6 +168,8 @@ def write(
     separator: str = "\t",
     encoding: str = "utf-8",
     label: str | None = None,
+    label_names: LabelNames | None = None,
+    scores: Sequence[Sequence[float]] | None = None,
 ) -> None:
     """Write a corpus in one of the formats that :func:`read` reads.
 
@@ -168,11 +180,14 @@ def write(
     Args:
         corpus: the corpus to write.
         target: a path, ``"-"`` for standard output, or an open file.
-        format: ``"columns"``, ``"conllu"``, ``"slashed"``, ``"items"``, ``"jsonl"`` or ``"text"``.
+        format: ``"columns"``, ``"conllu"``, ``"slashed"``, ``"items"``, ``"jsonl"``, ``"labelstudio"`` or ``"text"``.
         labels: a list of labels per sentence, to write instead of the labels of the corpus.
         separator: the character between the columns of a column file.
         encoding: the encoding of the text.
-        label: where CoNLL-U has the labels, as for :func:`read`. Default: where they were read, else ``"upos"``.
+        label: where CoNLL-U has the labels, as for :func:`read`. Default: where they were read, else ``"upos"``. For
+            JSON lines: the member with the labels. Default: ``"labels"``.
+        label_names: for JSON lines, the names of labels as for :func:`read`; labels are then written as integers.
+        scores: for Label Studio, the probability of each span of the labels, a list per sentence.
 
     >>> import io
     >>> file = io.StringIO()
@@ -182,6 +197,10 @@ def write(
     """
     check_separator(separator)
     column = labels_to_write(corpus, labels)
+    if scores is not None and format != "labelstudio":
+        raise DataError(f"scores= is for format='labelstudio', not for the format {format!r}; omit it")
+    if label_names is not None and format != "jsonl":
+        raise DataError(f"label_names= is for integer labels in JSON lines, not for the format {format!r}; omit it")
     if format == "columns":
         text = column_files.write(corpus, column, separator)
     elif format == "conllu":
@@ -191,7 +210,9 @@ def write(
     elif format == "items":
         text = items.write(corpus, column)
     elif format == "jsonl":
-        text = jsonl.write(corpus, column)
+        text = jsonl.write(corpus, column, label, label_names_of(label_names, label))
+    elif format == "labelstudio":
+        text = labelstudio.write(corpus, column, predicted=labels is not None, scores=scores)
     elif format == "text":
         text = lines.write_text(corpus)
     elif format == "raw":

@@ -12,7 +12,7 @@ from corate.formats.reading import comment_hint, fields_of
 __all__ = ["FORMATS", "by_suffix", "detect", "detect_unlabelled"]
 
 #: The names of the formats that are detected and written. Raw text is neither.
-FORMATS = ("columns", "conllu", "slashed", "items", "jsonl", "text")
+FORMATS = ("columns", "conllu", "slashed", "items", "jsonl", "labelstudio", "text")
 
 _SUFFIXES = {
     ".bio": "columns",
@@ -26,6 +26,8 @@ _SUFFIXES = {
     ".tsv": "columns",
 }
 _HEAD_BYTES = 1 << 16
+_JSON_OBJECTS = re.compile(rb"\s*\[\s*\{")
+_TASK_MEMBER = re.compile(rb'"(?:data|annotations|predictions|completions)"\s*:')
 _CONLLU_ID = re.compile(r"[0-9]+(?:[-.][0-9]+)?\t")
 
 
@@ -46,6 +48,8 @@ def detect(data: bytes, name: str, *, comment: str | None = None, labelled: bool
     >>> detect(b"the DT B-NP", "chunks")
     'columns'
     """
+    if _is_labelstudio(data):
+        return "labelstudio"
     lines = _first_lines(data)
     rows = [line for line in lines if line.strip(" \t\r") and not (comment and line.startswith(comment))]
     if not rows:
@@ -87,6 +91,8 @@ def detect_unlabelled(data: bytes) -> str:
     rows = [line for line in lines if line.strip(" \t\r")]
     if not rows:
         return "text"  # its reader reports the problem
+    if _is_labelstudio(data):
+        return "labelstudio"
     for format, fits in (("jsonl", _is_jsonl), ("conllu", _is_conllu), ("slashed", _is_slashed), ("items", _is_items)):
         if fits(rows):
             return format
@@ -101,6 +107,12 @@ def _first_lines(data: bytes) -> list[str]:
     if len(data) > _HEAD_BYTES and b"\n" in head:
         head = head[: head.rfind(b"\n")]
     return [line.strip(" \r") for line in head.decode(errors="replace").split("\n")]
+
+
+def _is_labelstudio(data: bytes) -> bool:
+    """Whether the text is a JSON list of objects with a member of tasks. JSON lines have no lists of objects."""
+    head = data[:_HEAD_BYTES]
+    return _JSON_OBJECTS.match(head) is not None and _TASK_MEMBER.search(head) is not None
 
 
 def _is_jsonl(rows: list[str]) -> bool:

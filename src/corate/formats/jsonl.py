@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,10 +19,10 @@ import numpy as np
 
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
+from corate.formats.label_names import checked_names, ids_of
 from corate.formats.reading import Options, names_of, nothing_error, warn_skipped
-from corate.io.streams import load
 
-__all__ = ["check_label_names", "names_in", "read", "write"]
+__all__ = ["read", "write"]
 
 #: The column name of a member of an object.
 _COLUMN_OF = {"tokens": "word", "words": "word", "labels": "label"}
@@ -77,46 +75,11 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     return Corpus(observed, np.asarray(offsets, dtype=np.int64), label, layout=options.columns or ())
 
 
-def names_in(text: str) -> list[str]:
-    """The names of labels in a file, one per line or as a JSON list, or else in a text, separated by commas.
-
-    >>> names_in("O, B-PER,I-PER")
-    ['O', 'B-PER', 'I-PER']
-    """
-    if not os.path.isfile(text):
-        return [name.strip() for name in text.split(",")]
-    content = load(text, "utf-8").decode()
-    try:
-        names = json.loads(content)
-    except ValueError:
-        names = [line.strip() for line in content.splitlines() if line.strip()]
-    if not isinstance(names, list):
-        raise DataError(f"{text}: the names of labels must be a JSON list or one name per line")
-    return names
-
-
-def check_label_names(names: Sequence[str] | None) -> tuple[str, ...] | None:
-    """The names of integer labels. Raises DataError if they are not different texts."""
-    if names is None:
-        return None
-    if (
-        isinstance(names, str)
-        or not isinstance(names, Sequence)
-        or not names
-        or not all(isinstance(name, str) and name for name in names)
-    ):
-        raise DataError(f"label_names= must be a list of names, not {names!r:.60}")
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if list(names).count(name) > 1)
-        raise DataError(f"label_names= contains the name {twice!r} twice; each integer needs a name of its own")
-    return tuple(names)
-
-
 def _header(value: Any) -> tuple[str, ...] | None:
     """The names of integer labels, if this is a line that contains them and no tokens."""
     if not isinstance(value, dict) or _NAMES_MEMBER not in value or "tokens" in value or "words" in value:
         return None
-    return check_label_names(value[_NAMES_MEMBER])
+    return checked_names(value[_NAMES_MEMBER])
 
 
 def _value(line: bytes) -> Any:
@@ -234,8 +197,10 @@ def _check_values(sentence: Sentence, *, escapes: bool) -> None:
 # -- writing ---------------------------------------------------------------------------------------------------------
 
 
-def write(corpus: Corpus, labels: Column | None) -> str:
+def write(corpus: Corpus, labels: Column | None, label: str | None = None, names: tuple[str, ...] | None = None) -> str:
     r"""The text of a corpus, one object per line; sentences without tokens are omitted.
+
+    The member with the labels is ``label``, or ``"labels"``. With ``names``, labels are written as integers.
 
     >>> corpus = Corpus.from_sentences([[("Ann", "NNP", "B-PER")]])
     >>> write(corpus, corpus.labels)
@@ -244,11 +209,14 @@ def write(corpus: Corpus, labels: Column | None) -> str:
     columns = [*corpus.columns, *([labels] if labels is not None else [])]
     if not corpus.columns:
         raise DataError("the corpus has no columns to write; write ready-made features with format='items'")
-    members = {_MEMBER_OF.get(column.name, column.name): column.values() for column in columns}
+    member_of = {**_MEMBER_OF, "label": label or "labels"}
+    members: dict[str, Any] = {member_of.get(column.name, column.name): column.values() for column in columns}
+    if labels is not None and names is not None:
+        members[member_of["label"]] = ids_of(labels.values(), names)
     if len(members) < len(columns) or any(c.name in _COLUMN_OF for c in corpus.columns):
         raise DataError(
             f"the columns {', '.join(c.name for c in columns)} cannot all be members of an object, because "
-            f"'tokens' is the member of 'word' and 'labels' of 'label'; rename them"
+            f"'tokens' is the member of 'word' and {member_of['label']!r} of 'label'; rename them"
         )
     ends = corpus.offsets.tolist()
     sentences = ({key: values[a:b] for key, values in members.items()} for a, b in itertools.pairwise(ends) if a < b)

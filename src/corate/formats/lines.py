@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +21,8 @@ from corate.formats.reading import (
 )
 from corate.formats.writing import check_values
 from corate.io import chunks
-from corate.tokenizer import Tokenizer, tokenize
+from corate.texts import Texts
+from corate.tokenizer import Token, Tokenizer, tokenize
 
 __all__ = ["UNWRITABLE_LABEL", "read_raw", "read_slashed", "read_text", "words_of", "write_slashed", "write_text"]
 
@@ -68,10 +68,14 @@ def read_raw(data: bytes, name: str, options: Options) -> Corpus:
     names = _names(options, (word_of(options.layout),), name)
     text = b"".join(chunks.refuse_nul([data], name)).decode()
     lines = (line for line in text.split("\n") if not (options.comment and line.startswith(options.comment)))
-    sentences = list(filter(None, (words_of(line, options.tokenize) for line in lines)))
-    if not sentences:
+    read = [(line, tokens) for line in lines if (tokens := list((options.tokenize or tokenize)(line)))]
+    if not read:
         raise nothing_error(name, data)
-    return replace(Corpus.from_sentences(sentences, columns=names), layout=tuple(names))
+    corpus = Corpus.from_sentences([[_text_of(token) for token in tokens] for _, tokens in read], columns=names)
+    placed = [[token for token in tokens if isinstance(token, Token)] for _, tokens in read]
+    fits = sum(map(len, placed)) == corpus.n_tokens
+    texts = Texts.of([line for line, _ in read], placed) if fits else None
+    return replace(corpus, layout=tuple(names), texts=texts)
 
 
 def words_of(line: str, tokenizer: Tokenizer | None = None) -> list[str]:
@@ -80,8 +84,11 @@ def words_of(line: str, tokenizer: Tokenizer | None = None) -> list[str]:
     >>> words_of("Bob sings!"), words_of("Bob sings!", str.split)
     (['Bob', 'sings', '!'], ['Bob', 'sings!'])
     """
-    tokens: Iterable[Any] = (tokenizer or tokenize)(line)
-    return [getattr(token, "text", token) for token in tokens]
+    return [_text_of(token) for token in (tokenizer or tokenize)(line)]
+
+
+def _text_of(token: Any) -> Any:
+    return getattr(token, "text", token)
 
 
 def _names(options: Options, defaults: tuple[str, ...], name: str) -> list[str]:

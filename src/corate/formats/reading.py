@@ -35,14 +35,14 @@ Parsed = tuple[list[Interned], NDArray[np.int64], int, int, int]
 
 
 class SkippedWarning(UserWarning):
-    """Malformed data was omitted: ``count`` is the number of rows, ``line`` the line of the first one.
+    """Malformed data was omitted: ``count`` is the number of rows, ``line`` the line (or task) of the first one.
 
     >>> SkippedWarning("train.tsv", 2, 17)
     SkippedWarning('train.tsv: skipped 2 rows that do not fit, the first in line 17')
     """
 
-    def __init__(self, name: str, count: int, line: int, what: str = "rows") -> None:
-        super().__init__(f"{name}: skipped {count} {what} that do not fit, the first in line {line}")
+    def __init__(self, name: str, count: int, line: int, what: str = "rows", place: str = "line") -> None:
+        super().__init__(f"{name}: skipped {count} {what} that do not fit, the first in {place} {line}")
         self.count = count
         self.line = line
 
@@ -62,12 +62,15 @@ class Options:
     label_names: tuple[str, ...] | None = None
     label_source: str = ""
     tokenize: Tokenizer | None = None
+    widen_spans: bool = False
 
 
 def check_options(format: str, options: Options) -> None:
     """Raise DataError if an option is for another format."""
-    if options.tokenize is not None and format != "raw":
-        raise DataError(f"tokenize= is for format='raw', not for the format {format!r}; omit it")
+    if options.tokenize is not None and format not in ("raw", "labelstudio"):
+        raise DataError(f"tokenize= is for format='raw' and 'labelstudio', not for the format {format!r}; omit it")
+    if options.widen_spans and format != "labelstudio":
+        raise DataError(f"widen_spans= is for format='labelstudio', not for the format {format!r}; omit it")
     if options.label is not None and format not in ("conllu", "jsonl"):
         raise DataError(
             f"label= is for CoNLL-U and JSON lines, not for the format {format!r}; in a column file, call the label "
@@ -174,7 +177,7 @@ def nothing_error(name: str, data: bytes) -> NoSentenceError:
     return NoSentenceError(f"{name} contains no sentence; all its lines are comments or omitted")
 
 
-def warn_skipped(name: str, count: int, line: int, what: str = "rows") -> None:
+def warn_skipped(name: str, count: int, line: int, what: str = "rows", place: str = "line") -> None:
     """Warn the caller of ``corate.formats.read`` if anything was skipped."""
     if count:
-        warnings.warn(SkippedWarning(name, count, line, what), stacklevel=4)
+        warnings.warn(SkippedWarning(name, count, line, what, place), stacklevel=4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.arguments import check_seed, check_whole
-from corate.corpus import Column
+from corate.corpus import Column, Corpus
 from corate.errors import ConfigError, DataError, ModelError
 from corate.spans import Span, are_spans, detect, parse, spans
 from corate.types import F32, F64, Ids, Offsets
 
-__all__ = ["Entity", "Lattice", "Limits", "span_labels"]
+__all__ = ["Entity", "Lattice", "Limits", "pieces", "span_labels"]
 
 #: The native graph of labellings keeps at most this many groups of labels to one block.
 MOST_BLOCKS = 6
+#: Lattices of a large corpus are made for about this many tokens at a time.
+_TOKENS_AT_ONCE = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -260,6 +262,12 @@ class Lattice:
             at += n * length
         return found
 
+    def shares(self, labels: Ids, marginals: F32) -> F64:
+        """The probability of one label per token, from the `marginals` of the candidates."""
+        k, n = self.edges.n_labels, len(labels)
+        keys = np.repeat(np.arange(n), np.diff(self.offsets)) * k + self.labels
+        return np.minimum(marginals[np.searchsorted(keys, np.arange(n) * k + labels)].astype(np.float64), 1.0)
+
     def entities(self) -> list[list[Entity]]:
         """The spans of each sentence's best labelling, with their probabilities.
 
@@ -360,3 +368,17 @@ class Lattice:
         pair = previous * (self.edges.n_labels + 1) + label
         known = (feature for feature in ids[offsets[token] : offsets[token + 1]].tolist() if feature >= 0)
         return sum(weights.at(feature, pair) for feature in known)
+
+
+def pieces(corpus: Corpus, tokens: int | None = None) -> Iterator[Corpus]:
+    """The corpus in pieces of whole sentences, of at most ``tokens`` tokens unless a sentence is longer.
+
+    By default, lattices of the pieces do not take much memory.
+    """
+    tokens = _TOKENS_AT_ONCE if tokens is None else tokens
+    first = 0
+    while first < len(corpus):
+        limit = int(corpus.offsets[first]) + tokens
+        last = max(first + 1, int(np.searchsorted(corpus.offsets, limit, side="right")) - 1)
+        yield corpus[first:last]
+        first = last

@@ -28,6 +28,7 @@ from corate.label_scores import FeatureWeight, LabelPair, extremes, rate_scale
 from corate.model.chain import ChainModel
 from corate.model.constraints import Constraints, limited
 from corate.model.explanation import Explanation, Question, explain
+from corate.model.frames import tag_frame
 from corate.model.inputs import Inputs, Sentence
 from corate.model.lattice import Lattice
 from corate.model.notebook import tagger_html, tagger_text
@@ -232,6 +233,8 @@ class Tagger(Questions):
             line = int(str(error))
             row = data.split(b"\n", line - first_line + 1)[line - first_line]
             raise DataError(f"line {line}: {conllu.bad_row(row)}") from None
+
+    tag_frame = tag_frame
 
     def _check_reads_text(self, data: bytes) -> None:
         if not isinstance(data, bytes):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,9 @@ from numpy.typing import NDArray
 
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
-from corate.ragged import offsets_of, take_rows
-from corate.strings import StringTable
-from corate.types import Ids, Offsets
+from corate.frames.arrow import Lists, decoded
+from corate.ragged import offsets_of
+from corate.types import Offsets
 
 __all__ = ["Batch", "read_batch"]
 
@@ -56,11 +55,6 @@ class Batch:
         return pa.array([self.errors.get(row) for row in range(self.rows)], pa.string())
 
 
-def decoded(ids: Ids, strings: StringTable) -> Any:
-    """An Arrow array of strings, from ids and their table."""
-    return pa.DictionaryArray.from_arrays(pa.array(ids), pa.array(strings.to_list(), pa.string())).dictionary_decode()
-
-
 def read_batch(batch: Any, columns: Mapping[str, str], labels: str | None = None) -> Batch:
     """The sentences of an Arrow batch. ``columns`` are the names in the corpus, each with the column of the batch.
 
@@ -68,7 +62,7 @@ def read_batch(batch: Any, columns: Mapping[str, str], labels: str | None = None
     or if the columns differ in length.
     """
     names = {**columns, **({} if labels is None else {"label": labels})}
-    read = {name: _Lists.of(batch.column(source)) for name, source in names.items()}
+    read = {name: Lists.of(batch.column(source)) for name, source in names.items()}
     first, *others = read.values()
     good, errors = first.present.copy(), dict[int, str]()
 
@@ -84,7 +78,10 @@ def read_batch(batch: Any, columns: Mapping[str, str], labels: str | None = None
     for source, lists in zip(list(names.values())[1:], others, strict=True):
         refuse(first.lengths != lists.lengths, source, f"and {names[next(iter(names))]} differ in length")
     kept = np.flatnonzero(good)
-    built = [lists.column(name, kept) for name, lists in read.items()]
+    built = []
+    for name, lists in read.items():
+        table, ids = lists.interned(kept)
+        built.append(Column(name, ids, table))
     offsets = offsets_of(first.lengths[kept])
     corpus = Corpus(tuple(built[: len(columns)]), offsets, None if labels is None else built[-1])
     return Batch(corpus, batch.num_rows, kept, dict(sorted(errors.items())))
@@ -98,61 +95,3 @@ def _shown(batch: Any, names: Mapping[str, str], row: int) -> str:
         parts = [f"the bytes {error.object!r}"]
     text = ", ".join(parts)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
-
-
-@dataclass(frozen=True, eq=False)
-class _Lists:
-    """An Arrow array of lists of strings: where the rows begin in ``flat``, and which rows are not null."""
-
-    flat: Any
-    offsets: Offsets
-    present: NDArray[np.bool_]
-    with_null: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, array: Any) -> _Lists:
-        offsets = array.offsets.to_numpy().astype(np.int64)
-        flat = array.values.slice(offsets[0], offsets[-1] - offsets[0])
-        offsets = offsets - offsets[0]
-        present = np.ones(len(array), dtype=bool)
-        if array.null_count:
-            present = array.is_valid().to_numpy(zero_copy_only=False)
-        with_null = np.zeros(len(array), dtype=bool)
-        if flat.null_count:
-            nulls = np.flatnonzero(flat.is_null().to_numpy(zero_copy_only=False))
-            with_null[np.searchsorted(offsets, nulls, side="right") - 1] = True
-        return cls(flat, offsets, present, with_null)
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        return np.diff(self.offsets)
-
-    def not_utf8(self) -> NDArray[np.bool_]:
-        """The rows with a string that is not UTF-8."""
-        found = np.zeros(len(self.present), dtype=bool)
-        if not _is_utf8(self.flat):
-            ends = self.offsets.tolist()
-            found[:] = [not _is_utf8(self.flat.slice(a, b - a)) for a, b in pairwise(ends)]
-        return found
-
-    def column(self, name: str, rows: NDArray[np.int64]) -> Column:
-        """The strings of some rows, interned from the Arrow buffers."""
-        _, ends, data = self.flat.buffers()
-        wide = pa.types.is_large_string(self.flat.type)
-        own = slice(self.flat.offset, self.flat.offset + len(self.flat) + 1)
-        places = np.zeros(1, np.int64)
-        if ends is not None and len(self.flat):
-            places = np.frombuffer(ends, np.int64 if wide else np.int32)[own].astype(np.int64)
-        blob = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
-        table, ids = StringTable.intern_buffer(blob[places[0] : places[-1]], places - places[0])
-        if len(rows) < len(self.present):
-            ids = ids[take_rows(self.offsets, rows)[1]]
-        return Column(name, ids, table)
-
-
-def _is_utf8(array: Any) -> bool:
-    try:
-        array.validate(full=True)
-    except pa.ArrowInvalid:
-        return False
-    return True

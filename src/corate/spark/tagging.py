@@ -14,10 +14,12 @@ from corate.errors import ConfigError, DataError, ModelError
 from corate.evaluation.predictions import Predictions, predict
 from corate.evaluation.report import Report, report_of
 from corate.evaluation.tally import Tally
+from corate.frames.arrow import decoded
+from corate.model.frames import columns_read
 from corate.model.tagger import Tagger
 from corate.ragged import offsets_of
 from corate.spans import are_spans, parse
-from corate.spark.batches import Batch, decoded, read_batch
+from corate.spark.batches import Batch, read_batch
 from corate.spark.frames import (
     SharedModel,
     TokenColumns,
@@ -67,7 +69,7 @@ def tag(
     from pyspark.sql.types import ArrayType, DoubleType, IntegerType, StringType, StructField, StructType
 
     tagger = loaded(model)
-    columns = named_columns(tokens, _needed(tagger))
+    columns = named_columns(tokens, columns_read(tagger))
     check_columns(df, list(columns.values()))
     if entities and not are_spans(tagger.labels):
         raise ModelError(f"the labels of the model ({', '.join(tagger.labels[:4])}, ...) mark no spans; omit entities")
@@ -103,21 +105,13 @@ def evaluate(
     Rows whose tokens are null are left out. Any other bad row raises an error that shows it.
     """
     tagger = loaded(model)
-    columns = named_columns(tokens, _needed(tagger))
+    columns = named_columns(tokens, columns_read(tagger))
     check_columns(df, [*columns.values(), labels])
     count = _CountCorrect(share(df, tagger), columns, labels)
     found = reduce_partitions(df.select(*columns.values(), labels), count, Tally.plus)
     if found is None:
         raise DataError("the data has no tokens; give some to evaluate on")
     return report_of(found)
-
-
-def _needed(tagger: Tagger) -> tuple[str, ...]:
-    """The columns that a model reads. Raises ModelError if it reads ready-made features."""
-    needed = tagger.columns if tagger.function is not None else tagger.vocabulary.columns
-    if not needed or (tagger.vocabulary.attributes is not None and tagger.function is None):
-        raise ModelError("the model reads ready-made features, which data frames of tokens do not have")
-    return needed
 
 
 @dataclass(frozen=True)

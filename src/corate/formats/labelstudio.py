@@ -1,0 +1,310 @@
+"""Label Studio's JSON: a list of tasks, each a text with spans of characters in annotations or predictions.
+
+A text is split into tokens, and is one sentence. Spans become IOB2 labels. Label Studio counts characters in code
+points; versions of 2021 and before counted UTF-16 code units, as JavaScript does. The text of a span tells which.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from corate.corpus import Corpus
+from corate.errors import DataError
+from corate.formats.labelstudio_writing import write
+from corate.formats.reading import Options, warn_skipped, word_of
+from corate.texts import Texts
+from corate.tokenizer import Token, place_tokens, tokenize
+
+__all__ = ["read", "write"]
+
+#: Spans of these kinds are not offsets in plain text.
+_OTHER_SPANS = ("hypertextlabels", "paragraphlabels", "timeserieslabels")
+_REMEDY = "correct it in Label Studio, or leave such spans out with skip_bad=True"
+
+
+class _Span(NamedTuple):
+    """Characters ``start`` to ``stop`` of a text, in code points, with a label."""
+
+    start: int
+    stop: int
+    label: str
+
+
+class _SpanError(DataError):
+    """A span cannot be used. With ``skip_bad`` it is left out."""
+
+
+@dataclass
+class _Skipped:
+    """What was left out: the number, and the task of the first one."""
+
+    count: int = 0
+    task: Any = None
+
+    def add(self, task: Any) -> None:
+        self.task = task if not self.count else self.task
+        self.count += 1
+
+
+def read(data: bytes, name: str, options: Options) -> Corpus:
+    """Read UTF-8 bytes; ``name`` is their name in messages.
+
+    >>> span = b'{"type": "labels", "value": {"start": 0, "end": 3, "text": "Ann", "labels": ["PER"]}}'
+    >>> tasks = b'[{"id": 1, "data": {"text": "Ann sings."}, "annotations": [{"result": [' + span + b']}]}]'
+    >>> corpus = read(tasks, "export.json", Options())
+    >>> corpus.tokens(0), corpus.labels_of(0), corpus.texts.stops.tolist()
+    (['Ann', 'sings', '.'], ['B-PER', 'O', 'O'], [3, 9, 10])
+    """
+    texts, tokens, labels, records = list[str](), list[list[Token]](), list[list[str]](), list[dict[str, Any]]()
+    skipped = _Skipped()
+    for number, task in enumerate(_tasks(data, name)):
+        shown = task.get("id", number) if isinstance(task, dict) else number
+        try:
+            text, member = _text(task, options)
+            found = place_tokens(text, options.tokenize or tokenize)
+            results = _results(task) if options.labelled else []
+            if not found or results is None:
+                continue
+            units = _utf16_places(text) if _counts_utf16(text, results) else None
+            spans = _spans(text, results, units, options.skip_bad, skipped, shown)
+            labels.append(_labels(text, found, spans, options, skipped, shown))
+        except DataError as error:
+            if not options.skip_bad:
+                raise DataError(f"{name}, task {shown}: {error}") from None
+            skipped.add(shown)
+            continue
+        texts.append(text)
+        tokens.append(found)
+        records.append({"task": task, "member": member, "utf16": units is not None, **_names(task)})
+    if not texts:
+        raise _nothing(name, skipped, options)
+    warn_skipped(name, skipped.count, skipped.task, "tasks or spans", "task")
+    named = next((_control(record) for record in records if "from_name" in record), {})
+    column = word_of(options.layout)
+    corpus = Corpus.from_sentences(
+        [[token.text for token in own] for own in tokens], labels if options.labelled else None, columns=[column]
+    )
+    return replace(corpus, layout=(), texts=Texts.of(texts, tokens, [{**named, **record} for record in records]))
+
+
+def _tasks(data: bytes, name: str) -> list[Any]:
+    try:
+        value = json.loads(data)
+    except json.JSONDecodeError as error:
+        raise DataError(f"{name}, line {error.lineno}: not JSON ({error.msg}); export the project as JSON") from None
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{name}: not usable JSON ({error})") from None
+    value = [value] if isinstance(value, dict) else value
+    if not isinstance(value, list):
+        raise DataError(f"{name}: a list of tasks is needed, not {data[:40].decode(errors='replace')!r}")
+    return value
+
+
+def _nothing(name: str, skipped: _Skipped, options: Options) -> DataError:
+    if skipped.count:
+        return DataError(f"{name}, task {skipped.task}: no valid task")
+    what = "has an annotation" if options.labelled else "has a text"
+    return DataError(f"{name}: no task {what}; label some tasks in Label Studio, and export the project as JSON")
+
+
+def _text(task: Any, options: Options) -> tuple[str, str]:
+    """The text of a task, and its member of ``data``."""
+    data = task.get("data") if isinstance(task, dict) else None
+    if not isinstance(data, dict):
+        raise DataError("the task has no member 'data'; export the project as JSON, not as JSON-MIN")
+    if options.columns is not None and len(options.columns) != 1:
+        raise DataError(f"columns= must name one member of 'data', the text, not {', '.join(options.columns)}")
+    texts = [member for member, value in data.items() if isinstance(value, str)]
+    member = options.columns[0] if options.columns else "text"
+    if not options.columns and member not in texts and len(texts) == 1:
+        member = texts[0]
+    if member not in texts:
+        raise DataError(f"there is no text {member!r} in 'data' ({', '.join(data)}); name the text with columns=")
+    text = str(data[member])
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        raise DataError(f"the text {member!r} contains half of a surrogate pair; correct it")
+    return text, member
+
+
+def _results(task: dict[str, Any]) -> list[dict[str, Any]] | None:
+    """The spans of a task as they are in JSON; None if it is not annotated."""
+    given = task.get("annotations", task.get("completions")) or []
+    usable = _dicts(given, "result")
+    if not isinstance(given, list) or len(usable) < len(given):
+        raise DataError("the annotations have no results; export the project as JSON, with annotations")
+    usable = [own for own in usable if not own.get("was_cancelled")]
+    usable = [own for own in usable if own.get("ground_truth")] or usable
+    found = [[item for item in own["result"] if _is_span(item)] for own in usable]
+    if any(_places(own) != _places(found[0]) for own in found[1:]):
+        raise DataError(
+            f"{len(found)} annotations differ; mark one of them as ground truth in Label Studio, or leave such tasks "
+            "out with skip_bad=True"
+        )
+    return found[0] if found else None
+
+
+def _is_span(item: Any) -> bool:
+    """Whether a result is a span of text. Raises DataError for spans that are not of plain text."""
+    kind = item.get("type") if isinstance(item, dict) else None
+    if kind in _OTHER_SPANS:
+        raise DataError(f"spans of the type {kind!r} are not offsets in plain text; label with the tag Text instead")
+    return kind == "labels"
+
+
+def _places(results: list[dict[str, Any]]) -> list[str]:
+    values = [item.get("value") for item in results]
+    return sorted(
+        json.dumps([value.get("start"), value.get("end"), value.get("labels")])
+        for value in values
+        if isinstance(value, dict)
+    )
+
+
+def _names(task: dict[str, Any]) -> dict[str, str]:
+    """The names of the tags in the project's configuration, as its results have them."""
+    for own in [*_dicts(task.get("annotations"), "result"), *_dicts(task.get("predictions"), "result")]:
+        for item in own["result"]:
+            if isinstance(item, dict) and item.get("type") == "labels":
+                return {key: str(item[key]) for key in ("from_name", "to_name") if key in item}
+    return {}
+
+
+def _dicts(values: Any, member: str) -> list[dict[str, Any]]:
+    """Those of the values, if they are a list, that are objects with a list of this name."""
+    given = values if isinstance(values, list) else []
+    return [own for own in given if isinstance(own, dict) and isinstance(own.get(member), list)]
+
+
+def _control(record: Mapping[str, Any]) -> dict[str, str]:
+    return {key: record[key] for key in ("from_name", "to_name") if key in record}
+
+
+# -- characters ------------------------------------------------------------------------------------------------------
+
+
+def _utf16_places(text: str) -> list[int]:
+    """The offset of each character and of the end, in UTF-16 code units.
+
+    >>> _utf16_places("a😀b")
+    [0, 1, 3, 4]
+    """
+    return [0, *accumulate(1 + (char > "\uffff") for char in text)]
+
+
+def _counts_utf16(text: str, results: list[dict[str, Any]]) -> bool:
+    """Whether offsets are in UTF-16 code units: the texts of the spans fit those, and do not fit code points."""
+    if not text or max(text) <= "\uffff":
+        return False
+    values = [value for item in results if isinstance(value := item.get("value"), dict) and value.get("text")]
+    units = _utf16_places(text)
+
+    def fit(places: list[int] | None) -> int:
+        found = [_between(text, value.get("start"), value.get("end"), places) for value in values]
+        pairs = [(text[slice(*own)], v["text"]) for own, v in zip(found, values, strict=True) if own is not None]
+        return sum((own == shown) + _same(own, shown) for own, shown in pairs)
+
+    return fit(units) > fit(None)
+
+
+def _between(text: str, start: Any, stop: Any, units: list[int] | None) -> tuple[int, int] | None:
+    """The characters between two offsets; None if there are no such offsets in the text."""
+    if type(start) is not int or type(stop) is not int or start < 0:
+        return None
+    if units is None:
+        return (start, stop) if start <= stop <= len(text) else None
+    found = bisect_left(units, start), bisect_left(units, stop)
+    fits = start <= stop <= units[-1] and units[found[0]] == start and units[found[1]] == stop
+    return found if fits else None
+
+
+def _same(text: str, shown: Any) -> bool:
+    """Whether the text of a span is the one that Label Studio shows, which may have other line ends."""
+    return isinstance(shown, str) and text.split() == shown.replace("\\n", "\n").split()
+
+
+def _spans(
+    text: str, results: list[dict[str, Any]], units: list[int] | None, skip_bad: bool, skipped: _Skipped, task: Any
+) -> list[_Span]:
+    """The spans of a task, from left to right."""
+    found = set()
+    for item in results:
+        try:
+            span = _span(text, item.get("value"), units)
+        except _SpanError:
+            if not skip_bad:
+                raise
+            skipped.add(task)
+            continue
+        if span is not None:
+            found.add(span)
+    return sorted(found, key=lambda span: (span.start, -span.stop, span.label))
+
+
+def _span(text: str, value: Any, units: list[int] | None) -> _Span | None:
+    """One span; None if it has no label."""
+    if not isinstance(value, dict):
+        raise _SpanError(f"a span has no value; {_REMEDY}")
+    labels, start, stop, shown = value.get("labels"), value.get("start"), value.get("end"), value.get("text")
+    if not labels:
+        return None
+    place = f"the span {_short(shown)} ({start} to {stop})"
+    if not isinstance(labels, list) or len(labels) != 1 or not isinstance(labels[0], str) or not labels[0]:
+        raise _SpanError(f"{place} has the labels {labels!r:.60}, and must have one; {_REMEDY}")
+    found = _between(text, start, stop, units)
+    if found is None:
+        raise _SpanError(f"{place} is not in the text, which has {len(text)} characters; {_REMEDY}")
+    if shown is not None and not _same(text[found[0] : found[1]], shown):
+        raise _SpanError(f"{place} is {_short(text[found[0] : found[1]])} in the text; {_REMEDY}")
+    return _Span(*found, labels[0])
+
+
+def _short(text: Any) -> str:
+    shown = repr(text) if text is not None else "without a text"
+    return shown if len(shown) <= 60 else shown[:57] + "...'"
+
+
+def _labels(
+    text: str, tokens: list[Token], spans: list[_Span], options: Options, skipped: _Skipped, task: Any
+) -> list[str]:
+    """The IOB2 labels of tokens."""
+    labels = ["O"] * len(tokens)
+    starts, stops = [token.start for token in tokens], [token.stop for token in tokens]
+    before, end = _Span(0, 0, ""), 0
+    for span in spans:
+        first, last = bisect_right(stops, span.start), bisect_left(starts, span.stop)
+        try:
+            _check_tokens(text, span, tokens[first:last], options.widen_spans)
+            if first < end:
+                raise _SpanError(
+                    f"the spans {_quoted(text, before)} and {_quoted(text, span)} overlap, and a token has one label; "
+                    "remove one of them in Label Studio, or leave the second one out with skip_bad=True"
+                )
+        except _SpanError:
+            if not options.skip_bad:
+                raise
+            skipped.add(task)
+            continue
+        labels[first:last] = [f"B-{span.label}", *[f"I-{span.label}"] * (last - first - 1)]
+        before, end = span, last
+    return labels
+
+
+def _check_tokens(text: str, span: _Span, tokens: list[Token], widen: bool) -> None:
+    """Raise an error if a span has no tokens, or has a part of a token only."""
+    if not tokens:
+        raise _SpanError(f"the span {_quoted(text, span)} has no tokens; {_REMEDY}")
+    cut = [token for token in (tokens[0], tokens[-1]) if token.start < span.start or token.stop > span.stop]
+    if cut and not widen:
+        raise _SpanError(
+            f"the span {_quoted(text, span)} cuts the token {cut[0].text!r}; correct it in Label Studio, widen such "
+            "spans to whole tokens with widen_spans=True, or leave them out with skip_bad=True"
+        )
+
+
+def _quoted(text: str, span: _Span) -> str:
+    return f"{_short(text[span.start : span.stop])} ({span.start} to {span.stop}, {span.label})"
