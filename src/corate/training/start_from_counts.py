@@ -208,6 +208,10 @@ class StartFromCounts(Start):
         """The tables for the base scores."""
         return self._tables
 
+    def forget_tables(self) -> None:
+        """Free the memory of the tables. They are made again when they are needed."""
+        vars(self).pop("_tables", None)
+
     @cached_property
     def _tables(self) -> LadderTables | None:
         if self.word is None:

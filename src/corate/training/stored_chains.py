@@ -226,6 +226,7 @@ class StoredTraining(ChainTraining):
             with writing_to(self.folder):
                 items.add(arrays)
         start.lost = lost
+        start.forget_tables()
         if not start.given:
             start.counted.held_out.clear()  # the ladder is tuned
         return items
