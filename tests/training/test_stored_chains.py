@@ -144,7 +144,7 @@ def test_small_corpora_are_trained_in_memory_in_the_usual_order(
     usual = corate.train(FEW)
     assert usual.model.weights.scores.tobytes() != in_pieces.model.weights.scores.tobytes()
     assert_same(usual, from_disk(FEW, Polish(), tmp_path), tmp_path)
-    with pytest.raises(DataError, match=r"tokens need .* bytes .* more than the limit of 1,000,000; give more memory"):
+    with pytest.raises(DataError, match=r"tokens need .* bytes .*, more than the limit of 1,000,000; give more memory"):
         from_disk(FEW, Polish(), tmp_path, limit=1_000_000)
 
 
@@ -217,7 +217,7 @@ def test_a_full_disk_is_an_error_that_names_the_folder(
 def test_weights_that_do_not_fit_are_refused_with_a_cutoff_that_fits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "FIXED_BYTES", 0)
+    monkeypatch.setattr(memory, "PROGRAM_BYTES", 0)
     monkeypatch.setattr(memory, "WEIGHT_BYTES", 10**6)
     limit, method = 3 * 10**9, Polish(order=1, base="none")
     features = {"features": TEMPLATES}
@@ -234,14 +234,21 @@ def test_weights_that_do_not_fit_are_refused_with_a_cutoff_that_fits(
 
 
 def test_weights_that_fit_with_no_cutoff_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "FIXED_BYTES", 0)
+    monkeypatch.setattr(memory, "PROGRAM_BYTES", 0)
     monkeypatch.setattr(memory, "PAIR_BYTES", 10**6)
     with pytest.raises(DataError, match="give more memory, or fewer templates as features"):
         from_disk(MANY, Polish(), tmp_path, 10**9)
 
 
+def test_a_corpus_with_too_many_tokens_to_count_is_refused(tmp_path: Path) -> None:
+    limit = memory.PROGRAM_BYTES + memory.COUNTED_TOKEN_BYTES * FEW.n_tokens
+    with pytest.raises(DataError, match=r"counting [\d,]+ tokens needs .*; give more memory"):
+        from_disk(FEW, Polish(), tmp_path, limit - 1)
+
+
 def test_a_vocabulary_that_outgrows_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "FIXED_BYTES", 0)
+    monkeypatch.setattr(memory, "PROGRAM_BYTES", 0)
+    monkeypatch.setattr(memory, "COUNTED_TOKEN_BYTES", 0)
     with pytest.raises(DataError, match=r"after [\d,]+ of [\d,]+ tokens, the vocabulary needs .* give more memory"):
         from_disk(MANY, Polish(), tmp_path, 50_000)
 

@@ -33,7 +33,7 @@ from corate.training.api import Trained, train
 from corate.training.chains import LEAST_TRIPLES, TUNING_TOKENS, ChainTraining
 from corate.training.checks import refuse_too_many_labels
 from corate.training.defaults import choose_base, choose_edge_templates, choose_parts, scheme_of_labels
-from corate.training.memory import check_corpus_fits, check_vocabulary_fits, check_weights_fit
+from corate.training.memory import check_corpus_fits, check_counting_fits, check_vocabulary_fits, check_weights_fit
 from corate.training.options import ChainMethod, Polish
 from corate.training.prepared import corpus_summary, default_features
 from corate.training.start import RunContext, Start
@@ -69,6 +69,7 @@ def train_stored(
         check_corpus_fits(stored.n_tokens, memory_bytes)
         corpus = stored.sentences(0, len(stored))
         return train(corpus, method, features=features, held_out=held_out, constrain=constrain, **vars(context))
+    check_counting_fits(stored.n_tokens, memory_bytes)
     labels = StoredLabels(stored, getattr(method, "unknown", None))
     folder = temporary_folder(stored.folder.parent)
     try:
