@@ -61,7 +61,8 @@ def train_stored(
     """
     started = time.perf_counter()
     context = context or RunContext()
-    _check(stored, method)
+    if stored.n_tokens == 0:
+        raise DataError("there are no tokens to train on")
     lengths = np.diff(stored.offsets)
     filled = np.flatnonzero(lengths)
     pieces = cut_into_pieces(filled, lengths[filled], context.seed)
@@ -69,9 +70,11 @@ def train_stored(
         check_corpus_fits(stored.n_tokens, memory_bytes)
         corpus = stored.sentences(0, len(stored))
         return train(corpus, method, features=features, held_out=held_out, constrain=constrain, **vars(context))
+    _check_options(method)
     check_counting_fits(stored.n_tokens, memory_bytes)
     labels = StoredLabels(stored, getattr(method, "unknown", None))
-    folder = temporary_folder(stored.folder.parent)
+    with writing_to(stored.folder):
+        folder = temporary_folder(stored.folder.parent)
     try:
         scheme = scheme_of_labels(constrain, stored.labels.to_list(), labels.sentences(), labels.unknown)
         start = _start(labels, method, features, held_out, context, folder, memory_bytes)
@@ -91,10 +94,8 @@ def train_stored(
     return Tagger(trained.vocabulary, model, record, stored.columns)
 
 
-def _check(stored: StoredCorpus, method: ChainMethod) -> None:
-    """Raise an error for a corpus without tokens, and for options that are only for training in memory."""
-    if stored.n_tokens == 0:
-        raise DataError("there are no tokens to train on")
+def _check_options(method: ChainMethod) -> None:
+    """Raise ConfigError for options that are only for training in memory."""
     only = "is only for training in memory; leave it unset, or give no memory limit"
     for name in ("label_weights", "sentence_weights"):
         if getattr(method, name) is not None:
@@ -218,7 +219,8 @@ class StoredTraining(ChainTraining):
         if self.p.cutoff > 1:
             start.drop_rare(self.p.cutoff)
             self.initial = start.initial_weights(self.p.temper, self.p.edge)
-        items, lost = StoredItems(self.folder / "items", self.stored, self.pieces, self), None
+        with writing_to(self.folder):
+            items, lost = StoredItems(self.folder / "items", self.stored, self.pieces, self), None
         for k, sentences in enumerate(self.pieces):
             self.context.progress(ProgressEvent("preparing sentences", k / len(self.pieces)))
             arrays = self.arrays(self.stored.take(sentences), start.tables(), training=True)

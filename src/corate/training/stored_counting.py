@@ -95,7 +95,8 @@ def count_stored(
 ) -> tuple[Counts, StoredTokens]:
     """Count a corpus, filling the (empty) vocabulary; also returns the tokens as ids, in files of a new folder."""
     stored, k = labels.stored, len(labels.names)
-    tokens = StoredTokens(folder, stored.offsets, len(vocabulary.templates))
+    with writing_to(folder.parent):
+        tokens = StoredTokens(folder, stored.offsets, len(vocabulary.templates))
     done = 0
     for piece in stored.pieces(PIECE_TOKENS):
         features, strings = vocabulary.fit(piece, threads)

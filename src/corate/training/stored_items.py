@@ -135,8 +135,9 @@ class StoredItems:
         return self.training.chains_of(order).pass_over(state, numbers, *arguments)
 
     def perceptron(self, state: F32, order: Numbers, time: float, step: float) -> F32:
-        """Passes make perceptron steps piece by piece; there are none for single sentences."""
-        raise NotImplementedError
+        """Make perceptron steps for a few sentences, in place. Returns their numbers of mislabelled tokens."""
+        numbers = np.arange(len(order), dtype=np.int64)
+        return self.training.chains_of(order).perceptron(state, numbers, time, step)
 
 
 @dataclass(frozen=True, eq=False)
