@@ -75,6 +75,7 @@ void bind_feature_map(nb::module_& m) {
                  for (size_t t = 0; t < sizes.size(); ++t) sizes[t] = static_cast<int64_t>(map.n_features(t));
                  return to_numpy(std::move(sizes));
              })
+        .def("bytes", &FeatureMap::bytes, "The memory that strings, values and features take.")
         .def(
             "fit",
             [](FeatureMap& map, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences, size_t threads) {

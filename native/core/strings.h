@@ -58,6 +58,10 @@ class Interner {
     }
     const std::vector<char>& blob() const { return blob_; }
     const std::vector<int64_t>& offsets() const { return offsets_; }
+    // The memory that it holds.
+    size_t bytes() const {
+        return blob_.capacity() + sizeof(int64_t) * offsets_.capacity() + sizeof(uint64_t) * slots_.capacity();
+    }
 
     int32_t find(std::string_view s) const { return find(s, hash_bytes(s)); }
     int32_t find(std::string_view s, uint64_t hash) const {
@@ -122,6 +126,8 @@ class KeyInterner {
 
     size_t size() const { return keys_.size(); }
     const std::vector<uint64_t>& keys() const { return keys_; }
+    // The memory that it holds.
+    size_t bytes() const { return sizeof(uint64_t) * keys_.capacity() + sizeof(Slot) * slots_.capacity(); }
 
     int32_t find(uint64_t key) const {
         for (size_t i = hash_key(key) & mask_;; i = (i + 1) & mask_) {

@@ -30,6 +30,16 @@ size_t FeatureMap::n_features(size_t t) const {
     return kBoundaries + values(static_cast<size_t>(templates_[t][0].function)).size();
 }
 
+size_t FeatureMap::bytes() const {
+    size_t sum = 0;
+    for (const Interner& strings : strings_) sum += strings.bytes();
+    for (const Interner& values : values_) sum += values.bytes();
+    for (const std::vector<int32_t>& values : value_of_) sum += sizeof(int32_t) * values.capacity();
+    for (const KeyInterner& keys : prefixes_) sum += keys.bytes();
+    for (const KeyInterner& keys : finals_) sum += keys.bytes();
+    return sum;
+}
+
 bool FeatureMap::fits(const FeatureMap& other) const {
     const auto same_function = [](const Function& a, const Function& b) {
         return a.column == b.column && a.word.kind == b.word.kind && a.unknown_only == b.unknown_only;

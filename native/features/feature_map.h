@@ -54,6 +54,8 @@ class FeatureMap {
     Interner& value_strings(size_t f) { return values_[f]; }
     Interner& column_strings(size_t column) { return strings_[column]; }
     size_t n_features(size_t t) const;
+    // The memory that strings, values and features take.
+    size_t bytes() const;
     // Whether the other map has the same columns, functions and templates.
     bool fits(const FeatureMap& other) const;
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 from corate import _native
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
+from corate.memory import shown_memory
 from corate.ragged import offsets_of
 from corate.strings import StringTable
 from corate.types import Ids, Offsets
 
-__all__ = ["StoredCorpus", "temporary_folder"]
+__all__ = ["StoredCorpus", "temporary_folder", "writing_to"]
 
 _ITEM = np.dtype("<i4")
 
@@ -33,6 +34,20 @@ _ITEM = np.dtype("<i4")
 def temporary_folder(parent: str | Path | None = None) -> Path:
     """A new folder for temporary files. The caller removes it."""
     return Path(tempfile.mkdtemp(prefix="corate-", dir=parent))
+
+
+@contextmanager
+def writing_to(folder: Path) -> Iterator[None]:
+    """Raise DataError if a temporary file in the folder cannot be written, for example because the disk is full."""
+    try:
+        yield
+    except OSError as error:
+        parent = folder.parent
+        free = f" ({shown_memory(shutil.disk_usage(parent).free)} free)" if parent.exists() else ""
+        raise DataError(
+            f"cannot write temporary files to {parent}: {error.strerror or error}{free}; name another folder with "
+            "temporary="
+        ) from error
 
 
 @dataclass(frozen=True, eq=False)

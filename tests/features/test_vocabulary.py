@@ -246,3 +246,16 @@ def test_names_of_many_features_copy_each_table_once() -> None:
     counting = Counting(vocabulary.map)
     assert replace(vocabulary, map=counting).names(features) == [vocabulary.name(f) for f in features]
     assert sorted(counting.asked) == ["keys", "values", "values"]
+
+
+def test_bytes_grow_with_strings_and_features():
+    vocabulary = Vocabulary.of([parse("word[0]"), parse("word[-1]|word[0]"), parse("suffix(word[0], 2)")])
+    words = [f"word{i}" for i in range(10_000)]
+    before = vocabulary.map.bytes()
+    vocabulary.fit(Corpus.from_sentences([words]))
+    known = sum(map(len, words)) + 10_000 * 4  # the strings, and a value of the suffix for each
+    pairs = 10_000 * 8  # the two words of each feature
+    assert before + known + pairs < vocabulary.map.bytes() < before + 10 * (known + pairs)
+    after = vocabulary.map.bytes()
+    vocabulary.fit(Corpus.from_sentences([words]))
+    assert vocabulary.map.bytes() == after

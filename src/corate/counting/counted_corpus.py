@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,13 +12,16 @@ from corate.corpus import Corpus
 from corate.counting.counts import Counts, Table, Tokens, label_ids
 from corate.counting.held_out import first_slices, held_out_tokens, slices, take, without
 from corate.counting.ladder import MOST_CANDIDATES, LadderPreset, LadderTables, ladder_tables
+from corate.counting.stored_tokens import StoredTokens
 from corate.errors import DataError
+from corate.features.lexicons import Lexicon
 from corate.features.related_words import learned_lexicons
 from corate.features.templates import Atom, Template, WordFunction, lexicons_of
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
 from corate.ragged import distinct
+from corate.types import Offsets
 
-__all__ = ["CountedCorpus", "HeldOut", "counted_templates"]
+__all__ = ["CountedCorpus", "HeldOut", "counted_templates", "vocabulary_of"]
 
 #: The limit on the cost of tuning, over all folds. A token costs the square of the number of labels seen with its word,
 #: plus the number of all labels. 40 labels for each word and 900 in all stay below it.
@@ -44,11 +47,26 @@ def counted_templates(
     return [*counted], derived, [atom for preset in presets for atom in preset.atoms(word)]
 
 
+def vocabulary_of(
+    templates: Sequence[Template],
+    presets: Sequence[LadderPreset],
+    word: str,
+    learn: Callable[[list[Atom]], dict[str, Lexicon]],
+) -> Vocabulary:
+    """The empty vocabulary of templates and ladders. ``learn`` returns the lexicons that some atoms need."""
+    counted, derived, rungs = counted_templates(templates, presets, word)
+    known = lexicons_of(templates)  # the templates may already have the lexicons that the rungs need
+    known |= learn([atom for atom in rungs if atom.with_lexicons(known).function.table is None])
+    return Vocabulary.of([*counted, *derived], [atom.with_lexicons(known) for atom in rungs])
+
+
 class CountedCorpus:
     """Counts of (feature, label) pairs, for templates and the rungs of ladders, and of label pairs.
 
     Without ``held_out`` sentences, parts of the corpus are taken out of the counts and serve as held-out sentences.
     """
+
+    stored: StoredTokens | None = None  # the tokens, if they are on disk; ``tokens`` has none then
 
     def __init__(
         self,
@@ -88,14 +106,39 @@ class CountedCorpus:
         found.held_out = found._folds(first_slices(sample.offsets, counts.tokens, counts.sentences))
         return found
 
+    @classmethod
+    def of_stored(
+        cls,
+        counts: Counts,
+        tokens: StoredTokens,
+        word: str,
+        *,
+        presets: tuple[LadderPreset, ...] = (),
+        held_out: Corpus | None = None,
+        seed: int = 0,
+    ) -> CountedCorpus:
+        """A corpus that was counted elsewhere, whose tokens are on disk. It is the same as that of the corpus."""
+        found = cls.__new__(cls)
+        found.word, found.presets, found.seed = word, presets, seed
+        found.counts, found.n_labels = counts, len(counts.labels)
+        found.stored, found.tokens = tokens, tokens.take(np.zeros(0, np.int64))
+        found.held_out = found._held_out(held_out)
+        return found
+
+    @property
+    def offsets(self) -> Offsets:
+        """The offsets of the sentences."""
+        return self.tokens.offsets if self.stored is None else self.stored.offsets
+
+    def take(self, sentences: NDArray[np.int64]) -> Tokens:
+        """The tokens of some sentences."""
+        return take(self.tokens, sentences) if self.stored is None else self.stored.take(sentences)
+
     def _vocabulary(self, templates: Sequence[Template], corpus: Corpus, unknown: str | None) -> Vocabulary:
         if self.word is None:
             return Vocabulary.of(templates)
-        counted, derived, rungs = counted_templates(templates, self.presets, self.word)
-        known = lexicons_of(templates)  # the templates may already have the lexicons that the rungs need
-        learning = [atom for atom in rungs if atom.with_lexicons(known).function.table is None]
-        known |= learned_lexicons(learning, corpus, *label_ids(corpus, unknown))
-        return Vocabulary.of([*counted, *derived], [atom.with_lexicons(known) for atom in rungs])
+        names = label_ids(corpus, unknown)
+        return vocabulary_of(templates, self.presets, self.word, lambda atoms: learned_lexicons(atoms, corpus, *names))
 
     def _held_out(self, corpus: Corpus | None) -> list[HeldOut]:
         if corpus is not None:
@@ -103,22 +146,21 @@ class CountedCorpus:
                 raise DataError("there are no held-out tokens to tune on; give some, or omit held_out")
             tokens, vocabulary = held_out_tokens(self.counts, corpus, self.word)
             return [HeldOut(tokens, vocabulary, self.counts.table)]
-        return self._folds(slices(self.tokens.offsets, self.seed))
+        return self._folds(slices(self.offsets, self.seed))
 
     def _folds(self, folds: list[NDArray[np.int64]]) -> list[HeldOut]:
-        kept = [self._affordable(sentences, MOST_TUNING_COST / len(folds)) for sentences in folds]
-        parts = [take(self.tokens, sentences) for sentences in kept if len(sentences)]
+        parts = [self._affordable(self.take(sentences), MOST_TUNING_COST / len(folds)) for sentences in folds]
+        parts = [part for part in parts if len(part.offsets) > 1]
         return [HeldOut(part, self.counts.vocabulary, without(self.counts, part)) for part in parts]
 
-    def _affordable(self, sentences: NDArray[np.int64], most: float) -> NDArray[np.int64]:
+    def _affordable(self, tokens: Tokens, most: float) -> Tokens:
         """The first sentences of a fold, as many as can be scored and decoded at a cost of at most ``most``."""
-        if self.tokens.words is None:
-            return sentences
+        if tokens.words is None:
+            return tokens
         words = self.counts.of_template(0)
         seen = np.minimum(np.diff(words.offsets)[BOUNDARIES:], MOST_CANDIDATES)
-        cost = np.concatenate([[0], np.cumsum(seen[self.tokens.words] ** 2 + self.n_labels)])
-        spent = np.cumsum(cost[self.tokens.offsets[sentences + 1]] - cost[self.tokens.offsets[sentences]])
-        return sentences[spent <= most]
+        cost = np.cumsum(np.concatenate([[0], seen[tokens.words] ** 2 + self.n_labels]))
+        return take(tokens, np.flatnonzero(cost[tokens.offsets[1:]] <= most))
 
     def tables(self, preset: LadderPreset, vocabulary: Vocabulary, table: Table) -> LadderTables:
         """The tables of a ladder, from a table of counts. The vocabulary may have strings that were not counted."""
@@ -130,11 +172,12 @@ class CountedCorpus:
 
     def sample(self, tokens: int) -> Tokens:
         """About this many tokens: whole sentences, in blocks spread over the corpus."""
-        sentences = len(self.tokens.offsets) - 1
-        want = tokens / max(1, int(self.tokens.offsets[-1])) * sentences
+        offsets = self.offsets
+        sentences = len(offsets) - 1
+        want = tokens / max(1, int(offsets[-1])) * sentences
         if want >= sentences:
-            return self.tokens
+            return self.take(np.arange(sentences))
         blocks = 50
         starts = (np.arange(blocks) + np.random.default_rng(self.seed + 1).random()) / blocks * sentences
         picks = (starts.astype(np.int64)[:, None] + np.arange(max(1, round(want / blocks)))) % sentences
-        return take(self.tokens, distinct(picks))
+        return self.take(distinct(picks))

@@ -21,7 +21,6 @@ from corate.counting.counted_corpus import MOST_TUNING_COST, CountedCorpus, Held
 from corate.counting.counts import Counts, PairCounts, Table, Tokens
 from corate.counting.held_out import slices
 from corate.counting.ladder import (
-    MOST_CANDIDATES,
     KeyedTable,
     LadderParameters,
     LadderPreset,
@@ -86,7 +85,7 @@ class StoredCounts(CountedCorpus):
         threads: int = 1,
         progress: Callable[[float], None] = lambda done: None,
     ) -> None:
-        self.stored, self.presets, self.seed, self.sizes = stored, presets, seed, sizes
+        self.corpus, self.presets, self.seed, self.sizes = stored, presets, seed, sizes
         self.word, self.n_labels = stored.word, len(stored.labels)
         words, self.pairs_on_disk, label_pairs = self._count(folder, threads, progress)
         vocabulary = self._stored_vocabulary(words, threads)
@@ -95,8 +94,9 @@ class StoredCounts(CountedCorpus):
         self.counts = Counts(vocabulary, stored.labels, table, label_pairs, len(stored), stored.n_tokens)
         self._folds_on_disk: list[_Fold] = []
         folds = slices(stored.offsets, seed)
-        kept = [self._affordable_words(sentences, words, MOST_TUNING_COST / len(folds)) for sentences in folds]
-        self.held_out = [self._held_out_fold(sentences) for sentences in kept if len(sentences)]
+        parts = [self._tokens(stored.take(sentences), len(vocabulary.templates)) for sentences in folds]
+        parts = [self._affordable(part, MOST_TUNING_COST / len(folds)) for part in parts]
+        self.held_out = [self._held_out_fold(part) for part in parts if len(part.labels)]
 
     # -- counting ------------------------------------------------------------------------------------------------
 
@@ -104,7 +104,7 @@ class StoredCounts(CountedCorpus):
         self, folder: Path, threads: int, progress: Callable[[float], None]
     ) -> tuple[Table, list[StoredPairs], PairCounts]:
         """The table of words, the neighbour pairs if a ladder has any, and the label pairs."""
-        stored, sizes, size = self.stored, self.sizes, self.n_labels + 1
+        stored, sizes, size = self.corpus, self.sizes, self.n_labels + 1
         names = ("words", "left", "right") if any(preset.neighbours for preset in self.presets) else ("words",)
         counters = [PairCounter(folder, name) for name in names]
         label_pairs = np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -132,21 +132,21 @@ class StoredCounts(CountedCorpus):
 
     def _pieces(self) -> Iterator[tuple[int, Tokens]]:
         """The tokens of each piece, and the number of tokens before it."""
-        for start, stop in self.stored.cuts(self.sizes.tokens):
-            yield int(self.stored.offsets[start]), self._tokens(self.stored.sentences(start, stop))
+        for start, stop in self.corpus.cuts(self.sizes.tokens):
+            yield int(self.corpus.offsets[start]), self._tokens(self.corpus.sentences(start, stop))
 
     def _tokens(self, corpus: Corpus, templates: int = 0) -> Tokens:
         """The tokens of some sentences as ids, without features."""
-        words, labels = corpus.column(self.stored.word).ids, corpus.require_labels().ids
+        words, labels = corpus.column(self.corpus.word).ids, corpus.require_labels().ids
         return Tokens(np.full((templates, len(words)), -1, np.int32), words, labels, corpus.offsets)
 
     def _stored_vocabulary(self, words: Table, threads: int) -> Vocabulary:
         """The vocabulary of the ladders, with all words and without neighbour pairs."""
-        name, strings = self.stored.word, self.stored.strings[self.stored.columns.index(self.stored.word)]
+        name, strings = self.corpus.word, self.corpus.strings[self.corpus.columns.index(self.corpus.word)]
         counted, derived, rungs = counted_templates((), self.presets, name)
         lexicons = {}
         if any(atom.function.learns for atom in rungs):
-            lexicons[usual_name(name)] = usual_labels_of_counts(name, strings, words.arrays(), self.stored.labels)
+            lexicons[usual_name(name)] = usual_labels_of_counts(name, strings, words.arrays(), self.corpus.labels)
         vocabulary = Vocabulary.of([*counted, *derived], [atom.with_lexicons(lexicons) for atom in rungs])
         vocabulary.map.add_strings(0, strings.data, strings.offsets, threads)
         vocabulary.map.release_tables()
@@ -157,17 +157,8 @@ class StoredCounts(CountedCorpus):
 
     # -- held-out sentences --------------------------------------------------------------------------------------
 
-    def _affordable_words(self, sentences: NDArray[np.int64], words: Table, most: float) -> NDArray[np.int64]:
-        """As `_affordable`, for sentences on disk."""
-        tokens = self._tokens(self.stored.take(sentences))
-        assert tokens.words is not None
-        seen = np.minimum(np.diff(words.offsets), MOST_CANDIDATES)
-        cost = np.concatenate([[0], np.cumsum(seen[tokens.words] ** 2 + self.n_labels)])
-        return sentences[np.cumsum(np.diff(cost[tokens.offsets])) <= most]
-
-    def _held_out_fold(self, sentences: NDArray[np.int64]) -> HeldOut:
-        """Held-out sentences. Their pairs are numbered within the fold, and the table has only these pairs."""
-        tokens = self._tokens(self.stored.take(sentences), len(self.counts.vocabulary.templates))
+    def _held_out_fold(self, tokens: Tokens) -> HeldOut:
+        """Held-out tokens. Their pairs are numbered within the fold, and the table has only these pairs."""
         assert tokens.words is not None
         features, rows, tables = tokens.features.copy(), list[NDArray[np.int64]](), list[Table]()
         features[0] = tokens.words + BOUNDARIES
@@ -216,7 +207,7 @@ class _StoredLadderTables(LadderTables):
         held_out: Tokens | None,
         fold: _Fold | None,
     ) -> None:
-        super().__init__(counted.counts.vocabulary, preset, counted.stored.word, tables, counted.n_labels)
+        super().__init__(counted.counts.vocabulary, preset, counted.corpus.word, tables, counted.n_labels)
         self._counted, self._held_out, self._fold = counted, held_out, fold
 
     def compiled(self, p: LadderParameters) -> tuple[SparseRows, list[int], dict[int, SparseRows]]:

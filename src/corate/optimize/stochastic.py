@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from corate.optimize.pieces import Pieces
 from corate.types import F32
 
 __all__ = ["AdaGrad", "AveragedPerceptron", "CorrectMistakes", "Steps"]
@@ -36,7 +37,8 @@ class AdaGrad:
     ``batch`` is the mini-batch size; 0 means a fixed share of the items, at most 256. ``state`` has (weight, sum of
     squared gradients) side by side. A pass visits all items once, in an order that depends only on the seed and the
     number of the pass, so that a run can be resumed. With ``averaging``, the weights are saved four times in each pass;
-    the result is their mean, in which the k-th has the weight k^2.
+    the result is their mean, in which the k-th has the weight k^2. With ``pieces``, a pass visits the items piece by
+    piece.
     """
 
     steps: Steps
@@ -52,22 +54,25 @@ class AdaGrad:
     averaging: bool = False
     total: F32 = field(default_factory=lambda: np.zeros(0, np.float32))  # weighted sum of the saved weights
     moments: int = 0  # how often weights were saved
+    pieces: Pieces | None = None
 
     #: A pass is made in this many parts, for progress reports and Ctrl-C.
     PARTS = 20
+    #: The number of times that weights are saved for the average in a pass.
+    MOMENTS = 4
     #: The number of items that a loss is estimated on.
     SOME = 100
 
     @classmethod
     def of(
-        cls, steps: Steps, decay: F32, items: NDArray[np.int64], *, start: F32 | None = None, **options: float
+        cls, steps: Steps, decay: F32, items: NDArray[np.int64], *, start: F32 | None = None, **options: Any
     ) -> AdaGrad:
         """A run that starts from the weights ``start``, or from zero."""
         state = np.zeros((steps.size, 2), np.float32)
         state[:, 1] = 1e-4
         if start is not None:
             state[:, 0] = start
-        run = cls(steps, decay, items, state.ravel(), **options)  # type: ignore[arg-type]
+        run = cls(steps, decay, items, state.ravel(), **options)
         run.batch = run.batch or int(np.clip(len(items) // 200, 16, 256))
         return run
 
@@ -92,19 +97,25 @@ class AdaGrad:
 
     def pass_once(self, progress: Callable[[float], None] = lambda done: None) -> float:
         """Make a pass; returns its mean loss. An interrupt leaves the state between two steps."""
-        order = self.items[np.random.default_rng([self.seed, self.passes]).permutation(len(self.items))]
-        parts = np.array_split(order, min(self.PARTS, max(1, len(order))))
-        losses: list[float] = []
-        for k, part in enumerate(parts):
-            losses.append(self.steps.pass_over(self.state, part, self.decay, self.rate, self.batch, self.threads))
-            if self.averaging and (k + 1) % (self.PARTS // 4) == 0:
+        n, losses, sizes = max(1, len(self.items)), list[float](), list[int]()
+        for steps, part in parts_of_pass(self, self.steps):
+            losses.append(steps.pass_over(self.state, part, self.decay, self.rate, self.batch, self.threads))
+            sizes.append(len(part))
+            if self.averaging and self._at_moment(sizes):
                 self.remember()
-            progress((k + 1) / self.PARTS)
+            progress(sum(sizes) / n)
         self.passes += 1
-        share = min(1.0, max(0.25, self.SOME / max(1, len(order))))
-        end = int((1.0 - share) * len(parts))
-        self.latest = sum(losses[end:]) / max(1, sum(map(len, parts[end:])))
-        return sum(losses) / max(1, len(order))
+        share = min(1.0, max(0.25, self.SOME / n))
+        end = int((1.0 - share) * len(sizes))
+        self.latest = sum(losses[end:]) / max(1, sum(sizes[end:]))
+        return sum(losses) / n
+
+    def _at_moment(self, sizes: list[int]) -> bool:
+        """Whether weights are saved after the last part of the given sizes: after each quarter of a pass."""
+        if self.pieces is None:
+            return len(sizes) % (self.PARTS // self.MOMENTS) == 0
+        done, n = sum(sizes), len(self.items)
+        return self.MOMENTS * done // n > self.MOMENTS * (done - sizes[-1]) // n
 
     def remember(self) -> None:
         """Save the weights for the average."""
@@ -148,17 +159,25 @@ class AveragedPerceptron:
     seed: int = 0
     passes: int = 0
     skip: bool = True
+    pieces: Pieces | None = None
 
     PARTS = AdaGrad.PARTS
 
     @classmethod
     def of(
-        cls, steps: CorrectMistakes, items: NDArray[np.int64], start: F32, seed: int, *, skip: bool = True
+        cls,
+        steps: CorrectMistakes,
+        items: NDArray[np.int64],
+        start: F32,
+        seed: int,
+        *,
+        skip: bool = True,
+        pieces: Pieces | None = None,
     ) -> AveragedPerceptron:
         """A run that starts from the weights ``start``."""
         state = np.zeros((len(start), 2), np.float32)
         state[:, 0] = start
-        return cls(steps, items, state.ravel(), seed, skip=skip)
+        return cls(steps, items, state.ravel(), seed, skip=skip, pieces=pieces)
 
     @property
     def weights(self) -> F32:
@@ -176,15 +195,23 @@ class AveragedPerceptron:
 
     def pass_once(self, progress: Callable[[float], None] = lambda done: None) -> float:
         """Make a pass; returns the mean loss of a sentence, which is its number of mislabelled tokens."""
-        order = self.items[np.random.default_rng([self.seed, self.passes]).permutation(len(self.items))]
         wrong, done = 0.0, 0
-        step = 1.0 / max(1, len(order))
+        step = 1.0 / max(1, len(self.items))
         begun = max(0, self.passes - self.skip)
         if self.skip and self.passes == 1:
             self.state[1::2] = 0.0
-        for k, part in enumerate(np.array_split(order, min(self.PARTS, max(1, len(order))))):
-            wrong += float(self.steps(self.state, part, begun + step * done, step).sum(dtype=np.float64))
+        for steps, part in parts_of_pass(self, self.steps):
+            wrong += float(steps(self.state, part, begun + step * done, step).sum(dtype=np.float64))
             done += len(part)
-            progress((k + 1) / self.PARTS)
+            progress(step * done)
         self.passes += 1
-        return wrong / max(1, len(order))
+        return wrong / max(1, len(self.items))
+
+
+def parts_of_pass(run: AdaGrad | AveragedPerceptron, steps: Any) -> Iterable[tuple[Any, NDArray[np.int64]]]:
+    """The parts of the next pass of a run: what makes steps, and the items in order."""
+    random = np.random.default_rng([run.seed, run.passes])
+    if run.pieces is not None:
+        return run.pieces.parts(random)
+    order = run.items[random.permutation(len(run.items))]
+    return [(steps, part) for part in np.array_split(order, min(run.PARTS, max(1, len(order))))]

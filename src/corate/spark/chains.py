@@ -35,8 +35,9 @@ from corate.optimize.stochastic import AdaGrad
 from corate.progress import ProgressEvent
 from corate.spark.counting import Source, partition_corpora
 from corate.spark.frames import reduce_partitions
-from corate.training.chains import LEAST_TRIPLES, ChainTraining, Items
+from corate.training.chains import LEAST_TRIPLES, ChainTraining
 from corate.training.edge_features import edge_slots
+from corate.training.items import Items
 from corate.training.options import ChainMethod
 from corate.training.start import RunContext, Start
 from corate.training.start_from_counts import StartFromCounts, preset_of

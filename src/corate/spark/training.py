@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corate.arguments import check_seed, check_whole
-from corate.corpus import Column, Corpus
+from corate.corpus import Corpus
 from corate.counting.canonical import canonical
 from corate.counting.counted_corpus import CountedCorpus, counted_templates
 from corate.counting.counts import Counts
@@ -28,7 +28,7 @@ from corate.training.checks import refuse_too_many_labels
 from corate.training.defaults import choose_base, choose_edge_templates, choose_parts
 from corate.training.empirical import PRESETS_OF_LADDERS, EmpiricalTraining
 from corate.training.options import Empirical, Method, Polish, Standard
-from corate.training.prepared import default_features
+from corate.training.prepared import corpus_summary, default_features
 from corate.training.resolve import resolve_method
 from corate.training.start import RunContext
 from corate.training.start_from_counts import StartFromCounts, preset_of
@@ -175,18 +175,10 @@ def _train_chains(
 
 
 def _summary(counts: Counts, columns: Sequence[str]) -> Corpus:
-    """A corpus with the strings of each column, the number of tokens and the counts of labels; in no true order."""
     totals = np.zeros(len(counts.labels), np.int64)
     table = counts.of_template(0)
     np.add.at(totals, table.labels, table.counts)
-    made = []
-    for name in columns:
-        strings = counts.vocabulary.strings(name)
-        ids = np.zeros(counts.tokens, np.int32)
-        ids[: len(strings)] = np.arange(len(strings))
-        made.append(Column(name, ids, strings))
-    labels = Column("label", np.repeat(np.arange(len(totals), dtype=np.int32), totals), counts.labels)
-    return Corpus(tuple(made), np.array([0, counts.tokens], np.int64), labels)
+    return corpus_summary({name: counts.vocabulary.strings(name) for name in columns}, counts.labels, totals)
 
 
 def count_ladders(

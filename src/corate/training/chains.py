@@ -14,7 +14,7 @@ from __future__ import annotations
 import logging
 import math
 import warnings
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from corate.counting.tuning import Results, coordinate_search
 from corate.errors import ConfigError, DataError
 from corate.label_scores import SparseRows
 from corate.model.chain import ChainModel
-from corate.optimize.checkpoint import Checkpoint, digest_of
+from corate.optimize.checkpoint import Checkpoint
 from corate.optimize.passes import CorrectTokens, Fitted, make_iterations, make_passes
 from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
 from corate.progress import ProgressEvent
@@ -38,11 +38,12 @@ from corate.ragged import offsets_of
 from corate.training.defaults import ChainParameters, recorded
 from corate.training.edge_features import edge_features, edge_slots
 from corate.training.held_out_results import held_out_results
+from corate.training.items import ItemArrays, Items, ItemSet
 from corate.training.options import ChainMethod, OptimizedMethod, Perceptron, Polish
 from corate.training.start import HeldOutSet, InitialWeights, RunContext, Start
 from corate.training.start_from_counts import StartFromCounts
 from corate.training.start_from_model import StartFromModel
-from corate.types import F32, Csr
+from corate.types import F32
 
 __all__ = ["ChainTraining"]
 
@@ -62,17 +63,6 @@ TOO_FAR, SLACK = 1.5, 1.0
 MOST_HALVINGS = 40
 
 
-@dataclass(frozen=True, eq=False)
-class Items:
-    """Sentences as training items, with their tokens and features."""
-
-    chains: _native.Chains
-    tokens: Tokens
-    features: Csr
-    edge_visits: NDArray[np.int64] | None
-    base: F32 | None  # base scores of the candidates
-
-
 class ChainTraining:
     """Trains one method, from counts or from a model."""
 
@@ -89,7 +79,7 @@ class ChainTraining:
         if method.sentence_weights is not None:
             of_sentences = np.asarray(method.sentence_weights, dtype=np.float32)
         self.tokens = replace(start.tokens, weights=weights, sentence_weights=of_sentences)
-        if (self.tokens.labels < 0).any() and self.loss != "likelihood":
+        if self._some_unknown() and self.loss != "likelihood":
             raise DataError(f"the method {method.name!r} needs the label of every token; use standard or polish")
         self.full = method.lattice == "full" or start.full
         self.initial = start.initial_weights(self.p.temper, self.p.edge)
@@ -102,6 +92,10 @@ class ChainTraining:
     def _n_tokens(self, start: Start) -> int:
         """The number of tokens to train on, which parameters depend on."""
         return len(start.tokens.labels)
+
+    def _some_unknown(self) -> bool:
+        """Whether there are tokens of unknown label."""
+        return bool((self.tokens.labels < 0).any())
 
     @property
     def _lattice(self) -> str:
@@ -151,6 +145,11 @@ class ChainTraining:
 
     def items(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Items:
         """Sentences as items to train on, or to label if ``training`` is false."""
+        arrays = self.arrays(tokens, tables, training=training)
+        return Items(self.chains(arrays), tokens, arrays)
+
+    def arrays(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> ItemArrays:
+        """The arrays of sentences to train on, or to label if ``training`` is false."""
         start, n = self.start, len(tokens.labels)
         candidates = None
         fresh = isinstance(start, StartFromCounts) and self.p.temper == 0
@@ -168,31 +167,36 @@ class ChainTraining:
         elif self.label_weights is not None:
             base = self._with_offsets(candidates, base, n)
         features, values = start.features(tokens, self.p.cutoff)
-        slots, edges, visits = (start.slots.offsets, start.slots.labels), None, None
+        edges = None
         if len(self.edge_rows):
-            places = edge_features(tokens, start.vocabulary.bases, start.edge_templates)
-            kept = places[1] < len(self.edge_rows)
+            edges = edge_features(tokens, start.vocabulary.bases, start.edge_templates)
+            kept = edges[1] < len(self.edge_rows)
             if not kept.all():
-                owner = np.repeat(np.arange(n), np.diff(places[0]))[kept]
-                places = offsets_of(np.bincount(owner, minlength=n)), places[1][kept]
-            edges = (self.edge_rows.offsets, self.edge_rows.labels), places
-            visits = np.maximum(_native.occurrences(places[1], len(self.edge_rows)), 1)
-        chains = _native.Chains(
+                owner = np.repeat(np.arange(n), np.diff(edges[0]))[kept]
+                edges = offsets_of(np.bincount(owner, minlength=n)), edges[1][kept]
+        pruned = None if self.full or candidates is None else candidates.arrays()
+        return ItemArrays(tokens.offsets, features, values, pruned, base, gold, edges, tokens.sentence_weights)
+
+    def chains(self, arrays: ItemArrays) -> _native.Chains:
+        """The native items of arrays."""
+        start, edges = self.start, None
+        if arrays.edges is not None:
+            edges = (self.edge_rows.offsets, self.edge_rows.labels), arrays.edges
+        return _native.Chains(
             self.loss,
             start.n_labels,
-            tokens.offsets,
-            (slots, features),
-            values,
-            None if self.full or candidates is None else candidates.arrays(),
-            base,
-            gold,
+            arrays.offsets,
+            ((start.slots.offsets, start.slots.labels), arrays.features),
+            arrays.values,
+            arrays.candidates,
+            arrays.base,
+            arrays.gold,
             edges,
-            tokens.sentence_weights,
+            arrays.sentence_weights,
             self._free_pairs(),
             (self.triples.offsets, self.triples.labels) if len(self.triples.labels) else None,
             None if start.parts is None else start.parts.arrays(),
         )
-        return Items(chains, tokens, features, visits, base)
 
     def _with_offsets(self, candidates: Candidates | None, base: F32 | None, tokens: int) -> F32:
         """Add the label weights to the base scores, as offsets in training: minus the logarithm of the weight.
@@ -231,10 +235,13 @@ class ChainTraining:
         """Train; returns the model and a record of what was chosen and measured."""
         if self.method.tune:
             self.p = self._tune()
-        items = self.items(self.tokens, self.start.tables(), training=True)
+        items = self._training_items()
         held_out = self.start.held_out_set()
         correct_tokens = None if held_out is None else self._held_out_correct(held_out)
         return self.finished(self.fit(items, self.p, self.method.name, correct_tokens))
+
+    def _training_items(self) -> ItemSet:
+        return self.items(self.tokens, self.start.tables(), training=True)
 
     def finished(self, fitted: Fitted) -> tuple[ChainModel, dict[str, Any]]:
         """The model of fitted weights, and a record of what was chosen and measured."""
@@ -276,7 +283,7 @@ class ChainTraining:
 
     def fit(
         self,
-        items: Items,
+        items: ItemSet,
         p: ChainParameters,
         stage: str,
         correct_tokens: CorrectTokens | None = None,
@@ -321,7 +328,7 @@ class ChainTraining:
             return run.pass_once(progress)
         if done == 0:
             run.latest = run.estimate()
-        limit = TOO_FAR * run.latest + SLACK * len(self.tokens.labels) / max(1, len(run.items))
+        limit = TOO_FAR * run.latest + SLACK * self._n_tokens(self.start) / max(1, len(run.items))
         for _ in range(MOST_HALVINGS):
             kept = run.kept()
             mean = run.pass_once(progress)
@@ -336,40 +343,41 @@ class ChainTraining:
             )
         raise DataError("training diverges even with a much smaller step size; give a smaller rate")
 
-    def steps(self, items: Items, p: ChainParameters) -> AdaGrad | AveragedPerceptron:
+    def steps(self, items: ItemSet, p: ChainParameters) -> AdaGrad | AveragedPerceptron:
         """A run of stochastic passes over the items, before its first pass."""
-        sentences = np.flatnonzero(np.diff(items.tokens.offsets) > 0)
-        if items.tokens.weights is not None:
-            sums = np.add.reduceat(items.tokens.weights, items.tokens.offsets[:-1][sentences])
-            sentences = sentences[sums > 0]
+        sentences, seed = items.sentences, self.context.seed
         if self.optimizer == "perceptron":
-            return AveragedPerceptron.of(items.chains.perceptron, sentences, self.initial_vector(), self.context.seed)
-        visits = np.maximum(_native.occurrences(items.features[1], len(self.start.slots)), 1)
-        node = 2.0 * p.c2 / visits
-        of_edges: Any = [] if items.edge_visits is None else 2.0 * p.c2 / items.edge_visits
-        pairs = 0.0
-        if self.p.temper > 0:
-            node[-1] = 0.0  # no prior on the bias: it corrects the base scores
-        else:
-            pairs = 2.0 * p.c2 / max(1, len(sentences))
-        of_triples = [TRIPLE_DECAY] if len(self.triples.labels) else []
-        decay = np.concatenate([[pairs], of_edges, node, of_triples]).astype(np.float32)
+            pieces = items.in_pieces(seed, lambda chains: chains.perceptron)
+            return AveragedPerceptron.of(items.chains.perceptron, sentences, self.initial_vector(), seed, pieces=pieces)
         return AdaGrad.of(
             items.chains,
-            decay,
+            self._decay(items, p, len(sentences)),
             sentences,
             start=self.initial_vector(),
             rate=p.rate,
             batch=p.batch,
             threads=self.context.threads,
-            seed=self.context.seed,
+            seed=seed,
             averaging=True,
+            pieces=items.in_pieces(seed, lambda chains: chains),
         )
 
-    def _fingerprint(self, items: Items) -> dict[str, Any]:
+    def _decay(self, items: ItemSet, p: ChainParameters, sentences: int) -> F32:
+        """The share of the prior in one visit: of label pairs, of each edge feature and node feature, of triples."""
+        node = 2.0 * p.c2 / np.maximum(items.visits(len(self.start.slots)), 1)
+        of_edges: Any = []
+        if len(self.edge_rows):
+            of_edges = 2.0 * p.c2 / np.maximum(items.edge_visits(len(self.edge_rows)), 1)
+        pairs = 0.0
+        if self.p.temper > 0:
+            node[-1] = 0.0  # no prior on the bias: it corrects the base scores
+        else:
+            pairs = 2.0 * p.c2 / max(1, sentences)
+        of_triples = [TRIPLE_DECAY] if len(self.triples.labels) else []
+        return np.concatenate([[pairs], of_edges, node, of_triples]).astype(np.float32)
+
+    def _fingerprint(self, items: ItemSet) -> dict[str, Any]:
         """What must be the same to resume from a checkpoint: settings and data."""
-        tokens = items.tokens
-        numbers = (*items.features, tokens.labels, tokens.offsets, tokens.weights, self.initial_vector(), items.base)
         return {
             "method": self.method.name,
             "settings": asdict(replace(self.p, passes=0)),
@@ -381,15 +389,19 @@ class ChainTraining:
             "parts": None if self.start.parts is None else self.start.parts.names.to_list(),
             "seed": self.context.seed,
             "templates": [str(t) for t in self.start.vocabulary.templates],
-            "data": digest_of(numbers),
+            "data": items.digest(self.initial_vector()),
         }
+
+    def _tuning_tokens(self) -> tuple[Tokens, Tokens]:
+        """The tokens that tuning trains on, and those it evaluates on."""
+        blocks = self.start.sample(self.tokens, TUNING_TOKENS)
+        return take(self.tokens, blocks[::2]), take(self.tokens, blocks[1::2])
 
     def _tune(self) -> ChainParameters:
         """Tune c2, the weight of the base scores and the cutoff: train on half of a sample, evaluate on the other."""
-        blocks = self.start.sample(self.tokens, TUNING_TOKENS)
         if isinstance(self.start, StartFromModel):
             raise ConfigError("a model that is trained further is not tuned; leave tune unset", option="tune")
-        learn, held_out = (take(self.tokens, blocks[k::2]) for k in (0, 1))
+        learn, held_out = self._tuning_tokens()
         before = self.p
         tables = self.start.tables()
 

@@ -6,7 +6,7 @@ depend on what has been counted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -33,6 +33,7 @@ __all__ = [
     "choose_parts",
     "choose_preset",
     "recorded",
+    "scheme_of_labels",
 ]
 
 #: With more labels than FULL_LATTICE_LABELS, edge features need this many tokens for each label.
@@ -86,13 +87,21 @@ def choose_scheme(constrain: str | None, corpus: Corpus, unknown: str | None = N
 
     Raises ConfigError if the labels are not in the scheme.
     """
+    sentences = (corpus.labels_of(s) for s in range(len(corpus)))
+    return scheme_of_labels(constrain, corpus.require_labels().strings.to_list(), sentences, unknown)
+
+
+def scheme_of_labels(
+    constrain: str | None, labels: Sequence[str], sentences: Iterable[list[str]], unknown: str | None = None
+) -> str | None:
+    """Like `choose_scheme`, from all labels and from the labels of each sentence."""
     if constrain is None:
         return None
     try:
         scheme = Constraints(scheme=constrain).scheme
-        names = [name for name in corpus.require_labels().strings.to_list() if name != unknown]
+        names = [name for name in labels if name != unknown]
         if scheme == "auto":
-            known = ([name if name in names else "O" for name in corpus.labels_of(s)] for s in range(len(corpus)))
+            known = ([name if name in names else "O" for name in sentence] for sentence in sentences)
             scheme = detect(known) or "IOB2"
         check_scheme(names, scheme or "")
     except ConfigError as error:

@@ -14,9 +14,9 @@ from corate.counting.counts import Tokens
 from corate.counting.pooling import Features
 from corate.features.templates import Atom, Template
 from corate.features.word_functions import WordFunction
-from corate.types import Csr, Ids
+from corate.types import Csr, Ids, Offsets
 
-__all__ = ["edge_features", "edge_slots", "edge_templates"]
+__all__ = ["edge_features", "edge_slots", "edge_templates", "label_pairs"]
 
 #: Templates with fewer than FEW_VALUES values also make edge features, if there are VALUE_TOKENS tokens for each value.
 FEW_VALUES = 60
@@ -40,7 +40,7 @@ def edge_slots(
     if not uses.any() or size > np.iinfo(np.int32).max:
         return None
     offsets, ids = edge_features(tokens, bases, uses)
-    pairs = np.repeat(_label_pairs(tokens, n_labels), np.diff(offsets))
+    pairs = np.repeat(label_pairs(tokens.labels, tokens.offsets, n_labels), np.diff(offsets))
     rows = int(bases[-1])
     starts, seen, _ = _native.count_table(ids, pairs, rows, size)
     return (starts, seen), (offsets, ids), np.maximum(_native.occurrences(ids, rows), 1)
@@ -83,10 +83,10 @@ def _has_few_values(function: WordFunction, words: StringTable, tokens: int) -> 
     return all(int(function.apply(some)[0].max(initial=-1)) < most for some in (words.head(FIRST_WORDS), words))
 
 
-def _label_pairs(tokens: Tokens, n_labels: int) -> Ids:
+def label_pairs(labels: Ids, offsets: Offsets, n_labels: int) -> Ids:
     """The label before each token (K at the start of a sentence) and its own, as one number; -1 if one is unknown."""
-    before = np.roll(tokens.labels, 1).astype(np.int64)
-    starts = tokens.offsets[:-1][np.diff(tokens.offsets) > 0]
+    before = np.roll(labels, 1).astype(np.int64)
+    starts = offsets[:-1][np.diff(offsets) > 0]
     before[starts] = n_labels
-    pairs = before * (n_labels + 1) + tokens.labels
-    return np.where((before < 0) | (tokens.labels < 0), -1, pairs).astype(np.int32)
+    pairs = before * (n_labels + 1) + labels
+    return np.where((before < 0) | (labels < 0), -1, pairs).astype(np.int32)

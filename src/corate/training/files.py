@@ -18,20 +18,22 @@ from typing import TYPE_CHECKING, Any
 from corate import formats
 from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus
-from corate.errors import ConfigError, DataError
+from corate.errors import ConfigError
 from corate.features import FeatureSource
 from corate.io.ahead import one_ahead
 from corate.io.compression import compression_of
 from corate.memory import free_memory, parse_memory, shown_memory
-from corate.model.constraints import with_scheme
 from corate.progress import OnProgress, ProgressEvent
-from corate.stored_corpus import StoredCorpus, temporary_folder
+from corate.stored_corpus import StoredCorpus, temporary_folder, writing_to
 from corate.training.api import reporter, train
 from corate.training.checks import check_label_number
-from corate.training.defaults import choose_scheme
-from corate.training.options import Empirical, Method
+from corate.training.defaults import scheme_of_labels
+from corate.training.options import ChainMethod, Empirical, Method
 from corate.training.resolve import resolve_method
 from corate.training.start import RunContext
+from corate.training.stored_chains import train_stored
+from corate.training.stored_counting import StoredLabels
+from corate.training.stored_empirical import StoredEmpirical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,8 +44,6 @@ __all__ = ["must_be_stored", "train_file"]
 BYTES_EMPIRICAL, BYTES_OTHERS = 14, 50
 #: The program itself.
 BYTES_PROGRAM = 60_000_000
-#: The scheme of spans is detected from this many tokens.
-SCHEME_TOKENS = 1_000_000
 
 
 def train_file(
@@ -69,8 +69,8 @@ def train_file(
     Args:
         source: the file with labelled text; ``"-"`` is standard input.
         output: the model file to write.
-        method: as for :func:`corate.train`. Text larger than memory is for ``"polish"`` and ``"empirical"``; the latter
-            without ``features``.
+        method: as for :func:`corate.train`. Text larger than memory is for ``"polish"``, for ``"empirical"`` without
+            ``features``, and for other methods with stochastic passes over whole sentences.
         memory: the memory to use at most, in bytes or as text such as ``"2G"``. By default, half of what is free. With
             ``"polish"``, the weights must fit.
         temporary: the folder for temporary files. By default, the folder of ``output``.
@@ -107,10 +107,8 @@ def train_file(
         if context.threads > 1:
             pieces = one_ahead(pieces)
         with StoredCorpus.write(pieces, _subfolder(folder, "corpus")) as stored:
-            _check_labels(stored, chosen)
-            scheme = _scheme(constrain, stored, chosen)
             record = _train_stored(
-                chosen, stored, output, limit, folder, context, features, held_out, scheme, counts=counts, half=half
+                chosen, stored, output, limit, folder, context, features, held_out, constrain, counts=counts, half=half
             )
     record["seconds"] = round(time.perf_counter() - started, 4)
     return record
@@ -156,8 +154,13 @@ def _unsupported(method: Method, features: FeatureSource, held_out: object, othe
     named = next((name for name, value in others.items() if value), None)
     if named is not None:
         return f"{named}= needs the text in memory"
-    if method.name not in ("empirical", "polish"):
+    if not isinstance(method, Empirical | ChainMethod) or getattr(method, "optimizer", None) == "lbfgs":
         return f"the method {method.name!r} needs the text in memory"
+    if getattr(method, "base", None) == "separate":
+        return "the base 'separate' needs the text in memory"
+    for name in ("label_weights", "sentence_weights"):
+        if getattr(method, name, None) is not None:
+            return f"{name}= needs the text in memory"
     if isinstance(method, Empirical) and (features is not None or method.ladder == "pooled"):
         return "empirical training with features needs the text in memory"
     if isinstance(method, Empirical) and held_out is not None:
@@ -190,62 +193,46 @@ def _train_stored(
     context: RunContext,
     features: FeatureSource,
     held_out: Corpus | None,
-    scheme: str | None,
+    constrain: str | None,
     *,
     counts: bool,
     half: bool,
 ) -> dict[str, Any]:
     """Train on a stored corpus, write the model and return its record."""
-    kept = {} if scheme is None else {"constrain": scheme}
-    if isinstance(method, Empirical):
-        from dataclasses import replace
-
-        from corate.training.stored_empirical import StoredEmpirical
-
-        trained = StoredEmpirical.train(method, stored, _subfolder(folder, "counts"), memory, context)
-        tagger = trained.tagger
-        tagger.record.update(kept)
-        if scheme is not None:
-            trained = replace(trained, tagger=replace(tagger, model=with_scheme(tagger.model, scheme)))
+    if not isinstance(method, Empirical):
+        assert isinstance(method, ChainMethod)
+        options: dict[str, Any] = {"features": features, "held_out": held_out, "constrain": constrain}
+        tagger = train_stored(stored, method, memory_bytes=memory, context=context, **options)
         context.progress(ProgressEvent("saving"))
-        trained.save(output, counts=counts, half=half)
+        tagger.save(output, half=half)
         return tagger.record
-    raise ConfigError(f"the method {method.name!r} needs the text in memory", option="memory")
-
-
-def _check_labels(stored: StoredCorpus, method: Method) -> None:
-    words = len(stored.strings[stored.columns.index(stored.word)])
-    values = max(map(len, stored.strings))
-    check_label_number(len(stored.labels), words, values, stored.n_tokens, method.name, method.many_labels)
-
-
-def _scheme(constrain: str | None, stored: StoredCorpus, method: Method) -> str | None:
-    if constrain is None:
-        return None
-    first = stored.cuts(SCHEME_TOKENS)[0]
-    return choose_scheme(constrain, stored.sentences(*first), getattr(method, "unknown", None))
+    check_label_number(
+        len(stored.labels),
+        len(stored.strings[stored.columns.index(stored.word)]),
+        max(map(len, stored.strings)),
+        stored.n_tokens,
+        method.name,
+        method.many_labels,
+    )
+    scheme = scheme_of_labels(constrain, stored.labels.to_list(), StoredLabels(stored, None).sentences(), None)
+    trained = StoredEmpirical.train(method, stored, _subfolder(folder, "counts"), memory, context)
+    if scheme is not None:
+        trained = trained.constrained(scheme)
+    context.progress(ProgressEvent("saving"))
+    trained.save(output, counts=counts, half=half)
+    return trained.tagger.record
 
 
 @contextmanager
 def _work_folder(temporary: str | os.PathLike[str] | None, output: str | os.PathLike[str]) -> Iterator[Path]:
     """A folder for temporary files, which is removed at the end. Errors of the disk name it, and the remedy."""
     parent = Path(temporary) if temporary is not None else Path(output).absolute().parent
-    try:
+    with writing_to(parent / "temporary"):
         folder = temporary_folder(parent)
-    except OSError as error:
-        raise DataError(_disk_problem(parent, error)) from error
-    try:
-        yield folder
-    except OSError as error:
-        raise DataError(_disk_problem(parent, error)) from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _disk_problem(parent: Path, error: OSError) -> str:
-    free = f" ({shown_memory(shutil.disk_usage(parent).free)} free)" if parent.exists() else ""
-    why = f"{error.strerror or error}{free}"
-    return f"cannot write temporary files to {parent}: {why}; name another folder with temporary="
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _subfolder(folder: Path, name: str) -> Path:

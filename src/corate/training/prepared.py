@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from corate.attributes import JOINER
-from corate.corpus import Corpus
+from corate.corpus import Column, Corpus, StringTable
 from corate.counting.counts import label_ids
 from corate.features import FeatureSource, resolve
 from corate.features.ready_made import Bins, FeatureFunction, with_features
@@ -19,7 +22,7 @@ from corate.training.defaults import choose_preset
 from corate.training.options import Empirical, Method, Polish
 from corate.training.scaling import Scaling
 
-__all__ = ["Prepared", "default_features", "prepare", "ready_made"]
+__all__ = ["Prepared", "corpus_summary", "default_features", "prepare", "ready_made"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,3 +97,18 @@ def default_features(method: Method, features: FeatureSource, corpus: Corpus) ->
     if features is None and not isinstance(method, Empirical) and corpus.columns:
         return choose_preset(corpus)
     return features
+
+
+def corpus_summary(strings: Mapping[str, StringTable], labels: StringTable, counts: NDArray[np.int64]) -> Corpus:
+    """A corpus with the strings of each column and so many tokens of each label, in no true order.
+
+    Defaults that depend on the corpus can be chosen from it, if the corpus is not in memory.
+    """
+    n = int(counts.sum())
+    columns = []
+    for name, table in strings.items():
+        ids = np.zeros(n, np.int32)
+        ids[: len(table)] = np.arange(len(table))
+        columns.append(Column(name, ids, table))
+    of_labels = Column("label", np.repeat(np.arange(len(counts), dtype=np.int32), counts), labels)
+    return Corpus(tuple(columns), np.array([0, n], np.int64), of_labels)

@@ -67,7 +67,6 @@ class Start(ABC):
 
     base: str  # the kind of the base scores, "none" for a model
     full: bool  # whether all labels are candidates everywhere
-    pruned: dict[str, float] | None = None  # the share of labels that pruning lost in training, None without pruning
     word: str | None  # the column that holds the words
     labels: StringTable
     vocabulary: Vocabulary
@@ -79,6 +78,11 @@ class Start(ABC):
     edge_templates: NDArray[np.bool_]
 
     parts: LabelParts | None  # the parts of labels that have weights
+
+    @property
+    def pruned(self) -> dict[str, float] | None:
+        """The share of labels that pruning lost in training; None without pruning."""
+        return None
 
     @property
     def n_labels(self) -> int:

@@ -24,6 +24,7 @@ from corate.label_parts import LabelParts
 from corate.label_scores import EdgeScores, SparseRows
 from corate.model.chain import ChainModel
 from corate.progress import ProgressEvent
+from corate.ragged import offsets_of
 from corate.training.empirical_model import ladder_model
 from corate.training.start import (
     FULL_LATTICE_LABELS,
@@ -61,6 +62,8 @@ def preset_of(base: str) -> LadderPreset:
 
 class StartFromCounts(Start):
     """A counted corpus, with base scores or without."""
+
+    lost: NDArray[np.int64] | None = None  # as in `_lost`; None without pruning
 
     def __init__(
         self,
@@ -100,13 +103,14 @@ class StartFromCounts(Start):
         parts: LabelParts | None,
         context: RunContext,
         fitted: tuple[LadderParameters, Pool | None] | None = None,
+        given: bool = False,
     ) -> StartFromCounts:
-        """A start from a corpus that is counted already.
+        """A start from a corpus that is counted already. ``given``: the user gave its held-out sentences.
 
         ``fitted`` are the parameters of the ladder and the pool, if they were tuned and fitted before.
         """
         found = cls.__new__(cls)
-        found.given = False
+        found.given = given
         found._set(counted, templates, base, all_labels, parts, context)
         if fitted is None:
             found.pool = found._fit_pool() if base == "pooled" else None
@@ -128,10 +132,8 @@ class StartFromCounts(Start):
         self.labels, self.vocabulary, self.pairs = self.counts.labels, self.counts.vocabulary, self.counts.pairs
         self.few = self.n_labels <= FULL_LATTICE_LABELS and (self.preset is DEFAULT or self.word is None)
         self.full = self.few or all_labels or self.word is None  # without words, every label is a candidate
-        self.parts, slots = parts, self.counts.table
-        if parts is not None:
-            slots = Table(*parts.with_columns(slots.offsets, slots.labels), slots.counts)
-        self.slots = with_bias(slots, self.n_columns)
+        self.parts = parts
+        self.slots = self._slots(self.counts.table)
         self.totals = self.counts.table.totals()
         wanted = set(templates)
         own = self.vocabulary.templates
@@ -141,6 +143,18 @@ class StartFromCounts(Start):
         self.countable = countable_features(self.tokens.attributes, int(self.vocabulary.bases[-1]))
         expert_of, names = experts(self.vocabulary)
         self.expert_of = np.where(self.countable, expert_of, len(names)).astype(np.int32)
+
+    def _slots(self, table: Table) -> Table:
+        if self.parts is not None:
+            table = Table(*self.parts.with_columns(table.offsets, table.labels), table.counts)
+        return with_bias(table, self.n_columns)
+
+    def drop_rare(self, cutoff: int) -> None:
+        """Drop the weights of features seen less than ``cutoff`` times, which training does not use."""
+        table = self.counts.table
+        lengths = np.where(self.totals >= cutoff, np.diff(table.offsets), 0)
+        kept = np.repeat(self.totals >= cutoff, np.diff(table.offsets))
+        self.slots = self._slots(Table(offsets_of(lengths), table.labels[kept], table.counts[:0]))
 
     @cached_property
     def ladder(self) -> LadderParameters:
@@ -182,9 +196,21 @@ class StartFromCounts(Start):
         kept = self.countable if kept is None else kept & self.countable
         return Features.of(tokens, self.vocabulary.bases, ~self.edge_templates, kept=kept)
 
+    @property
+    def pruned(self) -> dict[str, float] | None:
+        """The share of labels that pruning lost in training; None without pruning."""
+        if self.lost is None:
+            return None
+        shares = self.lost[::2] / np.maximum(self.lost[1::2], 1)
+        return {"all": round(float(shares[0]), 5), "unseen_words": round(float(shares[1]), 5)}
+
     def tables(self) -> LadderTables | None:
         """The tables for the base scores."""
         return self._tables
+
+    def forget_tables(self) -> None:
+        """Free the memory of the tables. They are made again when they are needed."""
+        vars(self).pop("_tables", None)
 
     @cached_property
     def _tables(self) -> LadderTables | None:
@@ -250,7 +276,7 @@ class StartFromCounts(Start):
             return found.spread(self.n_labels, FLOOR)
         if left_out is None:
             return found
-        self.pruned = _pruned(found, left_out, parts.known)
+        self.lost = _lost(found, left_out, parts.known)
         return found.including(left_out, FLOOR)
 
     def initial_weights(self, temper: float, edge: float = 0.75) -> InitialWeights:
@@ -287,12 +313,12 @@ class StartFromCounts(Start):
         )
 
 
-def _pruned(found: Candidates, labels: Ids, seen: NDArray[np.bool_]) -> dict[str, float]:
-    """The share of known labels that are no candidates: of all words, and of words that only their own token has."""
+def _lost(found: Candidates, labels: Ids, seen: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """How many known labels are no candidates, and how many there are: of all words, and of unseen words.
+
+    A word is unseen if only its own token has it.
+    """
     known = labels >= 0
     lost = known & (found.find(labels) < 0)
     unseen = known & ~seen
-    return {
-        "all": round(float(lost.sum() / max(1, known.sum())), 5),
-        "unseen_words": round(float((lost & unseen).sum() / max(1, unseen.sum())), 5),
-    }
+    return np.array([lost.sum(), known.sum(), (lost & unseen).sum(), unseen.sum()])

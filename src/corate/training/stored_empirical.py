@@ -23,6 +23,7 @@ from corate.counting.stored_pairs import StoredPairs
 from corate.errors import FeatureError
 from corate.label_scores import SparseRows
 from corate.model.archive import save_streamed
+from corate.model.constraints import with_scheme
 from corate.model.container import Array, StreamedTensor, unsigned_dtype
 from corate.model.tagger import Tagger
 from corate.progress import ProgressEvent
@@ -94,6 +95,12 @@ class StoredEmpirical:
         source = {"label_source": stored.label_source} if stored.label_source else {}
         described = trained.described(method, len(stored), stored.n_tokens, layout, context.seed, source)
         return cls(Tagger(counts.vocabulary, model, described, stored.columns, counts), counted, weights)
+
+    def constrained(self, scheme: str) -> StoredEmpirical:
+        """The model with only label sequences that are valid in a scheme."""
+        tagger = self.tagger
+        model, record = with_scheme(tagger.model, scheme), tagger.record | {"constrain": scheme}
+        return replace(self, tagger=replace(tagger, model=model, record=record))
 
     def save(self, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False) -> int:
         """Write the model file and return its size in bytes."""

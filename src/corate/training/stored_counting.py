@@ -1,0 +1,142 @@
+"""Counts of a corpus on disk: the same as those of the corpus in memory, with its tokens as ids on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.corpus import Column, StringTable
+from corate.counting.counts import Counts, PairCounts, Table, Tokens
+from corate.counting.stored_tokens import StoredTokens
+from corate.counting.triples import triple_counts, triple_rows
+from corate.errors import DataError
+from corate.features.lexicons import Lexicon
+from corate.features.related_words import usual_labels
+from corate.features.templates import Atom, usual_name
+from corate.features.vocabulary import Vocabulary
+from corate.label_scores import SparseRows
+from corate.ragged import offsets_of
+from corate.stored_corpus import StoredCorpus, writing_to
+from corate.training.edge_features import label_pairs
+from corate.types import Ids, Offsets
+
+__all__ = ["CheckVocabulary", "StoredLabels", "count_stored", "edge_rows_of", "triples_of"]
+
+#: A corpus is counted in pieces of about this many tokens.
+PIECE_TOKENS = 500_000
+
+#: Takes the vocabulary and the number of tokens so far, and raises an error if the vocabulary is too large.
+CheckVocabulary = Callable[[Vocabulary, int], None]
+
+
+class StoredLabels:
+    """The labels of a corpus on disk. ``places`` are their ids in ``names``; that of the label ``unknown`` is -1."""
+
+    def __init__(self, stored: StoredCorpus, unknown: str | None) -> None:
+        self.stored, self.unknown = stored, unknown
+        names = stored.labels.to_list()
+        self.names, self.places = stored.labels, np.arange(len(names), dtype=np.int32)
+        if unknown is not None and unknown in names:
+            if len(names) == 1:
+                raise DataError(f"every label is {unknown!r}, which marks unknown labels; label some tokens")
+            self.names = StringTable.intern([name for name in names if name != unknown])[0]
+            self.places = self.places - (self.places > names.index(unknown))
+            self.places[names.index(unknown)] = -1
+
+    def counts(self) -> NDArray[np.int64]:
+        """The number of tokens of each label of the corpus, with those that are unknown."""
+        found = np.zeros(len(self.stored.labels), np.int64)
+        for piece in self.stored.pieces(PIECE_TOKENS):
+            found += np.bincount(piece.require_labels().ids, minlength=len(found))
+        return found
+
+    def sentences(self) -> Iterator[list[str]]:
+        """The labels of each sentence."""
+        for piece in self.stored.pieces(PIECE_TOKENS):
+            yield from (piece.labels_of(s) for s in range(len(piece)))
+
+    def lexicons(self, atoms: Iterable[Atom]) -> dict[str, Lexicon]:
+        """The lexicons that the atoms need, by name: the usual labels of the words of each column."""
+        columns = dict.fromkeys(atom.column for atom in atoms if atom.function.learns)
+        return {usual_name(column): self._usual_labels(column) for column in columns}
+
+    def _usual_labels(self, name: str) -> Lexicon:
+        words, labels = list[Ids](), list[Ids]()
+        for piece in self.stored.pieces(PIECE_TOKENS):
+            words.append(piece.column(name).ids)
+            labels.append(self.places[piece.require_labels().ids])
+        strings = self.stored.strings[self.stored.columns.index(name)]
+        return usual_labels(Column(name, np.concatenate(words), strings), self.names, np.concatenate(labels))
+
+
+def count_stored(
+    labels: StoredLabels,
+    vocabulary: Vocabulary,
+    folder: Path,
+    *,
+    threads: int,
+    check: CheckVocabulary,
+    progress: Callable[[float], None],
+) -> tuple[Counts, StoredTokens]:
+    """Count a corpus, filling the (empty) vocabulary; also returns the tokens as ids, in files of a new folder."""
+    stored, k = labels.stored, len(labels.names)
+    with writing_to(folder.parent):
+        tokens = StoredTokens(folder, stored.offsets, len(vocabulary.templates))
+    done = 0
+    for piece in stored.pieces(PIECE_TOKENS):
+        features, strings = vocabulary.fit(piece, threads)
+        with writing_to(folder.parent):
+            tokens.add(features, strings[stored.word], labels.places[piece.require_labels().ids])
+        done += piece.n_tokens
+        check(vocabulary, done)
+        progress(done / stored.n_tokens)
+    ids = tokens.labels()
+    tables = [_native.count_table(tokens.column(t), ids, int(size), k) for t, size in enumerate(vocabulary.map.sizes())]
+    pairs = PairCounts(*_native.count_pairs(ids, stored.offsets, k))
+    table = Table(*_joined(tables), np.concatenate([counts for _, _, counts in tables]))
+    return Counts(vocabulary, labels.names, table, pairs, len(stored), stored.n_tokens), tokens
+
+
+def _joined(tables: list[tuple[Offsets, Ids, NDArray[np.int64]]]) -> tuple[Offsets, Ids]:
+    """The rows of several tables, one table after another."""
+    lengths = np.concatenate([np.diff(offsets) for offsets, _, _ in tables])
+    return offsets_of(lengths), np.concatenate([labels for _, labels, _ in tables])
+
+
+def edge_rows_of(tokens: StoredTokens, vocabulary: Vocabulary, uses: NDArray[np.bool_], n_labels: int) -> SparseRows:
+    """Rows with a slot for every label pair seen with each feature of the edge templates, which ``uses`` marks."""
+    if not uses.any():
+        return SparseRows()
+    pairs = np.empty(int(tokens.offsets[-1]), np.int32)
+    for piece, place in _label_pieces(tokens):
+        pairs[place] = label_pairs(piece.labels, piece.offsets, n_labels)
+    tables = []
+    for t, size in enumerate(vocabulary.map.sizes()):
+        ids = tokens.column(t) if uses[t] else np.zeros(0, np.int32)
+        tables.append(_native.count_table(ids, pairs if uses[t] else ids, int(size), (n_labels + 1) ** 2))
+    offsets, seen = _joined(tables)
+    return SparseRows(offsets, seen, np.zeros(len(seen), np.float32))
+
+
+def triples_of(tokens: StoredTokens, n_labels: int, least: int, *, boundaries: bool) -> SparseRows:
+    """The label triples seen at least ``least`` times, with scores of zero."""
+    found = [triple_counts(piece, n_labels, boundaries=boundaries) for piece, _ in _label_pieces(tokens)]
+    keys, where = np.unique(np.concatenate([keys for keys, _ in found]), return_inverse=True)
+    counts = np.zeros(len(keys), np.int64)
+    np.add.at(counts, where, np.concatenate([counts for _, counts in found]))
+    return triple_rows(keys[counts >= least], n_labels)
+
+
+def _label_pieces(tokens: StoredTokens) -> Iterator[tuple[Tokens, slice]]:
+    """The labels of pieces of whole sentences, as tokens without features, and the place of each piece."""
+    labels, offsets = tokens.labels(), tokens.offsets
+    starts = np.searchsorted(offsets, np.arange(0, offsets[-1], PIECE_TOKENS))
+    for first, end in pairwise([*np.unique(starts).tolist(), len(offsets) - 1]):
+        place = slice(int(offsets[first]), int(offsets[end]))
+        own = labels[place]
+        yield Tokens(np.zeros((0, len(own)), np.int32), None, own, offsets[first : end + 1] - offsets[first]), place

@@ -1,0 +1,278 @@
+"""Training from disk: the same model as in memory, errors that say what to do, and no files left behind."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import corate
+from corate.corpus import Corpus
+from corate.counting.stored_tokens import StoredTokens
+from corate.errors import ConfigError, DataError, FeatureError, ModelError
+from corate.model import container
+from corate.model.tagger import Tagger
+from corate.optimize import pieces
+from corate.progress import ProgressEvent
+from corate.stored_corpus import StoredCorpus
+from corate.training import memory, stored_counting
+from corate.training.options import MEMM, ChainMethod, Perceptron, Piecewise, Polish, Standard
+from corate.training.start import RunContext
+from corate.training.stored_chains import train_stored
+from corate.training.stored_items import StoredItems
+
+ENOUGH = 10**10
+TEMPLATES = ["word[0]", "suffix(word[0], 2)", "word[-1]|word[0]"]
+
+
+@pytest.fixture(autouse=True)
+def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A corpus of some thousand tokens is large, and has several pieces."""
+    monkeypatch.setattr(pieces, "LARGE_TOKENS", 1000)
+    monkeypatch.setattr(pieces, "PIECE_TOKENS", 900)
+    monkeypatch.setattr(pieces, "RUN_SENTENCES", 8)
+    monkeypatch.setattr(stored_counting, "PIECE_TOKENS", 700)
+
+
+def random_corpus(names: list[str], sentences: int = 500, seed: int = 0) -> Corpus:
+    """Sentences of 0 to 13 words, whose label depends on the word and on the label before."""
+    random, k = np.random.default_rng(seed), len(names)
+    words = [f"w{i}" for i in range(150)] + [f"Wa{i}ing" for i in range(60)]
+    found = []
+    for _ in range(sentences):
+        before, sentence = 0, []
+        for w in random.integers(0, len(words), random.integers(0, 14)).tolist():
+            before = (w * 7 + before * (w % 3) + int(random.random() < 0.1)) % k
+            sentence.append((words[w], names[before]))
+        found.append(sentence)
+    return Corpus.from_sentences(found)
+
+
+FEW = random_corpus([f"L{i}" for i in range(5)])
+MANY = random_corpus([f"L{i}" for i in range(40)])
+PARTS = random_corpus([f"{a}|{b}|{c}" for a in "NVA" for b in "sp" for c in "12345"])
+SPANS = random_corpus(["O", "B-X", "I-X", "B-Y", "I-Y"])
+
+
+def from_disk(corpus: Corpus, method: ChainMethod, folder: Path, limit: int = ENOUGH, **options: Any) -> Tagger:
+    """Train from disk, and check that no files are left."""
+    own = folder / "corpus"
+    own.mkdir()
+    with StoredCorpus.write([corpus[:200], corpus[200:]], own) as stored:
+        try:
+            return train_stored(stored, method, memory_bytes=limit, **options)
+        finally:
+            assert [*folder.iterdir()] == [own]
+
+
+def assert_same(a: Tagger, b: Tagger, folder: Path) -> None:
+    """The tensors are the same bytes, and the records are equal."""
+    found = []
+    for tagger in (a, b):
+        path = folder / "model"
+        tagger.save(path)
+        found.append(container.read(path)[0])
+        path.unlink()
+    assert found[0].keys() == found[1].keys()
+    for name, tensor in found[0].items():
+        assert (tensor.dtype, tensor.shape) == (found[1][name].dtype, found[1][name].shape), name
+        assert tensor.tobytes() == found[1][name].tobytes(), name
+    assert {**a.record, "seconds": 0} == {**b.record, "seconds": 0}
+
+
+@pytest.mark.parametrize(
+    ("corpus", "method"),
+    [
+        pytest.param(FEW, Polish(), id="full lattice, pooled"),
+        pytest.param(MANY, Polish(), id="pruned lattice"),
+        pytest.param(MANY, Polish(lattice="full", order=1), id="full lattice, many labels"),
+        pytest.param(MANY, Polish(cutoff=3), id="cutoff"),
+        pytest.param(FEW, Polish(base="default"), id="default base"),
+        pytest.param(MANY, Polish(base="paper"), id="paper base"),
+        pytest.param(MANY, Polish(base="none"), id="no base"),
+        pytest.param(MANY, Polish(base="pooled", order=2), id="pooled base, order 2"),
+        pytest.param(PARTS, Polish(parts=True, cutoff=2), id="parts"),
+        pytest.param(FEW, Polish(unknown="L1"), id="unknown labels"),
+        pytest.param(MANY, Polish(tune=True, passes=1), id="tuned"),
+        pytest.param(FEW, Polish(batch=0, rate=60.0), id="divergent"),
+        pytest.param(FEW, Perceptron(passes=3), id="perceptron"),
+        pytest.param(MANY, Standard(optimizer="adagrad", passes=2, lattice="pruned", order=2), id="standard"),
+        pytest.param(FEW, Piecewise(optimizer="adagrad", passes=2), id="piecewise"),
+        pytest.param(FEW, MEMM(optimizer="adagrad", passes=2), id="MEMM"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:the loss rose")
+def test_same_model_as_in_memory(corpus: Corpus, method: ChainMethod, tmp_path: Path) -> None:
+    stored = from_disk(corpus, method, tmp_path, context=RunContext(1, 3))
+    assert_same(corate.train(corpus, method, seed=3), stored, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("corpus", "options"),
+    [
+        pytest.param(MANY, {"features": [*TEMPLATES, "edge: word[0]"]}, id="edge templates"),
+        pytest.param(FEW, {"features": [*TEMPLATES, "kin(word[0])"]}, id="learned lexicon"),
+        pytest.param(FEW, {"held_out": random_corpus(["L0", "L1", "L7"], 60, 1)}, id="held-out sentences"),
+        pytest.param(SPANS, {"constrain": "auto"}, id="constrained"),
+    ],
+)
+def test_same_model_as_in_memory_with(corpus: Corpus, options: dict[str, Any], tmp_path: Path) -> None:
+    stored = from_disk(corpus, Polish(), tmp_path, **options)
+    assert_same(corate.train(corpus, **options), stored, tmp_path)
+
+
+@pytest.mark.parametrize("corpus", [FEW, MANY], ids=["full lattice", "pruned lattice"])
+def test_threads_and_limits_do_not_change_the_model(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    once = from_disk(corpus, Polish(), tmp_path, context=RunContext(2))
+    monkeypatch.setattr(stored_counting, "PIECE_TOKENS", 10_000)
+    assert_same(once, from_disk(corpus, Polish(), tmp_path, limit=2 * ENOUGH), tmp_path)
+    assert_same(once, corate.train(corpus, threads=2), tmp_path)
+
+
+def test_small_corpora_are_trained_in_memory_in_the_usual_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_pieces = corate.train(FEW)
+    monkeypatch.setattr(pieces, "LARGE_TOKENS", FEW.n_tokens)
+    usual = corate.train(FEW)
+    assert usual.model.weights.scores.tobytes() != in_pieces.model.weights.scores.tobytes()
+    assert_same(usual, from_disk(FEW, Polish(), tmp_path), tmp_path)
+    with pytest.raises(DataError, match=r"tokens need .* bytes .*, more than the limit of 1,000,000; give more memory"):
+        from_disk(FEW, Polish(), tmp_path, limit=1_000_000)
+
+
+# -- stopping and resuming -------------------------------------------------------------------------------------------
+
+
+def interrupt_at(fraction: float) -> RunContext:
+    """Press Ctrl-C when this fraction of the passes is done."""
+
+    def progress(event: ProgressEvent) -> None:
+        if event.stage == "polish" and event.fraction is not None and event.fraction >= fraction:
+            raise KeyboardInterrupt
+
+    return RunContext(progress=progress)
+
+
+def test_a_checkpoint_is_resumed(tmp_path: Path) -> None:
+    file, folder = tmp_path / "checkpoint", tmp_path / "work"
+    folder.mkdir()
+    from_disk(MANY, Polish(passes=1, checkpoint=file), folder)
+    resumed = from_disk(MANY, Polish(passes=3, checkpoint=file), folder)
+    assert_same(corate.train(MANY, passes=3), resumed, folder)
+    with pytest.raises(ModelError, match="the checkpoint is of other data or settings"):
+        from_disk(MANY[:-1], Polish(passes=3, checkpoint=file), folder)
+
+
+def test_an_interrupt_after_the_first_pass_keeps_its_model(tmp_path: Path) -> None:
+    stopped = from_disk(MANY, Polish(passes=2, cutoff=2), tmp_path, context=interrupt_at(0.7))
+    assert stopped.record["interrupted"]
+    in_memory = corate.train(MANY, Polish(passes=2, cutoff=2), progress=interrupt_at(0.7).progress)
+    assert_same(in_memory, stopped, tmp_path)
+
+
+@pytest.mark.parametrize("stage", ["counting", "preparing sentences", "polish"])
+def test_an_interrupt_before_that_leaves_no_files(stage: str, tmp_path: Path) -> None:
+    def progress(event: ProgressEvent) -> None:
+        if event.stage == stage and (event.fraction or 0) > 0.1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        from_disk(FEW, Polish(), tmp_path, context=RunContext(progress=progress))
+
+
+def test_progress_has_the_fraction_done(tmp_path: Path) -> None:
+    events: list[ProgressEvent] = []
+    from_disk(FEW, Polish(passes=2), tmp_path, context=RunContext(progress=events.append))
+    for stage in ("counting", "preparing sentences", "polish"):
+        done = [event.fraction for event in events if event.stage == stage and event.fraction is not None]
+        assert len(done) > 3
+        assert done == sorted(done)
+    assert done[-1] == 1.0
+
+
+# -- errors ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("owner", "name"), [(StoredTokens, "add"), (StoredItems, "add")], ids=["tokens", "items"])
+def test_a_full_disk_is_an_error_that_names_the_folder(
+    owner: type, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(owner, name, full)
+    with pytest.raises(DataError, match=r"cannot write temporary files to .*No space left on device") as caught:
+        from_disk(FEW, Polish(), tmp_path)
+    assert str(tmp_path) in str(caught.value)
+
+
+def test_weights_that_do_not_fit_are_refused_with_a_cutoff_that_fits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "PROGRAM_BYTES", 0)
+    monkeypatch.setattr(memory, "WEIGHT_BYTES", 10**6)
+    limit, method = 3 * 10**9, Polish(order=1, base="none")
+    features = {"features": TEMPLATES}
+    pattern = (
+        r"need ([\d,]+) bytes .* more than the limit of 3,000,000,000; give more memory, or a cutoff of at least (\d+)"
+    )
+    with pytest.raises(DataError, match=pattern) as caught:
+        from_disk(MANY, method, tmp_path, limit, **features)
+    cutoff = int(str(caught.value).rsplit(maxsplit=1)[1])
+    assert cutoff > 2
+    from_disk(MANY, replace(method, cutoff=cutoff), tmp_path, limit, **features)
+    with pytest.raises(DataError, match=f"a cutoff of at least {cutoff}"):
+        from_disk(MANY, replace(method, cutoff=cutoff - 1), tmp_path, limit, **features)
+
+
+def test_weights_that_fit_with_no_cutoff_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "PROGRAM_BYTES", 0)
+    monkeypatch.setattr(memory, "PAIR_BYTES", 10**6)
+    with pytest.raises(DataError, match="give more memory, or fewer templates as features"):
+        from_disk(MANY, Polish(), tmp_path, 10**9)
+
+
+def test_a_corpus_with_too_many_tokens_to_count_is_refused(tmp_path: Path) -> None:
+    limit = memory.PROGRAM_BYTES + memory.COUNTED_TOKEN_BYTES * FEW.n_tokens
+    with pytest.raises(DataError, match=r"counting [\d,]+ tokens needs .*; give more memory"):
+        from_disk(FEW, Polish(), tmp_path, limit - 1)
+
+
+def test_a_vocabulary_that_outgrows_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "PROGRAM_BYTES", 0)
+    monkeypatch.setattr(memory, "COUNTED_TOKEN_BYTES", 0)
+    with pytest.raises(DataError, match=r"after [\d,]+ of [\d,]+ tokens, the vocabulary needs .* give more memory"):
+        from_disk(MANY, Polish(), tmp_path, 50_000)
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        (Standard(), "use the optimizer 'adagrad'"),
+        (Polish(base="separate"), "'separate' is only for training in memory"),
+        (Polish(label_weights={"L0": 2.0}), "label_weights is only for training in memory"),
+        (Polish(sentence_weights=[1.0] * 500), "sentence_weights is only for training in memory"),
+    ],
+)
+def test_options_for_training_in_memory_are_refused(method: ChainMethod, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=message):
+        from_disk(FEW, method, tmp_path)
+
+
+def test_a_feature_function_is_refused(tmp_path: Path) -> None:
+    function: Callable[..., list[str]] = lambda sentence, i: [sentence[i]]  # noqa: E731
+    with pytest.raises(FeatureError, match="a feature function is only for training in memory"):
+        from_disk(FEW, Polish(), tmp_path, features=function)
+
+
+def test_no_tokens_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="there are no tokens to train on"):
+        from_disk(FEW[:0], Polish(), tmp_path)
