@@ -17,11 +17,11 @@ from corate.pages.charts import COLOURS, Axis, Series, chart, standalone
 
 IMAGES = README.parents[1] / "docs" / "images"
 PEER = "#8a9199"
-WIDTH, NAMES, BAR, ROW = 720, 210, 17, 52
+WIDTH, LEFT, AFTER, BAR = 520, 12, 150, 18  # pixels; AFTER is for the text after the longest bar
 STYLE = (
     "svg{color:#1d2329;background:#fff}"
     "@media(prefers-color-scheme:dark){svg{color:#e4e8ec;background:#14181c}}"
-    "text{fill:currentColor}.small{font-size:12px;opacity:.75}.head{font-weight:600}"
+    "text{fill:currentColor}.small{opacity:.75}.head{font-weight:600}"
 )
 
 
@@ -36,7 +36,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Group:
-    """Bars that belong together, with a name and a line below the name."""
+    """Bars that belong together, with a name and what else to say about them."""
 
     name: str
     about: str
@@ -68,31 +68,29 @@ def numbers(text: str) -> list[float]:
 
 
 def bars(title: str, legend: Sequence[tuple[str, str]], groups: Sequence[Group]) -> str:
-    """Horizontal bars in groups, as an SVG file. The longest bar has the full width."""
+    """Horizontal bars in groups, as an SVG file that is legible on a phone. The longest bar has the full width."""
     most = max(bar.value for group in groups for bar in group.bars)
-    room = WIDTH - NAMES - 150
-    parts, top = [f'<text class="head" x="12" y="26" font-size="15">{escape(title)}</text>'], 46
-    for k, (name, colour) in enumerate(legend):
-        parts.append(f'<rect x="{NAMES + 180 * k}" y="{top - 8}" width="12" height="12" rx="2" fill="{colour}"/>')
-        parts.append(f'<text x="{NAMES + 180 * k + 18}" y="{top + 2}" font-size="12">{escape(name)}</text>')
-    top += 22 if legend else -6
+    parts, top = [f'<text class="head" x="{LEFT}" y="24" font-size="15">{escape(title)}</text>'], 44
+    for name, colour in legend:
+        parts.append(f'<rect x="{LEFT}" y="{top - 10}" width="12" height="12" rx="2" fill="{colour}"/>')
+        parts.append(f'<text x="{LEFT + 18}" y="{top}" font-size="13">{escape(name)}</text>')
+        top += 19
+    top += 14
     for group in groups:
-        height = max(BAR * len(group.bars), 34 if group.about else BAR)
-        parts.append(f'<text x="12" y="{top + 13}" font-size="13">{escape(group.name)}</text>')
-        if group.about:
-            parts.append(f'<text class="small" x="12" y="{top + 29}">{escape(group.about)}</text>')
-        for k, bar in enumerate(group.bars):
-            length, y = max(2.0, room * bar.value / most), top + k * BAR
+        about = f'<tspan class="small" dx="8">{escape(group.about)}</tspan>' if group.about else ""
+        parts.append(f'<text x="{LEFT}" y="{top}" font-size="13">{escape(group.name)}{about}</text>')
+        top += 8
+        for bar in group.bars:
+            length = max(2.0, (WIDTH - LEFT - AFTER) * bar.value / most)
             parts.append(
-                f'<rect x="{NAMES}" y="{y}" width="{length:.1f}" height="{BAR - 3}" rx="2" fill="{bar.colour}"/>'
-                f'<text x="{NAMES + length + 6:.1f}" y="{y + 11.5}" font-size="12">{escape(bar.text)}</text>'
+                f'<rect x="{LEFT}" y="{top}" width="{length:.1f}" height="{BAR - 4}" rx="2" fill="{bar.colour}"/>'
+                f'<text x="{LEFT + length + 6:.1f}" y="{top + 11.5}" font-size="13">{escape(bar.text)}</text>'
             )
-        top += height + 14
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top}" width="{WIDTH}" height="{top}" role="img"'
-    )
-    family = 'font-family="system-ui, sans-serif"'
-    return f"{head} {family}><title>{escape(title)}</title><style>{STYLE}</style>\n" + "\n".join(parts) + "\n</svg>\n"
+            top += BAR
+        top += 22
+    size = f'viewBox="0 0 {WIDTH} {top - 14}" width="{WIDTH}" height="{top - 14}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-family="system-ui, sans-serif">'
+    return f"{head}<title>{escape(title)}</title><style>{STYLE}</style>\n" + "\n".join(parts) + "\n</svg>\n"
 
 
 def training(text: str) -> str:
@@ -115,7 +113,7 @@ def training(text: str) -> str:
         )
         groups.append(Group(name, f"{corpus}, {round(tokens, -3):,.0f} tokens", both))
     legend = [("Corate, default", COLOURS[0]), ("python-crfsuite (ap), better of two feature sets", PEER)]
-    return bars("Training, from file to model, one thread (shorter is better)", legend, groups)
+    return bars("Training time, from file to model, one thread", legend, groups)
 
 
 def tagging(text: str) -> str:
@@ -137,7 +135,7 @@ def tagging(text: str) -> str:
         Group("Dutch entities", "9 labels", (bar("empirical", ned["Corate"]), bar("CRFsuite", ned["peer"], PEER))),
     ]
     legend = [("Corate, file to file", COLOURS[0]), ("python-crfsuite, from ready features", PEER)]
-    return bars("Tagging, tokens a second, one thread (longer is better)", legend, groups)
+    return bars("Tagging speed, tokens a second, one thread", legend, groups)
 
 
 def label_bias(text: str) -> str:

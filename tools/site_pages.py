@@ -11,7 +11,6 @@ import json
 import posixpath
 import re
 from pathlib import Path
-from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
@@ -72,6 +71,10 @@ def _show(path: str) -> str:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Rewrite the links of a page, and name the languages of its examples as Pygments does."""
+    if page.file.src_uri == "index.md":
+        page.meta["hide"] = ["navigation", "toc"]
+    if page.file.src_uri == PAGES["benchmarks/README.md"]:
+        page.meta["search"] = {"exclude": True}  # thousands of numbers
     sources = {to: path for path, to in pages().items() if to != "index.md"} | {"index.md": "docs/index.md"}
     place = posixpath.dirname(sources[page.file.src_uri])
     parts, at = [], 0
@@ -84,6 +87,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 def _session(fence: str) -> str:
     """A fenced block whose prompts and output are told apart, so that copying it leaves them out."""
     return fence.replace("```python\n>>> ", "```pycon\n>>> ", 1)
+
+
+def _unescape(row: str) -> str:
+    """A row of a table without the backslashes that GitHub wants before "|" in code, and Python-Markdown shows."""
+    return re.sub(r"`[^`]*`", lambda code: code[0].replace("\\|", "|"), row)
 
 
 def _rewrite(text: str, place: str, config: MkDocsConfig) -> str:
@@ -106,9 +114,4 @@ def _rewrite(text: str, place: str, config: MkDocsConfig) -> str:
             return f"{shown}({config.repo_url.rstrip('/')}/blob/main/{path})"
         return shown[1:-1]
 
-    return _LINK.sub(link, text)
-
-
-def on_page_context(context: dict[str, Any], page: Page, config: MkDocsConfig, nav: Any) -> dict[str, Any]:
-    """Give the first page the name of the project in place of a title of its own."""
-    return context
+    return _LINK.sub(link, re.sub(r"^\|.*$", lambda row: _unescape(row[0]), text, flags=re.MULTILINE))
