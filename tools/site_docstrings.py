@@ -17,16 +17,7 @@ _EXAMPLE = re.compile(r"^>>> .*(?:\n(?!\s*$).*)*", re.MULTILINE)
 
 
 def markdown(text: str) -> str:
-    """A docstring as Markdown.
-
-    >>> print(markdown("Read by :func:`corate.read`, see :meth:`fit` ::" + chr(10) * 2 + ">>> 1 + 1" + chr(10) + "2"))
-    Read by [`corate.read`][corate.read], see `fit` :
-    <BLANKLINE>
-    ```pycon
-    >>> 1 + 1
-    2
-    ```
-    """
+    """A docstring as Markdown."""
     text = _ROLE.sub(_link, text)
     text = re.sub(r"::$", ":", text, flags=re.MULTILINE)
     return _EXAMPLE.sub(lambda found: f"```pycon\n{found[0]}\n```", text)

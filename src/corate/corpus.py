@@ -200,19 +200,31 @@ class Corpus:
         return named if named is not None else (self.columns[0] if self.columns else None)
 
     def tokens(self, sentence: int) -> list[str]:
-        """The words of one sentence."""
+        """The words of one sentence.
+
+        >>> Corpus.from_sentences([["Ann", "sleeps"], ["Bob"]]).tokens(0)
+        ['Ann', 'sleeps']
+        """
         column = self.word
         if column is None:
             raise DataError("this corpus contains ready-made features and no words")
         return column.values(int(self.offsets[sentence]), int(self.offsets[sentence + 1]))
 
     def rows(self, sentence: int) -> list[tuple[str, ...]]:
-        """The observed columns of one sentence, one tuple per token."""
+        """The observed columns of one sentence, one tuple per token.
+
+        >>> Corpus.from_sentences([[("the", "DT", "O"), ("dog", "NN", "B")]]).rows(0)
+        [('the', 'DT'), ('dog', 'NN')]
+        """
         start, stop = int(self.offsets[sentence]), int(self.offsets[sentence + 1])
         return list(zip(*(c.values(start, stop) for c in self.columns), strict=True))
 
     def labels_of(self, sentence: int) -> list[str]:
-        """The labels of one sentence."""
+        """The labels of one sentence.
+
+        >>> Corpus.from_sentences([[("Ann", "NAME"), ("sleeps", "VERB")]]).labels_of(0)
+        ['NAME', 'VERB']
+        """
         return self.require_labels().values(int(self.offsets[sentence]), int(self.offsets[sentence + 1]))
 
     def require_labels(self) -> Column:
@@ -240,7 +252,11 @@ class Corpus:
         return self.take(np.arange(len(self))[[key]])
 
     def take(self, sentences: NDArray[np.integer[Any]] | Sequence[int]) -> Corpus:
-        """The given sentences in the given order."""
+        """The given sentences in the given order.
+
+        >>> Corpus.from_sentences([["a"], ["b"], ["c"]]).take([2, 0]).tokens(0)
+        ['c']
+        """
         offsets, tokens = take_rows(self.offsets, np.asarray(sentences, dtype=np.int64))
         return Corpus(
             tuple(c.take(tokens) for c in self.columns),
@@ -262,7 +278,11 @@ class Corpus:
         return replace(self, labels=Column.of(labels.name, itertools.chain.from_iterable(converted)))
 
     def shuffle(self, seed: int = 0) -> Corpus:
-        """The sentences in a random order, the same for the same seed."""
+        """The sentences in a random order, the same for the same seed.
+
+        >>> len(Corpus.from_sentences([["a"], ["b"], ["c"]]).shuffle(seed=1))
+        3
+        """
         return self.take(np.random.default_rng(check_seed(seed)).permutation(len(self)))
 
     def split(self, fraction: float, seed: int = 0) -> tuple[Corpus, Corpus]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 
 import pytest
@@ -11,6 +12,10 @@ pytest.importorskip("matplotlib")
 from benchmarks import charts, tables
 
 TEXT = tables.README.read_text("utf-8")
+
+
+def test_examples_in_docstrings_hold() -> None:
+    assert doctest.testmod(charts) == (0, 3)
 
 
 def shown(svg: str) -> list[str]:
