@@ -33,6 +33,8 @@ class MarkdownDocstrings(Extension):
     """Converts the docstring of every object that is loaded."""
 
     def on_object(self, *, obj: Object, **kwargs: Any) -> None:
-        """Convert one docstring."""
+        """Convert the docstring of one object, and leave out its overloads."""
         if obj.docstring is not None:
             obj.docstring.value = markdown(obj.docstring.value)
+        if obj.is_function:
+            obj.overloads = None  # type: ignore[attr-defined]  # one signature is enough to read
