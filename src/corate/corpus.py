@@ -252,11 +252,7 @@ class Corpus:
         return self.take(np.arange(len(self))[[key]])
 
     def take(self, sentences: NDArray[np.integer[Any]] | Sequence[int]) -> Corpus:
-        """The given sentences in the given order.
-
-        >>> Corpus.from_sentences([["a"], ["b"], ["c"]]).take([2, 0]).tokens(0)
-        ['c']
-        """
+        """The given sentences in the given order."""
         offsets, tokens = take_rows(self.offsets, np.asarray(sentences, dtype=np.int64))
         return Corpus(
             tuple(c.take(tokens) for c in self.columns),

@@ -40,3 +40,13 @@ def test_bars_are_as_long_as_their_values() -> None:
 def test_a_missing_table_is_an_error() -> None:
     with pytest.raises(SystemExit, match="has no table nothing"):
         list(charts.rows("nothing", TEXT))
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/index.md"])
+def test_the_numbers_on_the_first_screen_are_those_of_the_table(document: str) -> None:
+    text = (tables.README.parents[1] / document).read_text("utf-8")
+    row = next(row for row in charts.rows("battery", TEXT) if row["set"] == "ned")
+    (ours, theirs), (f1, peer) = charts.numbers(row["seconds"]), charts.numbers(row["F1"])
+    assert f"{ours:.1f} s against {theirs:.1f} s" in text
+    assert f"{f1 - peer:.1f} points more accurate**: F1 {f1:.1f} against {peer:.1f}" in text
+    assert f"{row['times faster']} times faster" in text

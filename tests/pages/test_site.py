@@ -8,6 +8,10 @@ import os
 import re
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,7 +22,7 @@ pytest.importorskip("mkdocs", reason="the site is NOT tested: the extra `docs` i
 pytest.importorskip("material")
 pytest.importorskip("mkdocstrings")
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def tool(name: str) -> ModuleType:
@@ -88,6 +92,46 @@ def test_search_knows_the_pages(site: Path) -> None:
     assert "evaluation.html#cross-validation" in places
     assert "commands.html#corate-train" in places
     assert not [place for place in places if place.startswith("measurements")]
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_fit_a_phone_and_ask_no_other_host(browser: Any, address: str, scheme: str) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 800}, color_scheme=scheme)
+    events: list[str] = []
+    page = context.new_page()
+    page.on("request", lambda made: None if made.url.startswith(address) else events.append(made.url))
+    page.on("console", lambda message: events.append(message.text))
+    page.on("pageerror", lambda error: events.append(str(error)))
+    for name in ("index", "tutorial", "api", "commands", "benchmarks"):
+        page.goto(f"{address}{name}.html")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
+        chosen = page.get_attribute("body", "data-md-color-scheme")
+        assert chosen == {"light": "default", "dark": "slate"}[scheme]
+    context.close()
+    assert events == []
+
+
+def test_search_finds_a_page(browser: Any, address: str) -> None:
+    page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    page.goto(f"{address}index.html")
+    page.click(".md-search__input")
+    page.keyboard.type("cross-validation")
+    page.wait_for_selector(".md-search-result__link[href*='evaluation.html']")
+    page.context.close()
 
 
 # -- the tools themselves --------------------------------------------------------------------------------------------
