@@ -14,7 +14,8 @@ from corate.cli.app import app
 INTRODUCTION = """\
 # Commands
 
-This page is made from the program by `make docs/commands.md`. `corate COMMAND --help` shows the same in a terminal.
+This page is made from the program by `make docs/commands.md`. `corate COMMAND --help` shows the
+options of a command in a terminal.
 
 `-` as a file is standard input or standard output. Files may be compressed (`.gz`, `.bz2`, `.xz`, and `.zst` with the
 extra `zstd`). `corate --install-completion` adds the commands to the completion of your shell.
@@ -39,7 +40,7 @@ def _cell(text: str) -> str:
 
 def _code(text: str) -> str:
     """An option with its value, as code."""
-    plain = text.replace("<int range>", "N").replace("<float range>", "X")
+    plain = text.replace("<int range>", "N").replace("<float range>", "X").replace("<str>", "TEXT")
     return "`" + plain.replace("|", "\\|") + "`"
 
 
@@ -48,7 +49,7 @@ def tables(command: Any, context: Any) -> Iterator[str]:
     sections: dict[str, list[str]] = {"Arguments": [], "Options": []}
     for param in command.get_params(context):
         record = param.get_help_record(context)
-        if record is not None and param.name != "help":
+        if record is not None and param.name not in ("help", "help_all"):
             default = "Arguments" if param.param_type_name == "argument" else "Options"
             title = getattr(param, "rich_help_panel", None) or default
             sections.setdefault(title, []).append(f"| {_code(record[0])} | {_cell(record[1])} |")
