@@ -27,11 +27,12 @@ def features(words: Sequence[str], i: int) -> dict[str, Any]:
 def main(folder: Path) -> None:
     """Train three taggers, and print how accurate they are."""
     train, test = (corate.read(path) for path in write_files(folder)[:2])
-    cities = folder / "cities.txt"
-    cities.write_text("Boston\nDelft\nOslo\n", encoding="utf-8")
+    (folder / "cities.txt").write_text("Boston\nDelft\nOslo\n", encoding="utf-8")
+    templates = folder / "my.templates"  # names of files in it are relative to it
+    templates.write_text("ner\nword[-2]|word[-1]\nin(word[0], cities.txt)\n", encoding="utf-8")
     ways: dict[str, Any] = {
         "the preset ner": "ner",
-        "ner, templates and a word list": ["ner", "word[-2]|word[-1]", f"in(word[0], {cities})"],
+        "ner, a template and a word list": templates,
         "a function": features,
     }
     for name, way in ways.items():
