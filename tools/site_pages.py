@@ -47,6 +47,14 @@ def pages() -> dict[str, str]:
     return own | PAGES | {path: example_page(path) for path in examples()}
 
 
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """List the page of each example in the section Examples of the navigation."""
+    listed = [{Path(path).name: example_page(path)} for path in examples()]
+    guides = next(entry["Guides"] for entry in config.nav or [] if "Guides" in entry)
+    next(entry["Examples"] for entry in guides if "Examples" in entry).extend(listed)
+    return config
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages of files outside docs/."""
     for path, page in PAGES.items():
