@@ -11,16 +11,21 @@ from corate.training.options import METHODS, Method, Option, options_of
 INTRODUCTION = """\
 # Options of the training methods
 
-This page is made from `corate.training.options` by `make docs/options.md`.
+This page lists the options of all training methods. You can set an option in three ways:
 
-An option is an argument of `corate.train`, a field of the method's class, and an option of `corate train`:
+```python
+corate.train(corpus, "standard", c2=0.1)
+corate.train(corpus, corate.Standard(c2=0.1))
+```
 
-    corate.train(corpus, "standard", c2=0.1)
-    corate.train(corpus, corate.Standard(c2=0.1))
-    corate train FILE -o MODEL --method standard --c2 0.1
+```bash
+corate train FILE -o MODEL --method standard --c2 0.1
+```
 
-A wrong option is a `ConfigError` that names it, and on the command line wrong usage (exit code 2). Options that no
-class below has are those of `corate.train` itself: `features`, `held_out`, `init`, `threads`, `seed` and `progress`.
+A wrong option raises a `ConfigError` that names it. On the command line, the exit code is 2. Options for all methods,
+such as `features`, `held_out`, `init`, `threads`, `seed` and `progress`, are arguments of `corate.train` itself.
+
+The page is generated from `corate.training.options` by `make docs/options.md`.
 """
 
 

@@ -15,12 +15,13 @@ SOURCE = Path(corate.__file__).parent
 #: other. docs/architecture.md shows the same order.
 ORDER = [
     {"types", "errors"},
-    {"arguments", "display", "progress", "ragged", "spans", "tokenizer"},
+    {"arguments", "display", "memory", "progress", "ragged", "spans", "tokenizer"},
     {"pages"},
     {"io"},
     {"strings"},
     {"attributes"},
     {"corpus"},
+    {"stored_corpus"},
     {"formats"},
     {"features"},
     {"label_scores", "label_parts"},

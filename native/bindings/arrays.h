@@ -36,7 +36,7 @@ using Out2 = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
 // Tuples of arrays that belong together.
 using CsrArrays = std::tuple<In<int64_t>, In<int32_t>>;                      // offsets, ids
 using LabelScoreArrays = std::tuple<In<int64_t>, In<int32_t>, In<float>>;    // offsets, labels, scores
-using LabelCountArrays = std::tuple<In<int64_t>, In<int32_t>, In<int32_t>>;  // offsets, labels, counts
+using LabelCountArrays = std::tuple<In<int64_t>, In<int32_t>, In<int64_t>>;  // offsets, labels, counts
 using StringArrays = std::tuple<In<uint8_t>, In<int64_t>>;                   // blob, offsets
 using ColumnArrays = std::tuple<In<int32_t>, In<uint8_t>, In<int64_t>>;      // ids, blob, offsets
 

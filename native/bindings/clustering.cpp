@@ -6,7 +6,9 @@
 
 namespace {
 
-NeighbourArrays neighbours(const LabelCountArrays& side) {
+using NeighbourTuple = std::tuple<In<int64_t>, In<int32_t>, In<int32_t>>;  // offsets, words, counts
+
+NeighbourArrays neighbours(const NeighbourTuple& side) {
     return {view(std::get<0>(side)), view(std::get<1>(side)), view(std::get<2>(side))};
 }
 
@@ -29,7 +31,7 @@ void bind_clustering(nb::module_& m) {
         "Word n_words is the sentence boundary.");
     m.def(
         "exchange_classes",
-        [](const LabelCountArrays& before, const LabelCountArrays& after, const InOut<int32_t>& classes, size_t n_classes,
+        [](const NeighbourTuple& before, const NeighbourTuple& after, const InOut<int32_t>& classes, size_t n_classes,
            size_t threads) {
             const NeighbourArrays left = neighbours(before), right = neighbours(after);
             left.check(classes.shape(0));

@@ -3,11 +3,19 @@
 
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
+#include "counting/entries.h"
 
 namespace {
 
 nb::tuple to_python(CountTable&& table) {
     return to_tuple(std::move(table.offsets), std::move(table.labels), std::move(table.counts));
+}
+
+// Entries as an array of (n, 3) uint64.
+Out2<uint64_t> to_python(std::vector<Entry>&& entries) {
+    auto* held = new std::vector<Entry>(std::move(entries));
+    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<Entry>*>(p); });
+    return Out2<uint64_t>(reinterpret_cast<uint64_t*>(held->data()), {held->size(), 3}, owner);
 }
 
 }  // namespace
@@ -38,8 +46,8 @@ void bind_counting(nb::module_& m) {
         nb::arg("ids"), nb::arg("n"), "The number of occurrences of each id below n.");
     m.def(
         "adjust_table",
-        [](const In<int64_t>& offsets, const In<int32_t>& labels, const InOut<int32_t>& counts, const In<int32_t>& token_contexts,
-           const In<int32_t>& token_labels, int32_t change) {
+        [](const In<int64_t>& offsets, const In<int32_t>& labels, const InOut<int64_t>& counts, const In<int32_t>& token_contexts,
+           const In<int32_t>& token_labels, int64_t change) {
             if (labels.shape(0) != counts.shape(0) || token_contexts.shape(0) != token_labels.shape(0))
                 throw nb::value_error("counts and labels, or labels and contexts, disagree in number");
             const Csr table{view(offsets), view(labels)};
@@ -48,6 +56,25 @@ void bind_counting(nb::module_& m) {
         },
         nb::arg("offsets"), nb::arg("labels"), nb::arg("counts"), nb::arg("token_contexts"), nb::arg("token_labels"),
         nb::arg("change"), "Add `change` to the count of each token's (context, label), in place.");
+    m.def(
+        "count_entries",
+        [](const In<uint64_t>& keys, const In<int32_t>& labels, uint64_t first, int bits) {
+            GroupedEntries found = unlocked([&] { return count_entries(view(keys), view(labels), first, bits); });
+            return nb::make_tuple(to_python(std::move(found.entries)), to_numpy(std::move(found.sizes)));
+        },
+        nb::arg("keys"), nb::arg("labels"), nb::arg("first"), nb::arg("bits"),
+        "Count the keys and labels of tokens: (entries as (n, 3) uint64: key, first place, label << 40 | count; the number of "
+        "entries of each group of keys). Negative labels are skipped.");
+    m.def(
+        "merge_entries",
+        [](const In2<uint64_t>& entries, bool by_place) {
+            if (entries.shape(1) != 3) throw nb::value_error("an entry has three numbers");
+            const auto* begin = reinterpret_cast<const Entry*>(entries.data());
+            return to_python(
+                unlocked([&] { return merge_entries(std::vector<Entry>(begin, begin + entries.shape(0)), by_place); }));
+        },
+        nb::arg("entries"), nb::arg("by_place"),
+        "Add up entries of the same key and label. They are sorted by key and label, or by first place and label.");
     m.def(
         "count_pairs",
         [](const In<int32_t>& labels, const In<int64_t>& offsets, size_t n_labels) {

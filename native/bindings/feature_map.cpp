@@ -92,6 +92,18 @@ void bind_feature_map(nb::module_& m) {
             nb::arg("columns"), nb::arg("sentences"),
             "Return the ids as `fit` does without adding any: -1 if a feature or string is unknown.")
         .def(
+            "add_strings",
+            [](FeatureMap& map, size_t column, const In<uint8_t>& data, const In<int64_t>& offsets, size_t threads) {
+                if (column >= map.n_columns()) throw nb::index_error("column number out of range");
+                const StringTable strings{view(data), view(offsets)};
+                check_offsets(strings.offsets, strings.blob.size(), "strings and their offsets disagree");
+                unlocked([&] { map.add_strings(column, strings, threads); });
+            },
+            nb::arg("column"), nb::arg("data"), nb::arg("offsets"), nb::arg("threads") = 1,
+            "Add strings to a column, with the values of its functions and without features.")
+        .def("release_tables", &FeatureMap::release_tables,
+             "Release the tables of word functions. No strings can be added after this, and no text tagged.")
+        .def(
             "intern_pairs",
             [](FeatureMap& map, size_t t, const In<int32_t>& first, const In<int32_t>& second) {
                 if (t >= map.n_templates() || map.atoms(t).size() != 2)

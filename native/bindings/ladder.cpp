@@ -65,15 +65,15 @@ void bind_contexts(nb::module_& m) {
 }  // namespace
 
 void bind_ladder(nb::module_& m) {
-    nb::class_<Ladder>(m, "Ladder", "P(y | word) by back-off from counts. If the counts change, call derive again.")
+    nb::class_<Ladder>(m, "Ladder", "P(y | word) by back-off from counts. The counts must not change.")
         .def(
             "__init__",
-            [](Ladder* self, const In<int64_t>& offsets, const In<int32_t>& labels, const In<int32_t>& counts,
+            [](Ladder* self, const In<int64_t>& offsets, const In<int32_t>& labels, const In<int64_t>& counts,
                const In2<int32_t>& rung_ids,
                size_t n_labels) { new (self) Ladder({view(offsets), view(labels), view(counts)}, view(rung_ids), n_labels); },
             nb::arg("offsets"), nb::arg("labels"), nb::arg("counts"), nb::arg("rung_ids"), nb::arg("n_labels"))
         .def("derive", &Ladder::derive, nb::arg("rung_k"), nb::arg("rare"), nb::arg("word_k"), nb::arg("prior_k"),
-             nb::call_guard<nb::gil_scoped_release>(), "Recompute rarity, types and prior from the current counts.")
+             nb::call_guard<nb::gil_scoped_release>(), "Derive rarity, types and prior.")
         .def(
             "distribution",
             [](const Ladder& ladder, size_t word, int32_t left_out) {

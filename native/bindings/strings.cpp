@@ -3,6 +3,10 @@
 
 #include <string>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
 #include "bindings/text.h"
@@ -38,6 +42,26 @@ std::vector<int32_t> match_keys(const Array<uint64_t>& known, const Array<uint64
 }  // namespace
 
 void bind_strings(nb::module_& m) {
+    m.def(
+        "release_memory",
+        [] {
+#if defined(__GLIBC__)
+            malloc_trim(0);
+#endif
+        },
+        "Return freed memory to the operating system, where the allocator can.");
+    nb::class_<Interner>(m, "StringInterner", "Distinct strings, numbered in order of first appearance.")
+        .def(nb::init<>())
+        .def("__len__", &Interner::size)
+        .def(
+            "add",
+            [](Interner& self, const In<uint8_t>& data, const In<int64_t>& offsets) {
+                const StringTable given{view(data), view(offsets)};
+                check_offsets(given.offsets, given.blob.size(), "strings and their offsets disagree");
+                return to_numpy(unlocked([&] { return intern_buffer(given, self); }));
+            },
+            nb::arg("data"), nb::arg("offsets"), "Add the strings of a buffer, and return their ids (int32).")
+        .def("table", [](const Interner& self) { return to_python(self); }, "All strings: (blob uint8, offsets int64).");
     m.def(
         "intern_strings",
         [](nb::list items) {

@@ -91,9 +91,10 @@ class Interner {
         return id;
     }
 
-    void reserve(size_t strings) {
+    void reserve(size_t strings, size_t bytes = 0) {
         while (2 * strings > mask_) grow();
         offsets_.reserve(strings + 1);
+        blob_.reserve(bytes);
     }
 
    private:

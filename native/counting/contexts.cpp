@@ -50,7 +50,8 @@ ClassContexts class_contexts(const PairTable& pairs, const Array<int32_t>& class
     const Groups groups(context_of, contexts.size());
     const LabelCounts& table = pairs.counts;
     ClassContexts out{contexts.keys(), {}};
-    std::vector<int32_t> tally(n_labels, 0), touched;
+    std::vector<int64_t> tally(n_labels, 0);
+    std::vector<int32_t> touched;
     for (size_t c = 0; c < contexts.size(); ++c) {
         touched.clear();
         for (size_t m = groups.ends[c]; m < groups.ends[c + 1]; ++m) {
@@ -84,7 +85,7 @@ SparseRows context_weights(const LabelCounts& table, const Array<int32_t>& centr
                 const int64_t found = find_label(rows.labels.data(), rows.offsets[r], rows.offsets[r + 1], table.labels[i]);
                 if (table.counts[i] <= 0 || found < 0) continue;
                 const double p = std::exp(static_cast<double>(rows.scores[found]));
-                out.add(table.labels[i], static_cast<float>(weight * std::log1p(table.counts[i] / (k * p))));
+                out.add(table.labels[i], static_cast<float>(weight * std::log1p(static_cast<double>(table.counts[i]) / (k * p))));
             }
         out.end_row();
     }

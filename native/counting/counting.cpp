@@ -27,7 +27,7 @@ bool few_counters(size_t n_contexts, size_t n_labels) { return n_contexts * n_la
 
 // Counts with one counter for each context and label.
 CountTable count_densely(const int32_t* contexts, const int32_t* labels, size_t n, size_t n_contexts, size_t n_labels) {
-    std::vector<int32_t> tally(n_contexts * n_labels, 0);
+    std::vector<int64_t> tally(n_contexts * n_labels, 0);
     for (size_t t = 0; t < n; ++t)
         if (contexts[t] >= 0 && labels[t] >= 0)
             ++tally[static_cast<size_t>(contexts[t]) * n_labels + static_cast<size_t>(labels[t])];
@@ -60,7 +60,8 @@ CountTable count_checked(const int32_t* contexts, const int32_t* labels, size_t 
     table.offsets.assign(n_contexts + 1, 0);
     table.labels.reserve(bucketed.size());
     table.counts.reserve(bucketed.size());
-    std::vector<int32_t> tally(n_labels, 0), touched;
+    std::vector<int64_t> tally(n_labels, 0);
+    std::vector<int32_t> touched;
     for (size_t c = 0; c < n_contexts; ++c) {
         const int64_t a = start[c], b = start[c + 1];
         if (b - a == 1) {
@@ -140,8 +141,8 @@ std::vector<int64_t> occurrences(std::span<const int32_t> ids, size_t n) {
     return counts;
 }
 
-void adjust_table(const Csr& table, std::span<int32_t> counts, std::span<const int32_t> token_contexts,
-                  std::span<const int32_t> token_labels, int32_t change) {
+void adjust_table(const Csr& table, std::span<int64_t> counts, std::span<const int32_t> token_contexts,
+                  std::span<const int32_t> token_labels, int64_t change) {
     for (size_t t = 0; t < token_contexts.size(); ++t) {
         const int32_t c = token_contexts[t];
         if (c < 0) continue;

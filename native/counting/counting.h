@@ -14,11 +14,13 @@
 // Label counts of contexts, one row per context, labels ascending. CountTable owns its memory; LabelCounts is a view.
 struct CountTable {
     std::vector<int64_t> offsets{0};
-    std::vector<int32_t> labels, counts;
+    std::vector<int32_t> labels;
+    std::vector<int64_t> counts;
 };
 struct LabelCounts {
     Array<int64_t> offsets;
-    Array<int32_t> labels, counts;
+    Array<int32_t> labels;
+    Array<int64_t> counts;
 
     size_t n_contexts() const { return offsets.size() - 1; }
     void check(size_t n_labels) const;
@@ -32,8 +34,8 @@ CountTable count_tables(const Matrix<int32_t>& contexts, std::span<const int32_t
 // The number of occurrences of each id below n.
 std::vector<int64_t> occurrences(std::span<const int32_t> ids, size_t n);
 // counts(context, label) += change for each token.
-void adjust_table(const Csr& table, std::span<int32_t> counts, std::span<const int32_t> token_contexts,
-                  std::span<const int32_t> token_labels, int32_t change);
+void adjust_table(const Csr& table, std::span<int64_t> counts, std::span<const int32_t> token_contexts,
+                  std::span<const int32_t> token_labels, int64_t change);
 
 // How often a label follows another, sorted. Label n_labels is the sentence boundary.
 struct PairCounts {

@@ -36,6 +36,7 @@ void Ladder::derive(const std::vector<double>& rung_k, const std::vector<int64_t
     for (double& p : prior_) p /= mass_;
     for (size_t r = 0; r < rungs_.size(); ++r) {
         rungs_[r].k = rung_k[r];
+        if (!rungs_[r].offsets.empty() && rungs_[r].rare == rare[r]) continue;  // k is applied later: shares stay
         rungs_[r].rare = rare[r];
         derive_rung(rungs_[r]);
     }

@@ -33,11 +33,11 @@ constexpr int32_t kNoToken = -1;
 
 class Ladder {
    public:
-    // The counts of each word, and the context of each word at each rung, (rungs, words), -1 if it has none. If the counts
-    // change, call derive() again.
+    // The counts of each word, and the context of each word at each rung, (rungs, words), -1 if it has none. The counts
+    // must not change.
     Ladder(LabelCounts words, Matrix<int32_t> rung_ids, size_t n_labels);
 
-    // Recomputes everything from the current counts.
+    // Derives the rungs and the prior. Rungs whose limit `rare` is that of the last call stay as they are.
     void derive(const std::vector<double>& rung_k, const std::vector<int64_t>& rare, double word_k, double prior_k);
     void require_derived() const;
 

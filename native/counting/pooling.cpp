@@ -32,16 +32,20 @@ struct Evidence {
         for (size_t y = 0; y < K; ++y)
             for (int32_t c = 0; c < kSmall; ++c)
                 small[y * kSmall + static_cast<size_t>(c)] = computed(static_cast<int32_t>(y), c);
-        const Array<int32_t>&labels = tokens.table.labels, &counts = tokens.table.counts;
+        const Array<int32_t>& labels = tokens.table.labels;
+        const Array<int64_t>& counts = tokens.table.counts;
         check_labels(labels, K);
         entries.resize(labels.size());
         for (size_t i = 0; i < entries.size(); ++i)
             entries[i] = {labels[i], of_count(labels[i], counts[i]), of_count(labels[i], counts[i] - 1)};
     }
 
-    float computed(int32_t y, int32_t n) const { return n <= 0 ? 0.0f : static_cast<float>(std::log1p(n / (k * prior[y]))); }
-    float of_count(int32_t y, int32_t n) const {
-        return n < kSmall ? small[static_cast<size_t>(y) * kSmall + static_cast<size_t>(std::max(n, 0))] : computed(y, n);
+    float computed(int32_t y, int64_t n) const {
+        return n <= 0 ? 0.0f : static_cast<float>(std::log1p(static_cast<double>(n) / (k * prior[y])));
+    }
+    float of_count(int32_t y, int64_t n) const {
+        return n < kSmall ? small[static_cast<size_t>(y) * kSmall + static_cast<size_t>(std::max<int64_t>(n, 0))]
+                          : computed(y, n);
     }
 
     void prefetch_row(int32_t f) const { prefetch(entries.data() + offsets[f]); }

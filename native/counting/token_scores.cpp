@@ -83,9 +83,9 @@ void class_distribution(const LabelCounts& classes, int32_t context, int32_t lef
     p.assign(n_labels, 1.0);
     double n = static_cast<double>(n_labels);
     for (int64_t i = classes.offsets[context]; i < classes.offsets[context + 1]; ++i) {
-        const int32_t c = classes.counts[i] - (classes.labels[i] == left_out ? 1 : 0);
-        p[classes.labels[i]] += c;
-        n += c;
+        const int64_t c = classes.counts[i] - (classes.labels[i] == left_out ? 1 : 0);
+        p[classes.labels[i]] += static_cast<double>(c);
+        n += static_cast<double>(c);
     }
     for (double& value : p) value /= n;
 }

@@ -120,7 +120,8 @@ void Columns::check() const {
 
 CorpusFeatures fit_features(FeatureMap& map, const Columns& corpus, size_t threads) {
     CorpusFeatures found;
-    found.strings = translate(corpus.columns, [&](size_t c, std::string_view s) { return map.add_string(c, s); });
+    found.strings = translate(corpus.columns, [&](size_t c, std::string_view s) { return map.add_bare_string(c, s); });
+    map.add_values(threads);
     const Lexicon lexicon(map);
     const auto intern = [&](size_t t, const int32_t* values) { return map.intern(t, values); };
     found.features = AllFeatures(lexicon, found.strings, corpus.sentences, intern).list(threads);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "core/parallel.h"
+
 FeatureMap::FeatureMap(size_t n_columns, std::vector<Function> functions, std::vector<TemplateAtoms> templates)
     : strings_(n_columns),
       functions_(std::move(functions)),
@@ -45,14 +47,38 @@ bool FeatureMap::fits(const FeatureMap& other) const {
 int32_t FeatureMap::add_string(size_t column, std::string_view s) {
     const size_t before = strings_[column].size();
     const int32_t id = strings_[column].intern(s);
-    if (static_cast<size_t>(id) < before) return id;
-    for (size_t f = 0; f < functions_.size(); ++f) {
-        if (static_cast<size_t>(functions_[f].column) != column || is_identity(f)) continue;
-        // A value that only unknown words use gets an id too: its weights come from known words with the same value.
-        const int32_t value = apply(functions_[f].word, s, buffer_) ? values_[f].intern(buffer_) : kAbsent;
-        value_of_[f].push_back(functions_[f].unknown_only ? kAbsent : value);
-    }
+    if (static_cast<size_t>(id) == before) add_values(1);
     return id;
+}
+
+void FeatureMap::add_values(size_t threads) {
+    if (released_) throw std::invalid_argument("the map has no tables of word functions any more");
+    const size_t parts = useful_threads(threads, functions_.size());
+    in_parallel(parts, [&](size_t part) {
+        std::string value;
+        for (size_t f = part; f < functions_.size(); f += parts) {
+            if (is_identity(f)) continue;
+            const Interner& strings = strings_[static_cast<size_t>(functions_[f].column)];
+            value_of_[f].reserve(strings.size());
+            for (size_t i = value_of_[f].size(); i < strings.size(); ++i) {
+                // A value that only unknown words use gets an id too: its weights come from known words with the same value.
+                const int32_t id =
+                    apply(functions_[f].word, strings.at(static_cast<int32_t>(i)), value) ? values_[f].intern(value) : kAbsent;
+                value_of_[f].push_back(functions_[f].unknown_only ? kAbsent : id);
+            }
+        }
+    });
+}
+
+void FeatureMap::add_strings(size_t column, const StringTable& strings, size_t threads) {
+    strings_[column].reserve(strings.size(), strings.blob.size());
+    for (size_t i = 0; i < strings.size(); ++i) add_bare_string(column, strings[i]);
+    add_values(threads);
+}
+
+void FeatureMap::release_tables() {
+    for (Function& f : functions_) f.word.table.reset();
+    released_ = true;
 }
 
 void FeatureMap::restore_values() {
@@ -93,6 +119,7 @@ int32_t FeatureMap::intern(size_t t, const int32_t* values) {
 
 Lexicon::Lexicon(const FeatureMap& map)
     : map_(map), extra_(map.n_columns()), extra_values_(map.n_functions()), known_(map.n_functions()) {
+    if (map.released()) throw std::invalid_argument("the map has no tables of word functions any more");
     for (size_t f = 0; f < known_.size(); ++f) known_[f] = map.strings(map.function(f).column).size();
 }
 

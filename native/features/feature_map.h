@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/string_table.h"
 #include "core/strings.h"
 #include "features/word_functions.h"
 
@@ -37,6 +38,7 @@ class FeatureMap {
    public:
     FeatureMap(size_t n_columns, std::vector<Function> functions, std::vector<TemplateAtoms> templates);
 
+    bool released() const { return released_; }
     size_t n_columns() const { return strings_.size(); }
     size_t n_templates() const { return templates_.size(); }
     size_t n_functions() const { return functions_.size(); }
@@ -61,6 +63,14 @@ class FeatureMap {
 
     // Adds a string and, if it is new, its values.
     int32_t add_string(size_t column, std::string_view s);
+    // Adds a string without its values. After some of these, call add_values.
+    int32_t add_bare_string(size_t column, std::string_view s) { return strings_[column].intern(s); }
+    // Adds the values of new strings. Functions are independent, so threads can share them.
+    void add_values(size_t threads);
+    // Adds many strings to an empty column, with their values.
+    void add_strings(size_t column, const StringTable& strings, size_t threads);
+    // Releases the tables of word functions. The map then has no values for other strings, and gets none.
+    void release_tables();
     // Recomputes the values of all strings from the existing value tables without adding values.
     void restore_values();
 
@@ -78,6 +88,7 @@ class FeatureMap {
     std::vector<TemplateAtoms> templates_;
     std::vector<KeyInterner> prefixes_, finals_;
     std::string buffer_;
+    bool released_ = false;
 };
 
 // Strings in texts to tag. Known strings keep their ids. Others are numbered after them, and their values are computed once.

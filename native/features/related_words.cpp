@@ -46,24 +46,41 @@ std::string_view label(const Lookup& usual, int32_t word) { return usual.classes
 
 }  // namespace
 
-Beginnings::Beginnings(const Interner& words) {
+Beginnings::Beginnings(const Interner& words) : slots_(64) {
     Characters word;
     for (size_t id = 0; id < words.size(); ++id) {
         word.set(words.at(static_cast<int32_t>(id)));
         if (word.size() < kLeast) continue;
         for (size_t last = 0; last <= longest_ending(word); ++last) {
-            const auto at = static_cast<size_t>(hashes_.intern(hash_bytes(word.without(last))));
-            if (at == words_.size()) words_.push_back({-1, -1});
-            const auto place = std::find(words_[at].begin(), words_[at].end(), -1);
-            if (place != words_[at].end()) *place = static_cast<int32_t>(id);
+            const uint64_t hash = hash_bytes(word.without(last));
+            Slot& slot = slots_[place(hash)];
+            if (slot.words[0] < 0) {
+                slot = {hash, {static_cast<int32_t>(id), -1}};
+                if (10 * ++used_ > 7 * slots_.size()) grow();
+            } else if (slot.words[1] < 0) {
+                slot.words[1] = static_cast<int32_t>(id);
+            }
         }
     }
 }
 
+// The slot of a hash, or the empty slot where it belongs.
+size_t Beginnings::place(uint64_t hash) const {
+    const size_t mask = slots_.size() - 1;
+    size_t i = hash & mask;
+    while (slots_[i].words[0] >= 0 && slots_[i].hash != hash) i = (i + 1) & mask;
+    return i;
+}
+
+void Beginnings::grow() {
+    std::vector<Slot> old(2 * slots_.size());
+    std::swap(slots_, old);
+    for (const Slot& slot : old)
+        if (slot.words[0] >= 0) slots_[place(slot.hash)] = slot;
+}
+
 int32_t Beginnings::most_frequent(const Interner& words, std::string_view beginning, int32_t self) const {
-    const int32_t at = hashes_.find(hash_bytes(beginning));
-    if (at < 0) return -1;
-    for (const int32_t id : words_[static_cast<size_t>(at)])
+    for (const int32_t id : slots_[place(hash_bytes(beginning))].words)
         // Two beginnings may have the same hash.
         if (id >= 0 && id != self && words.at(id).substr(0, beginning.size()) == beginning) return id;
     return -1;

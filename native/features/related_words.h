@@ -21,8 +21,16 @@ class Beginnings {
     int32_t most_frequent(const Interner& words, std::string_view beginning, int32_t self) const;
 
    private:
-    KeyInterner hashes_;
-    std::vector<std::array<int32_t, 2>> words_;  // two, as one of them may be the word itself
+    // A hash table with open addressing; at most 70 % of the slots are used. There are millions of beginnings.
+    struct Slot {
+        uint64_t hash = 0;
+        std::array<int32_t, 2> words{-1, -1};  // two, as one of them may be the word itself; none in an empty slot
+    };
+    size_t place(uint64_t hash) const;
+    void grow();
+
+    std::vector<Slot> slots_;
+    size_t used_ = 0;
 };
 
 // `l|vb-+s`: the word's letter class, the usual label of the related word with the longest common beginning, the ending of that

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from corate.progress import ProgressEvent
     from corate.tokenizer import tokenize
     from corate.training.api import train
+    from corate.training.files import train_file
     from corate.training.options import MEMM, Empirical, Perceptron, Piecewise, Polish, Separate, Standard
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "read",
     "tokenize",
     "train",
+    "train_file",
     "word_classes",
     "write",
 ]
@@ -78,6 +80,7 @@ _MODULES = {
     "read": "formats",
     "tokenize": "tokenizer",
     "train": "training.api",
+    "train_file": "training.files",
     "word_classes": "features.word_classes",
     "write": "formats",
 }

@@ -29,9 +29,9 @@ TokenFeatures = Mapping[str, Any] | Iterable[str] | NDArray[Any]
 
 
 class ItemSequence:
-    """A sentence of ready-made features that is read once, to be tagged or trained on several times.
+    """A sentence of ready-made features, converted once and used several times.
 
-    It holds names and values, and belongs to no model. It is the class of the same name in python-crfsuite.
+    It stores names and values, so it can be used with any model. It is the class of the same name in python-crfsuite.
 
     >>> sentence = ItemSequence([{"w": "to", "title": False}, {"w": "be", "near": ["or", "not"]}])
     >>> sentence.items()

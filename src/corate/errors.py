@@ -58,7 +58,7 @@ class FeatureTypeError(FeatureError, TypeError):
 
 
 class ModelError(CorateError, ValueError):
-    """A model file is damaged, foreign or too new, or a model cannot do what was asked of it.
+    """A model file is damaged, too new or of another program, or a model does not support what was asked.
 
     >>> import corate
     >>> corate.train(corate.read(b"Ann NAME\\n")).entities(["Ann"])

@@ -288,7 +288,7 @@ def test_help_groups_options_by_what_they_are_for(corate):
     text = corate("train", "--help").text
     titles = (
         "Options:",
-        "Fitting weights (all but",
+        "Fitting weights (all except",
         "Training on whole sentences (",
         "Counting (empirical):",
         "Smaller model files:",

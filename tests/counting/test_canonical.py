@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import corate
 from corate.corpus import Corpus
 from corate.counting.canonical import canonical
 from corate.counting.counts import Counts
 from corate.counting.held_out import first_slices
 from corate.counting.sample import SentenceSample, sentence_hashes
-from corate.errors import DataError
 from corate.features.templates import parse
 from corate.features.vocabulary import Vocabulary
 from small_corpora import Labelled, corpus_of, random_sentences, some_sentences
@@ -73,14 +74,17 @@ def test_a_canonical_vocabulary_finds_the_features_that_were_counted() -> None:
         assert ours == again.vocabulary.names((old[t][there] + again.vocabulary.bases[t]).tolist())
 
 
-def test_more_tokens_than_a_count_can_hold_are_refused() -> None:
-    counts = count([[("a", "X")]])
-    full = np.full_like(counts.table.counts, np.iinfo(np.int32).max)
-    big = Counts(
-        counts.vocabulary, counts.labels, type(counts.table)(*counts.table.arrays()[:2], full), counts.pairs, 1, 1
-    )
-    with pytest.raises(DataError, match="more than 2,147,483,647 times"):
-        big.merged(counts)
+def test_counts_may_exceed_32_bits(tmp_path: Path) -> None:
+    tagger = corate.train(corpus_of([[("a", "X")]]), "empirical")
+    counts = tagger.counts
+    assert counts is not None
+    many = replace(counts.table, counts=np.full_like(counts.table.counts, 3_000_000_000))
+    merged = replace(counts, table=many).merged(counts)
+    assert merged.table.counts.tolist() == [3_000_000_001] * len(many.counts)
+    replace(tagger, counts=merged).save(tmp_path / "big.corate")
+    loaded = corate.load(tmp_path / "big.corate").counts
+    assert loaded is not None
+    assert loaded.table.counts.tolist() == merged.table.counts.tolist()
 
 
 @given(labelled=some_sentences, data=st.data(), tokens=st.integers(1, 30), seed=st.integers(0, 3))

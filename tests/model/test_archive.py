@@ -183,7 +183,7 @@ CHANGES: dict[str, Change] = {
     "counts of no label": at("counts.labels", 0, 99),
     "counts of other features": put("counts.lengths", lambda a: a[:-1]),
     "negative counts": put("counts.counts", lambda a: -a.astype(np.int32)),
-    "counts too large": put("counts.counts", lambda a: a.astype(np.uint64) + np.uint64(2**40)),
+    "counts too large": put("counts.counts", lambda a: a.astype(np.uint64) + np.uint64(2**62)),
     "pairs of no label": at("pairs.origin", 0, 99),
     "pairs of different lengths": put("pairs.to", lambda a: a[:-1]),
     "rungs that are not there": head("model", "rungs", value=[0, 1, 2, 3, 4, 5, 99]),

@@ -40,7 +40,7 @@ def active(
         one_of(
             ("confidence", "entropy", "diverse"),
             "confidence: the least probable labels, for their length. entropy: the highest entropy of a token's label. "
-            "diverse: as confidence, but sentences with the same unseen words are put off.",
+            "diverse: like confidence, but sentences with the same unseen words are postponed.",
         ),
     ] = "confidence",
     output: Annotated[
@@ -48,7 +48,7 @@ def active(
     ] = "-",
     format: Annotated[
         Layout,
-        typer.Option("--format", "-f", help="The format, as for corate tag; auto detects all formats but raw."),
+        typer.Option("--format", "-f", help="The format, as for corate tag; auto detects all formats except raw."),
     ] = Layout.auto,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",

@@ -28,7 +28,7 @@ Examples:
 def classes(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE...", help="Text, one sentence a line; - is standard input."),
+        typer.Argument(metavar="FILE...", help="Text, one sentence per line; - is standard input."),
     ],
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")],
     number: Annotated[int, typer.Option("--classes", "-c", min=2, metavar="N", help="The number of classes.")] = 256,

@@ -37,8 +37,8 @@ def convert(
         str | None,
         typer.Option(
             metavar="FEATURE",
-            help="For crfsuite: a feature that every token has. It gets the weights that the model gives to labels by "
-            "themselves, which a CRFsuite file has no place for.",
+            help="For crfsuite: a feature that every token has. It gets the weights of single labels, which a CRFsuite "
+            "file cannot store otherwise.",
         ),
     ] = None,
     half: Annotated[bool, typer.Option("--half", help="For corate: store weights in 16 bits.")] = False,
@@ -47,7 +47,7 @@ def convert(
 ) -> None:
     """Convert a model between the file formats of corate and CRFsuite.
 
-    A CRFsuite file can hold models of the first order on ready-made features, without weights for the start and the end
+    A CRFsuite file can store first-order models with ready-made features, without weights for the start and the end
     of a sentence (--no-boundaries). Its weights have 64 bits; corate rounds them to 32.
     """
     if os.path.exists(model) and os.path.exists(output) and os.path.samefile(model, output):

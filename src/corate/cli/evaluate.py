@@ -30,7 +30,7 @@ Examples:
 \b
   corate eval model.corate test.tsv
   corate eval model.corate test.tsv --confusion
-  corate eval model.corate test.tsv --calibration              are probabilities what they say?
+  corate eval model.corate test.tsv --calibration              do probabilities match accuracy?
   corate eval model.corate test.tsv --errors 20 --least-sure 20
   corate eval model.corate test.tsv --json | jq .accuracy_oov
 """

@@ -51,13 +51,16 @@ Structure = Annotated[
         "Learn the graph: the best tree, the best forest under BIC, or a chordal graph of bounded width.",
     ),
 ]
-Width = Annotated[int, typer.Option(min=1, help="Of a chordal graph: at most this many neighbours in a clique.")]
+Width = Annotated[int, typer.Option(min=1, help="Width of a chordal graph: the size of its largest clique, minus one.")]
 Given = Annotated[
-    str | None, typer.Option(metavar="STATES", help="What is known, such as sky=rain,wind=low; quote odd values.")
+    str | None,
+    typer.Option(metavar="STATES", help="Observed states, such as sky=rain,wind=low; quote special characters."),
 ]
 Output = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write.")]
-Columns = Annotated[str | None, typer.Option(metavar="NAMES", help="Only these columns, such as sky,wind.")]
-Memory = Annotated[float, typer.Option(min=0, metavar="GB", help="The most memory to use; larger models are refused.")]
+Columns = Annotated[str | None, typer.Option(metavar="NAMES", help="Use only these columns, such as sky,wind.")]
+Memory = Annotated[
+    float, typer.Option(min=0, metavar="GB", help="Maximum memory. A model that needs more is an error.")
+]
 
 
 @graph.command("fit", cls=GroupedCommand)
@@ -158,15 +161,17 @@ def query(
         str | None, typer.Argument(metavar="[EVIDENCE]", help="A table of evidence; empty cells are not observed.")
     ] = None,
     given: Given = None,
-    variables: Annotated[str | None, typer.Option(metavar="NAMES", help="Only these variables.")] = None,
-    joint: Annotated[bool, typer.Option("--joint", help="The joint probabilities of --variables.")] = False,
-    most_likely: Annotated[bool, typer.Option("--most-likely", help="The most likely states together.")] = False,
+    variables: Annotated[str | None, typer.Option(metavar="NAMES", help="Show only these variables.")] = None,
+    joint: Annotated[bool, typer.Option("--joint", help="Show the joint probabilities of --variables.")] = False,
+    most_likely: Annotated[
+        bool, typer.Option("--most-likely", help="Show the most likely states of all variables together.")
+    ] = False,
     output: Output = None,
     memory: Memory = 4.0,
     threads: options.Threads = 1,
     json: options.Json = False,
 ) -> None:
-    """The probabilities of all states, or the most likely states, given evidence.
+    """Show the probabilities of all states, or the most likely states, given evidence.
 
     With a table of evidence, the answer is a CSV table with a row for each of its rows.
     """

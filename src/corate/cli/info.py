@@ -33,10 +33,10 @@ def info(
 ) -> None:
     """Show the contents of a model.
 
-    The labels, the templates, the settings, how the model was trained, and the features with the largest weights for a
-    label (above 0) and against it (below 0). Label pairs have a co-occurrence rate: how many times more often they are
-    neighbours than by chance, or than their words predict. In a model trained on whole sentences, it is the factor of
-    the pair. Labels with a rate above 1 attract each other; labels with a rate below 1 avoid each other.
+    Shows the labels, the templates, the settings, how the model was trained, and the features with the largest weights
+    for a label (above 0) and against it (below 0). The co-occurrence rate of a label pair is how many times more often
+    the labels are adjacent than by chance, or than their words predict. In a model trained on whole sentences, it is
+    the factor of the pair. Labels with a rate above 1 attract each other; labels with a rate below 1 avoid each other.
     """
     import corate
 

@@ -46,26 +46,29 @@ def inspect(
         str | None, typer.Argument(metavar="[FILE]", help="Text, with labels or without; - is standard input.")
     ] = None,
     sentences: Annotated[
-        int, typer.Option(min=1, metavar="N", help="The page holds the N sentences with most doubt.")
+        int, typer.Option(min=1, metavar="N", help="Include the N sentences with the most doubt.")
     ] = 5000,
     explained: Annotated[
         int,
         typer.Option(
-            min=0, metavar="N", help="Explain all tokens of the N sentences with most doubt, and all wrong tokens."
+            min=0, metavar="N", help="Explain all wrong tokens, and all tokens of the N sentences with the most doubt."
         ),
     ] = 500,
     format: Annotated[
         Layout,
         typer.Option(
-            "--format", "-f", help="The format, as for corate tag; auto detects all but raw.", rich_help_panel=_READING
+            "--format",
+            "-f",
+            help="The format, as for corate tag; auto detects all except raw.",
+            rich_help_panel=_READING,
         ),
     ] = Layout.auto,
     unlabelled: Annotated[
         bool,
         typer.Option(
             "--unlabelled",
-            help="The text has no labels, or they do not count. Plain and raw text never has labels, nor have column "
-            "files without the label column of the training text.",
+            help="The text has no labels, or they are ignored. Plain and raw text never has labels, and neither have "
+            "column files without the label column of the training text.",
             rich_help_panel=_READING,
         ),
     ] = False,

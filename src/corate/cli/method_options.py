@@ -23,7 +23,7 @@ from corate.training.resolve import check_init, options_from_settings, resolve_m
 
 __all__ = ["chosen_method", "describe_defaults", "label_weights", "name_methods", "option_of", "with_method_options"]
 
-#: What Python alone can give.
+#: Options that exist only in Python.
 _NOT_HERE = ("sentence_weights",)
 
 
@@ -38,16 +38,16 @@ def option_of(name: str) -> str:
 
 
 def name_methods(methods: Sequence[str]) -> str:
-    """Methods in words; if most are meant, those that are not.
+    """Methods in words. If most are meant, only the others are named.
 
     >>> name_methods(["polish", "separate"]), name_methods([name for name in METHODS if name != "empirical"])
-    ('polish and separate', 'all but empirical')
+    ('polish and separate', 'all except empirical')
     """
     others = [method for method in METHODS if method not in methods]
     few = len(others) < len(methods)
     named = others if few else list(methods)
     listed = " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
-    return f"all but {listed}" if few else listed
+    return f"all except {listed}" if few else listed
 
 
 def describe_defaults(name: str) -> str:
@@ -88,7 +88,7 @@ def _parameter(name: str, option: Option) -> inspect.Parameter:
     """The parameter from which typer makes the command-line option."""
     methods = OPTION_METHODS[name]
     panel, named = _panel(methods), name_methods(methods)
-    help = {"boundaries": "Give the start and the end of a sentence no weights."}.get(name, option.help)
+    help = {"boundaries": "Use no weights for the start and the end of a sentence."}.get(name, option.help)
     if panel is not None and not panel.endswith(f"({named})"):
         help += f" For {named}."
     if (option.kind != "flag" or option.default is None) and describe_defaults(name):

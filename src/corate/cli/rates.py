@@ -47,7 +47,7 @@ def rates(
     ],
     pairs: Annotated[int, typer.Option("--pairs", "-n", min=0, help="Number of pairs of each kind to list.")] = 10,
     data: Annotated[
-        str | None, typer.Option(metavar="FILE", help="For a model: labelled text whose rates are shown beside it.")
+        str | None, typer.Option(metavar="FILE", help="For a model: also show the rates of this labelled text.")
     ] = None,
     smooth: Annotated[
         float,

@@ -89,8 +89,8 @@ Columns = Annotated[
     str | None,
     typer.Option(
         metavar="NAMES",
-        help="Column names in order, such as word,pos,label. Default: as in training; for training, label last. For "
-        "CoNLL-U: the columns that features use.",
+        help="Column names in order, such as word,pos,label. Default: the layout of the training text; when "
+        "training, the last column is the label. For CoNLL-U: the columns that features use.",
         rich_help_panel=_READING,
     ),
 ]
@@ -98,8 +98,8 @@ Label = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="CoNLL-U: upos, xpos, feats, upos+feats or a key of MISC. Default: as in training, else upos. JSON lines: "
-        "the list with the labels.",
+        help="CoNLL-U: upos, xpos, feats, upos+feats or a key of MISC. Default: as in training, or upos. JSON lines: "
+        "the name of the list of labels.",
         rich_help_panel=_READING,
     ),
 ]
@@ -107,7 +107,7 @@ LabelNames = Annotated[
     str | None,
     typer.Option(
         metavar="FILE|NAMES",
-        help="JSON lines: the names of integer labels from 0, as O,B-PER,I-PER or a file with one per line.",
+        help="JSON lines: the names of integer labels from 0, such as O,B-PER,I-PER, or a file with one name per line.",
         rich_help_panel=_READING,
     ),
 ]
@@ -115,7 +115,7 @@ Encoding = Annotated[str, typer.Option(help="The encoding of the text.", rich_he
 Separator = Annotated[
     str | None,
     typer.Option(
-        help="The character between columns; 'tab' is a tab. Default: tabs if there are any, else spaces.",
+        help="The character between columns; 'tab' is a tab. Default: tabs if there are any, otherwise spaces.",
         rich_help_panel=_READING,
     ),
 ]

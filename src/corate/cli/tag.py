@@ -85,12 +85,12 @@ def tag(
             "--format",
             "-f",
             help="The format. text: words, one sentence per line. raw: the same, and a tokeniser splits off "
-            "punctuation. auto: detects all formats but raw.",
+            "punctuation. auto: detects all formats except raw.",
         ),
     ] = Layout.auto,
     to: Annotated[
         Layout,
-        typer.Option(help="The output format; auto is columns for columns, text and raw, else the input format."),
+        typer.Option(help="The output format; auto is columns for columns, text and raw, otherwise the input format."),
     ] = Layout.auto,
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",

@@ -46,7 +46,7 @@ Scores = Annotated[
 ]
 Constrain = Annotated[
     str | None,
-    one_of(("auto", *SCHEMES), "Only label sequences that are valid in this scheme; auto: in the model's.", _PANEL),
+    one_of(("auto", *SCHEMES), "Allow only valid label sequences of this scheme; auto: the model's scheme.", _PANEL),
 ]
 OnlySure = Annotated[
     float | None,
@@ -58,7 +58,7 @@ Fixed = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="The column of labels that are known, by name or number. Where it is _ or empty, the model decides.",
+        help="A column with known labels, by name or number. If it is _ or empty, the model decides.",
         rich_help_panel=_PANEL,
     ),
 ]

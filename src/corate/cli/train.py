@@ -85,7 +85,7 @@ def train(
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="Text without labels, one sentence a line, for word classes as additional features; can be given "
+            help="Text without labels, one sentence per line, for word classes as additional features; can be given "
             "several times.",
         ),
     ] = None,
@@ -107,12 +107,12 @@ def train(
         typer.Option(
             "--calibrate",
             help="Fit a temperature on held-out data, so that probabilities match accuracy. Labels stay the same. "
-            "Without --held-out, trains once more without a tenth of the sentences, and fits it on these.",
+            "Without --held-out, another model is trained without a tenth of the sentences, to fit it on these.",
         ),
     ] = False,
     constrain: Annotated[
         str | None,
-        one_of(("auto", *SCHEMES), "Train a model that gives only label sequences that are valid in this scheme."),
+        one_of(("auto", *SCHEMES), "Train a model that returns only label sequences that are valid in this scheme."),
     ] = None,
     test: Annotated[
         str | None, typer.Option(metavar="FILE", help="Evaluate the new model on this file, like corate eval.")
@@ -137,8 +137,8 @@ def train(
         typer.Option(
             min=0,
             metavar="N",
-            help="Omit word pairs and other conjunctions seen less than N times. For empirical; for other methods, "
-            "use --cutoff N.",
+            help="Omit word pairs and other combined features seen fewer than N times. For empirical; for other "
+            "methods, use --cutoff N.",
             rich_help_panel=_FILE,
         ),
     ] = 0,

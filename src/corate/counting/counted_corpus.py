@@ -124,6 +124,10 @@ class CountedCorpus:
         """The tables of a ladder, from a table of counts. The vocabulary may have strings that were not counted."""
         return ladder_tables(replace(self.counts, table=table), preset, self.word or "", vocabulary)
 
+    def held_out_tables(self, preset: LadderPreset, held_out: HeldOut) -> LadderTables:
+        """The tables of a ladder without the held-out tokens."""
+        return self.tables(preset, held_out.vocabulary, held_out.table)
+
     def sample(self, tokens: int) -> Tokens:
         """About this many tokens: whole sentences, in blocks spread over the corpus."""
         sentences = len(self.tokens.offsets) - 1

@@ -29,9 +29,9 @@ class Table:
 
     offsets: NDArray[np.int64]
     labels: Ids
-    counts: Ids
+    counts: NDArray[np.int64]
 
-    def arrays(self) -> tuple[NDArray[np.int64], Ids, Ids]:
+    def arrays(self) -> tuple[NDArray[np.int64], Ids, NDArray[np.int64]]:
         """The arrays that the native code takes."""
         return self.offsets, self.labels, self.counts
 
@@ -228,13 +228,13 @@ def count_features(tokens: Tokens, vocabulary: Vocabulary, n_labels: int, thread
     )
 
 
-def _sum(rows: list[NDArray[np.int64]], columns: list[Ids], values: list[Ids], n_rows: int, n_labels: int) -> Table:
+def _sum(
+    rows: list[NDArray[np.int64]], columns: list[Ids], values: list[NDArray[np.int64]], n_rows: int, n_labels: int
+) -> Table:
     keys = np.concatenate(rows) * n_labels + np.concatenate(columns)
     distinct, where = np.unique(keys, return_inverse=True)
     exact = np.bincount(where, weights=np.concatenate(values), minlength=len(distinct))
-    if len(exact) and exact.max() > np.iinfo(np.int32).max:
-        raise DataError("a feature was seen more than 2,147,483,647 times with a label; count less text at once")
-    sums = exact.astype(np.int32)
+    sums = exact.astype(np.int64)
     offsets = np.searchsorted(distinct, np.arange(n_rows + 1, dtype=np.int64) * n_labels)
     return Table(offsets.astype(np.int64), (distinct % n_labels).astype(np.int32), sums)
 

@@ -31,6 +31,8 @@ __all__ = [
     "LadderTables",
     "NodeParts",
     "ladder_tables",
+    "neighbour_values",
+    "pair_weights",
 ]
 
 
@@ -152,7 +154,7 @@ class NodeParts:
         return np.asarray(scores, dtype=np.float32)
 
 
-_EMPTY = Table(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32))
+_EMPTY = Table(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64))
 
 
 class LadderTables:
@@ -181,13 +183,7 @@ class LadderTables:
         if self._contexts is not None and self._contexts[0] == rare:
             return self._contexts[1:]
         totals = self.words.totals()
-        found = []
-        for t, table, first in ((1, self.left, False), (2, self.right, True)):
-            keys = self.vocabulary.map.keys(t)[1][: len(table)] if self.preset.neighbours else np.zeros(0, np.uint64)
-            got, offsets, labels, counts = _native.class_contexts(
-                keys, table.arrays(), first, self.classes_of, totals, rare, self.n_labels
-            )
-            found.append((got, Table(offsets, labels, counts)))
+        found = [self._pair_contexts(t, totals, rare) for t in (1, 2)]
         is_rare = (totals > 0) & (totals <= rare)
         ids = np.where(is_rare, self.classes_of, -1)[self.words.contexts()]
         entries = np.repeat(np.arange(len(self.words.counts)), np.where(ids >= 0, self.words.counts, 0))
@@ -198,6 +194,21 @@ class LadderTables:
         self._contexts = (rare, found[0], found[1], classes)
         return found[0], found[1], classes
 
+    def _pair_contexts(self, t: int, totals: NDArray[np.int64], rare: int) -> KeyedTable:
+        """Counts of the neighbours of word classes, from the neighbour pairs of template ``t``."""
+        table = self.left if t == 1 else self.right
+        keys = self.vocabulary.map.keys(t)[1][: len(table)] if self.preset.neighbours else np.zeros(0, np.uint64)
+        return self.class_contexts(t, keys, table, totals, rare)
+
+    def class_contexts(
+        self, t: int, keys: NDArray[np.uint64], pairs: Table, totals: NDArray[np.int64], rare: int
+    ) -> KeyedTable:
+        """Counts of the neighbours of word classes, from some neighbour pairs of template ``t``."""
+        found, offsets, labels, counts = _native.class_contexts(
+            keys, pairs.arrays(), t == 2, self.classes_of, totals, rare, self.n_labels
+        )
+        return found, Table(offsets, labels, counts)
+
     def parts(self, p: LadderParameters, tokens: Tokens, left_out: Ids | None = None) -> NodeParts:
         """Candidates and score parts of tokens. Given their labels as ``left_out``, counts leave out each token."""
         assert tokens.words is not None
@@ -207,7 +218,7 @@ class LadderTables:
         if self.preset.neighbours:
             ids[0] = _seen(tokens.features[1], len(self.left))
             ids[1] = _seen(tokens.features[2], len(self.right))
-            keys = _neighbour_values(tokens)
+            keys = neighbour_values(tokens)
             cls = (self.classes_of[tokens.words].astype(np.int64) + BOUNDARIES).astype(np.uint64)
             shift = np.uint64(32)
             ids[2] = _native.match_keys(left[0], keys[0] << shift | cls)
@@ -237,27 +248,25 @@ class LadderTables:
         The neighbour templates have weights. So have the last two templates of the vocabulary, the neighbours of
         unseen words; their features are added to the vocabulary here.
         """
+        parts = self.row_parts(p)
+        weights = self.template_weights(p, parts[0])
+        return SparseRows.joined(parts), np.cumsum([len(part) for part in parts])[:-1].tolist(), weights
+
+    def row_parts(self, p: LadderParameters) -> list[SparseRows]:
+        """The rows of the words, of each rung, and of the prior."""
         p.derive(self.ladder, self.preset)
         words = SparseRows(*self.ladder.word_rows(p.threshold, p.cap))
-        parts, bases = [words], [len(words)]
-        for r in range(len(self.rung_ids) + 1):
-            parts.append(SparseRows(*self.ladder.rung_shares(r)))
-            bases.append(bases[-1] + len(parts[-1]))
+        return [words, *(SparseRows(*self.ladder.rung_shares(r)) for r in range(len(self.rung_ids) + 1))]
+
+    def template_weights(self, p: LadderParameters, words: SparseRows) -> dict[int, SparseRows]:
+        """The weights by template, given the rows of the words."""
         weights: dict[int, SparseRows] = {}
         if self.preset.neighbours:
-            for t, table, shift in ((1, self.left, 0), (2, self.right, 32)):
-                centre = self._centre(t, len(table), shift)
-                weights[t] = SparseRows(
-                    *_native.context_weights(table.arrays(), centre, words.arrays(), p.pair_k, p.neighbour)
-                )
+            for t, table in ((1, self.left), (2, self.right)):
+                keys = self.vocabulary.map.keys(t)[1][: len(table)]
+                weights[t] = pair_weights(t, keys, table, words, p)
             weights.update(self._unseen_weights(p))
-        return SparseRows.joined(parts), bases[:-1], weights
-
-    def _centre(self, t: int, size: int, shift: int) -> Ids:
-        """The word of each neighbour pair of template ``t``."""
-        keys = self.vocabulary.map.keys(t)[1][:size]
-        words = (keys >> np.uint64(shift) & np.uint64(0xFFFFFFFF)).astype(np.int64) - BOUNDARIES
-        return np.asarray(words, dtype=np.int32)
+        return weights
 
     def _unseen_weights(self, p: LadderParameters) -> dict[int, SparseRows]:
         left, right, classes = self.contexts(p.rare)
@@ -282,6 +291,13 @@ class LadderTables:
         return weights
 
 
+def pair_weights(t: int, keys: NDArray[np.uint64], table: Table, words: SparseRows, p: LadderParameters) -> SparseRows:
+    """The weights of neighbour pairs of template ``t``, given the rows of the words."""
+    shift = np.uint64(0 if t == 1 else 32)
+    centre = ((keys >> shift & np.uint64(0xFFFFFFFF)).astype(np.int64) - BOUNDARIES).astype(np.int32)
+    return SparseRows(*_native.context_weights(table.arrays(), centre, words.arrays(), p.pair_k, p.neighbour))
+
+
 def _placed(rows: SparseRows, places: Ids, size: int) -> SparseRows:
     """Rows moved to other places among ``size`` rows; the other rows are empty."""
     lengths = np.zeros(size, np.int64)
@@ -297,7 +313,7 @@ def _seen(ids: Ids, known: int) -> Ids:
     return np.where(ids < known, ids, -1).astype(np.int32)
 
 
-def _neighbour_values(tokens: Tokens) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def neighbour_values(tokens: Tokens) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """The ids of word[-1] and word[1] at each token, with boundaries, as in the vocabulary."""
     assert tokens.words is not None
     words = tokens.words.astype(np.uint64) + np.uint64(BOUNDARIES)

@@ -56,7 +56,7 @@ def tune_ladder(
 ) -> TunedLadder:
     """Tune a ladder on the held-out tokens. The given ``settings`` are not changed."""
     start = replace(LadderParameters.of(preset), **settings)
-    folds = [(h.tokens, counted.tables(preset, h.vocabulary, h.table)) for h in counted.held_out]
+    folds = [(h.tokens, counted.held_out_tables(preset, h)) for h in counted.held_out]
     if not folds:
         return TunedLadder(start, None, None)
     usual = _PAPER_STEPS if preset is PAPER else _LADDER_STEPS

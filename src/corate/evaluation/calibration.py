@@ -1,4 +1,4 @@
-"""Are probabilities what they say? Predictions with a probability of 0.8 should be right in 80% of the cases.
+"""Do probabilities match accuracy? Predictions with a probability of 0.8 should be correct in 80% of the cases.
 
 Predictions are put into bins of equal width by their probability. The expected calibration error is the mean distance
 between probability and accuracy:

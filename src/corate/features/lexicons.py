@@ -89,6 +89,11 @@ class Lexicon:
         """The same with an index of word beginnings, for ``kin`` and ``tail``; words must be in order of frequency."""
         return self._native_lookup(related_words=True)
 
+    def release(self) -> None:
+        """Release the native tables. They are built again when they are needed."""
+        for name in ("native", "native_kin"):
+            vars(self).pop(name, None)
+
     def _native_lookup(self, *, related_words: bool = False) -> _native.Lookup:
         keys, classes = self.keys, self.classes
         return _native.Lookup(keys.data, keys.offsets, self.values, classes.data, classes.offsets, related_words)

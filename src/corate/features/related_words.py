@@ -63,12 +63,12 @@ def usual_labels(words: Column, names: StringTable, labels: NDArray[np.int32]) -
 
 
 def usual_labels_of_counts(
-    column: str, words: StringTable, counts: tuple[Offsets, Ids, Ids], names: StringTable
+    column: str, words: StringTable, counts: tuple[Offsets, Ids, NDArray[np.int64]], names: StringTable
 ) -> Lexicon:
     """Like `usual_labels`, from the counts of each word: rows of labels, and how often each was seen.
 
     >>> words, names = StringTable.intern(["a", "Rose", "rose"])[0], StringTable.intern(["DET", "NOUN", "VERB"])[0]
-    >>> counts = np.array([0, 1, 2, 4]), np.array([0, 1, 1, 2], np.int32), np.array([1, 1, 1, 1], np.int32)
+    >>> counts = np.array([0, 1, 2, 4]), np.array([0, 1, 1, 2], np.int32), np.array([1, 1, 1, 1])
     >>> usual = usual_labels_of_counts("word", words, counts, names)
     >>> usual.keys.to_list(), usual.get("rose")
     (['rose', 'a'], 'NOUN')

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from corate.corpus import Corpus
 from corate.errors import DataError
 from corate.formats import columns as column_files
-from corate.formats import conllu, detection, items, jsonl, lines
-from corate.formats.reading import Options, SkippedWarning, check_separator
+from corate.formats import conllu, detection, items, jsonl, lines, pieces
+from corate.formats.reading import Options, SkippedWarning, check_options, check_separator
 from corate.formats.writing import labels_to_write
 from corate.io.streams import Source, Target, bare_suffix, load, name_of, save
 from corate.tokenizer import Tokenizer
 
-__all__ = ["SkippedWarning", "read", "read_unlabelled", "write"]
+__all__ = ["SkippedWarning", "read", "read_pieces", "read_unlabelled", "write"]
 
 _READERS: dict[str, Callable[[bytes, str, Options], Corpus]] = {
     "columns": column_files.read,
@@ -77,22 +78,17 @@ def read(
     >>> read(b"Bob sings, too.", format="raw", labelled=False).tokens(0)
     ['Bob', 'sings', ',', 'too', '.']
     """
-    if format != "auto" and format not in _READERS:
-        raise DataError(f"unknown format {format!r}; choose one of auto, {', '.join(_READERS)}")
-    if docstart not in ("keep", "drop"):
-        raise DataError(f"docstart must be 'keep' or 'drop', not {docstart!r}")
-    if separator:
-        check_separator(separator)
-    options = Options(
-        columns=_names(columns),
+    options = _options(
+        format,
+        docstart,
+        columns=columns,
         separator=separator,
         comment=comment,
-        drop_docstart=docstart == "drop",
         skip_bad=skip_bad,
         labelled=labelled,
-        layout=tuple(layout),
+        layout=layout,
         label=label,
-        label_names=jsonl.check_label_names(label_names),
+        label_names=label_names,
         label_source=label_source,
         tokenize=tokenize,
     )
@@ -101,20 +97,41 @@ def read(
     if format == "auto":
         found = detection.by_suffix(bare_suffix(source))
         format = found or detection.detect(data, name, comment=comment, labelled=labelled)
-    _check_options(format, options)
+    check_options(format, options)
     return _READERS[format](data, name, options)
 
 
-def _check_options(format: str, options: Options) -> None:
-    if options.tokenize is not None and format != "raw":
-        raise DataError(f"tokenize= is for format='raw', not for the format {format!r}; omit it")
-    if options.label is not None and format not in ("conllu", "jsonl"):
-        raise DataError(
-            f"label= is for CoNLL-U and JSON lines, not for the format {format!r}; in a column file, call the label "
-            "column 'label' with columns="
-        )
-    if options.label_names is not None and format != "jsonl":
-        raise DataError(f"label_names= is for integer labels in JSON lines, not for the format {format!r}; omit it")
+def read_pieces(
+    path: str,
+    *,
+    format: str = "auto",
+    encoding: str = "utf-8",
+    docstart: str = "keep",
+    progress: Callable[[float | None], None] = lambda done: None,
+    **options: Any,
+) -> Iterator[Corpus]:
+    """Read a labelled corpus in pieces of whole sentences, of some megabytes each, for files larger than memory.
+
+    The arguments are those of :func:`read`. All pieces have the format, the separator and the columns of the first one.
+    ``progress`` receives the fraction of the file that was read, None for standard input.
+    """
+    chosen = _options(format, docstart, **options)
+    found = format if format != "auto" else detection.by_suffix(bare_suffix(path))
+    yield from pieces.read(path, name_of(path), found, encoding, chosen, _READERS, progress)
+
+
+def _options(format: str, docstart: str, **given: Any) -> Options:
+    """The options of a reader, checked."""
+    if format != "auto" and format not in _READERS:
+        raise DataError(f"unknown format {format!r}; choose one of auto, {', '.join(_READERS)}")
+    if docstart not in ("keep", "drop"):
+        raise DataError(f"docstart must be 'keep' or 'drop', not {docstart!r}")
+    if given.get("separator"):
+        check_separator(given["separator"])
+    given["columns"] = _names(given.get("columns"))
+    given["layout"] = tuple(given.get("layout", ()))
+    given["label_names"] = jsonl.check_label_names(given.get("label_names"))
+    return Options(drop_docstart=docstart == "drop", **given)
 
 
 def read_unlabelled(source: Source, *, encoding: str = "utf-8") -> Corpus:

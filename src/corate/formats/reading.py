@@ -14,9 +14,11 @@ from corate.errors import DataError
 from corate.tokenizer import Tokenizer
 
 __all__ = [
+    "NoSentenceError",
     "Options",
     "Parsed",
     "SkippedWarning",
+    "check_options",
     "check_separator",
     "comment_hint",
     "corpus_of",
@@ -60,6 +62,19 @@ class Options:
     label_names: tuple[str, ...] | None = None
     label_source: str = ""
     tokenize: Tokenizer | None = None
+
+
+def check_options(format: str, options: Options) -> None:
+    """Raise DataError if an option is for another format."""
+    if options.tokenize is not None and format != "raw":
+        raise DataError(f"tokenize= is for format='raw', not for the format {format!r}; omit it")
+    if options.label is not None and format not in ("conllu", "jsonl"):
+        raise DataError(
+            f"label= is for CoNLL-U and JSON lines, not for the format {format!r}; in a column file, call the label "
+            "column 'label' with columns="
+        )
+    if options.label_names is not None and format != "jsonl":
+        raise DataError(f"label_names= is for integer labels in JSON lines, not for the format {format!r}; omit it")
 
 
 def check_separator(separator: str) -> None:
@@ -146,13 +161,17 @@ def refuse_nul(parsed: Parsed, name: str) -> None:
         raise DataError(f"{name}, line {line}: a NUL byte; is this a text file, or one that needs encoding='utf-16'?")
 
 
-def nothing_error(name: str, data: bytes) -> DataError:
+class NoSentenceError(DataError):
+    """The data contains no sentence."""
+
+
+def nothing_error(name: str, data: bytes) -> NoSentenceError:
     """The error for a file without a sentence."""
     if not data:
-        return DataError(f"{name} is empty; it must contain at least one sentence")
+        return NoSentenceError(f"{name} is empty; it must contain at least one sentence")
     if not data.strip():
-        return DataError(f"{name} contains only blank lines; it must contain at least one sentence")
-    return DataError(f"{name} contains no sentence; all its lines are comments or omitted")
+        return NoSentenceError(f"{name} contains only blank lines; it must contain at least one sentence")
+    return NoSentenceError(f"{name} contains no sentence; all its lines are comments or omitted")
 
 
 def warn_skipped(name: str, count: int, line: int, what: str = "rows") -> None:

@@ -102,8 +102,8 @@ class GraphModel:
         """A model from tables: pairs of variables and an array with an axis for each. They need not be normalised.
 
         ``states`` names the states, by default 0, 1, 2 and so on. Variables that share a factor are neighbours;
-        ``graph`` may add nodes without factors and more edges. Above ``memory`` bytes the model is refused, unless
-        questions are to condition on a ``cutset``: variables, or "auto". That saves memory, not time.
+        ``graph`` may add nodes without factors and more edges. It is an error if the model needs more than
+        ``memory`` bytes. A ``cutset``, variables or "auto", conditions every query on these: it saves memory, not time.
 
         >>> model = GraphModel.from_factors([(["A", "B"], [[4, 1], [1, 4]]), (["B", "C"], [[2, 1], [1, 2]])])
         >>> round(math.exp(model.log_z), 9), model.most_likely({"C": 1})
@@ -146,13 +146,15 @@ class GraphModel:
         ``data`` has named columns: a dict of arrays, a pandas or polars frame, an Arrow table, the path of a CSV or
         Parquet file, or ``rate.Counts``. ``graph`` is text such as ``"A-B B-C"``, edges or a networkx graph;
         ``structure`` learns one instead: ``Tree()`` or ``Chordal(width=3)``. ``states`` gives the states of variables,
-        such as those that do not occur in the data; others are the values that occur, in order.
+        such as those that do not occur in the data; by default, they are the values that occur, in order.
 
         ``prior`` is the equivalent sample size of the hyper-Dirichlet prior. ``method`` is "closed" for triangulated
-        graphs; "ipf" (iterative proportional fitting) or "composite" (each clique on its own) for any; "auto" takes the
-        first that fits.
-        ``missing="em"`` fits data with missing values by EM, and so are ``hidden`` variables, which map to their number
-        of states; they start from random tables, ``restarts`` times. ``iterations`` bounds fitting and EM.
+        graphs; "ipf" (iterative proportional fitting) or "composite" (each clique on its own) for any; "auto" uses the
+        first that is possible.
+
+        ``missing="em"`` fits data with missing values by EM. ``hidden`` maps hidden variables to their number of
+        states; they are also fitted by EM, which starts from random tables, ``restarts`` times. ``iterations`` limits
+        fitting and EM.
 
         Raises ConfigError if the tables need more than ``memory`` bytes, and DataError for data that cannot be used.
         """
@@ -208,7 +210,7 @@ class GraphModel:
 
     @classmethod
     def read(cls, source: Any, format: str | None = None, *, cutset: Any = None, memory: int = MEMORY) -> GraphModel:
-        """Read a BIF, UAI or XDSL file, compressed or not; the name tells which, or ``format``. See `from_factors`.
+        """Read a BIF, UAI or XDSL file, compressed or not. ``format`` is known by the suffix. See `from_factors`.
 
         >>> GraphModel.read(b"MARKOV 2 2 2 1 2 0 1 4 4 1 1 4", "uai")
         GraphModel(2 variables, 1 edge, treewidth 1)
@@ -291,7 +293,7 @@ class GraphModel:
         return self._log_z
 
     def costs(self) -> Plan:
-        """What a question to this model costs."""
+        """The cost of a query of this model."""
         return self._engine.plan()
 
     def derive(self, form: str = "auto") -> Factorisation:
@@ -402,7 +404,7 @@ class GraphModel:
     def rates(self, left: str, right: str, evidence: Mapping[str, Hashable] | None = None) -> F64:
         """The co-occurrence rates P(a, b) / (P(a) P(b)) of the states of two variables, given evidence.
 
-        Above 1 two states attract each other, below 1 they avoid each other. NaN where a state has probability zero.
+        Above 1, two states attract each other; below 1, they avoid each other. NaN where a state has probability zero.
 
         >>> GraphModel.from_factors([(["A", "B"], [[4, 1], [1, 4]])]).rates("A", "B").round(2).tolist()
         [[1.6, 0.4], [0.4, 1.6]]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -28,12 +29,14 @@ from corate.model.chain import ChainModel, UnseenRule
 from corate.model.tagger import Tagger
 from corate.ragged import offsets_of
 
-__all__ = ["from_bytes", "load", "save", "to_bytes"]
+__all__ = ["from_bytes", "load", "save", "save_streamed", "to_bytes"]
 
 Tensors = dict[str, NDArray[Any]]
 
 #: Entries of a record that are not stored, so that the same training gives the same file.
 _NOT_STORED = ("seconds",)
+#: All counts of a model together; sums of them fit in 64 bits.
+_LARGEST_SUM = 2.0**62
 #: The members that a header may have, the members of its member ``model``, and the names of tensors.
 _HEADER = {
     *("order", "columns", "templates", "rungs", "needs_function", "bins", "record", "lexicons", "model", "counts"),
@@ -55,6 +58,19 @@ def save(tagger: Tagger, path: str | os.PathLike[str], *, counts: bool = True, h
     """Write a tagger to a file, completely or not at all; returns the size in bytes."""
     tensors, header = _content(tagger, counts, half)
     return container.write(path, tensors, header, _version(header))
+
+
+def save_streamed(
+    tagger: Tagger,
+    path: str | os.PathLike[str],
+    streamed: Mapping[str, container.StreamedTensor],
+    *,
+    counts: bool = True,
+    half: bool = False,
+) -> int:
+    """Like `save`, but the ``streamed`` tensors replace those of the tagger."""
+    tensors, header = _content(tagger, counts, half)
+    return container.write(path, {**tensors, **streamed}, header, _version(header))
 
 
 def to_bytes(tagger: Tagger) -> bytes:
@@ -357,7 +373,7 @@ def _put_counts(tensors: Tensors, header: dict[str, Any], counts: Counts) -> Non
 
 def _get_counts(tensors: Tensors, header: dict[str, Any], vocabulary: Vocabulary, labels: StringTable) -> Counts:
     offsets = _offsets(tensors, "counts.lengths")
-    table = Table(offsets, _ids(tensors, "counts.labels", np.int32), _ids(tensors, "counts.counts", np.int32))
+    table = Table(offsets, _ids(tensors, "counts.labels", np.int32), _ids(tensors, "counts.counts", np.int64))
     pairs = PairCounts(
         _ids(tensors, "pairs.origin", np.int32),
         _ids(tensors, "pairs.to", np.int32),
@@ -367,6 +383,7 @@ def _get_counts(tensors: Tensors, header: dict[str, Any], vocabulary: Vocabulary
         len(table) == int(vocabulary.bases[-1])
         and int(offsets[-1]) == len(table.labels) == len(table.counts)
         and int(table.labels.max(initial=0)) < len(labels)
+        and float(table.counts.sum(dtype=np.float64)) < _LARGEST_SUM
         and len(pairs.origin) == len(pairs.to) == len(pairs.counts)
         and max(int(pairs.origin.max(initial=0)), int(pairs.to.max(initial=0))) <= len(labels)
     )

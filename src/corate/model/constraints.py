@@ -34,9 +34,9 @@ class Constraints:
     """Which labellings are allowed. The probabilities of the allowed labellings sum to 1.
 
     ``labels``
-        The labels that a token can have, by its place in the sentence, from 0: ``{3: "B-PER", 4: {"O", "I-PER"}}``.
+        The labels that a token can have, by its position in the sentence, from 0: ``{3: "B-PER", 4: {"O", "I-PER"}}``.
     ``words``
-        The labels that a word can have wherever it stands: ``{"Paris": {"B-LOC"}}``.
+        The labels that a word can have wherever it occurs: ``{"Paris": {"B-LOC"}}``.
     ``forbidden``
         Pairs of labels that must not follow each other: ``{("B-LOC", "I-PER")}``. ``<s>`` is the start of a sentence
         and ``</s>`` its end.
@@ -45,7 +45,7 @@ class Constraints:
         scheme of the model's labels.
     ``one_block``
         Labels, or types of spans, of which a sentence has at most one block: neighbouring tokens with the same label,
-        or one span. With more than 6 of them, only the best labels can be asked for.
+        or one span. With more than 6 of them, only the best labelling is available.
     ``first``, ``last``
         The labels that the first token and the last token can have.
 

@@ -13,13 +13,15 @@ copies tensors on reading. Here equal content gives equal files, and tensors are
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 import mmap
 import os
 import re
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -31,6 +33,7 @@ from corate.io.atomic import replacing
 
 __all__ = [
     "FORMAT_VERSION",
+    "StreamedTensor",
     "content_of",
     "decode",
     "encode",
@@ -38,6 +41,7 @@ __all__ = [
     "pack_table",
     "read",
     "unpack_table",
+    "unsigned_dtype",
     "write",
     "write_blocks",
 ]
@@ -79,8 +83,40 @@ _MAGIC = (
 )
 
 
+@dataclass(frozen=True)
+class StreamedTensor:
+    """A vector that is not in memory as a whole. ``parts`` returns its parts in order, each time it is called."""
+
+    dtype: np.dtype[Any]
+    size: int
+    parts: Callable[[], Iterable[Array]]
+    ndim = 1
+
+    @property
+    def shape(self) -> tuple[int]:
+        """The shape, as of an array."""
+        return (self.size,)
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes, as of an array."""
+        return self.size * self.dtype.itemsize
+
+    def checked_parts(self, name: str) -> Iterator[Array]:
+        """The parts in the dtype of the tensor. Raises ModelError if they do not have ``size`` numbers."""
+        found = 0
+        for part in self.parts():
+            found += len(part)
+            yield np.ascontiguousarray(part, dtype=self.dtype)
+        if found != self.size:
+            raise ModelError(f"the parts of tensor {name!r} have {found} numbers and not {self.size}")
+
+
 def write(
-    path: str | os.PathLike[str], tensors: Mapping[str, Array], header: Mapping[str, Any], version: int = 1
+    path: str | os.PathLike[str],
+    tensors: Mapping[str, Array | StreamedTensor],
+    header: Mapping[str, Any],
+    version: int = 1,
 ) -> int:
     """Write a model file and return its size in bytes. ``version`` is the oldest that can hold the content.
 
@@ -96,32 +132,47 @@ def write(
     >>> size % 4, tensors["weights"].tolist(), header
     (0, [0.0, 1.0, 2.0], {'method': 'empirical'})
     """
-    return write_blocks(path, encode(tensors, header, version))
+    return write_blocks(path, _blocks(tensors, header, version))
 
 
-def write_blocks(path: str | os.PathLike[str], blocks: Sequence[bytes | memoryview]) -> int:
+def write_blocks(path: str | os.PathLike[str], blocks: Iterable[bytes | memoryview]) -> int:
     """Write the blocks of a model file, all or nothing, and return its size in bytes. Raises ModelError."""
+    written = 0
     try:
         with replacing(path) as file:
             for block in blocks:
                 file.write(block)
+                written += len(block)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise ModelError(
             f"{os.fspath(path)}: the model cannot be written ({why}); the previous file, if any, is unchanged"
         ) from error
-    return sum(map(len, blocks))
+    return written
 
 
 def encode(tensors: Mapping[str, Array], header: Mapping[str, Any], version: int = 1) -> list[bytes | memoryview]:
     """The bytes of a model file, in pieces. Raises ModelError as `write` does."""
+    return [*_blocks(tensors, header, version)]
+
+
+def _blocks(
+    tensors: Mapping[str, Array | StreamedTensor], header: Mapping[str, Any], version: int
+) -> Iterator[bytes | memoryview]:
     flat = {name: _little_endian(name, tensor) for name, tensor in tensors.items()}
     # Wide items first, so that every tensor is aligned with no gaps between them; then by name.
     names = sorted(flat, key=lambda name: (-flat[name].dtype.itemsize, name))
     beginning = _encode_header(flat, names, header, version)
-    blocks: list[bytes | memoryview] = [flat[name].reshape(-1).view(np.uint8).data for name in names]
-    digest = _digest([beginning, *blocks])
-    return [beginning.replace(_NO_HASH.encode(), digest.encode(), 1), *blocks]
+
+    def content() -> Iterator[memoryview]:
+        for name in names:
+            tensor = flat[name]
+            for part in (tensor,) if isinstance(tensor, np.ndarray) else tensor.checked_parts(name):
+                yield part.reshape(-1).view(np.uint8).data
+
+    digest = _digest(itertools.chain([beginning], content()))
+    yield beginning.replace(_NO_HASH.encode(), digest.encode(), 1)
+    yield from content()
 
 
 def read(
@@ -204,14 +255,18 @@ def narrow(array: NDArray[np.integer[Any]]) -> NDArray[np.unsignedinteger[Any]]:
         raise ModelError(f"only integers can be narrowed, not {array.dtype}")
     if array.size and array.min() < 0:
         raise ModelError(f"only nonnegative integers can be narrowed, not {array.min()}")
-    largest = int(array.max()) if array.size else 0
-    return array.astype(next(d for d in _UNSIGNED if largest <= np.iinfo(d).max))
+    return array.astype(unsigned_dtype(int(array.max()) if array.size else 0))
+
+
+def unsigned_dtype(largest: int) -> np.dtype[Any]:
+    """The smallest unsigned dtype that can hold a number."""
+    return np.dtype(next(d for d in _UNSIGNED if largest <= np.iinfo(d).max))
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------
 
 
-def _little_endian(name: str, tensor: Array) -> Array:
+def _little_endian(name: str, tensor: Array | StreamedTensor) -> Array | StreamedTensor:
     dtype = tensor.dtype.newbyteorder("<")
     if dtype not in _NAMES or tensor.ndim > _MOST_DIMENSIONS:
         allowed = ", ".join(str(d) for d in _NAMES)
@@ -219,11 +274,11 @@ def _little_endian(name: str, tensor: Array) -> Array:
             f"tensor {name!r} has the dtype {tensor.dtype} and {tensor.ndim} dimensions; a model file can have "
             f"{allowed} in at most {_MOST_DIMENSIONS} dimensions"
         )
-    return np.asarray(tensor, dtype=dtype, order="C")
+    return replace(tensor, dtype=dtype) if isinstance(tensor, StreamedTensor) else np.asarray(tensor, dtype, order="C")
 
 
 def _encode_header(
-    tensors: Mapping[str, Array], names: Iterable[str], header: Mapping[str, Any], version: int
+    tensors: Mapping[str, Array | StreamedTensor], names: Iterable[str], header: Mapping[str, Any], version: int
 ) -> bytes:
     """The length and the padded JSON header of the file, with zeros in place of the hash."""
     entries: dict[str, Any] = {

@@ -27,8 +27,8 @@ MOST_BLOCKS = 6
 class Entity:
     """A span of the best labelling: its type, its tokens ``start`` to ``stop`` (exclusive) and their text.
 
-    ``probability`` is the share of all labellings, weighted by their probability, in which this span stands there.
-    If raw text was given, ``start_char`` and ``stop_char`` are its characters: ``text == raw[start_char:stop_char]``.
+    ``probability`` is the sum of the probabilities of all labellings that contain exactly this span. If raw text was
+    given, ``start_char`` and ``stop_char`` are the position of the span in it: ``text == raw[start_char:stop_char]``.
     """
 
     type: str
@@ -223,9 +223,9 @@ class Lattice:
         return [list(values[a:b]) for a, b in pairwise(self.sentences.tolist())]
 
     def tag(self, decode: str = "best") -> list[list[str]]:
-        """The labels of each sentence: of its ``"best"`` labelling, or ``"posterior"``, the likeliest of each token.
+        """The labels of each sentence: the ``"best"`` labelling, or ``"posterior"``: the most probable of each token.
 
-        The likeliest labels of the tokens have the fewest errors to expect. As a sequence they may be impossible.
+        The most probable label of each token minimises the expected number of errors. The sequence may be invalid.
         """
         if decode not in ("best", "posterior"):
             raise ConfigError(f"decode must be 'best' or 'posterior', not {decode!r}", option="decode")
@@ -292,8 +292,8 @@ class Lattice:
     def span_probabilities(self, wanted: Sequence[Sequence[Span]]) -> list[list[float]]:
         """The probability of each of the ``wanted`` spans of each sentence.
 
-        It is the probability of all labellings in which exactly this span stands there: its labels, nothing of it
-        before and no continuation after it. A span of a type that no label has is impossible.
+        It is the sum of the probabilities of all labellings that contain exactly this span, with the same type and
+        boundaries. A span of a type that no label has is impossible.
         """
         types, labels = span_labels(self.names)
         every = [span for own in wanted for span in own]

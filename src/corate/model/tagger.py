@@ -132,7 +132,7 @@ class Tagger(Questions):
         For a model of ready-made features, give the features of each token: a dict, a list of names or an array of
         numbers. A sentence may also be an :class:`~corate.ItemSequence`.
 
-        ``decode="posterior"`` takes the likeliest label of each token instead of the best labels together.
+        ``decode="posterior"`` returns the most probable label of each token, not the most probable labelling.
 
         >>> import corate
         >>> rows = [("the", "DT", "O"), ("dog", "NN", "B")]
@@ -379,7 +379,7 @@ class Tagger(Questions):
         return update(self, corpus)
 
     def pruned(self, rare: int) -> Tagger:
-        """A smaller tagger without the conjunctions, such as word pairs, seen less than ``rare`` times in training.
+        """A smaller tagger without combined features, such as word pairs, seen fewer than ``rare`` times.
 
         Needs the counts. Rare counts are dropped too, so a later ``update`` does not know them.
         """
@@ -408,12 +408,12 @@ class Tagger(Questions):
         """Write the model file and return its size in bytes.
 
         Without ``counts`` the file is smaller, and the model cannot be updated. ``half`` stores scores in 16 bits.
-        Conjunctions seen less than ``rare`` times are left out.
+        Combined features seen fewer than ``rare`` times are left out.
 
         ``format`` is ``"corate"`` or ``"crfsuite"``. By default it is ``"crfsuite"`` for a path that ends in
-        ``.crfsuite``, else ``"corate"``. A CRFsuite file can hold models of the first order on ready-made features,
-        with weights of features and of label pairs only; ModelError says what else a model has. The weights that a
-        model gives to labels by themselves become weights of the feature ``bias``, which every token must then have.
+        ``.crfsuite``, else ``"corate"``. A CRFsuite file can store first-order models with ready-made features, and
+        only weights of features and of label pairs. If the model has anything else, ModelError names it. Weights of
+        single labels become weights of the feature ``bias``, which every token must then have.
         """
         if format not in (None, "corate", "crfsuite"):
             raise ConfigError(f"format must be 'corate' or 'crfsuite', not {format!r}", option="format")

@@ -119,7 +119,8 @@ def train(
             (:class:`~corate.Perceptron`).
         features: a preset (``"paper"``, ``"pos"``, ``"ner"``, ``"chunking"``), a template file, a list of templates, or
             a function of a sentence and a position. By default, ``"empirical"`` uses the words and their neighbours.
-            Other methods use the preset ``"ner"`` if labels are spans, else ``"pos"``.
+            Other methods use the preset ``"ner"`` if labels are spans (``"chunking"`` if they cover most tokens and
+            there are parts of speech), otherwise ``"pos"``.
         raw: text without labels: a file, a corpus, or several. Word classes are learned from it and from the words of
             the corpus. The classes of a word and of its neighbours are additional features.
         raw_classes: the number of word classes, or several numbers. By default, 32, 64, 128 and 256.

@@ -1,4 +1,4 @@
-"""One temperature for all scores of a model, fitted on held-out text, so that its probabilities are what they say.
+"""One temperature for all scores of a model, fitted on held-out text, so that its probabilities match its accuracy.
 
     P_T(y | x) = exp(score(y | x) / T) / sum_y' exp(score(y' | x) / T)
 

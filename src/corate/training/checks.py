@@ -7,7 +7,7 @@ import numpy as np
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
 
-__all__ = ["check_corpus", "refuse_too_large_values", "refuse_too_many_labels"]
+__all__ = ["check_corpus", "check_label_number", "refuse_too_large_values", "refuse_too_many_labels"]
 
 #: The most labels of all methods except empirical, and the most labels times words of empirical.
 MOST_LABELS = 10_000
@@ -35,23 +35,30 @@ def refuse_too_many_labels(corpus: Corpus, method: str, many_labels: bool) -> No
     column = corpus.require_labels()
     if len(column.strings) <= FEWEST_DOUBTED:
         return
-    labels = _used(column)
+    attributes = [] if corpus.attributes is None else [len(corpus.attributes.names)]
+    values = max([*map(_used, corpus.columns), *attributes], default=0)
+    words = 0 if corpus.word is None else _used(corpus.word)
+    check_label_number(_used(column), words, values, corpus.n_tokens, method, many_labels)
+
+
+def check_label_number(labels: int, words: int, values: int, tokens: int, method: str, many_labels: bool) -> None:
+    """Raise DataError if there are too many labels, given the number of distinct words, of values of the column that
+    has most, and of tokens.
+    """
     if method != "empirical" and labels > MOST_LABELS:
         raise DataError(
             f"{labels:,} labels are more than the {MOST_LABELS:,} that this method takes; name the columns with "
             "columns= if another one contains the labels, or use the method 'empirical'"
         )
-    if method == "empirical" and corpus.word is not None and labels * _used(corpus.word) > MOST_WORD_LABELS:
+    if method == "empirical" and labels * words > MOST_WORD_LABELS:
         raise DataError(
-            f"{labels:,} labels times {_used(corpus.word):,} words are more than the {MOST_WORD_LABELS:,} that this "
+            f"{labels:,} labels times {words:,} words are more than the {MOST_WORD_LABELS:,} that this "
             "method takes; name the columns with columns= if another one contains the labels, or train on less text"
         )
-    attributes = [] if corpus.attributes is None else [len(corpus.attributes.names)]
-    values = max([*map(_used, corpus.columns), *attributes], default=0)
-    doubted = labels > max(FEWEST_DOUBTED, DOUBTED_SHARE * values) and corpus.n_tokens < DOUBTED_TOKENS * labels
+    doubted = labels > max(FEWEST_DOUBTED, DOUBTED_SHARE * values) and tokens < DOUBTED_TOKENS * labels
     if doubted and not many_labels:
         raise DataError(
-            f"{labels:,} labels in {corpus.n_tokens:,} tokens (distinct words: {values:,}); is the label column right? "
+            f"{labels:,} labels in {tokens:,} tokens (distinct words: {values:,}); is the label column right? "
             "Name the columns with columns=, or train on these labels with many_labels=True"
         )
 

@@ -28,15 +28,15 @@ def _flag(default: bool, help: str) -> Option:
 
 
 _FEATURES = {
-    "feature.minfreq": _number(0.0, "Leave out features that are seen less often."),
+    "feature.minfreq": _number(0.0, "Leave out features that occur fewer times."),
     "feature.possible_states": _flag(
         False, "Give every attribute a weight for every label, also for labels unseen with it."
     ),
-    "feature.possible_transitions": _flag(False, "Give every pair of labels a weight, also pairs that are not seen."),
+    "feature.possible_transitions": _flag(False, "Give every pair of labels a weight, even pairs that are not seen."),
 }
 _MISTAKES = {
-    "max_iterations": _integer(100, "The most passes."),
-    "epsilon": _number(0.0, "Stop if the mean loss of a sequence in a pass is less."),
+    "max_iterations": _integer(100, "Maximum number of passes."),
+    "epsilon": _number(0.0, "Stop if the mean loss of a sequence in a pass is smaller than this."),
 }
 
 #: The parameters of each algorithm.
@@ -45,25 +45,25 @@ ALGORITHMS: Mapping[str, Mapping[str, Option]] = {
     | {
         "c1": _number(0.0, "The weight of the L1 prior."),
         "c2": _number(1.0, "The weight of the L2 prior."),
-        "max_iterations": _integer(UNLIMITED, "The most iterations."),
+        "max_iterations": _integer(UNLIMITED, "Maximum number of iterations."),
         "num_memories": _integer(6, "The number of past steps that estimate the curvature.", least=1, most=10_000),
-        "epsilon": _number(1e-5, "Stop if the norm of the gradient, as a share of that of the weights, is less."),
+        "epsilon": _number(1e-5, "Stop if the norm of the gradient, relative to that of the weights, is smaller."),
         "period": _integer(10, "The number of iterations over which the gain is compared with delta."),
-        "delta": _number(1e-5, "Stop if the gain of the last iterations, as a share of the loss, is less."),
+        "delta": _number(1e-5, "Stop if the gain of the last iterations, relative to the loss, is smaller."),
         "linesearch": Option(
             "How the length of a step is found.",
             "choice",
             choices=("MoreThuente", "Backtracking", "StrongBacktracking"),
             default="MoreThuente",
         ),
-        "max_linesearch": _integer(20, "The most evaluations to find the length of a step.", least=1),
+        "max_linesearch": _integer(20, "Maximum number of evaluations in a line search.", least=1),
     },
     "l2sgd": _FEATURES
     | {
         "c2": _number(1.0, "The weight of the L2 prior."),
-        "max_iterations": _integer(1000, "The most passes."),
+        "max_iterations": _integer(1000, "Maximum number of passes."),
         "period": _integer(10, "The number of passes over which the gain is compared with delta.", least=1),
-        "delta": _number(1e-6, "Stop if the gain of the last passes, as a share of the loss, is less."),
+        "delta": _number(1e-6, "Stop if the gain of the last passes, relative to the loss, is smaller."),
         "calibration.eta": _number(0.1, "The first step size that is tried."),
         "calibration.rate": Option(
             "The factor between the step sizes that are tried.", "number", range=(1.001, _LARGE), default=2.0
@@ -72,7 +72,7 @@ ALGORITHMS: Mapping[str, Mapping[str, Option]] = {
         "calibration.candidates": _integer(
             10, "The number of step sizes, among those that lower the loss, to compare."
         ),
-        "calibration.max_trials": _integer(20, "The most step sizes that are tried.", least=1),
+        "calibration.max_trials": _integer(20, "Maximum number of step sizes that are tried.", least=1),
     },
     "averaged-perceptron": _FEATURES | _MISTAKES,
     "passive-aggressive": _FEATURES

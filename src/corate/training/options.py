@@ -112,8 +112,8 @@ class Method:
     name: ClassVar[MethodName]
     takes_init: ClassVar[bool] = False  # whether the method can train a model further
 
-    all_labels: bool = _flag("Let every word have every label, not only the labels that are likely for it.")
-    many_labels: bool = _flag("Train even if there are so many labels that the label column seems to be wrong.")
+    all_labels: bool = _flag("Consider every label for every word, not only the labels that are likely for it.")
+    many_labels: bool = _flag("Train even if the number of labels suggests that the label column is wrong.")
 
     def __post_init__(self) -> None:
         for name, option in options_of(type(self)).items():
@@ -141,7 +141,7 @@ class Empirical(Method):
     ladder: str | None = _choice(
         None,
         ("default", "paper", "pooled"),
-        "What node scores are counted from: the back-off ladder, the paper's, or all features pooled.",
+        "How node scores are counted: by the back-off ladder, by the ladder of the paper, or pooled over all features.",
         "the best on held-out tokens",
     )
     word_k: float | None = _number(
@@ -166,7 +166,7 @@ class Empirical(Method):
         None, 0, 1, "Labels less probable than this share of the best label are not candidates.", "0.0001"
     )
     cap: int | None = _integer(
-        None, 1, _INT_MAX, "The most candidates of a word, apart from the labels it was seen with.", "48"
+        None, 1, _INT_MAX, "Maximum number of candidate labels of a word, apart from the labels it was seen with.", "48"
     )
 
 
@@ -174,17 +174,17 @@ class Empirical(Method):
 class FittedMethod(Method):
     """Options of the methods that fit weights: all except ``empirical``."""
 
-    tune: bool = _flag("Search for the best priors, weight of the base scores and cutoff, unless they are given.")
+    tune: bool = _flag("Search for the best priors, cutoff and weight of the base scores, except those that are given.")
     checkpoint: str | os.PathLike[str] | None = _other(
         "Write this file after every stochastic pass, and continue from it if it exists.", "file"
     )
     label_weights: Mapping[str, float] | None = _other(
-        "Weights of labels in training. Labels that are not given have the weight 1.", "label weights"
+        "Weights of labels in training. Other labels have the weight 1.", "label weights"
     )
     sentence_weights: Sequence[float] | None = _other(
-        "Weights of the sentences of the corpus. A sentence of weight 0 is left out.", "sentence weights"
+        "One weight for each sentence. Sentences with the weight 0 are left out.", "sentence weights"
     )
-    cutoff: int | None = _integer(None, 0, _INT_MAX, "Leave out features that are seen less often than this.", usual=1)
+    cutoff: int | None = _integer(None, 0, _INT_MAX, "Leave out features that occur fewer times than this.", usual=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,24 +197,28 @@ class Separate(FittedMethod):
 
     name: ClassVar[MethodName] = "separate"
 
-    base: str = _choice(
-        "default", ("default", "pooled", "paper", "none"), "The empirical scores that node scores start from."
-    )
+    base: str = _choice("default", ("default", "pooled", "paper", "none"), "The initial node scores, from counts.")
     coupling: str = _choice(
         "given-nodes", ("given-nodes", "joint"), "Fit the pairs given the nodes, or separately as in the paper."
     )
     optimizer: str = _choice("adagrad", ("adagrad", "lbfgs"), "Stochastic steps or L-BFGS.")
-    iterations: int = _integer(100, 0, _MANY, "The most iterations of L-BFGS.")
+    iterations: int = _integer(100, 0, _MANY, "Maximum number of L-BFGS iterations.")
     sigma2: float | None = _number(None, 1e-9, _LARGE, "Variance of the Gaussian prior of node weights.", usual=1.0)
     edge_sigma2: float | None = _number(
         None, 1e-9, _LARGE, "Variance of the Gaussian prior of edge weights.", usual=1.0
     )
     rate: float = _number(0.15, 0, _LARGE, "Initial step size of AdaGrad.")
-    passes: int | None = _integer(None, 1, _MANY, "Stochastic passes over the nodes.", "3, or more on little text")
-    half_passes: int | None = _integer(
-        None, 1, _MANY, "Passes over each half of the corpus that the pairs are fitted on.", "2, or more on little text"
+    passes: int | None = _integer(
+        None, 1, _MANY, "Number of stochastic passes over the nodes.", "3, more for a small corpus"
     )
-    pair_passes: int | None = _integer(None, 1, _MANY, "Passes over the pairs.", "3, or more on little text")
+    half_passes: int | None = _integer(
+        None,
+        1,
+        _MANY,
+        "Number of passes over the nodes of each half of the corpus, before the pairs are fitted.",
+        "2, more for a small corpus",
+    )
+    pair_passes: int | None = _integer(None, 1, _MANY, "Number of passes over the pairs.", "3, more for a small corpus")
     temper: float | None = _number(None, 0, 1000, "Weight of the base scores.", "depends on the base")
     coupling_weight: float | None = _number(None, 0, 1000, "Weight of the edge scores.", "tuned")
 
@@ -228,15 +232,17 @@ class ChainMethod(FittedMethod):
     """Options of the methods that train on whole sentences: all except ``empirical`` and ``separate``."""
 
     lattice: str = _choice(
-        "full", ("full", "pruned"), "Sum over all labels of a token, or over those that are likely for the word."
+        "full", ("full", "pruned"), "Consider all labels of a token, or only those that are likely for the word."
     )
-    transitions: str = _choice("all", ("all", "seen"), "Which label pairs have a weight: all, or only those seen.")
-    boundaries: bool = _flag("Give the start and the end of a sentence weights.", default=True)
+    transitions: str = _choice(
+        "all", ("all", "seen"), "Which label pairs have a weight: all, or only those seen in training."
+    )
+    boundaries: bool = _flag("Use weights for the start and the end of a sentence.", default=True)
     parts: bool | None = _option(
         None,
-        "Give parts that labels share (Case=Gen, or PER of B-PER) weights, beside those of whole labels.",
+        "Use weights for parts that labels share (Case=Gen, or PER of B-PER), as well as for whole labels.",
         "flag",
-        unset="yes for polish if many labels are made of few parts, else no",
+        unset="yes for polish if many labels consist of few parts, else no",
     )
 
 
@@ -247,10 +253,12 @@ class _LikelihoodMethod(ChainMethod):
     order: int | None = _choice(
         None,
         (1, 2),
-        "2: three labels in a row also have a weight. 1: only label pairs have one.",
+        "1: weights for label pairs. 2: also weights for three labels in a row.",
         "2 for polish on a pruned lattice without parts, else 1",
     )
-    unknown: str | None = _other("The label of tokens whose label is not known. They can have any label.", "text")
+    unknown: str | None = _other(
+        "The label of tokens whose label is not known. Training sums over all labels for them.", "text"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,19 +273,19 @@ class Polish(_LikelihoodMethod):
     takes_init: ClassVar[bool] = True
 
     lattice: str = _choice(
-        "pruned", ("full", "pruned"), "Sum over all labels of a token, or over those that are likely for the word."
+        "pruned", ("full", "pruned"), "Consider all labels of a token, or only those that are likely for the word."
     )
     base: str | None = _choice(
         None,
         ("default", "pooled", "paper", "none", "separate"),
-        "The empirical scores that node scores start from; separate: a separate model is trained first.",
+        "The initial node scores, from counts. separate: from a separate model, which is trained first.",
         "pooled if there are few labels, else default",
     )
     optimizer: str = _choice("adagrad", ("adagrad",), "Stochastic steps or L-BFGS.")
     c2: float | None = _number(None, 0, _LARGE, "Weight of the sum of squared weights (L2).", "depends on the base")
     rate: float | None = _number(None, 0, _LARGE, "Initial step size of AdaGrad.", "depends on the base")
-    passes: int | None = _integer(None, 1, _MANY, "Stochastic passes.", "1 to 3, or more on little text")
-    batch: int = _integer(16, 0, _MANY, "Mini-batch size, in sentences. 0: by the size of the corpus.")
+    passes: int | None = _integer(None, 1, _MANY, "Number of stochastic passes.", "1 to 3, more for a small corpus")
+    batch: int = _integer(16, 0, _MANY, "Mini-batch size, in sentences. 0: depends on the size of the corpus.")
     temper: float | None = _number(None, 0, 1000, "Weight of the base scores.", "depends on the base")
     edge: float = _number(0.75, 0, 1000, "Weight of the co-occurrence rates, relative to the base scores.")
 
@@ -294,10 +302,12 @@ class OptimizedMethod(ChainMethod):
     optimizer: str = _choice("lbfgs", ("lbfgs", "adagrad"), "L-BFGS or stochastic steps.")
     c1: float = _number(0.0, 0, _LARGE, "Weight of the sum of absolute weights (L1), for sparse models; L-BFGS only.")
     c2: float | None = _number(None, 0, _LARGE, "Weight of the sum of squared weights (L2).", usual=0.5)
-    iterations: int = _integer(100, 0, _MANY, "The most iterations of L-BFGS.")
+    iterations: int = _integer(100, 0, _MANY, "Maximum number of L-BFGS iterations.")
     rate: float = _number(0.15, 0, _LARGE, "Initial step size of AdaGrad.")
-    passes: int = _integer(10, 1, _MANY, "Stochastic passes of AdaGrad.")
-    batch: int = _integer(16, 0, _MANY, "Mini-batch size of AdaGrad, in sentences. 0: by the size of the corpus.")
+    passes: int = _integer(10, 1, _MANY, "Number of stochastic passes of AdaGrad.")
+    batch: int = _integer(
+        16, 0, _MANY, "Mini-batch size of AdaGrad, in sentences. 0: depends on the size of the corpus."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -355,7 +365,7 @@ class Perceptron(ChainMethod):
     takes_init: ClassVar[bool] = True
     optimizer: ClassVar[str] = "perceptron"
 
-    passes: int = _integer(10, 1, _MANY, "Stochastic passes.")
+    passes: int = _integer(10, 1, _MANY, "Number of stochastic passes.")
 
 
 _CLASSES: tuple[type[Method], ...] = (Polish, Empirical, Separate, Standard, Piecewise, MEMM, Perceptron)
@@ -367,7 +377,7 @@ def options_of(method: type[Method]) -> dict[str, Option]:
     """The options of a method by name.
 
     >>> options_of(Perceptron)["passes"].help
-    'Stochastic passes.'
+    'Number of stochastic passes.'
     """
     return {f.name: f.metadata["option"] for f in fields(method)}
 

@@ -48,7 +48,7 @@ class CRF(BaseEstimator):
     Args:
         algorithm: ``"lbfgs"`` (the default), ``"l2sgd"``, ``"ap"`` or ``"pa"``, or a method of corate such as
             ``"polish"``.
-        min_freq: features that are seen less often are left out.
+        min_freq: features that occur fewer times are left out.
         all_possible_states: give every attribute a weight for every label.
         all_possible_transitions: give every pair of labels a weight.
         verbose: print the log of the training.

@@ -1,0 +1,275 @@
+"""A corpus on disk, counted for the ladders: words in memory, neighbour pairs on disk.
+
+The counts, the held-out sentences and the tables of the ladders are those of `counted_corpus`, which has it all in
+memory. So is the model that is built from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corate import _native
+from corate.corpus import Corpus
+from corate.counting.counted_corpus import MOST_TUNING_COST, CountedCorpus, HeldOut, counted_templates
+from corate.counting.counts import Counts, PairCounts, Table, Tokens
+from corate.counting.held_out import slices
+from corate.counting.ladder import (
+    MOST_CANDIDATES,
+    KeyedTable,
+    LadderParameters,
+    LadderPreset,
+    LadderTables,
+    neighbour_values,
+    pair_weights,
+)
+from corate.counting.stored_pairs import Keys, PairCounter, StoredPairs, entries_of, table_of
+from corate.features.related_words import usual_labels_of_counts
+from corate.features.templates import usual_name
+from corate.features.vocabulary import BOUNDARIES, Vocabulary
+from corate.label_scores import SparseRows
+from corate.stored_corpus import StoredCorpus
+
+__all__ = ["ENTRY_BYTES", "StoredCounts"]
+
+#: Memory for each token of a piece, and for each entry that is merged, in bytes; both generous.
+TOKEN_BYTES = 250
+ENTRY_BYTES = 100
+_SHIFT = np.uint64(32)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is in memory at a time: tokens of a piece, entries that are merged, rows of a chunk of pairs."""
+
+    tokens: int
+    entries: int
+    rows: int
+
+    @classmethod
+    def within(cls, memory: int, threads: int) -> Sizes:
+        """Sizes for about so many bytes.
+
+        >>> Sizes.within(250_000_000, threads=1)
+        Sizes(tokens=1000000, entries=2000000, rows=2000000)
+        """
+        tokens = int(np.clip(memory // TOKEN_BYTES, 1000, 1_000_000))
+        entries = int(np.clip(memory // ENTRY_BYTES // threads, 1000, 2_000_000))
+        return cls(tokens, entries, entries)
+
+
+@dataclass(frozen=True, eq=False)
+class _Fold:
+    """The neighbour pairs of held-out sentences, by template: their rows on disk, and their counts without these."""
+
+    rows: list[NDArray[np.int64]]
+    tables: list[Table]
+
+
+class StoredCounts(CountedCorpus):
+    """The counts of a corpus on disk, with the held-out sentences. Its tokens are not in memory."""
+
+    def __init__(
+        self,
+        stored: StoredCorpus,
+        presets: tuple[LadderPreset, ...],
+        folder: Path,
+        *,
+        sizes: Sizes,
+        seed: int = 0,
+        threads: int = 1,
+        progress: Callable[[float], None] = lambda done: None,
+    ) -> None:
+        self.stored, self.presets, self.seed, self.sizes = stored, presets, seed, sizes
+        self.word, self.n_labels = stored.word, len(stored.labels)
+        words, self.pairs_on_disk, label_pairs = self._count(folder, threads, progress)
+        vocabulary = self._stored_vocabulary(words, threads)
+        boundaries = Table(np.zeros(BOUNDARIES + 1, np.int64), words.labels[:0], words.counts[:0])
+        table = Table(np.concatenate([boundaries.offsets, words.offsets[1:]]), words.labels, words.counts)
+        self.counts = Counts(vocabulary, stored.labels, table, label_pairs, len(stored), stored.n_tokens)
+        self._folds_on_disk: list[_Fold] = []
+        folds = slices(stored.offsets, seed)
+        kept = [self._affordable_words(sentences, words, MOST_TUNING_COST / len(folds)) for sentences in folds]
+        self.held_out = [self._held_out_fold(sentences) for sentences in kept if len(sentences)]
+
+    # -- counting ------------------------------------------------------------------------------------------------
+
+    def _count(
+        self, folder: Path, threads: int, progress: Callable[[float], None]
+    ) -> tuple[Table, list[StoredPairs], PairCounts]:
+        """The table of words, the neighbour pairs if a ladder has any, and the label pairs."""
+        stored, sizes, size = self.stored, self.sizes, self.n_labels + 1
+        names = ("words", "left", "right") if any(preset.neighbours for preset in self.presets) else ("words",)
+        counters = [PairCounter(folder, name) for name in names]
+        label_pairs = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        with ThreadPoolExecutor(threads) as pool:
+            for start, tokens in self._pieces():
+                jobs = [
+                    pool.submit(counter.count, keys, tokens.labels, start)
+                    for counter, keys in zip(counters, _keys_of(tokens), strict=False)
+                ]
+                found = PairCounts(*_native.count_pairs(tokens.labels, tokens.offsets, self.n_labels))
+                label_pairs = _added(*label_pairs, found.origin.astype(np.int64) * size + found.to, found.counts)
+                for counter, job in zip(counters, jobs, strict=True):
+                    counter.add(job.result())
+                progress(0.6 * (start + len(tokens.labels)) / stored.n_tokens)
+        _native.release_memory()
+        words = table_of(counters[0].by_key(sizes.entries))[1]
+        neighbours = [
+            counter.stored(sizes.entries, sizes.tokens, stored.n_tokens, threads, _part(progress, start, 0.2))
+            for counter, start in zip(counters[1:], (0.6, 0.8), strict=False)
+        ]
+        _native.release_memory()
+        keys, counts = label_pairs
+        pairs = PairCounts((keys // size).astype(np.int32), (keys % size).astype(np.int32), counts)
+        return words, neighbours, pairs
+
+    def _pieces(self) -> Iterator[tuple[int, Tokens]]:
+        """The tokens of each piece, and the number of tokens before it."""
+        for start, stop in self.stored.cuts(self.sizes.tokens):
+            yield int(self.stored.offsets[start]), self._tokens(self.stored.sentences(start, stop))
+
+    def _tokens(self, corpus: Corpus, templates: int = 0) -> Tokens:
+        """The tokens of some sentences as ids, without features."""
+        words, labels = corpus.column(self.stored.word).ids, corpus.require_labels().ids
+        return Tokens(np.full((templates, len(words)), -1, np.int32), words, labels, corpus.offsets)
+
+    def _stored_vocabulary(self, words: Table, threads: int) -> Vocabulary:
+        """The vocabulary of the ladders, with all words and without neighbour pairs."""
+        name, strings = self.stored.word, self.stored.strings[self.stored.columns.index(self.stored.word)]
+        counted, derived, rungs = counted_templates((), self.presets, name)
+        lexicons = {}
+        if any(atom.function.learns for atom in rungs):
+            lexicons[usual_name(name)] = usual_labels_of_counts(name, strings, words.arrays(), self.stored.labels)
+        vocabulary = Vocabulary.of([*counted, *derived], [atom.with_lexicons(lexicons) for atom in rungs])
+        vocabulary.map.add_strings(0, strings.data, strings.offsets, threads)
+        vocabulary.map.release_tables()
+        for lexicon in lexicons.values():
+            lexicon.release()
+        _native.release_memory()
+        return vocabulary
+
+    # -- held-out sentences --------------------------------------------------------------------------------------
+
+    def _affordable_words(self, sentences: NDArray[np.int64], words: Table, most: float) -> NDArray[np.int64]:
+        """As `_affordable`, for sentences on disk."""
+        tokens = self._tokens(self.stored.take(sentences))
+        assert tokens.words is not None
+        seen = np.minimum(np.diff(words.offsets), MOST_CANDIDATES)
+        cost = np.concatenate([[0], np.cumsum(seen[tokens.words] ** 2 + self.n_labels)])
+        return sentences[np.cumsum(np.diff(cost[tokens.offsets])) <= most]
+
+    def _held_out_fold(self, sentences: NDArray[np.int64]) -> HeldOut:
+        """Held-out sentences. Their pairs are numbered within the fold, and the table has only these pairs."""
+        tokens = self._tokens(self.stored.take(sentences), len(self.counts.vocabulary.templates))
+        assert tokens.words is not None
+        features, rows, tables = tokens.features.copy(), list[NDArray[np.int64]](), list[Table]()
+        features[0] = tokens.words + BOUNDARIES
+        words = _without(self.counts.table, features[0], tokens.labels)
+        for t, (pairs, wanted) in enumerate(zip(self.pairs_on_disk, _keys_of(tokens)[1:], strict=False), start=1):
+            distinct, features[t] = np.unique(wanted, return_inverse=True)
+            found, table = pairs.find(distinct, self.sizes.rows)
+            rows.append(found)
+            tables.append(_without(table, features[t], tokens.labels))
+        self._folds_on_disk.append(_Fold(rows, tables))
+        return HeldOut(replace(tokens, features=features), self.counts.vocabulary, words)
+
+    def held_out_tables(self, preset: LadderPreset, held_out: HeldOut) -> LadderTables:
+        """The tables of a ladder without the held-out tokens. Their neighbour pairs are those of the fold."""
+        fold = self._folds_on_disk[[h is held_out for h in self.held_out].index(True)]
+        tables = {0: held_out.table}
+        if preset.neighbours:
+            tables |= dict(enumerate(fold.tables, start=1))
+        return _StoredLadderTables(self, preset, tables, held_out.tokens, fold)
+
+    def release_held_out(self) -> None:
+        """Release the held-out sentences and their tables, after tuning."""
+        self.held_out, self._folds_on_disk = [], []
+        _native.release_memory()
+
+    # -- the model -----------------------------------------------------------------------------------------------
+
+    def all_tables(self, preset: LadderPreset) -> LadderTables:
+        """The tables of a ladder on all counts. Its neighbour pairs are on disk: see `weight_chunks`."""
+        return _StoredLadderTables(self, preset, {0: self.counts.table}, None, None)
+
+    def weight_chunks(self, t: int, p: LadderParameters, words: SparseRows) -> Iterator[SparseRows]:
+        """The weights of the neighbour pairs of template ``t``, some rows at a time, given the rows of the words."""
+        for _, keys, table in self.pairs_on_disk[t - 1].chunks(self.sizes.rows):
+            yield pair_weights(t, keys, table, words, p)
+
+
+class _StoredLadderTables(LadderTables):
+    """Tables of a ladder whose neighbour pairs are on disk, without held-out tokens if there are any."""
+
+    def __init__(
+        self,
+        counted: StoredCounts,
+        preset: LadderPreset,
+        tables: dict[int, Table],
+        held_out: Tokens | None,
+        fold: _Fold | None,
+    ) -> None:
+        super().__init__(counted.counts.vocabulary, preset, counted.stored.word, tables, counted.n_labels)
+        self._counted, self._held_out, self._fold = counted, held_out, fold
+
+    def compiled(self, p: LadderParameters) -> tuple[SparseRows, list[int], dict[int, SparseRows]]:
+        """The ladder as part of a chain model. The tables cannot be used after this, which saves memory."""
+        parts = self.row_parts(p)
+        del self.ladder
+        _native.release_memory()
+        weights = self.template_weights(p, parts[0])
+        return SparseRows.joined(parts), np.cumsum([len(part) for part in parts])[:-1].tolist(), weights
+
+    def _pair_contexts(self, t: int, totals: NDArray[np.int64], rare: int) -> KeyedTable:
+        none: Any = np.zeros((0, 3), np.uint64)
+        if not self.preset.neighbours:
+            return table_of(none)
+        merged, places = none, 0
+        for start, keys, table in self._counted.pairs_on_disk[t - 1].chunks(self._counted.sizes.rows):
+            if self._held_out is not None and self._fold is not None:
+                rows = self._fold.rows[t - 1][self._held_out.features[t]] - start
+                here = np.where((rows >= 0) & (rows < len(keys)), rows, -1).astype(np.int32)
+                table = _without(table, here, self._held_out.labels)
+            contexts, counts = self.class_contexts(t, keys, table, totals, rare)
+            found = entries_of(contexts, counts, places)
+            merged = _native.merge_entries(np.concatenate([merged, found]), True)
+            places += len(contexts)
+        return table_of(merged)
+
+
+def _part(progress: Callable[[float], None], start: float, share: float) -> Callable[[float], None]:
+    """The progress of a part of the work."""
+    return lambda done: progress(start + share * done)
+
+
+def _keys_of(tokens: Tokens) -> tuple[Keys, Keys, Keys]:
+    """The word of each token, its pair with the word before, and its pair with the word after."""
+    assert tokens.words is not None
+    left, right = neighbour_values(tokens)
+    words = tokens.words.astype(np.uint64)
+    own = words + np.uint64(BOUNDARIES)
+    return words, left << _SHIFT | own, own << _SHIFT | right
+
+
+def _without(table: Table, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> Table:
+    """The table without some tokens, given their rows, -1 for tokens of other tables."""
+    counts = table.counts.copy()
+    _native.adjust_table(table.offsets, table.labels, counts, rows, labels, -1)
+    return replace(table, counts=counts)
+
+
+def _added(
+    keys: NDArray[np.int64], counts: NDArray[np.int64], more: NDArray[np.int64], by: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Sums by key, with more added."""
+    distinct, where = np.unique(np.concatenate([keys, more]), return_inverse=True)
+    sums = np.zeros(len(distinct), np.int64)
+    np.add.at(sums, where, np.concatenate([counts, by]))
+    return distinct, sums

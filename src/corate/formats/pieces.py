@@ -1,0 +1,98 @@
+"""Read a corpus in pieces of whole sentences, for files larger than memory."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from corate.corpus import Corpus
+from corate.errors import DataError
+from corate.formats import columns, detection
+from corate.formats.reading import NoSentenceError, Options, SkippedWarning, check_options, nothing_error
+from corate.io.chunks import cut_at_blank_lines, cut_at_lines, open_blocks
+from corate.io.encodings import utf8
+
+__all__ = ["read"]
+
+Reader = Callable[[bytes, str, Options], Corpus]
+
+#: The formats whose sentences end with a blank line; the other formats have a sentence on each line.
+_BLANK_LINES = ("columns", "conllu", "items")
+
+
+def read(
+    path: str,
+    name: str,
+    format: str | None,
+    encoding: str,
+    options: Options,
+    readers: Mapping[str, Reader],
+    progress: Callable[[float | None], None],
+) -> Iterator[Corpus]:
+    """The pieces of a file, ``-`` for standard input. Without a format, detect it from the first block of text."""
+    with open_blocks(path) as blocks:
+        text = utf8(_reported(blocks, progress), encoding, name)
+        first = next(text, b"")
+        format = format or detection.detect(first, name, comment=options.comment, labelled=options.labelled)
+        check_options(format, options)
+        cut = cut_at_blank_lines if format in _BLANK_LINES else cut_at_lines
+        yield from _parsed(cut(_all(first, text)), name, format, options, readers[format])
+
+
+def _all(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from rest
+
+
+def _reported(
+    blocks: Iterable[tuple[bytes, float | None]], progress: Callable[[float | None], None]
+) -> Iterator[bytes]:
+    for block, done in blocks:
+        yield block
+        progress(done)
+
+
+def _parsed(chunks: Iterable[bytes], name: str, format: str, options: Options, read_chunk: Reader) -> Iterator[Corpus]:
+    """The corpus of each chunk of text. Chunks without a sentence are omitted."""
+    lines, found = 0, False
+    for chunk in chunks:
+        if format == "columns" and options.separator is None and columns.first_row(chunk, options.comment):
+            options = replace(options, separator=columns.separator_of(chunk, options) or None)
+        try:
+            corpus, skipped = _read_chunk(chunk, name, options, read_chunk)
+        except NoSentenceError:
+            lines += chunk.count(b"\n")
+            continue
+        except DataError as error:
+            raise DataError(_with_lines_before(str(error), name, lines)) from None
+        for warning in skipped:
+            warnings.warn(SkippedWarning(name, warning.count, warning.line + lines), stacklevel=2)
+        if corpus.layout and format == "columns":
+            options = replace(options, columns=corpus.layout)
+        lines += chunk.count(b"\n")
+        found = True
+        yield corpus
+    if not found:
+        raise nothing_error(name, b"\n" * min(lines, 1))
+
+
+def _with_lines_before(message: str, name: str, lines: int) -> str:
+    """A message about a line of a chunk as a message about a line of the file.
+
+    >>> _with_lines_before("big.tsv, line 3: no label", "big.tsv", 1000)
+    'big.tsv, line 1003: no label'
+    """
+    place = re.escape(f"{name}, line ")
+    return re.sub(rf"^({place})(\d+)", lambda found: f"{found[1]}{int(found[2]) + lines}", message)
+
+
+def _read_chunk(chunk: bytes, name: str, options: Options, read: Reader) -> tuple[Corpus, list[SkippedWarning]]:
+    """The corpus of a chunk, and the warnings that count the lines of the chunk."""
+    if not options.skip_bad:
+        return read(chunk, name, options), []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        corpus = read(chunk, name, options)
+    return corpus, [w.message for w in caught if isinstance(w.message, SkippedWarning)]

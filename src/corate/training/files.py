@@ -1,0 +1,250 @@
+"""Training from a file to a model file within a memory limit.
+
+Text that fits is read into memory and trained on as by :func:`corate.train`. Larger text is read in pieces and stored
+on disk as ids. The model is the same.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+import warnings
+from collections.abc import Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from corate import formats
+from corate.arguments import check_seed, check_threads
+from corate.corpus import Corpus
+from corate.errors import ConfigError, DataError
+from corate.features import FeatureSource
+from corate.io.compression import compression_of
+from corate.memory import free_memory, parse_memory, shown_memory
+from corate.model.constraints import with_scheme
+from corate.progress import OnProgress, ProgressEvent
+from corate.stored_corpus import StoredCorpus, temporary_folder
+from corate.training.api import reporter, train
+from corate.training.checks import check_label_number
+from corate.training.defaults import choose_scheme
+from corate.training.options import Empirical, Method
+from corate.training.resolve import resolve_method
+from corate.training.start import RunContext
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["must_be_stored", "train_file"]
+
+#: The memory that training in memory takes for each byte of text in columns, measured on text of benchmarks/growth.py.
+BYTES_EMPIRICAL, BYTES_OTHERS = 14, 50
+#: The program itself.
+BYTES_PROGRAM = 60_000_000
+#: The scheme of spans is detected from this many tokens.
+SCHEME_TOKENS = 1_000_000
+
+
+def train_file(
+    source: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    method: str | Method = "polish",
+    *,
+    memory: int | str | None = None,
+    temporary: str | os.PathLike[str] | None = None,
+    features: FeatureSource = None,
+    held_out: Corpus | None = None,
+    constrain: str | None = None,
+    threads: int = 1,
+    seed: int = 0,
+    progress: OnProgress | None = None,
+    counts: bool = True,
+    half: bool = False,
+    reading: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> dict[str, Any]:
+    """Train on a file, which may be larger than memory, and write the model file. Returns the record of the model.
+
+    Args:
+        source: the file with labelled text; ``"-"`` is standard input.
+        output: the model file to write.
+        method: as for :func:`corate.train`. Text larger than memory is for ``"polish"`` and ``"empirical"``; the latter
+            without ``features``.
+        memory: the memory to use at most, in bytes or as text such as ``"2G"``. By default, half of what is free. With
+            ``"polish"``, the weights must fit.
+        temporary: the folder for temporary files. By default, the folder of ``output``.
+        features, held_out, constrain, threads, seed, progress: as for :func:`corate.train`.
+        counts, half: as for :meth:`corate.Tagger.save`.
+        reading: arguments of :func:`corate.read`, such as ``{"columns": "word,label"}``.
+        **options: options of a method that is given by name.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     text = Path(folder, "train.tsv")
+    ...     size = text.write_text("the\\tDET\\ndog\\tNOUN\\n\\n" * 20)
+    ...     record = train_file(text, Path(folder, "model.corate"), "empirical", memory="200M")
+    >>> record["tokens"]
+    40
+    """
+    started = time.perf_counter()
+    chosen = resolve_method(method, options)
+    context = RunContext(check_threads(threads), check_seed(seed), reporter(progress))
+    path = os.fspath(source)
+    limit = _limit(memory)
+    if not must_be_stored(path, chosen, memory, features=features, held_out=held_out):
+        corpus = formats.read(path, **dict(reading or {}))
+        tagger = train(corpus, chosen, features=features, held_out=held_out, constrain=constrain, **vars(context))
+        tagger.save(output, counts=counts, half=half)
+        return tagger.record
+    assert limit is not None
+    with _work_folder(temporary, output) as folder:
+
+        def reported(done: float | None) -> None:
+            context.progress(ProgressEvent("reading", done or 0.0))
+
+        pieces = formats.read_pieces(path, progress=reported, **dict(reading or {}))
+        with StoredCorpus.write(pieces, _subfolder(folder, "corpus")) as stored:
+            _check_labels(stored, chosen)
+            scheme = _scheme(constrain, stored, chosen)
+            record = _train_stored(
+                chosen, stored, output, limit, folder, context, features, held_out, scheme, counts=counts, half=half
+            )
+    record["seconds"] = round(time.perf_counter() - started, 4)
+    return record
+
+
+def must_be_stored(
+    path: str,
+    method: Method,
+    memory: int | str | None,
+    *,
+    features: FeatureSource = None,
+    held_out: object = None,
+    **others: object,
+) -> bool:
+    """Whether training on a file would take more memory than the limit, and so has to store the text on disk.
+
+    Standard input and compressed files have no known size: they are stored if a limit is given. ``others`` are
+    arguments that need the text in memory. If a limit is given, they raise ConfigError; without a limit, training takes
+    the memory that it needs.
+    """
+    limit, size = _limit(memory), _size(path)
+    if limit is None or (size is None and memory is None):
+        return False
+    need = (
+        None
+        if size is None
+        else BYTES_PROGRAM + size * (BYTES_EMPIRICAL if isinstance(method, Empirical) else BYTES_OTHERS)
+    )
+    if need is not None and need <= limit:
+        return False
+    problem = _unsupported(method, features, held_out, others)
+    if problem is None:
+        return True
+    about = "" if need is None else f" (about {shown_memory(need)})"
+    if memory is not None:
+        raise ConfigError(f"{problem}; give more memory{about}, or use polish or empirical alone", option="memory")
+    warnings.warn(f"{problem}, so training takes the memory that it needs{about}", stacklevel=3)
+    return False
+
+
+def _unsupported(method: Method, features: FeatureSource, held_out: object, others: Mapping[str, object]) -> str | None:
+    """Why text cannot be trained on from disk, None if it can."""
+    named = next((name for name, value in others.items() if value), None)
+    if named is not None:
+        return f"{named} needs the text in memory"
+    if method.name not in ("empirical", "polish"):
+        return f"the method {method.name!r} needs the text in memory"
+    if isinstance(method, Empirical) and (features is not None or method.ladder == "pooled"):
+        return "empirical training with features needs the text in memory"
+    if isinstance(method, Empirical) and held_out is not None:
+        return "empirical training with held-out text needs the text in memory"
+    return "a feature function needs the text in memory" if callable(features) else None
+
+
+def _limit(memory: int | str | None) -> int | None:
+    """The limit in bytes, None if there is none."""
+    if memory is not None:
+        return parse_memory(memory)
+    free = free_memory()
+    return None if free is None else free // 2
+
+
+def _size(path: str) -> int | None:
+    """The size of the text of a file, None if it is not known."""
+    if path == "-" or not os.path.isfile(path):
+        return None
+    with open(path, "rb") as file:
+        return None if compression_of(path, file.read(16)) is not None else os.stat(path).st_size
+
+
+def _train_stored(
+    method: Method,
+    stored: StoredCorpus,
+    output: str | os.PathLike[str],
+    memory: int,
+    folder: Path,
+    context: RunContext,
+    features: FeatureSource,
+    held_out: Corpus | None,
+    scheme: str | None,
+    *,
+    counts: bool,
+    half: bool,
+) -> dict[str, Any]:
+    """Train on a stored corpus, write the model and return its record."""
+    kept = {} if scheme is None else {"constrain": scheme}
+    if isinstance(method, Empirical):
+        from dataclasses import replace
+
+        from corate.training.stored_empirical import StoredEmpirical
+
+        trained = StoredEmpirical.train(method, stored, _subfolder(folder, "counts"), memory, context)
+        tagger = trained.tagger
+        tagger.record.update(kept)
+        if scheme is not None:
+            trained = replace(trained, tagger=replace(tagger, model=with_scheme(tagger.model, scheme)))
+        context.progress(ProgressEvent("saving"))
+        trained.save(output, counts=counts, half=half)
+        return tagger.record
+    raise ConfigError(f"the method {method.name!r} needs the text in memory", option="memory")
+
+
+def _check_labels(stored: StoredCorpus, method: Method) -> None:
+    words = len(stored.strings[stored.columns.index(stored.word)])
+    values = max(map(len, stored.strings))
+    check_label_number(len(stored.labels), words, values, stored.n_tokens, method.name, method.many_labels)
+
+
+def _scheme(constrain: str | None, stored: StoredCorpus, method: Method) -> str | None:
+    if constrain is None:
+        return None
+    first = stored.cuts(SCHEME_TOKENS)[0]
+    return choose_scheme(constrain, stored.sentences(*first), getattr(method, "unknown", None))
+
+
+@contextmanager
+def _work_folder(temporary: str | os.PathLike[str] | None, output: str | os.PathLike[str]) -> Iterator[Path]:
+    """A folder for temporary files, which is removed at the end. Errors of the disk name it, and the remedy."""
+    parent = Path(temporary) if temporary is not None else Path(output).absolute().parent
+    try:
+        folder = temporary_folder(parent)
+    except OSError as error:
+        raise DataError(_disk_problem(parent, error)) from error
+    try:
+        yield folder
+    except OSError as error:
+        raise DataError(_disk_problem(parent, error)) from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _disk_problem(parent: Path, error: OSError) -> str:
+    free = f" ({shown_memory(shutil.disk_usage(parent).free)} free)" if parent.exists() else ""
+    why = f"{error.strerror or error}{free}"
+    return f"cannot write temporary files to {parent}: {why}; name another folder with temporary="
+
+
+def _subfolder(folder: Path, name: str) -> Path:
+    (folder / name).mkdir()
+    return folder / name
