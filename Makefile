@@ -22,7 +22,7 @@ endif
 FUZZ_SECONDS := 300
 FUZZ_SEED := 0
 
-.PHONY: demo test test-all lint bench same fuzz clean
+.PHONY: demo test test-all lint docs bench same fuzz clean
 
 demo: $(INSTALLED)
 	@$(BIN)/corate demo
@@ -32,7 +32,7 @@ test: lint
 
 # Also the slow tests, most of which need Java and PySpark.
 test-all: lint
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,spark]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,docs,spark]"
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(INSTALLED)
@@ -43,6 +43,14 @@ lint: $(INSTALLED)
 
 bench: $(BENCH)/installed
 	$(BENCH)/bin/python -m benchmarks
+
+# The documentation site, in build/site. Warnings are errors, such as a link that leads nowhere.
+docs: $(INSTALLED)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "build/site/index.html; with search: $(BIN)/python -m http.server --directory build/site"
+
+docs/commands.md: docs/make_commands.py $(shell find src/corate/cli -name '*.py') src/corate/training/options.py $(INSTALLED)
+	$(BIN)/python docs/make_commands.py > $@
 
 docs/options.md: docs/make_options.py src/corate/training/options.py $(INSTALLED)
 	$(BIN)/python docs/make_options.py > $@
@@ -63,7 +71,7 @@ clean:
 $(INSTALLED): pyproject.toml $(NATIVE)
 	$(NEEDS_PYTHON)
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,docs]"
 	@touch $@
 
 # What users get, apart from what we edit: benchmarks measure an ordinary install.

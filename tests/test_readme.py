@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import sysconfig
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,8 @@ DOCUMENTS = ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs
 
 #: Not run: they install, or run the tests this is one of.
 LEFT_OUT = re.compile(r"(make|pip|git)\b|\.venv/|python3? -m (pip|pytest|benchmarks)\b")
-BLOCK = re.compile(r"^```(sh|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+#: A block of commands; in a list or a tab it is indented.
+BLOCK = re.compile(r"^( *)```(sh|console)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
 #: What differs from run to run; the unit must be the one shown.
 TIMES = re.compile(r"\b\d[\d,.]*(?=(?: (?:s|tokens a second)|x)\b)")
 #: What may differ a little from machine to machine, and by how much.
@@ -37,14 +39,14 @@ def steps(text):
     """The commands of a document: a console block has one after each $, a sh block is one as a whole."""
     found = []
     for block in BLOCK.finditer(text):
-        line = text.count("\n", 0, block.start()) + 2
-        if block[1] == "sh":
-            kept = [row for row in block[2].splitlines() if not LEFT_OUT.match(row)]
+        line, body = text.count("\n", 0, block.start()) + 2, textwrap.dedent(block[3])
+        if block[2] == "sh":
+            kept = [row for row in body.splitlines() if not LEFT_OUT.match(row)]
             found.append(Step(line, "\n".join(kept), None))
             continue
-        for part in re.finditer(r"^\$ (.*\n(?:> .*\n)*)((?!\$ )(?:.*\n))*?(?=^\$ |\Z)", block[2], re.MULTILINE):
+        for part in re.finditer(r"^\$ (.*\n(?:> .*\n)*)((?!\$ )(?:.*\n))*?(?=^\$ |\Z)", body, re.MULTILINE):
             command = re.sub(r"^> ", "", part[1], flags=re.MULTILINE)
-            found.append(Step(line, command, block[2][part.end(1) : part.end()]))
+            found.append(Step(line, command, body[part.end(1) : part.end()]))
     return [step for step in found if step.command.strip() and not LEFT_OUT.match(step.command)]
 
 
@@ -109,6 +111,12 @@ b
 c
 $ pip install .
 ```
+1. In a list:
+
+    ```console
+    $ echo d
+    d
+    ```
 """
 
 
@@ -117,6 +125,7 @@ def test_commands_are_found_with_what_is_shown():
         ("echo one\necho two", None),
         ("echo a\n", "a\n"),
         ("cat <<END\nb\nEND\n", "b\n\nc\n"),
+        ("echo d\n", "d\n"),
     ]
 
 

@@ -1,4 +1,6 @@
-"""Corate trains conditional random fields in seconds, one factor at a time.
+"""Corate trains sequence labellers (conditional random fields) in seconds.
+
+It counts first, and then improves the counted scores jointly, in a few passes over the sentences.
 
 >>> import corate
 >>> corpus = corate.Corpus.from_sentences([[("Ann", "NAME"), ("sleeps", "VERB")], [("Bob", "NAME"), ("sings", "VERB")]])

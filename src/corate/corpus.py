@@ -246,19 +246,31 @@ class Corpus:
         return named if named is not None else (self.columns[0] if self.columns else None)
 
     def tokens(self, sentence: int) -> list[str]:
-        """The words of one sentence."""
+        """The words of one sentence.
+
+        >>> Corpus.from_sentences([["Ann", "sleeps"], ["Bob"]]).tokens(0)
+        ['Ann', 'sleeps']
+        """
         column = self.word
         if column is None:
             raise DataError("this corpus contains ready-made features and no words")
         return column.values(int(self.offsets[sentence]), int(self.offsets[sentence + 1]))
 
     def rows(self, sentence: int) -> list[tuple[str, ...]]:
-        """The observed columns of one sentence, one tuple per token."""
+        """The observed columns of one sentence, one tuple per token.
+
+        >>> Corpus.from_sentences([[("the", "DT", "O"), ("dog", "NN", "B")]]).rows(0)
+        [('the', 'DT'), ('dog', 'NN')]
+        """
         start, stop = int(self.offsets[sentence]), int(self.offsets[sentence + 1])
         return list(zip(*(c.values(start, stop) for c in self.columns), strict=True))
 
     def labels_of(self, sentence: int) -> list[str]:
-        """The labels of one sentence."""
+        """The labels of one sentence.
+
+        >>> Corpus.from_sentences([[("Ann", "NAME"), ("sleeps", "VERB")]]).labels_of(0)
+        ['NAME', 'VERB']
+        """
         return self.require_labels().values(int(self.offsets[sentence]), int(self.offsets[sentence + 1]))
 
     def require_labels(self) -> Column:
@@ -310,7 +322,11 @@ class Corpus:
         return replace(self, labels=Column.of(labels.name, itertools.chain.from_iterable(converted)))
 
     def shuffle(self, seed: int = 0) -> Corpus:
-        """The sentences in a random order, the same for the same seed."""
+        """The sentences in a random order, the same for the same seed.
+
+        >>> len(Corpus.from_sentences([["a"], ["b"], ["c"]]).shuffle(seed=1))
+        3
+        """
         return self.take(np.random.default_rng(check_seed(seed)).permutation(len(self)))
 
     def split(self, fraction: float, seed: int = 0) -> tuple[Corpus, Corpus]:

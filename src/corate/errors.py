@@ -6,17 +6,36 @@ __all__ = ["ConfigError", "CorateError", "DataError", "FeatureError", "FeatureTy
 
 
 class CorateError(Exception):
-    """Base of all errors raised by corate for reasons a user can act on."""
+    """Base of all errors raised by corate for reasons a user can act on.
+
+    >>> import corate
+    >>> try:
+    ...     corate.read("no-such-file.tsv")
+    ... except corate.CorateError as error:
+    ...     print(error)
+    no such file: no-such-file.tsv
+    """
 
 
 class DataError(CorateError, ValueError):
-    """The data cannot be used as given: the message names the file, the line, the value and a remedy."""
+    """The data cannot be used as given: the message names the file, the line, the value and a remedy.
+
+    >>> import corate
+    >>> corate.read(b"Ann NAME\\nsleeps\\n")
+    Traceback (most recent call last):
+    corate.errors.DataError: the given bytes, line 2: 1 column, but the rows before have 2; ...
+    """
 
 
 class ConfigError(DataError):
     """An argument or an option is unknown, out of its range, or not for the method: the message names it.
 
     ``option`` is the name of the argument where the error is about one.
+
+    >>> import corate
+    >>> corate.Polish(passes=0)
+    Traceback (most recent call last):
+    corate.errors.ConfigError: passes must be ...
     """
 
     def __init__(self, message: str, *, option: str | None = None) -> None:
@@ -25,7 +44,13 @@ class ConfigError(DataError):
 
 
 class FeatureError(CorateError, ValueError):
-    """A template or a feature value cannot be used as given."""
+    """A template or a feature value cannot be used as given.
+
+    >>> import corate
+    >>> corate.train(corate.read(b"Ann NAME\\n"), features=["sufix(word[0], 3)"])
+    Traceback (most recent call last):
+    corate.errors.FeatureError: unknown function 'sufix'; did you mean 'suffix'? ...
+    """
 
 
 class FeatureTypeError(FeatureError, TypeError):
@@ -33,4 +58,10 @@ class FeatureTypeError(FeatureError, TypeError):
 
 
 class ModelError(CorateError, ValueError):
-    """A model file is damaged, too new or of another program, or a model does not support what was asked."""
+    """A model file is damaged, too new or of another program, or a model does not support what was asked.
+
+    >>> import corate
+    >>> corate.train(corate.read(b"Ann NAME\\n")).entities(["Ann"])
+    Traceback (most recent call last):
+    corate.errors.ModelError: ...
+    """

@@ -66,11 +66,25 @@ class Questions:
     def nbest(
         self, tokens: Sentence, n: int, *, constraints: Constraints | None = None
     ) -> list[tuple[list[str], float]]:
-        """The ``n`` best labellings with their probabilities, best first; fewer if there are fewer."""
+        """The ``n`` best labellings with their probabilities, best first; fewer if there are fewer.
+
+        >>> import corate
+        >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
+        >>> best, second = tagger.nbest(["a", "b"], 2)
+        >>> best[1] >= second[1], best[0] == tagger.tag(["a", "b"])
+        (True, True)
+        """
         return self.lattice([tokens], constraints=constraints).nbest(n)[0]
 
     def marginals(self, tokens: Sentence, *, constraints: Constraints | None = None) -> list[dict[str, float]]:
-        """The probability of each label at each token."""
+        """The probability of each label at each token.
+
+        >>> import corate
+        >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
+        >>> first = tagger.marginals(["a", "b"])[0]
+        >>> sorted(first), round(sum(first.values()), 4)
+        (['X', 'Y'], 1.0)
+        """
         lattice = self.lattice([tokens], constraints=constraints)
         return [dict(zip(lattice.names, row, strict=True)) for row in lattice.label_marginals().tolist()]
 
@@ -133,7 +147,13 @@ class Questions:
         return labelled_text(self.lattice([tokens], constraints=constraints))
 
     def confidence(self, tokens: Sentence, *, constraints: Constraints | None = None) -> float:
-        """The probability of the best labels of the sentence, all together."""
+        """The probability of the best labels of the sentence, all together.
+
+        >>> import corate
+        >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
+        >>> tagger.confidence(["a", "b"]) == tagger.nbest(["a", "b"], 1)[0][1]
+        True
+        """
         return self.lattice([tokens], constraints=constraints).confidence()[0]
 
     def entropy(self, tokens: Sentence, *, constraints: Constraints | None = None) -> float:

@@ -330,7 +330,11 @@ class Standard(OptimizedMethod, _LikelihoodMethod):
 
 @dataclass(frozen=True, kw_only=True)
 class Piecewise(OptimizedMethod):
-    """Every edge with its two nodes is a separate factor; weights are shared (Sutton and McCallum 2005)."""
+    """Every edge with its two nodes is a separate factor; weights are shared (Sutton and McCallum 2005).
+
+    >>> Piecewise(c2=1.0).c2
+    1.0
+    """
 
     name: ClassVar[MethodName] = "piecewise"
     takes_init: ClassVar[bool] = True
@@ -338,7 +342,11 @@ class Piecewise(OptimizedMethod):
 
 @dataclass(frozen=True, kw_only=True)
 class MEMM(OptimizedMethod):
-    """A maximum entropy Markov model: P(label | previous label, words), normalised at every position."""
+    """A maximum entropy Markov model: P(label | previous label, words), normalised at every position.
+
+    >>> MEMM(c2=0.1).c2
+    0.1
+    """
 
     name: ClassVar[MethodName] = "memm"
 
@@ -347,7 +355,11 @@ class MEMM(OptimizedMethod):
 
 @dataclass(frozen=True, kw_only=True)
 class Perceptron(ChainMethod):
-    """The averaged structured perceptron (Collins 2002)."""
+    """The averaged structured perceptron (Collins 2002).
+
+    >>> Perceptron().passes
+    10
+    """
 
     name: ClassVar[MethodName] = "perceptron"
     takes_init: ClassVar[bool] = True

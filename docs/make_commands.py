@@ -1,0 +1,92 @@
+"""Prints docs/commands.md, all commands with all their options, from the program itself: ``make docs/commands.md``."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+
+from corate.cli.app import app
+
+INTRODUCTION = """\
+# Commands
+
+This page is made from the program by `make docs/commands.md`. `corate COMMAND --help` shows the
+options of a command in a terminal.
+
+`-` as a file is standard input or standard output. Files may be compressed (`.gz`, `.bz2`, `.xz`, and `.zst` with the
+extra `zstd`). `corate --install-completion` adds the commands to the completion of your shell.
+
+| exit code | meaning |
+| --- | --- |
+| 0 | Success. Also if Ctrl-C ended training early and the model was written, and if the reader of a pipe closed it. |
+| 1 | The data, the model or a file cannot be used. One line on standard error says which, where, and what to do. |
+| 2 | Wrong usage. |
+| 3 | `corate reproduce` lacks a corpus. Experiments that need no corpus were run. |
+| 130 | Interrupted with Ctrl-C. |
+| 129, 143 | Ended by SIGHUP or SIGTERM. Old files stay as they were, and temporary files are removed. |
+"""
+
+
+def _cell(text: str) -> str:
+    """Text for a cell of a table: words that Markdown would read as markup stay as they are."""
+    text = re.sub(r"; 0<=x<=\d{10,}", "", " ".join(text.split()))  # the range of seeds
+    escaped = text.replace("\\", "\\\\").replace("|", "\\|").replace("_", "\\_").replace("*", "\\*")
+    return escaped.replace("<", "&lt;").replace("[", "\\[")
+
+
+def _code(text: str) -> str:
+    """An option with its value, as code."""
+    plain = text.replace("<int range>", "N").replace("<float range>", "X").replace("<str>", "TEXT")
+    return "`" + plain.replace("|", "\\|") + "`"
+
+
+def tables(command: Any, context: Any) -> Iterator[str]:
+    """The arguments, the options, and the options of each panel, each as a table."""
+    sections: dict[str, list[str]] = {"Arguments": [], "Options": []}
+    for param in command.get_params(context):
+        record = param.get_help_record(context)
+        if record is not None and param.name not in ("help", "help_all"):
+            default = "Arguments" if param.param_type_name == "argument" else "Options"
+            title = getattr(param, "rich_help_panel", None) or default
+            sections.setdefault(title, []).append(f"| {_code(record[0])} | {_cell(record[1])} |")
+    for title, rows in sections.items():
+        if rows:
+            yield "\n".join([f"**{title}**", "", "| | |", "| --- | --- |", *rows])
+
+
+def section(command: Any, context: Any, level: int) -> Iterator[str]:
+    """The paragraphs about a command, and those about its own commands."""
+    name = context.command_path
+    yield f"{'#' * level} {name}"
+    yield inspect.cleandoc(command.help or "").replace("\b\n", "")
+    usage = " ".join([name, *command.collect_usage_pieces(context)])
+    yield "    " + re.sub(r"\{(\w+)\}", r"\1", usage)
+    yield from tables(command, context)
+    examples = inspect.cleandoc((command.epilog or "") + getattr(command, "more_examples", ""))
+    if examples:
+        lines = [
+            f"    {line[2:]}" if line.startswith("  ") else line for line in examples.replace("\b\n", "").split("\n")
+        ]
+        yield re.sub(r"^(\S.*)\n    ", r"\1\n\n    ", "\n".join(lines), flags=re.MULTILINE)
+    for sub in getattr(command, "list_commands", lambda _: [])(context):
+        found = command.get_command(context, sub)
+        yield from section(found, typer.Context(found, info_name=sub, parent=context), level + 1)
+
+
+def page() -> str:
+    """The whole page."""
+    program = typer.main.get_command(app)
+    context = typer.Context(program, info_name="corate")
+    parts = [INTRODUCTION.rstrip()]
+    for name in program.list_commands(context):  # type: ignore[attr-defined]
+        command = program.get_command(context, name)  # type: ignore[attr-defined]
+        parts += section(command, typer.Context(command, info_name=name, parent=context), 2)
+    return "\n\n".join(part.rstrip() for part in parts if part.strip()) + "\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")
