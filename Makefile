@@ -22,7 +22,7 @@ endif
 FUZZ_SECONDS := 300
 FUZZ_SEED := 0
 
-.PHONY: demo test test-all lint bench same fuzz clean
+.PHONY: demo test test-all coverage lint bench docs same fuzz clean
 
 demo: $(INSTALLED)
 	@$(BIN)/corate demo
@@ -35,6 +35,12 @@ test-all: lint
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,spark]"
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
+# Which lines of Python the tests run, without the slow tests: build/coverage/index.html.
+coverage: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pytest-cov>=5"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" --cov \
+	  --cov-report=term --cov-report=html:build/coverage --cov-report=xml:build/coverage/coverage.xml
+
 lint: $(INSTALLED)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -43,6 +49,8 @@ lint: $(INSTALLED)
 
 bench: $(BENCH)/installed
 	$(BENCH)/bin/python -m benchmarks
+
+docs: docs/options.md
 
 docs/options.md: docs/make_options.py src/corate/training/options.py $(INSTALLED)
 	$(BIN)/python docs/make_options.py > $@
