@@ -64,7 +64,7 @@ fuzz: $(FUZZ)/installed-$(FUZZ_SANITIZE)
 	PYTHONPATH=tests $(FUZZ)/bin/python -m fuzz --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --sanitizer $(FUZZ_SANITIZE)
 
 clean:
-	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build dist .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +
 
 # An editable install: changes under src/ are seen at once, changes to the native code install again.
