@@ -22,7 +22,7 @@ endif
 FUZZ_SECONDS := 300
 FUZZ_SEED := 0
 
-.PHONY: demo test test-all lint docs bench same fuzz clean
+.PHONY: demo test test-all coverage lint docs bench same fuzz clean
 
 demo: $(INSTALLED)
 	@$(BIN)/corate demo
@@ -34,6 +34,12 @@ test: lint
 test-all: lint
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,docs,spark]"
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+# Which lines of Python the tests run, without the slow tests: build/coverage/index.html.
+coverage: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pytest-cov>=5"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" --cov \
+	  --cov-report=term --cov-report=html:build/coverage --cov-report=xml:build/coverage/coverage.xml
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check
@@ -64,7 +70,7 @@ fuzz: $(FUZZ)/installed-$(FUZZ_SANITIZE)
 	PYTHONPATH=tests $(FUZZ)/bin/python -m fuzz --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --sanitizer $(FUZZ_SANITIZE)
 
 clean:
-	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build dist .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +
 
 # An editable install: changes under src/ are seen at once, changes to the native code install again.

@@ -129,6 +129,9 @@ class LockedPart {
         --inside_;
     }
     static void wait() {
+#ifdef Py_GIL_DISABLED
+        return;  // there is no lock to wait for
+#endif
         if (last_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return;
         const Clock::rep begin = Clock::now().time_since_epoch().count();
         for (Clock::rep now = begin; now - begin < kLongest.count(); now = Clock::now().time_since_epoch().count())
@@ -140,6 +143,7 @@ class LockedPart {
 // Copies the words of a sentence; false if one is not a string, or cannot be encoded as UTF-8.
 bool read_words(nb::list words, SentenceWork& work) {
     work.clear_words();
+    const nb::ft_object_guard guard(words);  // without an interpreter lock, another thread could change the list
     for (Py_ssize_t i = 0; i < PyList_Size(words.ptr()); ++i) {
         PyObject* word = PyList_GetItem(words.ptr(), i);
         if (!PyUnicode_CheckExact(word)) return false;

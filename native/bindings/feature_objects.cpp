@@ -91,6 +91,7 @@ void FeatureReader::read_token(nb::handle token) {
 }
 
 void FeatureReader::read_mapping(nb::handle mapping) {
+    const nb::ft_object_guard guard(mapping);  // without an interpreter lock, another thread could change the mapping
     PyObject *key, *value;
     for (Py_ssize_t at = 0; PyDict_Next(mapping.ptr(), &at, &key, &value);) {
         if (value == Py_False && !list_false_ && Py_TYPE(key) == &PyUnicode_Type) continue;

@@ -120,6 +120,19 @@ def test_a_log_has_a_line_for_each_pass_with_the_time_left(clock, capsys):
     ]
 
 
+def test_a_pass_has_a_line_right_after_a_line_within_it(clock, capsys):
+    with terminal.ProgressBar(waits=True) as progress:
+        for clock[0], share in ((0.0, 0.0), (5.0, 0.2), (10.0, 0.45)):
+            progress("polish", share)
+        clock[0] = 10.1
+        progress.show(ProgressEvent("polish", 0.5, loss=1.0, step=1, steps=2))
+    assert [line.split(" (")[0] for line in capsys.readouterr().err.splitlines()] == [
+        "corate: polish: 20%",
+        "corate: polish: 45%",
+        "corate: polish: pass 1 of 2, loss 1.0000",
+    ]
+
+
 def test_a_log_of_many_short_steps_has_few_lines(clock, capsys):
     with terminal.ProgressBar(waits=True) as progress:
         for step in range(6001):

@@ -24,6 +24,7 @@ KINDS = {
     "templates": Kind("fuzz.templates:Cases", 4, 30, 150),
     "tagging": Kind("fuzz.tagging:Cases", 8, 30, 60),
     "questions": Kind("fuzz.questions:Cases", 6, 30, 30),
+    "threads": Kind("fuzz.threads:Cases", 6, 60, 20),
     "checkpoints": Kind("fuzz.checkpoints:Cases", 3, 30, 40),
     "settings": Kind("fuzz.settings:Cases", 8, 60, 50),
     "streams": Kind("fuzz.streams:Cases", 4, 60, 4),

@@ -6,6 +6,7 @@ import os
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 __all__ = ["NAMES", "REPORTS", "environment"]
 
@@ -14,12 +15,15 @@ REPORTS = ("ERROR: AddressSanitizer", "runtime error:", "WARNING: ThreadSanitize
 
 _LIBRARIES = {"address": ("libasan.so", "libubsan.so"), "thread": ("libtsan.so",), "none": ()}
 NAMES = tuple(_LIBRARIES)
+#: The C library frees the thread-local memory of a finished thread, which the sanitizer takes for a race with its
+#: destructors: threads of Python are not joined.
+_SUPPRESSIONS = Path(__file__).with_name("thread.supp")
 _OPTIONS = {
     # Python keeps its memory until exit. A Corate process may request too much memory, but must not get it.
     "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=4096:hard_rss_limit_mb=6144"
     ":quarantine_size_mb=32:handle_abort=0:detect_stack_use_after_return=0:abort_on_error=1:disable_coredump=1",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1:abort_on_error=1",
-    "TSAN_OPTIONS": "halt_on_error=1:report_signal_unsafe=0",
+    "TSAN_OPTIONS": f"halt_on_error=1:report_signal_unsafe=0:suppressions={_SUPPRESSIONS}",
 }
 
 

@@ -224,7 +224,7 @@ class _Lines:
 
     def __init__(self) -> None:
         self._start = self._stage_start = time.monotonic()
-        self._latest = -math.inf
+        self._latest = self._latest_pass = -math.inf
         self._title, self._first = "", 0.0
 
     def show(self, event: ProgressEvent, *, again: bool = False) -> None:
@@ -233,13 +233,16 @@ class _Lines:
         begins = event.title != self._title
         if begins:
             self._title, self._first, self._stage_start = event.title, event.fraction or 0.0, now
-        is_pass = event.loss is not None and not again
-        wait = _PASS_SECONDS if is_pass else max(_LINE_SECONDS, (now - self._start) / _LINE_SHARE)
-        if begins:
-            wait = _LINE_DELAY_SECONDS
-        if now - self._start < _LINE_DELAY_SECONDS or now - self._latest < wait:
+        if event.loss is not None and not again:  # after a pass
+            due = now - self._latest_pass >= _PASS_SECONDS
+        else:
+            wait = _LINE_DELAY_SECONDS if begins else max(_LINE_SECONDS, (now - self._start) / _LINE_SHARE)
+            due = now - self._latest >= wait
+        if not due or now - self._start < _LINE_DELAY_SECONDS:
             return
         self._latest = now
+        if event.loss is not None:
+            self._latest_pass = now
         told = str(event)
         if event.fraction and not event.measurements:
             told += f": {event.fraction:.0%}"
