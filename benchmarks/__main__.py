@@ -24,6 +24,8 @@ SCRIPTS = (
     "answers",
     "inspect_page",
     "growth",
+    "memory",
+    "context_growth",
     "label_bias",
     "separate_accuracy",
     "separate_speed",
