@@ -228,7 +228,7 @@ def test_info_tells_how_it_was_trained_and_what_weighs_most(corate, small, tmp_p
     assert all(entry["feature"].split("=")[0] in facts["templates"] for entry in facts["strongest"])
     assert all(pair["rate"] is None and pair["weight"] > 0 for pair in facts["attractive"])
     assert all(pair["rate"] is None and pair["weight"] < 0 for pair in facts["repulsive"])
-    shown = corate("info", model).text
+    shown = corate("info", model, "--weights").text
     for words in (
         "base",
         "paper",

@@ -45,7 +45,6 @@ Examples:
   corate tag model.corate new.tsv > tagged.tsv
   corate tag model.corate huge.tsv.gz -o tagged.tsv.gz --threads 4
   echo 'Ann Lee , 12 Oak St , Boston' | corate tag model.corate --format text
-  corate tag model.corate notes.txt --format text --to slashed
   echo 'Ann Lee lives in Boston.' | corate tag model.corate --format raw      splits off the punctuation
   corate tag model.corate new.conllu --label upos -o tagged.conllu
   corate tag model.corate tasks.json -o pre-annotated.json                    tasks of Label Studio

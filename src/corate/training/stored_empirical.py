@@ -104,6 +104,7 @@ class StoredEmpirical:
 
     def save(self, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False) -> int:
         """Write the model file and return its size in bytes."""
+        _native.release_memory()
         streamed = self._keys() | self._weights(np.dtype(np.float16 if half else np.float32))
         if counts:
             streamed |= self._counts()
