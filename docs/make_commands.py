@@ -62,7 +62,7 @@ def section(command: Any, context: Any, level: int) -> Iterator[str]:
     """The paragraphs about a command, and those about its own commands."""
     name = context.command_path
     yield f"{'#' * level} {name}"
-    yield inspect.cleandoc(command.help or "").replace("\b\n", "")
+    yield inspect.cleandoc(command.help or "").replace("\b\n", "").replace("<", "&lt;")
     usage = " ".join([name, *command.collect_usage_pieces(context)])
     yield "    " + re.sub(r"\{(\w+)\}", r"\1", usage)
     yield from tables(command, context)

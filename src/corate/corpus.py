@@ -237,7 +237,10 @@ class Corpus:
             if column.name == name:
                 return column
         have = ", ".join(c.name for c in self.columns) or "none"
-        raise DataError(f"no column {name!r} in the data (columns: {have}); name them with columns=")
+        raise DataError(
+            f"no column {name!r} in the data (columns: {have}); name them with columns=, or train a model that does "
+            "not read it"
+        )
 
     @property
     def word(self) -> Column | None:

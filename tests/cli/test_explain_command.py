@@ -38,7 +38,7 @@ def test_json_has_all_contributions(corate, words_model):
 def test_a_sentence_of_a_file_has_the_columns_of_the_model(corate, tmp_path):
     (tmp_path / "train").write_text(ROWS * 4)
     corate("train", tmp_path / "train", "-o", tmp_path / "m", "--features", "word[0]; pos[0]", "-q")
-    found = corate("explain", tmp_path / "m", "--file", tmp_path / "train", "--sentence", 1, "-t", 2)
+    found = corate("explain", tmp_path / "m", "--file", tmp_path / "train", "--sentence", 2, "-t", 2)
     assert "'c' (token 2)" in found.text
     assert "pos[0]=Q" in found.text
     text = corate("explain", tmp_path / "m", "a b")

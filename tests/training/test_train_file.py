@@ -37,6 +37,7 @@ def text(tmp_path: Path) -> Path:
 def tiny_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of some tokens, so that small text is stored and merged in many of them."""
     monkeypatch.setattr(chunks, "BLOCK_BYTES", 500)
+    monkeypatch.setattr(files, "STORED_EMPIRICAL", (0, 0))
     sizes = stored_counts.Sizes(tokens=70, entries=50, rows=40)
     monkeypatch.setattr(stored_counts.Sizes, "within", classmethod(lambda cls, memory, threads: sizes))
 
@@ -132,6 +133,14 @@ def test_an_interruption_leaves_nothing_behind(text: Path, tmp_path: Path, stage
 
     with pytest.raises(KeyboardInterrupt):
         train_file(text, tmp_path / "model.corate", "empirical", memory="1M", progress=interrupt)
+    assert [path.name for path in tmp_path.iterdir()] == ["train.tsv"]
+
+
+@pytest.mark.usefixtures("tiny_pieces")
+def test_words_that_do_not_fit_are_refused(text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "STORED_EMPIRICAL", (0, 100_000))
+    with pytest.raises(DataError, match=r"30 distinct words need about 3 MB, more than the limit of 1 MB"):
+        train_file(text, tmp_path / "model.corate", "empirical", memory="1M")
     assert [path.name for path in tmp_path.iterdir()] == ["train.tsv"]
 
 

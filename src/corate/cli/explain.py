@@ -32,7 +32,7 @@ def explain(
     text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="Words, with spaces between them.")] = None,
     file: Annotated[str | None, typer.Option(help="Take the sentence from this file.")] = None,
     format: options.FormatOption = options.Format.auto,
-    sentence: Annotated[int, typer.Option(min=0, help="The number of the sentence in the file, from 0.")] = 0,
+    sentence: Annotated[int, typer.Option(min=1, help="The number of the sentence in the file, from 1.")] = 1,
     token: Annotated[
         int | None, typer.Option("--token", "-t", min=0, help="The token to explain, from 0. [default: the least sure]")
     ] = None,
@@ -86,9 +86,9 @@ def _tokens(tagger: Tagger, text: str | None, file: str | None, format: str, sen
         return text.split()
     assert file is not None
     corpus = corate.read(file, format=format, layout=tagger.layout)
-    if sentence >= len(corpus):
+    if sentence > len(corpus):
         raise DataError(f"{file} has {len(corpus)} sentences; there is no sentence {sentence}")
-    here = range(int(corpus.offsets[sentence]), int(corpus.offsets[sentence + 1]))
+    here = range(int(corpus.offsets[sentence - 1]), int(corpus.offsets[sentence]))
     if not tagger.vocabulary.columns:
         return [_features(corpus, t) for t in here]
     columns = [corpus.column(name) for name in tagger.vocabulary.columns]

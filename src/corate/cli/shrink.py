@@ -82,6 +82,7 @@ def shrink(
         silence_warnings()
     if not (half or drop_below or drop_rare or no_counts):
         half = no_counts = True
+    half = half or _is_half(model)
     check_writable(output)
     with ProgressBar(quiet) as progress:
         progress("reading")
@@ -125,3 +126,13 @@ def _show(result: dict[str, Any]) -> None:
     if "test" in result:
         print(f"test before: {one_line(result['test_before'])}")
         print(f"test after:  {one_line(result['test'])}")
+
+
+def _is_half(model: str) -> bool:
+    """Whether a model file has its scores in 16 bits, which it then keeps."""
+    from corate.model import container, crfsuite
+
+    if crfsuite.recognised(model):
+        return False
+    scores = container.read(model, mmap=True)[0].get("weights.scores")
+    return scores is not None and scores.dtype.itemsize == 2

@@ -173,7 +173,10 @@ def evaluate(
     0.75
     """
     if not isinstance(corpus, Corpus):
-        raise DataError(f"a corpus is needed, not a {type(corpus).__name__}; make one with Corpus.from_sentences")
+        raise DataError(
+            f"a corpus is needed, not a {type(corpus).__name__}; make one with Corpus.from_sentences or "
+            "Corpus.from_frame"
+        )
     if isinstance(predicted, Tagger):
         if known_words is None and len(predicted.words):
             known_words = predicted.words

@@ -131,8 +131,8 @@ def _sentence_offsets(table: Table, columns: list[str]) -> Offsets:
         again = int(starts[np.setdiff1d(np.arange(len(starts)), first)[0]])
         value = ", ".join(f"{column} = {array[again].as_py()!r}" for column, array in zip(columns, arrays, strict=True))
         raise DataError(
-            f"{table.place(again)}: the sentence with {value} comes back after other sentences; if its rows belong "
-            "together, sort the frame so that they follow each other; if numbers begin again in each document, name "
-            f"both columns, as in sentence=['document', {columns[-1]!r}]"
+            f"{table.place(again)}: the sentence with {value} comes back after other sentences; if numbers "
+            f"begin again in each document, name both columns, as in sentence=['document', {columns[-1]!r}]; if the "
+            "rows of one sentence are scattered, sort the frame"
         )
     return np.append(starts, len(codes)).astype(np.int64)

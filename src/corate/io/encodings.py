@@ -56,6 +56,10 @@ def utf8(blocks: Iterable[bytes], encoding: str, name: str) -> Iterator[bytes]:
             raise DataError(
                 f"{name} is a {program} model, not text; pass it as the model, or train it further with init="
             )
+        if first and block and block.startswith(b"PAR1"):
+            raise DataError(
+                f"{name} is a Parquet file, not text; read it with pandas or pyarrow, then use Corpus.from_frame"
+            )
         text = _to_utf8(decoder, block, is_utf8, position)
         if text or block:
             yield text.removeprefix(codecs.BOM_UTF8) if first else text

@@ -17,7 +17,7 @@ from corate.types import F64
 if TYPE_CHECKING:
     from corate.model.tagger import Tagger
 
-__all__ = ["columns_read", "tag_frame"]
+__all__ = ["FrameTagging", "columns_read"]
 
 
 def columns_read(tagger: Tagger) -> tuple[str, ...]:
@@ -28,67 +28,72 @@ def columns_read(tagger: Tagger) -> tuple[str, ...]:
     return needed
 
 
-def tag_frame(
-    self: Tagger,
-    frame: Any,
-    *,
-    token: str,
-    sentence: str | Sequence[str] | None = None,
-    columns: Mapping[str, str] | None = None,
-    output: str = "label",
-    scores: bool | str = False,
-    threads: int = 1,
-) -> Any:
-    """Label the sentences of a data frame of pandas or polars, or of an Arrow table. Needs ``corate[frames]``.
+class FrameTagging:
+    """The part of a tagger that labels data frames."""
 
-    The result is a frame of the same kind, with all rows and columns of ``frame``, the index of a pandas frame, and new
-    columns. ``frame`` itself does not change.
+    def tag_frame(  # type: ignore[misc]
+        self: Tagger,
+        frame: Any,
+        *,
+        token: str,
+        sentence: str | Sequence[str] | None = None,
+        columns: Mapping[str, str] | None = None,
+        output: str = "label",
+        scores: bool | str = False,
+        threads: int = 1,
+    ) -> Any:
+        """Label the sentences of a data frame of pandas or polars, or of an Arrow table. Needs ``corate[frames]``.
 
-    Args:
-        frame: a row for each token, or, without ``sentence``, a row for each sentence with lists in its columns.
-        token: the column of the tokens.
-        sentence: the column, or the columns together, whose value changes from sentence to sentence.
-        columns: other columns that the model reads, as a mapping from their names in the model to columns of ``frame``.
-            By default they have the same names.
-        output: the name of the new column of labels.
-        scores: also add a column ``"scores"``, or of this name: the probability of each label.
-        threads: the number of threads; the labels do not depend on it.
+        The result is a frame of the same kind, with all rows and columns of ``frame``, the index of a pandas frame, and
+        new columns. ``frame`` itself does not change.
 
-    Raises DataError as :meth:`Corpus.from_frame <corate.Corpus.from_frame>` does, and ConfigError if there is already a
-    column with the name of a new one.
+        Args:
+            frame: a row for each token, or, without ``sentence``, a row for each sentence with lists in its columns.
+            token: the column of the tokens.
+            sentence: the column, or the columns together, whose value changes from sentence to sentence.
+            columns: other columns that the model reads, as a mapping from their names in the model to columns of
+                ``frame``. By default they have the same names.
+            output: the name of the new column of labels.
+            scores: also add a column ``"scores"``, or of this name: the probability of each label.
+            threads: the number of threads; the labels do not depend on it.
 
-    >>> import corate, pandas
-    >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]]))
-    >>> frame = pandas.DataFrame({"id": [7, 7], "form": ["the", "dog"]}, index=["x", "y"])
-    >>> tagger.tag_frame(frame, sentence="id", token="form")
-       id form label
-    x   7  the   DET
-    y   7  dog  NOUN
-    """
-    needed = columns_read(self)
-    word = str(self.record.get("word"))
-    word = word if word in needed else needed[0]
-    given = {word: token, **(columns or {})}
-    table = frames.table_of(frame)
-    names = {name: given.get(name, name) for name in needed}
-    absent = next((name for name in names if name not in given and name not in table.names()), None)
-    if absent is not None:
-        raise ConfigError(
-            f"the model reads the column {absent!r}, which the frame does not have; name it with "
-            f"columns={{{absent!r}: ...}}",
-            option="columns",
-        )
-    score = "scores" if scores is True else scores or None
-    for option, name in (("output", output), ("scores", score)):
-        if name in table.names() or (option == "scores" and name == output):
-            raise ConfigError(f"there is already a column {name!r}; choose another name with {option}=", option=option)
-    read, offsets = frames.read(frame, names, sentence)
-    corpus = Corpus(tuple(Column(name, ids, strings) for name, (strings, ids) in read.items()), offsets)
-    labels, shares = _tagged(self, corpus, score is not None, check_threads(threads))
-    new: dict[str, Any] = {output: (labels.ids, labels.strings)}
-    if score is not None:
-        new[score] = shares
-    return frames.with_columns(table, new, offsets if sentence is None else None)
+        Raises DataError as :meth:`Corpus.from_frame <corate.Corpus.from_frame>` does, and ConfigError if there is
+        already a column with the name of a new one.
+
+        >>> import corate, pandas
+        >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]]))
+        >>> frame = pandas.DataFrame({"id": [7, 7], "form": ["the", "dog"]}, index=["x", "y"])
+        >>> tagger.tag_frame(frame, sentence="id", token="form")
+           id form label
+        x   7  the   DET
+        y   7  dog  NOUN
+        """
+        needed = columns_read(self)
+        word = str(self.record.get("word"))
+        word = word if word in needed else needed[0]
+        given = {word: token, **(columns or {})}
+        table = frames.table_of(frame)
+        names = {name: given.get(name, name) for name in needed}
+        absent = next((name for name in names if name not in given and name not in table.names()), None)
+        if absent is not None:
+            raise ConfigError(
+                f"the model reads the column {absent!r}, which the frame does not have; name it with "
+                f"columns={{{absent!r}: ...}}",
+                option="columns",
+            )
+        score = "scores" if scores is True else scores or None
+        for option, name in (("output", output), ("scores", score)):
+            if name in table.names() or (option == "scores" and name == output):
+                raise ConfigError(
+                    f"there is already a column {name!r}; choose another name with {option}=", option=option
+                )
+        read, offsets = frames.read(frame, names, sentence)
+        corpus = Corpus(tuple(Column(name, ids, strings) for name, (strings, ids) in read.items()), offsets)
+        labels, shares = _tagged(self, corpus, score is not None, check_threads(threads))
+        new: dict[str, Any] = {output: (labels.ids, labels.strings)}
+        if score is not None:
+            new[score] = shares
+        return frames.with_columns(table, new, offsets if sentence is None else None)
 
 
 def _tagged(tagger: Tagger, corpus: Corpus, scores: bool, threads: int) -> tuple[Column, F64 | None]:

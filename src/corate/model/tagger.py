@@ -28,7 +28,7 @@ from corate.label_scores import FeatureWeight, LabelPair, extremes, rate_scale
 from corate.model.chain import ChainModel
 from corate.model.constraints import Constraints, limited
 from corate.model.explanation import Explanation, Question, explain
-from corate.model.frames import tag_frame
+from corate.model.frames import FrameTagging
 from corate.model.inputs import Inputs, Sentence
 from corate.model.lattice import Lattice
 from corate.model.notebook import tagger_html, tagger_text
@@ -40,7 +40,7 @@ __all__ = ["FeatureWeight", "LabelPair", "Tagger"]
 
 
 @dataclass(frozen=True, eq=False)
-class Tagger(Questions):
+class Tagger(Questions, FrameTagging):
     """Labels sentences. Any number of threads may use one tagger, and taggers can be pickled and copied.
 
     >>> import corate
@@ -234,8 +234,6 @@ class Tagger(Questions):
             row = data.split(b"\n", line - first_line + 1)[line - first_line]
             raise DataError(f"line {line}: {conllu.bad_row(row)}") from None
 
-    tag_frame = tag_frame
-
     def _check_reads_text(self, data: bytes) -> None:
         if not isinstance(data, bytes):
             raise DataError(f"text to tag is given as UTF-8 bytes, not as {type(data).__name__}; give it text.encode()")
@@ -258,11 +256,12 @@ class Tagger(Questions):
         width = width_of(first_row(data, comment), separator)
         if width in (0, len(self.layout)):
             return self.layout
-        if width == len(observed):
-            return observed
+        for names in (observed, tuple(name for name in observed if name != "_")):
+            if width == len(names):
+                return names
         raise DataError(
-            f"the first row has {width} columns, but the training data had {len(self.layout)} "
-            f"({', '.join(self.layout)}); name the columns with columns="
+            f"the first row has {width} column{'s' if width != 1 else ''}, but the training data had "
+            f"{len(self.layout)} ({', '.join(self.layout)}); name the columns with columns="
         )
 
     def lattice(

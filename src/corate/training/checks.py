@@ -27,7 +27,10 @@ LARGEST_VALUE = 1e15
 def check_corpus(corpus: Corpus) -> None:
     """Raise DataError if this is not a corpus."""
     if not isinstance(corpus, Corpus):
-        raise DataError(f"a corpus is needed, not a {type(corpus).__name__}; make one with Corpus.from_sentences")
+        raise DataError(
+            f"a corpus is needed, not a {type(corpus).__name__}; make one with Corpus.from_sentences or "
+            "Corpus.from_frame"
+        )
 
 
 def refuse_too_many_labels(corpus: Corpus, method: str, many_labels: bool) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from corate import formats
 from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus
-from corate.errors import ConfigError
+from corate.errors import ConfigError, DataError
 from corate.features import FeatureSource
 from corate.io.ahead import one_ahead
 from corate.io.compression import compression_of
@@ -40,10 +40,11 @@ if TYPE_CHECKING:
 
 __all__ = ["must_be_stored", "train_file"]
 
-#: The memory that training in memory takes for each byte of text in columns, measured on text of benchmarks/growth.py.
-BYTES_EMPIRICAL, BYTES_OTHERS = 14, 50
-#: The program itself.
-BYTES_PROGRAM = 60_000_000
+#: The memory that training in memory takes, by itself and for each byte of text in columns, measured on text of
+#: benchmarks/growth.py and on conll2000: empirical, and other methods.
+EMPIRICAL, OTHERS = (80_000_000, 14), (200_000_000, 46)
+#: The memory that counting on disk takes, by itself and for each distinct word.
+STORED_EMPIRICAL = (100_000_000, 380)
 
 
 def train_file(
@@ -132,11 +133,8 @@ def must_be_stored(
     limit, size = _limit(memory), _size(path)
     if limit is None or (size is None and memory is None):
         return False
-    need = (
-        None
-        if size is None
-        else BYTES_PROGRAM + size * (BYTES_EMPIRICAL if isinstance(method, Empirical) else BYTES_OTHERS)
-    )
+    program, each = EMPIRICAL if isinstance(method, Empirical) else OTHERS
+    need = None if size is None else program + size * each
     if need is not None and need <= limit:
         return False
     problem = _unsupported(method, features, held_out, others)
@@ -214,6 +212,13 @@ def _train_stored(
         method.name,
         method.many_labels,
     )
+    program, each = STORED_EMPIRICAL
+    words = len(stored.strings[stored.columns.index(stored.word)])
+    if (need := program + each * words) > memory:
+        raise DataError(
+            f"{words:,} distinct words need about {shown_memory(need)}, more than the limit of {shown_memory(memory)}; "
+            "give more memory"
+        )
     scheme = scheme_of_labels(constrain, stored.labels.to_list(), StoredLabels(stored, None).sentences(), None)
     trained = StoredEmpirical.train(method, stored, _subfolder(folder, "counts"), memory, context)
     if scheme is not None:

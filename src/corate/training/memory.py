@@ -19,7 +19,7 @@ __all__ = ["check_corpus_fits", "check_counting_fits", "check_vocabulary_fits", 
 #: The program and its libraries.
 PROGRAM_BYTES = 200_000_000
 #: Of each token of a corpus that is trained in memory.
-TOKEN_BYTES = 700
+TOKEN_BYTES = 400
 #: Of each token while a template is counted: its feature and its label, and both sorted.
 COUNTED_TOKEN_BYTES = 20
 #: Of each token of the pieces in memory, and for each of its features. There are two pieces, and a part of a third.

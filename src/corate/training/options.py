@@ -254,7 +254,7 @@ class _LikelihoodMethod(ChainMethod):
         None,
         (1, 2),
         "1: weights for label pairs. 2: also weights for three labels in a row.",
-        "2 for polish on a pruned lattice without parts, else 1",
+        "2 for polish with more than 24 labels and without parts, else 1",
     )
     unknown: str | None = _other(
         "The label of tokens whose label is not known. Training sums over all labels for them.", "text"
@@ -281,10 +281,12 @@ class Polish(_LikelihoodMethod):
         "The initial node scores, from counts. separate: from a separate model, which is trained first.",
         "pooled if there are few labels, else default",
     )
-    optimizer: str = _choice("adagrad", ("adagrad",), "Stochastic steps or L-BFGS.")
+    optimizer: str = _choice("adagrad", ("adagrad",), "Stochastic steps.")
     c2: float | None = _number(None, 0, _LARGE, "Weight of the sum of squared weights (L2).", "depends on the base")
     rate: float | None = _number(None, 0, _LARGE, "Initial step size of AdaGrad.", "depends on the base")
-    passes: int | None = _integer(None, 1, _MANY, "Number of stochastic passes.", "1 to 3, more for a small corpus")
+    passes: int | None = _integer(
+        None, 1, _MANY, "Number of stochastic passes.", "1 to 3; more for a small corpus and the bases paper and none"
+    )
     batch: int = _integer(16, 0, _MANY, "Mini-batch size, in sentences. 0: depends on the size of the corpus.")
     temper: float | None = _number(None, 0, 1000, "Weight of the base scores.", "depends on the base")
     edge: float = _number(0.75, 0, 1000, "Weight of the co-occurrence rates, relative to the base scores.")
