@@ -13,6 +13,7 @@ from griffe import Extension, Object
 import corate
 
 _ROLE = re.compile(r":(?:class|func|meth|mod|attr|exc|data):`~?([\w.]+)`")
+_OPTION = re.compile(r"_(?:choice|number|integer|flag|other)\(([^,()]+|\(\))", re.DOTALL)
 _EXAMPLE = re.compile(r"^>>> .*(?:\n(?!\s*$).*)*", re.MULTILINE)
 
 
@@ -36,5 +37,7 @@ class MarkdownDocstrings(Extension):
         """Convert the docstring of one object, and leave out its overloads."""
         if obj.docstring is not None:
             obj.docstring.value = markdown(obj.docstring.value)
+        if obj.is_attribute and (found := _OPTION.match(str(obj.value))):  # type: ignore[attr-defined]
+            obj.value = found[1]  # type: ignore[attr-defined]  # the default of an option, without its range and help
         if obj.is_function:
             obj.overloads = None  # type: ignore[attr-defined]  # one signature is enough to read

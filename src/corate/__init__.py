@@ -61,7 +61,7 @@ __all__ = [
     "word_classes",
     "write",
 ]
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 #: Where names are imported from when they are first used: the command line can then hear Ctrl-C before NumPy is here.
 _MODULES = {

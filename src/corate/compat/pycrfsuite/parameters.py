@@ -33,7 +33,13 @@ class Parameters:
     def set(self, name: str, value: Any) -> None:
         """Set a parameter. Text and numbers are converted to the type of the parameter."""
         if name not in self._options:
-            raise ConfigError(f"Parameter not found: {name} = {value}", option=name)
+            hint = ""
+            if self.is_method:
+                known = sorted(set(self._options) & {"c1", "c2"})
+                kept = f"keep only {' and '.join(known)} of them" if known else "leave them out"
+                hint = f"; this is a parameter of CRFsuite's algorithms, not of Corate's method {self.algorithm!r}: "
+                hint += f"{kept}, and give options of the method in options={{...}}"
+            raise ConfigError(f"Parameter not found: {name} = {value}{hint}", option=name)
         option = self._options[name]
         self.values[name] = self.given[name] = option.check(name, _converted(name, value, option.kind))
 
