@@ -118,6 +118,11 @@ class StoredCorpus:
         """Remove the files."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def forget_strings(self) -> None:
+        """Release the strings of the columns, if only ids are needed from here on."""
+        none = StringTable.intern([])[0]
+        object.__setattr__(self, "strings", tuple(none for _ in self.strings))
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 

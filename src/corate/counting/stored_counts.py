@@ -89,6 +89,7 @@ class StoredCounts(CountedCorpus):
         self.word, self.n_labels = stored.word, len(stored.labels)
         words, self.pairs_on_disk, label_pairs = self._count(folder, threads, progress)
         vocabulary = self._stored_vocabulary(words, threads)
+        stored.forget_strings()  # the vocabulary has them
         boundaries = Table(np.zeros(BOUNDARIES + 1, np.int64), words.labels[:0], words.counts[:0])
         table = Table(np.concatenate([boundaries.offsets, words.offsets[1:]]), words.labels, words.counts)
         self.counts = Counts(vocabulary, stored.labels, table, label_pairs, len(stored), stored.n_tokens)
