@@ -5,6 +5,7 @@ Examples become fenced blocks, and Sphinx roles become links to the names that t
 
 from __future__ import annotations
 
+import inspect
 import re
 from typing import Any
 
@@ -13,7 +14,6 @@ from griffe import Extension, Object
 import corate
 
 _ROLE = re.compile(r":(?:class|func|meth|mod|attr|exc|data):`~?([\w.]+)`")
-_OPTION = re.compile(r"_(?:choice|number|integer|flag|other)\(([^,()]+|\(\))", re.DOTALL)
 _EXAMPLE = re.compile(r"^>>> .*(?:\n(?!\s*$).*)*", re.MULTILINE)
 
 
@@ -30,6 +30,15 @@ def _link(role: re.Match[str]) -> str:
     return f"[`{name}`][{name}]" if public else f"`{name}`"
 
 
+def _show_defaults(options: Object) -> None:
+    """In the signature of a class of options, show the default of each, without its range and its help text."""
+    known = inspect.signature(getattr(corate, options.name)).parameters if options.name in corate.__all__ else {}
+    constructor = options.members.get("__init__")
+    for parameter in getattr(constructor, "parameters", ()):
+        if parameter.name in known:
+            parameter.default = repr(known[parameter.name].default)
+
+
 class MarkdownDocstrings(Extension):
     """Converts the docstring of every object that is loaded."""
 
@@ -37,7 +46,7 @@ class MarkdownDocstrings(Extension):
         """Convert the docstring of one object, and leave out its overloads."""
         if obj.docstring is not None:
             obj.docstring.value = markdown(obj.docstring.value)
-        if obj.is_attribute and (found := _OPTION.match(str(obj.value))):  # type: ignore[attr-defined]
-            obj.value = found[1]  # type: ignore[attr-defined]  # the default of an option, without its range and help
+        if obj.is_class and obj.path.startswith("corate.training.options."):
+            _show_defaults(obj)
         if obj.is_function:
             obj.overloads = None  # type: ignore[attr-defined]  # one signature is enough to read
