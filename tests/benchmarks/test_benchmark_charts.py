@@ -47,6 +47,6 @@ def test_the_numbers_on_the_first_screen_are_those_of_the_table(document: str) -
     text = (tables.README.parents[1] / document).read_text("utf-8")
     row = next(row for row in charts.rows("battery", TEXT) if row["set"] == "ned")
     (ours, theirs), (f1, peer) = charts.numbers(row["seconds"]), charts.numbers(row["F1"])
-    assert f"{ours:.1f} s against {theirs:.1f} s" in text
-    assert f"{f1 - peer:.1f} points more accurate**: F1 {f1:.1f} against {peer:.1f}" in text
+    assert f"{ours:.2f} s against {theirs:.2f} s" in text
+    assert f"{f1 - peer:.1f} points more accurate**: F1 {f1:.2f} against {peer:.2f}" in text
     assert f"{row['times faster']} times faster" in text
