@@ -26,7 +26,7 @@ A wrong option raises a `ConfigError` that names it. On the command line, the ex
 such as `features`, `held_out`, `init`, `threads`, `seed` and `progress`, are arguments of `corate.train` itself.
 
 On the command line, `corate train --help` shows the options that most people use, and `corate train --help-all` all of
-them. Other commands have both, too.
+them. So do other commands with many options.
 
 A long command shows its progress with the time left: as a bar on a terminal, otherwise as lines on standard error, one
 for each pass or every few seconds, from the third second on. `--quiet` shows nothing, and `--json` leaves standard
