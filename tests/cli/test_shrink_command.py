@@ -78,3 +78,10 @@ def test_the_model_itself_is_not_overwritten(corate, fitted):
 def test_quiet_prints_nothing(corate, model, tmp_path):
     result = corate("shrink", model, "-o", tmp_path / "small", "--quiet")
     assert (result.code, result.out, result.err) == (0, b"", "")
+
+
+def test_a_model_in_16_bits_stays_in_16_bits(corate, data, tmp_path):
+    model, small = tmp_path / "m.corate", tmp_path / "small.corate"
+    assert corate("train", data / "test.tsv", "-o", model, "--half", "--quiet").code == 0
+    assert corate("shrink", model, "-o", small, "--drop-below", 0.01).code == 0
+    assert small.stat().st_size < model.stat().st_size

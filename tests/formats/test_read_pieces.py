@@ -69,3 +69,10 @@ def test_progress_reaches_the_end(tmp_path: Path) -> None:
     list(read_pieces(str(path), progress=seen.append))
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
+
+
+def test_a_parquet_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "text.parquet"
+    path.write_bytes(b"PAR1\x15\x04")
+    with pytest.raises(DataError, match=r"is a Parquet file, not text; .*from_frame"):
+        read(path)
