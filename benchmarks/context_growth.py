@@ -18,6 +18,7 @@ import pickle
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,15 +26,18 @@ from benchmarks import corpora
 from benchmarks.growth import slope
 from benchmarks.tables import Row, Table, data_folder, parser
 
+if TYPE_CHECKING:
+    from corate import Corpus
+
 CORPORA = ("brown-32k-1000", "ned", "conll2000", "sblgnt")
 NETWORK = 125e6  # bytes a second
 CLUSTERS = ((10**9, 10), (10**9, 100), (10**11, 10), (10**11, 100))
 TEMPLATES = ("word[0]", "word[-1]|word[0]", "word[0]|word[1]")
 
 
-def contexts(corpus: object, tokens: int) -> tuple[int, int]:
+def contexts(corpus: Corpus, tokens: int) -> tuple[int, int]:
     """The distinct words, and the distinct pairs of neighbours, of the first tokens."""
-    ids = corpus.word.ids[:tokens].astype(np.int64)  # type: ignore[attr-defined]
+    ids = corpus.word.ids[:tokens].astype(np.int64)
     pairs = ids[:-1] << 32 | ids[1:]
     return len(np.unique(ids)), len(np.unique(pairs))
 
@@ -44,23 +48,23 @@ def fitted(sizes: Sequence[int], found: Sequence[int]) -> tuple[float, float]:
     return math.exp(sum(math.log(n) - b * math.log(s) for s, n in zip(sizes, found, strict=True)) / len(sizes)), b
 
 
-def measured(corpus: object) -> tuple[float, float, float]:
+def measured(corpus: Corpus) -> tuple[float, float, float]:
     """Tokens counted in a second, contexts merged in a second, and bytes for each context of counts that are sent."""
     from corate.counting.counts import Counts
     from corate.features.templates import parse
     from corate.features.vocabulary import Vocabulary
 
     templates = [parse(text) for text in TEMPLATES]
-    half = len(corpus) // 2  # type: ignore[arg-type]
+    half = len(corpus) // 2
     begin = time.perf_counter()
-    first = Counts.of(corpus[:half], Vocabulary.of(templates), None)[0]  # type: ignore[index]
-    second = Counts.of(corpus[half:], Vocabulary.of(templates), None)[0]  # type: ignore[index]
+    first = Counts.of(corpus[:half], Vocabulary.of(templates), None)[0]
+    second = Counts.of(corpus[half:], Vocabulary.of(templates), None)[0]
     counting = time.perf_counter() - begin
     begin = time.perf_counter()
     merged = first.merged(second)
     merging = time.perf_counter() - begin
     size = len(pickle.dumps(merged)) / len(merged.table)
-    return corpus.n_tokens / counting, len(merged.table) / merging, size  # type: ignore[attr-defined]
+    return corpus.n_tokens / counting, len(merged.table) / merging, size
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -54,6 +54,15 @@ def test_errors_name_the_line_of_the_file(tmp_path: Path) -> None:
         assert sum(map(len, read_pieces(str(path), skip_bad=True))) == 55
 
 
+def test_a_bad_row_that_is_a_piece_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "text.tsv"
+    path.write_text("dog\tN\nbarks\tV\n\n" * 50 + "only-a-word\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"text.tsv, line 151: 1 column, but the rows before have 2"):
+        list(read_pieces(str(path)))
+    with pytest.warns(SkippedWarning, match="skipped 1 rows .* line 151"):
+        assert sum(map(len, read_pieces(str(path), skip_bad=True))) == 50
+
+
 @pytest.mark.parametrize(("text", "message"), [("", "is empty"), ("\n\n\n", "only blank lines")])
 def test_nothing_to_read(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "text.tsv"

@@ -37,12 +37,12 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     refuse_nul(parsed, name)
     columns, sentences, line, width, skipped = parsed
     empty = len(sentences) == 1
-    if line >= 0 and (empty or not options.skip_bad):
+    if line >= 0 and not (options.skip_bad and (options.width or not empty)):
         first = not columns or len(columns[0][0]) == 0
         raise _ragged_error(data, name, line, width, len(columns), first, options)
+    warn_skipped(name, skipped, line)
     if empty:
         raise nothing_error(name, data)
-    warn_skipped(name, skipped, line)
     try:
         return corpus_of(parsed, list(names_of(len(columns), options)))
     except DataError as error:
@@ -88,7 +88,7 @@ def separator_of(data: bytes, options: Options) -> str:
 
 def _parse(data: bytes, options: Options) -> tuple[str, Parsed]:
     def parse(separator: str) -> tuple[str, Parsed]:
-        width = len(options.columns or ())
+        width = len(options.columns or ()) or options.width
         comment = options.comment or ""
         return separator, _native.parse_columns(
             data, separator, comment, width, options.skip_bad, options.drop_docstart

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 
 from corate.corpus import Corpus
@@ -62,16 +63,15 @@ def _parsed(chunks: Iterable[bytes], name: str, format: str, options: Options, r
             options = replace(options, separator=columns.separator_of(chunk, options) or None)
         try:
             corpus, skipped = _read_chunk(chunk, name, options, read_chunk)
-        except NoSentenceError:
-            lines += chunk.count(b"\n")
-            continue
         except DataError as error:
             raise DataError(_with_lines_before(str(error), name, lines)) from None
         for warning in skipped:
             warnings.warn(SkippedWarning(name, warning.count, warning.line + lines), stacklevel=2)
-        if corpus.layout and format == "columns":
-            options = replace(options, columns=corpus.layout)
         lines += chunk.count(b"\n")
+        if corpus is None:
+            continue
+        if format == "columns":
+            options = replace(options, width=len(corpus.layout), layout=corpus.layout)
         found = True
         yield corpus
     if not found:
@@ -88,11 +88,13 @@ def _with_lines_before(message: str, name: str, lines: int) -> str:
     return re.sub(rf"^({place})(\d+)", lambda found: f"{found[1]}{int(found[2]) + lines}", message)
 
 
-def _read_chunk(chunk: bytes, name: str, options: Options, read: Reader) -> tuple[Corpus, list[SkippedWarning]]:
-    """The corpus of a chunk, and the warnings that count the lines of the chunk."""
-    if not options.skip_bad:
-        return read(chunk, name, options), []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        corpus = read(chunk, name, options)
+def _read_chunk(chunk: bytes, name: str, options: Options, read: Reader) -> tuple[Corpus | None, list[SkippedWarning]]:
+    """The corpus of a chunk, None if it has no sentence, and the warnings that count the lines of the chunk."""
+    with warnings.catch_warnings(record=True) if options.skip_bad else nullcontext([]) as caught:
+        if options.skip_bad:
+            warnings.simplefilter("always")
+        try:
+            corpus = read(chunk, name, options)
+        except NoSentenceError:
+            corpus = None
     return corpus, [w.message for w in caught if isinstance(w.message, SkippedWarning)]

@@ -62,6 +62,7 @@ class Options:
     label_names: tuple[str, ...] | None = None
     label_source: str = ""
     tokenize: Tokenizer | None = None
+    width: int = 0  # the number of columns of the pieces before, if a text is read in pieces; 0 for the first one
     widen_spans: bool = False
 
 

@@ -215,10 +215,8 @@ def _train_stored(
     program, each = STORED_EMPIRICAL
     words = len(stored.strings[stored.columns.index(stored.word)])
     if (need := program + each * words) > memory:
-        raise DataError(
-            f"{words:,} distinct words need about {shown_memory(need)}, more than the limit of {shown_memory(memory)}; "
-            "give more memory"
-        )
+        what = f"{words:,} distinct word{'s need' if words != 1 else ' needs'} about {shown_memory(need)}"
+        raise DataError(f"{what}, more than the limit of {shown_memory(memory)}; give more memory")
     scheme = scheme_of_labels(constrain, stored.labels.to_list(), StoredLabels(stored, None).sentences(), None)
     trained = StoredEmpirical.train(method, stored, _subfolder(folder, "counts"), memory, context)
     if scheme is not None:

@@ -34,7 +34,7 @@ WEIGHT_BYTES = 48
 
 def check_corpus_fits(tokens: int, memory: int) -> None:
     """Raise DataError if a corpus that is trained in memory needs more memory."""
-    _check(f"{tokens:,} tokens need", PROGRAM_BYTES + TOKEN_BYTES * tokens, memory)
+    _check(f"{tokens:,} token{'s need' if tokens != 1 else ' needs'}", PROGRAM_BYTES + TOKEN_BYTES * tokens, memory)
 
 
 def check_counting_fits(tokens: int, memory: int) -> None:
