@@ -29,6 +29,7 @@ from corate.types import Ids, Offsets
 __all__ = ["StoredCorpus", "temporary_folder", "writing_to"]
 
 _ITEM = np.dtype("<i4")
+_COUNTED_TOKENS = 1 << 20  # tokens that are counted at a time
 
 
 def temporary_folder(parent: str | Path | None = None) -> Path:
@@ -69,19 +70,20 @@ class StoredCorpus:
     label_source: str = ""
 
     @classmethod
-    def write(cls, pieces: Iterable[Corpus], folder: Path) -> StoredCorpus:
+    def write(cls, pieces: Iterable[Corpus], folder: Path, most_strings: int | None = None) -> StoredCorpus:
         """Write the pieces of a labelled corpus, which have the same columns, to files in a folder.
 
-        Strings and labels are numbered in order of first appearance. If anything fails, the folder is removed.
+        Strings and labels are numbered in order of first appearance. If there are more than ``most_strings``, DataError
+        is raised. If anything fails, the folder is removed.
         """
         try:
-            return cls._write(pieces, folder)
+            return cls._write(pieces, folder, most_strings)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
 
     @classmethod
-    def _write(cls, pieces: Iterable[Corpus], folder: Path) -> StoredCorpus:
+    def _write(cls, pieces: Iterable[Corpus], folder: Path, most_strings: int | None) -> StoredCorpus:
         first, interners, lengths = None, list[_native.StringInterner](), []
         with ExitStack() as stack:
             files = []
@@ -98,12 +100,22 @@ class StoredCorpus:
                 for column, strings, file in zip(own, interners, files, strict=True):
                     places = _used_places(column, strings)
                     file.write(np.ascontiguousarray(places[column.ids], _ITEM).data)
-                lengths.append(np.diff(piece.offsets))
+                lengths.append(np.diff(piece.offsets).astype(np.int32))
+                _native.release_memory()
+                if most_strings is not None and sum(map(len, interners)) > most_strings:
+                    raise DataError(
+                        f"after {sum(int(part.sum()) for part in lengths):,} tokens, the text has more than "
+                        f"{most_strings:,} distinct strings, which exceed the memory limit; give more memory"
+                    )
         if first is None:
             raise DataError("there are no sentences to train on")
-        *columns, labels = (StringTable(*strings.table()) for strings in interners)
-        names = tuple(column.name for column in first.columns)
         offsets = offsets_of(np.concatenate(lengths))
+        lengths.clear()
+        tables = []
+        while interners:  # one after another, to have few strings twice in memory
+            tables.append(StringTable(*interners.pop(0).table()))
+        *columns, labels = tables
+        names = tuple(column.name for column in first.columns)
         return cls(folder, names, tuple(columns), labels, offsets, first.layout, first.label_source)
 
     def __enter__(self) -> StoredCorpus:
@@ -164,6 +176,14 @@ class StoredCorpus:
     def pieces(self, tokens: int) -> Iterator[Corpus]:
         """All sentences, in pieces of about so many tokens."""
         return (self.sentences(a, b) for a, b in self.cuts(tokens))
+
+    def token_counts(self, column: int) -> NDArray[np.int64]:
+        """The number of tokens of each string of a column."""
+        found = np.zeros(len(self.strings[column]), np.int64)
+        for start in range(0, self.n_tokens, _COUNTED_TOKENS):
+            ids = self._ids(column, start, min(start + _COUNTED_TOKENS, self.n_tokens))
+            np.add.at(found, ids, 1)
+        return found
 
     @property
     def _numbers(self) -> range:

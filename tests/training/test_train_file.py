@@ -38,6 +38,7 @@ def tiny_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of some tokens, so that small text is stored and merged in many of them."""
     monkeypatch.setattr(chunks, "BLOCK_BYTES", 500)
     monkeypatch.setattr(files, "STORED_EMPIRICAL", (0, 0))
+    monkeypatch.setattr(files, "STORED_TEXT", (0, 1))
     sizes = stored_counts.Sizes(tokens=70, entries=50, rows=40)
     monkeypatch.setattr(stored_counts.Sizes, "within", classmethod(lambda cls, memory, threads: sizes))
 
@@ -141,7 +142,63 @@ def test_words_that_do_not_fit_are_refused(text: Path, tmp_path: Path, monkeypat
     monkeypatch.setattr(files, "STORED_EMPIRICAL", (0, 100_000))
     with pytest.raises(DataError, match=r"30 distinct words need about 3 MB, more than the limit of 1 MB"):
         train_file(text, tmp_path / "model.corate", "empirical", memory="1M")
+    monkeypatch.setattr(files, "STORED_TEXT", (0, 50_000))
+    with pytest.raises(DataError, match=r"after \d+ tokens, the text has more than 20 distinct strings"):
+        train_file(text, tmp_path / "model.corate", "empirical", memory="1M")
     assert [path.name for path in tmp_path.iterdir()] == ["train.tsv"]
+
+
+def counts_of(path: Path) -> dict[str, dict[int, int]]:
+    """The label counts of each word and pair that a model has counted, by name."""
+    counts = corate.load(path).counts
+    assert counts is not None
+    names, table = counts.vocabulary.names(range(len(counts.table))), counts.table
+    rows = [table.rows(i, i + 1) for i in range(len(table))]
+    return {
+        name: dict(zip(row.labels.tolist(), row.counts.tolist(), strict=True))
+        for name, row in zip(names, rows, strict=True)
+        if len(row.labels)
+    }
+
+
+@pytest.mark.usefixtures("tiny_pieces")
+@pytest.mark.parametrize("ladder", ["default", "paper"])
+def test_rare_words_are_left_out_if_not_all_fit(
+    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ladder: str
+) -> None:
+    monkeypatch.setattr(files, "STORED_EMPIRICAL", (0, 50_000))
+    monkeypatch.setattr(files, "FEWEST_WORDS", 5)
+    corate.train(corate.read(text), "empirical", ladder=ladder).save(tmp_path / "all.corate")
+    with pytest.warns(UserWarning, match=r"20 of 30 distinct words fit in 1 MB.*about 2 MB of memory would keep"):
+        record = train_file(text, tmp_path / "some.corate", "empirical", ladder=ladder, memory="1M")
+    assert record["words_left_out"] == corate.load(tmp_path / "some.corate").record["words_left_out"] == 10
+    assert record["held_out"]["tokens"] > 0
+    everything, some = counts_of(tmp_path / "all.corate"), counts_of(tmp_path / "some.corate")
+    words = {name for name in everything if name.count("|") == 0}
+    kept = {name for name in some if name.count("|") == 0}
+    tokens = {name: sum(everything[name].values()) for name in words}
+    assert len(kept) == 20
+    assert kept >= set(sorted(words, key=lambda name: -tokens[name])[:15])
+    unknown = {name.removeprefix("word[0]=") for name in words - kept}
+    assert some == {
+        name: counted for name, counted in everything.items() if not unknown & set(name.partition("=")[2].split("|"))
+    }
+
+
+@pytest.mark.usefixtures("tiny_pieces")
+def test_words_left_out_do_not_depend_on_threads_or_pieces(
+    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "STORED_EMPIRICAL", (0, 50_000))
+    monkeypatch.setattr(files, "FEWEST_WORDS", 5)
+    found = []
+    for threads, tokens in ((1, 70), (2, 70), (2, 1000)):
+        sizes = stored_counts.Sizes(tokens=tokens, entries=tokens, rows=tokens)
+        monkeypatch.setattr(stored_counts.Sizes, "within", classmethod(lambda cls, memory, threads, sizes=sizes: sizes))
+        with pytest.warns(UserWarning, match="distinct words fit"):
+            train_file(text, tmp_path / "some.corate", "empirical", memory="1M", threads=threads)
+        found.append(tensors_of(tmp_path / "some.corate"))
+    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.usefixtures("tiny_pieces")

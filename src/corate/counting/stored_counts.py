@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from corate import _native
 from corate.corpus import Corpus
 from corate.counting.counted_corpus import MOST_TUNING_COST, CountedCorpus, HeldOut, counted_templates
+from corate.counting.counted_words import CountedWords
 from corate.counting.counts import Counts, PairCounts, Table, Tokens
 from corate.counting.held_out import slices
 from corate.counting.ladder import (
@@ -34,6 +35,7 @@ from corate.features.templates import usual_name
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
 from corate.label_scores import SparseRows
 from corate.stored_corpus import StoredCorpus
+from corate.types import Ids
 
 __all__ = ["ENTRY_BYTES", "StoredCounts"]
 
@@ -41,6 +43,8 @@ __all__ = ["ENTRY_BYTES", "StoredCounts"]
 TOKEN_BYTES = 250
 ENTRY_BYTES = 100
 _SHIFT = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+_NO_SENTENCES = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -81,21 +85,26 @@ class StoredCounts(CountedCorpus):
         folder: Path,
         *,
         sizes: Sizes,
+        most_words: int,
         seed: int = 0,
         threads: int = 1,
         progress: Callable[[float], None] = lambda done: None,
     ) -> None:
-        self.corpus, self.presets, self.seed, self.sizes = stored, presets, seed, sizes
+        self.corpus, self.presets, self.seed, self.sizes, self.threads = stored, presets, seed, sizes, threads
         self.word, self.n_labels = stored.word, len(stored.labels)
+        folds = slices(stored.offsets, seed)
+        self.words = CountedWords.choose(stored, most_words, np.concatenate([_NO_SENTENCES, *folds]), seed)
+        stored.forget_strings()
         words, self.pairs_on_disk, label_pairs = self._count(folder, threads, progress)
-        vocabulary = self._stored_vocabulary(words, threads)
-        stored.forget_strings()  # the vocabulary has them
+        words = words.padded(len(self.words.strings))
+        vocabulary = self._stored_vocabulary(words)
+        if self.words.counted == len(self.words.strings):
+            self.words = self.words.without_strings()
         boundaries = Table(np.zeros(BOUNDARIES + 1, np.int64), words.labels[:0], words.counts[:0])
         table = Table(np.concatenate([boundaries.offsets, words.offsets[1:]]), words.labels, words.counts)
         self.counts = Counts(vocabulary, stored.labels, table, label_pairs, len(stored), stored.n_tokens)
         self._folds_on_disk: list[_Fold] = []
-        folds = slices(stored.offsets, seed)
-        parts = [self._tokens(stored.take(sentences), len(vocabulary.templates)) for sentences in folds]
+        parts = [self._held_out_tokens(stored.take(sentences)) for sentences in folds]
         parts = [self._affordable(part, MOST_TUNING_COST / len(folds)) for part in parts]
         self.held_out = [self._held_out_fold(part) for part in parts if len(part.labels)]
 
@@ -112,8 +121,8 @@ class StoredCounts(CountedCorpus):
         with ThreadPoolExecutor(threads) as pool:
             for start, tokens in self._pieces():
                 jobs = [
-                    pool.submit(counter.count, keys, tokens.labels, start)
-                    for counter, keys in zip(counters, _keys_of(tokens), strict=False)
+                    pool.submit(counter.count, keys, labels, start)
+                    for counter, (keys, labels) in zip(counters, _counted_keys(tokens), strict=False)
                 ]
                 found = PairCounts(*_native.count_pairs(tokens.labels, tokens.offsets, self.n_labels))
                 label_pairs = _added(*label_pairs, found.origin.astype(np.int64) * size + found.to, found.counts)
@@ -134,22 +143,22 @@ class StoredCounts(CountedCorpus):
     def _pieces(self) -> Iterator[tuple[int, Tokens]]:
         """The tokens of each piece, and the number of tokens before it."""
         for start, stop in self.corpus.cuts(self.sizes.tokens):
-            yield int(self.corpus.offsets[start]), self._tokens(self.corpus.sentences(start, stop))
+            piece = self.corpus.sentences(start, stop)
+            words = self.words.counted_ids(piece.column(self.corpus.word).ids)
+            none = np.zeros((0, len(words)), np.int32)
+            yield int(self.corpus.offsets[start]), Tokens(none, words, piece.require_labels().ids, piece.offsets)
 
-    def _tokens(self, corpus: Corpus, templates: int = 0) -> Tokens:
-        """The tokens of some sentences as ids, without features."""
-        words, labels = corpus.column(self.corpus.word).ids, corpus.require_labels().ids
-        return Tokens(np.full((templates, len(words)), -1, np.int32), words, labels, corpus.offsets)
-
-    def _stored_vocabulary(self, words: Table, threads: int) -> Vocabulary:
-        """The vocabulary of the ladders, with all words and without neighbour pairs."""
-        name, strings = self.corpus.word, self.corpus.strings[self.corpus.columns.index(self.corpus.word)]
+    def _stored_vocabulary(self, words: Table) -> Vocabulary:
+        """The vocabulary of the ladders, with the words of a table and without neighbour pairs."""
+        name, strings = self.corpus.word, self.words.strings
+        if len(words) < len(strings):
+            strings = strings.take(np.arange(len(words)))
         counted, derived, rungs = counted_templates((), self.presets, name)
         lexicons = {}
         if any(atom.function.learns for atom in rungs):
             lexicons[usual_name(name)] = usual_labels_of_counts(name, strings, words.arrays(), self.corpus.labels)
         vocabulary = Vocabulary.of([*counted, *derived], [atom.with_lexicons(lexicons) for atom in rungs])
-        vocabulary.map.add_strings(0, strings.data, strings.offsets, threads)
+        vocabulary.map.add_strings(0, strings.data, strings.offsets, self.threads)
         vocabulary.map.release_tables()
         for lexicon in lexicons.values():
             lexicon.release()
@@ -158,16 +167,25 @@ class StoredCounts(CountedCorpus):
 
     # -- held-out sentences --------------------------------------------------------------------------------------
 
+    def _held_out_tokens(self, corpus: Corpus) -> Tokens:
+        """The tokens of held-out sentences as ids, without features."""
+        words = self.words.ids(corpus.column(self.corpus.word).ids)
+        features = np.full((len(self.counts.vocabulary.templates), len(words)), -1, np.int32)
+        return Tokens(features, words, corpus.require_labels().ids, corpus.offsets)
+
     def _held_out_fold(self, tokens: Tokens) -> HeldOut:
         """Held-out tokens. Their pairs are numbered within the fold, and the table has only these pairs."""
         assert tokens.words is not None
         features, rows, tables = tokens.features.copy(), list[NDArray[np.int64]](), list[Table]()
         features[0] = tokens.words + BOUNDARIES
-        words = _without(self.counts.table, features[0], tokens.labels)
+        counted = np.where(tokens.words < self.words.counted, features[0], -1).astype(np.int32)
+        words = _without(self.counts.table, counted, tokens.labels)
         for t, (pairs, wanted) in enumerate(zip(self.pairs_on_disk, _keys_of(tokens)[1:], strict=False), start=1):
-            distinct, features[t] = np.unique(wanted, return_inverse=True)
+            distinct, where = np.unique(wanted, return_inverse=True)
             found, table = pairs.find(distinct, self.sizes.rows)
-            rows.append(found)
+            numbers = np.where(found >= 0, np.cumsum(found >= 0) - 1, -1)  # a pair with a word without counts has none
+            features[t] = numbers[where]
+            rows.append(found[found >= 0])
             tables.append(_without(table, features[t], tokens.labels))
         self._folds_on_disk.append(_Fold(rows, tables))
         return HeldOut(replace(tokens, features=features), self.counts.vocabulary, words)
@@ -181,8 +199,15 @@ class StoredCounts(CountedCorpus):
         return _StoredLadderTables(self, preset, tables, held_out.tokens, fold)
 
     def release_held_out(self) -> None:
-        """Release the held-out sentences and their tables, after tuning."""
+        """Release the held-out sentences and their tables, after tuning, and words that only they have."""
         self.held_out, self._folds_on_disk = [], []
+        if (n := self.words.counted) < len(self.words.strings):
+            table = self.counts.table.rows(0, BOUNDARIES + n)
+            self.counts = replace(self.counts, table=table, vocabulary=Vocabulary.of([]))
+            _native.release_memory()
+            words = table.rows(BOUNDARIES, BOUNDARIES + n)
+            self.counts = replace(self.counts, vocabulary=self._stored_vocabulary(words))
+            self.words = self.words.without_strings()
         _native.release_memory()
 
     # -- the model -----------------------------------------------------------------------------------------------
@@ -226,8 +251,9 @@ class _StoredLadderTables(LadderTables):
         merged, places = none, 0
         for start, keys, table in self._counted.pairs_on_disk[t - 1].chunks(self._counted.sizes.rows):
             if self._held_out is not None and self._fold is not None:
-                rows = self._fold.rows[t - 1][self._held_out.features[t]] - start
-                here = np.where((rows >= 0) & (rows < len(keys)), rows, -1).astype(np.int32)
+                features, own = self._held_out.features[t], np.append(self._fold.rows[t - 1], -1)  # of feature -1: -1
+                rows = own[features] - start
+                here = np.where((own[features] >= start) & (rows < len(keys)), rows, -1).astype(np.int32)
                 table = _without(table, here, self._held_out.labels)
             contexts, counts = self.class_contexts(t, keys, table, totals, rare)
             found = entries_of(contexts, counts, places)
@@ -248,6 +274,17 @@ def _keys_of(tokens: Tokens) -> tuple[Keys, Keys, Keys]:
     words = tokens.words.astype(np.uint64)
     own = words + np.uint64(BOUNDARIES)
     return words, left << _SHIFT | own, own << _SHIFT | right
+
+
+def _counted_keys(tokens: Tokens) -> list[tuple[Keys, Ids]]:
+    """The keys of `_keys_of` and the labels of their tokens, without keys that have a word that is not counted (-1)."""
+    words, *pairs = _keys_of(tokens)
+    assert tokens.words is not None
+    if (tokens.words >= 0).all():
+        return [(keys, tokens.labels) for keys in (words, *pairs)]
+    none = np.uint64(BOUNDARIES - 1)  # of word -1: it is next to no token
+    kept = [tokens.words >= 0, *((keys >> _SHIFT != none) & (keys & _LOW != none) for keys in pairs)]
+    return [(keys[own], tokens.labels[own]) for keys, own in zip((words, *pairs), kept, strict=True)]
 
 
 def _without(table: Table, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> Table:

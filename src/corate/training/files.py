@@ -43,8 +43,12 @@ __all__ = ["must_be_stored", "train_file"]
 #: The memory that training in memory takes, by itself and for each byte of text in columns, measured on text of
 #: benchmarks/growth.py and on conll2000: empirical, and other methods.
 EMPIRICAL, OTHERS = (80_000_000, 14), (200_000_000, 46)
-#: The memory that counting on disk takes, by itself and for each distinct word.
-STORED_EMPIRICAL = (100_000_000, 380)
+#: The memory that storing text on disk takes, by itself and for each distinct string.
+STORED_TEXT = (100_000_000, 100)
+#: The memory that counting on disk takes, by itself and for each distinct word; up to a tenth more is accepted.
+STORED_EMPIRICAL = (100_000_000, 420)
+#: With fewer words, a model would be of little use.
+FEWEST_WORDS = 10_000
 
 
 def train_file(
@@ -107,7 +111,8 @@ def train_file(
         pieces = formats.read_pieces(path, progress=reported, **dict(reading or {}))
         if context.threads > 1:
             pieces = one_ahead(pieces)
-        with StoredCorpus.write(pieces, _subfolder(folder, "corpus")) as stored:
+        most_strings = max(0, limit - STORED_TEXT[0]) // STORED_TEXT[1]
+        with StoredCorpus.write(pieces, _subfolder(folder, "corpus"), most_strings) as stored:
             record = _train_stored(
                 chosen, stored, output, limit, folder, context, features, held_out, constrain, counts=counts, half=half
             )
@@ -212,18 +217,31 @@ def _train_stored(
         method.name,
         method.many_labels,
     )
-    program, each = STORED_EMPIRICAL
-    words = len(stored.strings[stored.columns.index(stored.word)])
-    if (need := program + each * words) > memory:
-        what = f"{words:,} distinct word{'s need' if words != 1 else ' needs'} about {shown_memory(need)}"
-        raise DataError(f"{what}, more than the limit of {shown_memory(memory)}; give more memory")
+    most_words = _most_words(len(stored.strings[stored.columns.index(stored.word)]), memory)
     scheme = scheme_of_labels(constrain, stored.labels.to_list(), StoredLabels(stored, None).sentences(), None)
-    trained = StoredEmpirical.train(method, stored, _subfolder(folder, "counts"), memory, context)
+    trained = StoredEmpirical.train(method, stored, _subfolder(folder, "counts"), memory, most_words, context)
     if scheme is not None:
         trained = trained.constrained(scheme)
     context.progress(ProgressEvent("saving"))
     trained.save(output, counts=counts, half=half)
     return trained.tagger.record
+
+
+def _most_words(words: int, memory: int) -> int:
+    """The number of words that empirical training can count within the limit, given the number of distinct words."""
+    program, each = STORED_EMPIRICAL
+    need, most = program + each * words, max(0, memory - program) // max(1, each)
+    if need <= 1.1 * memory:
+        return words
+    if most < min(words, FEWEST_WORDS):
+        what = f"{words:,} distinct word{'s need' if words != 1 else ' needs'} about {shown_memory(need)}"
+        raise DataError(f"{what}, more than the limit of {shown_memory(memory)}; give more memory")
+    warnings.warn(
+        f"{most:,} of {words:,} distinct words fit in {shown_memory(memory)}; most of the others, which are rare, are "
+        f"left out and will be labelled like unseen words; about {shown_memory(need)} of memory would keep them all",
+        stacklevel=2,
+    )
+    return most
 
 
 @contextmanager

@@ -50,9 +50,12 @@ class StoredEmpirical:
 
     @classmethod
     def train(
-        cls, method: Empirical, stored: StoredCorpus, folder: Path, memory: int, context: RunContext
+        cls, method: Empirical, stored: StoredCorpus, folder: Path, memory: int, most_words: int, context: RunContext
     ) -> StoredEmpirical:
-        """Count, tune and build. ``memory`` is the limit in bytes, ``folder`` is for temporary files."""
+        """Count, tune and build. ``memory`` is the limit in bytes, ``folder`` is for temporary files.
+
+        At most ``most_words`` words are counted: see `CountedWords`.
+        """
         if method.ladder == "pooled":
             raise FeatureError("the pooled ladder needs features, which are counted in memory; give more memory")
         counted = StoredCounts(
@@ -60,6 +63,7 @@ class StoredEmpirical:
             PRESETS_OF_LADDERS[method.ladder],
             folder,
             sizes=Sizes.within(int(WORKING_SHARE * memory), context.threads),
+            most_words=most_words,
             seed=context.seed,
             threads=context.threads,
             progress=lambda done: context.progress(ProgressEvent("counting", done)),
@@ -84,12 +88,14 @@ class StoredEmpirical:
             for t, pairs in enumerate(counted.pairs_on_disk, start=1)
         ]
         counts = replace(counted.counts, table=counted.counts.table.padded(int(counted.counts.vocabulary.bases[-1])))
-        record = {
+        record: dict[str, Any] = {
             "ladder": preset.name,
             "word": word,
             "settings": asdict(p),
             "held_out": {"tokens": held_out_tokens, "ladders": _measured(tuned)},
         }
+        if counted.words.left_out:
+            record["words_left_out"] = counted.words.left_out
         trained = Trained(counts.vocabulary, model, record, _n_features(counted), counts)
         layout = list(stored.layout) or [*stored.columns, "label"]
         source = {"label_source": stored.label_source} if stored.label_source else {}
