@@ -5,6 +5,7 @@
 Ten best labellings and the best one alone, of a Brown model of the default method. Constrained (`scheme="auto"`) and
 plain tagging of ned, from words to labels, with F1 and the number of sentences whose labels are invalid. Marginals of
 all labels at all tokens of ned: Corate and python-crfsuite with the same model file and the same features. One thread.
+The calibration error of probabilities after `--calibrate`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from benchmarks import corpora, peers
 from benchmarks.compat import span_f1
 from benchmarks.tables import Row, Table, data_folder, parser
+from corate.evaluation.calibration import GROUPS, calibration
 
 COMMAND = "python -m benchmarks.answers"
 
@@ -140,10 +142,32 @@ def marginal_rows(table: Table, data: Path, rounds: int) -> None:
     table.add(Row("ned, marginals of all labels, from words", mine, "s", peer=other, note=note, **shared))
 
 
+def calibration_rows(table: Table, data: Path, seeds: int) -> None:
+    """The calibration error on ned.testb after `--calibrate`: the means of some seeds.
+
+    The temperature is fitted on a tenth of the training text, as by default, or on ned.testa.
+    """
+    import corate
+
+    train, dev, test = (
+        corate.read(data / f"ned.{name}", columns=corpora.COLUMNS["ned"]) for name in ("train", "testa", "testb")
+    )
+    for held_out, where in ((None, "a tenth of ned.train"), (dev, "ned.testa")):
+        taggers = [corate.train(train, held_out=held_out, calibrate=True, seed=seed) for seed in range(seeds)]
+        errors = [calibration(tagger, test) for tagger in taggers]
+        temperatures = ", ".join(f"{tagger.record['temperature']:.2f}" for tagger in taggers)
+        for group, most in (("spans", 2.0), ("inside", 1.5), ("tokens", 0.53)):
+            each = [100 * found[group].error for found in errors]
+            note = f"{min(each):.2f} to {max(each):.2f} in {seeds} seeds; temperatures {temperatures}"
+            name = f"ned.testb, calibration error of {GROUPS[group]}, temperature from {where}"
+            table.add(Row(name, statistics.mean(each), "%", at_most=most, note=note, command=COMMAND))
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Answer the three questions."""
     options = parser("answers", "What answers beyond the best labels cost.")
     options.add_argument("--rounds", type=int, default=5, help="how often to measure each (default: 5)")
+    options.add_argument("--seeds", type=int, default=3, help="seeds of the calibration (default: 3)")
     given = options.parse_args(arguments)
     data = corpora.ROOT / data_folder(given.data)
     table = Table("answers", "What do exact answers cost beyond the best labels?")
@@ -151,6 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for method in ("polish", "empirical"):
         constraint_rows(table, data, method, given.rounds)
     marginal_rows(table, data, given.rounds)
+    calibration_rows(table, data, given.seeds)
     table.finish()
 
 
