@@ -234,6 +234,7 @@ def test_a_memm_is_not_calibrated(corate, data, tmp_path):
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_text_larger_than_memory_gives_the_same_model(corate, data, tmp_path, threads, monkeypatch):
     monkeypatch.setattr(files, "STORED_EMPIRICAL", (0, 0))
+    monkeypatch.setattr(files, "STORED_TEXT", (0, 1))
     text, common = data / "test.tsv", ("--method", "empirical", "--threads", threads, "--quiet")
     for name, limit in (("disk", "100K"), ("memory", "1G")):
         assert corate("train", text, "-o", tmp_path / name, "--memory", limit, *common).code == 0
@@ -250,6 +251,7 @@ def test_text_larger_than_memory_gives_the_same_model(corate, data, tmp_path, th
         (("--memory", "100K", "--method", "memm"), "'memm' needs the text in memory"),
         (("--memory", "100K", "--raw", "raw.txt"), "--raw needs the text in memory"),
         (("--memory", "100K", "--method", "empirical", "--temporary", "nowhere"), "another folder with --temporary"),
+        (("--memory", "50M", "--method", "empirical"), "50 MB is too small for any text; give more than 100 MB"),
     ],
 )
 def test_memory_limits_that_cannot_be_kept(corate, data, tmp_path, options, message):

@@ -148,6 +148,12 @@ def test_words_that_do_not_fit_are_refused(text: Path, tmp_path: Path, monkeypat
     assert [path.name for path in tmp_path.iterdir()] == ["train.tsv"]
 
 
+def test_a_limit_below_any_need_is_refused(text: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"50 MB is too small for any text; give more than 100 MB"):
+        train_file(text, tmp_path / "model.corate", "empirical", memory="50M")
+    assert [path.name for path in tmp_path.iterdir()] == ["train.tsv"]
+
+
 def counts_of(path: Path) -> dict[str, dict[int, int]]:
     """The label counts of each word and pair that a model has counted, by name."""
     counts = corate.load(path).counts

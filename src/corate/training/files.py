@@ -111,8 +111,7 @@ def train_file(
         pieces = formats.read_pieces(path, progress=reported, **dict(reading or {}))
         if context.threads > 1:
             pieces = one_ahead(pieces)
-        most_strings = max(0, limit - STORED_TEXT[0]) // STORED_TEXT[1]
-        with StoredCorpus.write(pieces, _subfolder(folder, "corpus"), most_strings) as stored:
+        with StoredCorpus.write(pieces, _subfolder(folder, "corpus"), _most_strings(limit)) as stored:
             record = _train_stored(
                 chosen, stored, output, limit, folder, context, features, held_out, constrain, counts=counts, half=half
             )
@@ -225,6 +224,15 @@ def _train_stored(
     context.progress(ProgressEvent("saving"))
     trained.save(output, counts=counts, half=half)
     return trained.tagger.record
+
+
+def _most_strings(memory: int) -> int:
+    """The number of distinct strings of a text that can be stored on disk within the limit."""
+    program, each = STORED_TEXT
+    if memory <= program:
+        what = f"a memory limit of {shown_memory(memory)} is too small for any text"
+        raise ConfigError(f"{what}; give more than {shown_memory(program)}", option="memory")
+    return (memory - program) // each
 
 
 def _most_words(words: int, memory: int) -> int:
