@@ -120,8 +120,8 @@ def thread_row(table: Table, pair: Pair, n: int) -> None:
 def package_rows(table: Table, pair: Pair, n: int) -> None:
     """Other packages: they run, and give the same labels.
 
-    Models that are trained by L-BFGS on both sides may differ in 0.1 % of the labels: both searches follow the same path
-    for about fifty iterations, up to rounding, and then stop at different points near the same minimum.
+    Models that are trained by L-BFGS on both sides may differ in 0.1 % of the labels: both searches follow the same
+    path for about fifty iterations, up to rounding, and then stop at different points near the same minimum.
     """
     for packages, question, what, count, least in (
         (("usaddress",), "usaddress_components", "`usaddress.tag`", n, 100.0),
