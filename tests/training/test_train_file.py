@@ -88,7 +88,7 @@ def test_text_that_fits_is_trained_in_memory(text: Path, tmp_path: Path, monkeyp
 @pytest.mark.parametrize(
     ("method", "more", "message"),
     [
-        ("standard", {}, "the method 'standard' needs the text in memory"),
+        ("standard", {}, "the optimizer 'lbfgs' needs the text in memory"),
         ("empirical", {"features": "pos"}, "with features needs the text in memory"),
         ("empirical", {"held_out": Corpus.from_sentences([[("a", "X")]])}, "held-out text needs the text in memory"),
         ("polish", {"raw": ["raw.txt"]}, "raw= needs the text in memory"),
