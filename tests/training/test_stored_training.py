@@ -294,6 +294,7 @@ def test_weights_that_do_not_fit_are_refused_with_a_cutoff_that_fits(
 ) -> None:
     monkeypatch.setattr(memory, "PROGRAM_BYTES", 0)
     monkeypatch.setattr(memory, "WEIGHT_BYTES", 10**6)
+    monkeypatch.setattr(memory, "NODE_WEIGHT_BYTES", 10**6)
     limit = 3 * 10**9
     features = {"features": TEMPLATES}
     pattern = (

@@ -71,9 +71,9 @@ def train_file(
         source: the file with labelled text; ``"-"`` is standard input.
         output: the model file to write.
         method: as for :func:`corate.train`. Text larger than memory is for ``"polish"``, for ``"empirical"`` without
-            ``features``, and for other methods with stochastic passes over whole sentences.
-        memory: the memory to use at most, in bytes or as text such as ``"2G"``. By default, half of what is free. With
-            ``"polish"``, the weights must fit.
+            ``features``, and for other methods with stochastic passes. ``"separate"`` needs its default coupling.
+        memory: the memory to use at most, in bytes or as text such as ``"2G"``. By default, half of what is free. The
+            weights must fit, except with ``"empirical"``.
         temporary: the folder for temporary files. By default, the folder of ``output``.
         features, held_out, constrain, threads, seed, progress: as for :func:`corate.train`.
         counts, half: as for :meth:`corate.Tagger.save`.

@@ -18,10 +18,10 @@ from corate.model.chain import ChainModel
 from corate.progress import ProgressEvent
 from corate.ragged import offsets_of
 from corate.stored_corpus import writing_to
-from corate.training.memory import check_weights_fit
+from corate.training.memory import check_node_weights_fit
 from corate.training.options import Separate
 from corate.training.problem import NodeItems, Numbers, Problem, native_nodes, pieces_of_half, split_by_half
-from corate.training.separate import SeparateTraining
+from corate.training.separate import PAIR_TOKENS, SeparateTraining
 from corate.training.start import RunContext
 from corate.training.start_from_counts import StartFromCounts
 from corate.training.stored_pieces import PieceFiles, StoredPieces
@@ -57,7 +57,7 @@ class StoredSeparateTraining(SeparateTraining):
 
     def _all_nodes(self) -> StoredNodes:
         start = self.start
-        check_weights_fit(start, 0, self.p.cutoff, self.memory_bytes)
+        check_node_weights_fit(start, PAIR_TOKENS, self.p.cutoff, self.memory_bytes)
         if self.p.cutoff > 1:
             start.drop_rare(self.p.cutoff)
         with writing_to(self.folder):
