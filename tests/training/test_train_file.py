@@ -134,9 +134,7 @@ def test_text_that_fits_is_trained_in_memory(text: Path, tmp_path: Path, monkeyp
         (corate.Separate(sentence_weights=[1.0] * 400), {}, "sentence_weights= needs the text in memory"),
     ],
 )
-def test_what_needs_the_text_in_memory(
-    text: Path, method: str | Method, more: dict[str, Any], message: str
-) -> None:
+def test_what_needs_the_text_in_memory(text: Path, method: str | Method, more: dict[str, Any], message: str) -> None:
     chosen = METHODS[method]() if isinstance(method, str) else method
     with pytest.raises(ConfigError, match=f"{message}.*give more memory .about") as caught:
         must_be_stored(str(text), chosen, "1M", **more)
