@@ -248,7 +248,7 @@ def test_text_larger_than_memory_gives_the_same_model(corate, data, tmp_path, th
     ("options", "message"),
     [
         (("--memory", "lots"), "must be a size such as 500M or 2G"),
-        (("--memory", "100K", "--method", "memm"), "'memm' needs the text in memory"),
+        (("--memory", "100K", "--method", "memm"), "'lbfgs' needs the text in memory"),
         (("--memory", "100K", "--raw", "raw.txt"), "--raw needs the text in memory"),
         (("--memory", "100K", "--method", "empirical", "--temporary", "nowhere"), "another folder with --temporary"),
         (("--memory", "50M", "--method", "empirical"), "50 MB is too small for any text; give more than 100 MB"),

@@ -16,9 +16,10 @@ from corate.errors import ConfigError, DataError
 from corate.io import chunks
 from corate.io.runs import Runs
 from corate.model import container
+from corate.optimize import pieces
 from corate.training import files
 from corate.training.files import must_be_stored, train_file
-from corate.training.options import METHODS
+from corate.training.options import METHODS, Method
 from small_corpora import corpus_of, random_sentences
 
 WORDS = tuple(
@@ -80,6 +81,39 @@ def test_without_counts(text: Path, tmp_path: Path) -> None:
     assert corate.load(tmp_path / "disk.corate").counts is None
 
 
+@pytest.fixture
+def always_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small text is stored on disk and visited in pieces by methods with stochastic passes, too."""
+    monkeypatch.setattr(files, "OTHERS", (10**12, 0))
+    monkeypatch.setattr(pieces, "LARGE_TOKENS", 500)
+    monkeypatch.setattr(pieces, "PIECE_TOKENS", 400)
+
+
+@pytest.mark.usefixtures("always_stored")
+@pytest.mark.parametrize("method", ["polish", "separate"])
+def test_other_models_are_the_same_bytes(text: Path, tmp_path: Path, method: str) -> None:
+    corate.train(corate.read(text), method).save(tmp_path / "memory.corate")
+    record = train_file(text, tmp_path / "disk.corate", method, memory="1G")
+    assert tensors_of(tmp_path / "disk.corate")[0] == tensors_of(tmp_path / "memory.corate")[0]
+    assert record["tokens"] == corate.load(tmp_path / "disk.corate").record["tokens"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["disk.corate", "memory.corate", "train.tsv"]
+
+
+@pytest.mark.usefixtures("always_stored")
+@pytest.mark.parametrize("method", ["polish", "separate"])
+@pytest.mark.parametrize("stage", ["reading", "counting", "preparing sentences", "building the model", "saving"])
+def test_an_interruption_of_other_methods_leaves_nothing_behind(
+    text: Path, tmp_path: Path, method: str, stage: str
+) -> None:
+    def interrupt(event: corate.ProgressEvent) -> None:
+        if event.stage == stage:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_file(text, tmp_path / "model.corate", method, memory="1G", progress=interrupt)
+    assert [path.name for path in tmp_path.iterdir()] == ["train.tsv"]
+
+
 def test_text_that_fits_is_trained_in_memory(text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "temporary_folder", None)  # calling it fails
     train_file(text, tmp_path / "model.corate", "empirical", memory="1G")
@@ -89,15 +123,22 @@ def test_text_that_fits_is_trained_in_memory(text: Path, tmp_path: Path, monkeyp
 @pytest.mark.parametrize(
     ("method", "more", "message"),
     [
-        ("standard", {}, "the method 'standard' needs the text in memory"),
+        ("standard", {}, "the optimizer 'lbfgs' needs the text in memory"),
         ("empirical", {"features": "pos"}, "with features needs the text in memory"),
         ("empirical", {"held_out": Corpus.from_sentences([[("a", "X")]])}, "held-out text needs the text in memory"),
         ("polish", {"raw": ["raw.txt"]}, "raw= needs the text in memory"),
+        ("separate", {"init": "a model"}, "init= needs the text in memory"),
+        (corate.Polish(base="separate"), {}, "the base 'separate' needs the text in memory"),
+        (corate.Separate(optimizer="lbfgs"), {}, "the optimizer 'lbfgs' needs the text in memory"),
+        (corate.Separate(coupling="joint"), {}, "the coupling 'joint' needs the text in memory"),
+        (corate.Separate(label_weights={"N": 2.0}), {}, "label_weights= needs the text in memory"),
+        (corate.Separate(sentence_weights=[1.0] * 400), {}, "sentence_weights= needs the text in memory"),
     ],
 )
-def test_what_needs_the_text_in_memory(text: Path, method: str, more: dict[str, Any], message: str) -> None:
+def test_what_needs_the_text_in_memory(text: Path, method: str | Method, more: dict[str, Any], message: str) -> None:
+    chosen = METHODS[method]() if isinstance(method, str) else method
     with pytest.raises(ConfigError, match=f"{message}.*give more memory .about") as caught:
-        must_be_stored(str(text), METHODS[method](), "1M", **more)
+        must_be_stored(str(text), chosen, "1M", **more)
     assert caught.value.option == "memory"
 
 
@@ -106,6 +147,7 @@ def test_without_a_limit_it_only_warns(text: Path, monkeypatch: pytest.MonkeyPat
     with pytest.warns(UserWarning, match="takes the memory that it needs"):
         assert not must_be_stored(str(text), METHODS["standard"](), None)
     assert must_be_stored(str(text), METHODS["empirical"](), None)
+    assert must_be_stored(str(text), METHODS["separate"](), None)
     assert not must_be_stored("-", METHODS["empirical"](), None)
 
 

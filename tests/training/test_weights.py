@@ -28,8 +28,10 @@ def trained(corpus: Corpus, **more: object) -> corate.Tagger:
 
 def test_a_sentence_of_weight_two_counts_as_two_sentences_in_the_objective() -> None:
     templates = [parse("word[0]")]
-    twice = SeparateTraining(Separate(base="none"), corpus_of([*SENTENCES[:20], *SENTENCES[:20]]), templates)
-    weighed = SeparateTraining(Separate(base="none", sentence_weights=[2.0] * 20), corpus_of(SENTENCES[:20]), templates)
+    start = StartFromCounts(corpus_of([*SENTENCES[:20], *SENTENCES[:20]]), templates, base="none")
+    twice = SeparateTraining(Separate(base="none"), start)
+    start = StartFromCounts(corpus_of(SENTENCES[:20]), templates, base="none")
+    weighed = SeparateTraining(Separate(base="none", sentence_weights=[2.0] * 20), start)
     problems = [s.problem(s.tokens, None, training=True) for s in (twice, weighed)]
     weights = np.random.default_rng(0).normal(size=problems[0].nodes.size)
     values = [p.nodes.objective(weights, 0.0, 1)[0] for p in problems]
@@ -106,9 +108,8 @@ def test_weights_that_mean_nothing_are_refused(weights: dict[str, object]) -> No
 
 
 def test_merged_contexts_have_the_same_objective() -> None:
-    separate = SeparateTraining(
-        Separate(base="none"), corpus_of(SENTENCES), [parse("word[0]"), parse("suffix(word[0], 2)")]
-    )
+    templates = [parse("word[0]"), parse("suffix(word[0], 2)")]
+    separate = SeparateTraining(Separate(base="none"), StartFromCounts(corpus_of(SENTENCES), templates, base="none"))
     problem = separate.problem(separate.tokens, separate.start.tables(), training=True)
     merged = separate._merged(problem)
     weights = np.random.default_rng(1).normal(size=merged.size)

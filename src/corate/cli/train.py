@@ -159,7 +159,7 @@ def train(
         typer.Option(
             metavar="SIZE",
             help="Use at most this much memory, such as 500M or 2G. Larger text is read in pieces and stored on disk; "
-            "for polish and empirical. Default: half of the free memory.",
+            "for polish, separate and empirical. Default: half of the free memory.",
             rich_help_panel=_LARGE,
         ),
     ] = None,

@@ -46,6 +46,11 @@ class StoredTokens:
         """The labels of all tokens."""
         return np.fromfile(self._paths[-1], np.int32)
 
+    def outline(self) -> Tokens:
+        """Tokens without features, words and labels: only the offsets of all sentences."""
+        none = np.zeros(0, np.int32)
+        return Tokens(np.zeros((self.templates, 0), np.int32), none, none, self.offsets)
+
     def take(self, sentences: NDArray[np.int64]) -> Tokens:
         """The tokens of some sentences, in the given order. Neighbouring ones are read together."""
         offsets = offsets_of(np.diff(self.offsets)[sentences])

@@ -25,7 +25,7 @@ from corate.spark.counting import Source, count, learned_from_counts
 from corate.spark.frames import TokenColumns, check_columns, named_columns
 from corate.training.api import Trained, reporter
 from corate.training.checks import refuse_too_many_labels
-from corate.training.defaults import choose_base, choose_edge_templates, choose_parts
+from corate.training.defaults import choose_parts, choose_start
 from corate.training.empirical import PRESETS_OF_LADDERS, EmpiricalTraining
 from corate.training.options import Empirical, Method, Polish, Standard
 from corate.training.prepared import corpus_summary, default_features
@@ -145,10 +145,7 @@ def _train_chains(
         found, _ = resolve(default_features(method, features, summary), list(source.columns))
         atoms = [atom for t in found for atom in t.atoms]
         lexicons = learned_from_counts(atoms, words, lexicons_of(found))
-        templates, base = [t.with_lexicons(lexicons) for t in found if t.atoms], "none"
-        if isinstance(method, Polish):
-            templates += choose_edge_templates(method, summary, templates)
-            base = choose_base(method, summary, templates)
+        templates, base = choose_start(method, summary, [t.with_lexicons(lexicons) for t in found if t.atoms])
         counted = count_ladders(data, source, templates, (preset_of(base),), context)
         options: dict[str, Any] = {"base": base, "parts": choose_parts(method, words.labels.to_list())}
         start = StartFromCounts.of_counted(counted, templates, all_labels=method.all_labels, context=context, **options)

@@ -27,7 +27,7 @@ from corate.progress import OnProgress, ProgressEvent
 from corate.training.calibration import calibrated, check_calibrates
 from corate.training.chains import ChainTraining
 from corate.training.checks import check_corpus, refuse_too_many_labels
-from corate.training.defaults import choose_base, choose_edge_templates, choose_parts, choose_scheme
+from corate.training.defaults import choose_parts, choose_scheme, choose_start
 from corate.training.empirical import EmpiricalTraining
 from corate.training.empirical_model import rebuild
 from corate.training.options import (
@@ -270,6 +270,12 @@ class Trained:
         return cls(counts.vocabulary, model, record, _n_rows(counts.table.offsets), counts)
 
     @classmethod
+    def separately(cls, training: SeparateTraining) -> Trained:
+        """The result of separate training."""
+        model, record = training.train()
+        return cls(training.counts.vocabulary, model, record, _n_rows(training.counts.table.offsets))
+
+    @classmethod
     def on_chains(
         cls, training: ChainTraining, model: ChainModel, record: dict[str, Any], *, fresh: bool = True
     ) -> Trained:
@@ -312,8 +318,7 @@ def _train_empirical(method: Empirical, data: Prepared, context: RunContext) -> 
 
 
 def _train_separate(method: Separate, data: Prepared, context: RunContext) -> Trained:
-    model, counts, record = SeparateTraining(method, data.corpus, data.templates, data.held_out, context).train()
-    return Trained(counts.vocabulary, model, record, _n_rows(counts.table.offsets))
+    return Trained.separately(SeparateTraining(method, _count(method, data, context), context))
 
 
 def _train_chain(
@@ -332,19 +337,21 @@ def _start(method: ChainMethod, data: Prepared, origin: Tagger | None, context: 
     unknown = getattr(method, "unknown", None)
     if origin is not None:
         return StartFromModel(origin, data.corpus, held_out=data.held_out, unknown=unknown)
-    templates, base = data.templates, "none"
-    if isinstance(method, Polish):
-        templates = [*templates, *choose_edge_templates(method, data.corpus, templates)]
-        base = choose_base(method, data.corpus, templates)
+    parts = choose_parts(method, label_ids(data.corpus, unknown)[0].to_list())
+    return _count(method, data, context, unknown=unknown, parts=parts)
+
+
+def _count(method: FittedMethod, data: Prepared, context: RunContext, **options: Any) -> StartFromCounts:
+    """The base scores and initial weights from counts."""
+    templates, base = choose_start(method, data.corpus, data.templates)
     return StartFromCounts(
         data.corpus,
         templates,
         base=base,
         held_out=data.held_out,
         all_labels=method.all_labels,
-        unknown=unknown,
-        parts=choose_parts(method, label_ids(data.corpus, unknown)[0].to_list()),
         context=context,
+        **options,
     )
 
 

@@ -32,6 +32,7 @@ __all__ = [
     "choose_edge_templates",
     "choose_parts",
     "choose_preset",
+    "choose_start",
     "recorded",
     "scheme_of_labels",
 ]
@@ -132,6 +133,17 @@ def choose_edge_templates(method: Polish, corpus: Corpus, templates: Sequence[Te
     few = labels <= FULL_LATTICE_LABELS
     enough = few or corpus.n_tokens > EDGE_TOKENS_PER_LABEL * labels
     return edge_templates(templates, corpus, few=few) if enough else []
+
+
+def choose_start(method: FittedMethod, corpus: Corpus, templates: Sequence[Template]) -> tuple[list[Template], str]:
+    """The templates with those of edge features, and the kind of the base scores."""
+    templates = list(templates)
+    if isinstance(method, Polish):
+        templates += choose_edge_templates(method, corpus, templates)
+        return templates, choose_base(method, corpus, templates)
+    if isinstance(method, Separate) and method.coupling == "given-nodes":
+        return [*templates, *edge_templates(templates, corpus)], method.base
+    return templates, "none"
 
 
 def choose_parts(method: ChainMethod, labels: Sequence[str]) -> LabelParts | None:

@@ -28,12 +28,12 @@ from corate.stored_corpus import StoredCorpus, temporary_folder, writing_to
 from corate.training.api import reporter, train
 from corate.training.checks import check_label_number
 from corate.training.defaults import scheme_of_labels
-from corate.training.options import ChainMethod, Empirical, Method
+from corate.training.options import ChainMethod, Empirical, Method, Separate
 from corate.training.resolve import resolve_method
 from corate.training.start import RunContext
-from corate.training.stored_chains import train_stored
 from corate.training.stored_counting import StoredLabels
 from corate.training.stored_empirical import StoredEmpirical
+from corate.training.stored_training import train_stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,9 +75,9 @@ def train_file(
         source: the file with labelled text; ``"-"`` is standard input.
         output: the model file to write.
         method: as for :func:`corate.train`. Text larger than memory is for ``"polish"``, for ``"empirical"`` without
-            ``features``, and for other methods with stochastic passes over whole sentences.
-        memory: the memory to use at most, in bytes or as text such as ``"2G"``. By default, half of what is free. With
-            ``"polish"``, the weights must fit.
+            ``features``, and for other methods with stochastic passes. ``"separate"`` needs its default coupling.
+        memory: the memory to use at most, in bytes or as text such as ``"2G"``. By default, half of what is free. The
+            weights must fit, except with ``"empirical"``.
         temporary: the folder for temporary files. By default, the folder of ``output``.
         features, held_out, constrain, threads, seed, progress: as for :func:`corate.train`.
         counts, half: as for :meth:`corate.Tagger.save`.
@@ -156,10 +156,9 @@ def _unsupported(method: Method, features: FeatureSource, held_out: object, othe
     named = next((name for name, value in others.items() if value), None)
     if named is not None:
         return f"{named}= needs the text in memory"
-    if not isinstance(method, Empirical | ChainMethod) or getattr(method, "optimizer", None) == "lbfgs":
-        return f"the method {method.name!r} needs the text in memory"
-    if getattr(method, "base", None) == "separate":
-        return "the base 'separate' needs the text in memory"
+    for name, value in (("optimizer", "lbfgs"), ("base", "separate"), ("coupling", "joint")):
+        if getattr(method, name, None) == value:
+            return f"the {name} {value!r} needs the text in memory"
     for name in ("label_weights", "sentence_weights"):
         if getattr(method, name, None) is not None:
             return f"{name}= needs the text in memory"
@@ -202,7 +201,7 @@ def _train_stored(
 ) -> dict[str, Any]:
     """Train on a stored corpus, write the model and return its record."""
     if not isinstance(method, Empirical):
-        assert isinstance(method, ChainMethod)
+        assert isinstance(method, ChainMethod | Separate)
         options: dict[str, Any] = {"features": features, "held_out": held_out, "constrain": constrain}
         tagger = train_stored(stored, method, memory_bytes=memory, context=context, **options)
         context.progress(ProgressEvent("saving"))

@@ -14,7 +14,13 @@ from corate.features.vocabulary import Vocabulary
 from corate.optimize import pieces
 from corate.training.start_from_counts import StartFromCounts
 
-__all__ = ["check_corpus_fits", "check_counting_fits", "check_vocabulary_fits", "check_weights_fit"]
+__all__ = [
+    "check_corpus_fits",
+    "check_counting_fits",
+    "check_node_weights_fit",
+    "check_vocabulary_fits",
+    "check_weights_fit",
+]
 
 #: The program and its libraries.
 PROGRAM_BYTES = 200_000_000
@@ -28,8 +34,11 @@ ITEM_BYTES, ITEM_FEATURE_BYTES, PIECES = 130, 4, 3
 FEATURE_BYTES = 70
 #: Of each counted pair of a feature and a label.
 PAIR_BYTES = 20
-#: Of each weight: with its state, its average, and what undoes a pass.
-WEIGHT_BYTES = 48
+#: Of each weight: with its state, its average, and what undoes a pass. Separate training has no averages, and undoes
+#: nothing.
+WEIGHT_BYTES, NODE_WEIGHT_BYTES = 48, 24
+#: Of each candidate of a token in separate training, if all labels are candidates: its label and its score.
+CANDIDATE_BYTES = 8
 
 
 def check_corpus_fits(tokens: int, memory: int) -> None:
@@ -54,17 +63,33 @@ def _check(what: str, needed: int, memory: int, advice: str = "give more memory"
 
 
 def check_weights_fit(start: StartFromCounts, edge_weights: int, cutoff: int, memory: int) -> None:
-    """Raise DataError if the vocabulary, the counts and the weights need more memory; it says which cutoff would fit.
+    """Raise DataError if training on whole sentences needs more memory; it says which cutoff would fit.
 
     ``cutoff`` is that of this run: features seen less often have no weights.
     """
+    others = PIECES * pieces.PIECE_TOKENS * _item_bytes(start) + WEIGHT_BYTES * edge_weights
+    _check_weights(start, others, WEIGHT_BYTES, cutoff, memory)
+
+
+def check_node_weights_fit(start: StartFromCounts, sample_tokens: int, cutoff: int, memory: int) -> None:
+    """Like `check_weights_fit`, for separate training, whose pieces are halves, and which has a sample in memory."""
+    item = _item_bytes(start) + (CANDIDATE_BYTES * start.n_labels if start.full else 0)
+    tokens = PIECES * pieces.PIECE_TOKENS // 2 + sample_tokens
+    _check_weights(start, tokens * item, NODE_WEIGHT_BYTES, cutoff, memory)
+
+
+def _item_bytes(start: StartFromCounts) -> int:
+    return ITEM_BYTES + ITEM_FEATURE_BYTES * len(start.vocabulary.templates)
+
+
+def _check_weights(start: StartFromCounts, others: int, weight: int, cutoff: int, memory: int) -> None:
+    """``weight`` is the memory of a weight, ``others`` that of items and other weights."""
     table = start.counts.table
     lengths = np.diff(table.offsets)
-    item = ITEM_BYTES + ITEM_FEATURE_BYTES * len(start.vocabulary.templates)
-    fixed = PROGRAM_BYTES + PIECES * pieces.PIECE_TOKENS * item
+    fixed = PROGRAM_BYTES + others
     fixed += start.vocabulary.map.bytes() * (2 if start.given else 1)  # held-out words are added to a copy
-    fixed += FEATURE_BYTES * len(lengths) + PAIR_BYTES * len(table.labels) + WEIGHT_BYTES * edge_weights
-    each = WEIGHT_BYTES * len(start.slots.labels) // max(1, len(table.labels))  # parts of labels have weights, too
+    fixed += FEATURE_BYTES * len(lengths) + PAIR_BYTES * len(table.labels)
+    each = weight * len(start.slots.labels) // max(1, len(table.labels))  # parts of labels have weights, too
     needed = fixed + each * int(lengths[start.totals >= cutoff].sum())
     if needed <= memory:
         return

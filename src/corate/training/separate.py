@@ -14,34 +14,32 @@ of the nodes, and the node score is A f + B f - W f. L-BFGS then fits both to th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.corpus import Corpus
-from corate.counting.counts import Counts, Tokens
+from corate.counting.counts import Tokens
 from corate.counting.held_out import take
 from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates, Features
 from corate.counting.rates import edge_scores
 from corate.counting.tuning import coordinate_search
-from corate.features.templates import Template
 from corate.label_scores import EdgeScores, SparseRows
 from corate.model.chain import ChainModel
 from corate.optimize.checkpoint import Checkpoint, digest_of
 from corate.optimize.passes import make_iterations, make_passes
 from corate.optimize.stochastic import AdaGrad
 from corate.progress import ProgressEvent
-from corate.ragged import take_rows
+from corate.ragged import distinct, take_rows
 from corate.training.defaults import SeparateParameters, recorded
-from corate.training.edge_features import edge_features, edge_templates
+from corate.training.edge_features import edge_features
 from corate.training.options import Separate
 from corate.training.pairs import PairFactors
-from corate.training.problem import Problem
+from corate.training.problem import NodeItems, Numbers, Problem, halves_of
 from corate.training.start import RunContext
 from corate.training.start_from_counts import StartFromCounts
 from corate.types import F32
@@ -53,38 +51,44 @@ PAIR_TOKENS = 120_000
 TUNING_TOKENS = 40_000
 
 
-class SeparateTraining:
-    """Fits node factors, then pair factors, on one counted corpus."""
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Some sentences of a corpus, in ascending order, with log-probabilities of the candidates of their tokens."""
 
-    def __init__(
-        self,
-        method: Separate,
-        corpus: Corpus,
-        templates: Sequence[Template],
-        held_out: Corpus | None = None,
-        context: RunContext | None = None,
-    ) -> None:
-        self.method, self.context, self.stopped = method, context or RunContext(), False
-        self.base = method.base
-        if method.coupling == "given-nodes":
-            templates = [*templates, *edge_templates(templates, corpus)]
-        else:
-            self.base = "none"
-        self.start = StartFromCounts(
-            corpus,
-            templates,
-            base=self.base,
-            held_out=held_out,
-            all_labels=method.all_labels,
-            context=self.context,
-        )
-        self.counts, self.n_labels, self.slots = self.start.counts, self.start.n_labels, self.start.slots
+    sentences: Numbers
+    problem: Problem
+    scores: F32
+
+    def take(self, sentences: Numbers) -> tuple[Tokens, Candidates, F32]:
+        """Some of the sentences, with their candidates and scores."""
+        tokens, candidates = self.problem.tokens, self.problem.candidates
+        own = np.searchsorted(self.sentences, sentences)
+        offsets, where = take_rows(candidates.offsets, take_rows(tokens.offsets, own)[1])
+        taken = Candidates(offsets, candidates.labels[where], candidates.ladder[where])
+        return take(tokens, own), taken, self.scores[where]
+
+
+class SeparateTraining:
+    """Fits node factors, then pair factors, from the counts of a corpus."""
+
+    def __init__(self, method: Separate, start: StartFromCounts, context: RunContext | None = None) -> None:
+        self.method, self.start, self.context, self.stopped = method, start, context or RunContext(), False
+        self.counts, self.n_labels = start.counts, start.n_labels
+        self.tokens = self._tokens()
+        self.p = SeparateParameters.choose(method, self.counts.tokens, start.base)
+
+    def _tokens(self) -> Tokens:
+        """The tokens, with their weights."""
+        method = self.method
         weights = self.start.token_weights(method.label_weights, method.sentence_weights)
         of_sentences = None
         if method.sentence_weights is not None:
             of_sentences = np.asarray(method.sentence_weights, dtype=np.float32)
-        self.tokens = replace(self.start.tokens, weights=weights, sentence_weights=of_sentences)
-        self.p = SeparateParameters.choose(method, self.counts.tokens, self.base)
+        return replace(self.start.tokens, weights=weights, sentence_weights=of_sentences)
+
+    def _take(self, sentences: Numbers) -> Tokens:
+        """The tokens of some sentences."""
+        return take(self.tokens, sentences)
 
     # -- problems ------------------------------------------------------------------------------------------------
 
@@ -92,33 +96,33 @@ class SeparateTraining:
         """The node model of some tokens. In training, each token is left out of the counts of its base scores."""
         candidates = self.start.candidates(tokens, tables, self.p.temper, training=training)
         features, values = self.start.features(tokens, self.p.cutoff)
-        n = len(tokens.labels)
-        weights = np.ones(n, np.float32) if tokens.weights is None else tokens.weights
         gold = np.maximum(candidates.find(tokens.labels) - candidates.offsets[:-1], 0).astype(np.int32)
-        nodes = _native.Nodes(
-            (self.slots.offsets, self.slots.labels),
-            self.n_labels,
-            features,
-            values,
-            candidates.arrays(),
-            candidates.ladder,
-            (np.arange(n + 1, dtype=np.int64), gold, weights),
-        )
-        return Problem(tokens, candidates, nodes, features, values, gold)
+        return Problem(tokens, candidates, features, values, gold, self.start.slots, self.n_labels)
+
+    def _all_nodes(self) -> NodeItems:
+        """The node model of all tokens."""
+        return self.problem(self.tokens, self.start.tables(), training=True)
+
+    def _part(self, problem: NodeItems, sentences: Numbers) -> Problem:
+        """The node model of some of the sentences."""
+        if isinstance(problem, Problem) and len(sentences) == len(problem.tokens.offsets) - 1:
+            return problem
+        return self.problem(self._take(sentences), self.start.tables(), training=True)
 
     # -- nodes ---------------------------------------------------------------------------------------------------
 
     def fit_nodes(
-        self, problem: Problem, items: NDArray[np.int64], passes: int, stage: str, *, main: bool = False
+        self, problem: NodeItems, passes: int, stage: str, *, half: int | None = None, main: bool = False
     ) -> F32:
-        """W of the node model, from some of the tokens.
+        """W of the node model, from all tokens or from those of a half.
 
         The main fit stops early on held-out sentences, writes a checkpoint after each pass, and resumes from it. After
         the first pass, Ctrl-C keeps the current weights.
         """
         if self.method.optimizer == "lbfgs":
-            return self._fit_nodes_exactly(problem, items, stage, main=main)
-        run = self._adagrad(problem, items)
+            assert isinstance(problem, Problem)
+            return self._fit_nodes_exactly(problem, stage, half=half, main=main)
+        run = self._adagrad(problem, half)
         held_out = self._held_out_problem() if main else None
         store = None
         if main and self.method.checkpoint is not None:
@@ -141,16 +145,18 @@ class SeparateTraining:
         self.stopped |= made.stopped
         return made.weights
 
-    def _adagrad(self, problem: Problem, items: NDArray[np.int64]) -> AdaGrad:
-        # Tokens with one candidate, or of weight 0, do not change the weights.
-        items = items[np.diff(problem.candidates.offsets)[items] > 1]
-        if problem.tokens.weights is not None:
-            items = items[problem.tokens.weights[items] > 0]
-        visits = _native.occurrences(problem.features[1], len(self.slots))
+    def _adagrad(self, problem: NodeItems, half: int | None) -> AdaGrad:
+        visits = problem.visits(len(self.start.slots))
         decay = (1.0 / (self.p.sigma2 * np.maximum(visits, 1))).astype(np.float32)
         decay[-1] = 0.0
         return AdaGrad.of(
-            problem.nodes, decay, items, rate=self.p.rate, threads=self.context.threads, seed=self.context.seed
+            problem.nodes,
+            decay,
+            problem.items(half),
+            rate=self.p.rate,
+            threads=self.context.threads,
+            seed=self.context.seed,
+            pieces=problem.in_pieces(self.context.seed, half),
         )
 
     def _held_out_problem(self) -> Problem | None:
@@ -158,32 +164,20 @@ class SeparateTraining:
         held_out = self.start.held_out_set()
         return None if held_out is None else self.problem(held_out.tokens, held_out.tables, training=False)
 
-    def _fingerprint(self, problem: Problem, held_out: Problem | None) -> dict[str, Any]:
+    def _fingerprint(self, problem: NodeItems, held_out: Problem | None) -> dict[str, Any]:
         """What must be the same to resume from a checkpoint: settings and data."""
-        numbers = [
-            array
-            for part in ((problem,) if held_out is None else (problem, held_out))
-            for array in (
-                *part.features,
-                *part.candidates.arrays(),
-                part.candidates.ladder,
-                part.tokens.labels,
-                part.values,
-                part.tokens.weights,
-            )
-        ]
         return {
             "settings": asdict(replace(self.p, passes=0)),
-            "base": self.base,
+            "base": self.start.base,
             "seed": self.context.seed,
             "templates": [str(t) for t in self.counts.vocabulary.templates],
             "slots": problem.nodes.size,
-            "data": digest_of(numbers),
+            "data": digest_of(chain(problem.arrays(), () if held_out is None else held_out.arrays())),
         }
 
-    def _fit_nodes_exactly(self, problem: Problem, items: NDArray[np.int64], stage: str, *, main: bool) -> F32:
-        chosen = problem if len(items) == len(problem.tokens.labels) else self._part(problem, items)
-        nodes = chosen.nodes if self.base != "none" or chosen.values is not None else self._merged(chosen)
+    def _fit_nodes_exactly(self, problem: Problem, stage: str, *, half: int | None, main: bool) -> F32:
+        chosen = problem if half is None else self._part(problem, problem.sentences(half))
+        nodes = chosen.nodes if self.start.base != "none" or chosen.values is not None else self._merged(chosen)
 
         fitted = make_iterations(
             lambda weights: nodes.objective(weights, 1.0 / self.p.sigma2, self.context.threads),
@@ -202,9 +196,9 @@ class SeparateTraining:
         A context is identified by a 64-bit hash: the sum of a random number for each feature and each candidate.
         """
         (offsets, ids), candidates = problem.features, problem.candidates
-        draw = np.random.default_rng(0).integers(1, 2**63, size=len(self.slots) + self.n_labels, dtype=np.uint64)
+        draw = np.random.default_rng(0).integers(1, 2**63, size=len(self.start.slots) + self.n_labels, dtype=np.uint64)
         key = np.add.reduceat(draw[ids], offsets[:-1])
-        key += np.add.reduceat(draw[len(self.slots) + candidates.labels], candidates.offsets[:-1])
+        key += np.add.reduceat(draw[len(self.start.slots) + candidates.labels], candidates.offsets[:-1])
         _, first, context = np.unique(key, return_index=True, return_inverse=True)
         features = Features(offsets, ids).take(first)
         possible = Features(candidates.offsets, candidates.labels).take(first)
@@ -213,7 +207,7 @@ class SeparateTraining:
         counts = np.bincount(where, weights=weights, minlength=len(seen)).astype(np.float32)
         starts = np.searchsorted(seen, np.arange(len(first) + 1) * self.n_labels).astype(np.int64)
         return _native.Nodes(
-            (self.slots.offsets, self.slots.labels),
+            (self.start.slots.offsets, self.start.slots.labels),
             self.n_labels,
             features.arrays(),
             None,
@@ -222,44 +216,40 @@ class SeparateTraining:
             (starts, (seen % self.n_labels).astype(np.int32), counts),
         )
 
-    def _part(self, problem: Problem, items: NDArray[np.int64]) -> Problem:
-        sentences = np.unique(np.searchsorted(problem.tokens.offsets, items, side="right") - 1)
-        return self.problem(take(problem.tokens, sentences), self.start.tables(), training=True)
-
     # -- training ------------------------------------------------------------------------------------------------
 
-    def train(self) -> tuple[ChainModel, Counts, dict[str, Any]]:
-        """Train; returns the model, its counts, and a record of what was chosen and measured."""
+    def train(self) -> tuple[ChainModel, dict[str, Any]]:
+        """Train; returns the model and a record of what was chosen and measured."""
         if self.method.tune:
             self.p = self._tune()
-        problem = self.problem(self.tokens, self.start.tables(), training=True)
-        everything = np.arange(len(self.tokens.labels), dtype=np.int64)
-        weights = self.fit_nodes(problem, everything, self.p.passes, "fitting the nodes", main=True)
+        problem = self._all_nodes()
+        weights = self.fit_nodes(problem, self.p.passes, "fitting the nodes", main=True)
         node, edges, extra, accuracy = self._coupled(problem, weights)
         self.context.progress(ProgressEvent("building the model"))
-        model = self.start.model(self.p.temper, node, edges, extra)
-        size = int(self.counts.vocabulary.bases[-1])
-        counts = replace(self.counts, table=self.counts.table.padded(size))
+        model = self._model(node, edges, extra)
         record: dict[str, Any] = {
             "word": self.start.word,
             "coupling": self.method.coupling,
-            "base": self.base,
+            "base": self.start.base,
             "optimizer": self.method.optimizer,
             "settings": recorded(self.p, self.method),
             "held_out": {"accuracy": accuracy},
             "interrupted": self.stopped,
         }
-        return model, counts, record
+        return model, record
 
-    def _coupled(self, problem: Problem, weights: F32) -> tuple[F32, NDArray[np.float32], SparseRows, float | None]:
+    def _model(self, node: F32, edges: F32, extra: SparseRows) -> ChainModel:
+        return self.start.model(self.p.temper, node, edges, extra)
+
+    def _coupled(self, problem: NodeItems, weights: F32) -> tuple[F32, F32, SparseRows, float | None]:
         """Scores of nodes, label pairs and edge features, and the held-out accuracy if the coupling was tuned."""
         if not self.stopped:
             try:
                 if self.method.coupling == "joint":
-                    return (*self._pairs(self.p).joint(problem, self.slots, weights), None)
+                    assert isinstance(problem, Problem)
+                    return (*self._pairs(self.p).joint(problem, self.start.slots, weights), None)
                 edges, extra, cross_fitted = self._given_nodes(problem)
-                sample = self._coupling_sample(problem, cross_fitted, weights)
-                self.p, accuracy = self._tune_coupling(*sample, edges, extra)
+                self.p, accuracy = self._tune_coupling(*self._coupling_sample(cross_fitted, weights), edges, extra)
                 return (
                     weights,
                     (self.p.coupling_weight * edges).astype(np.float32),
@@ -277,18 +267,19 @@ class SeparateTraining:
     def _tune(self) -> SeparateParameters:
         """Tune sigma2, the weight of the base scores and the cutoff: fit on half of a sample, test on the other."""
         blocks = self.start.sample(self.tokens, TUNING_TOKENS)
-        learn, held_out = (take(self.tokens, blocks[k::2]) for k in (0, 1))
+        learn, held_out = (self._take(blocks[k::2]) for k in (0, 1))
         before = self.p
 
         def correct_tokens(p: SeparateParameters) -> NDArray[np.bool_]:
             self.p = p
             tables = self.start.tables()
             problem = self.problem(learn, tables, training=True)
-            items = np.arange(len(learn.labels), dtype=np.int64)
-            weights = self.fit_nodes(problem, items, p.half_passes, "tuning")
+            weights = self.fit_nodes(problem, p.half_passes, "tuning")
             return _correct_nodes(self.problem(held_out, tables, training=True), weights, self.context.threads)
 
-        steps = {"sigma2": 3.0, "cutoff": 2} if self.base == "none" else {"sigma2": 3.0, "temper": 1.5, "cutoff": 2}
+        steps = (
+            {"sigma2": 3.0, "cutoff": 2} if self.start.base == "none" else {"sigma2": 3.0, "temper": 1.5, "cutoff": 2}
+        )
         free, weights = self.method.tunable(steps), held_out.as_sentences()
 
         def report(done: float) -> None:
@@ -297,27 +288,28 @@ class SeparateTraining:
         found, _ = coordinate_search(correct_tokens, before, free, report, weights)
         return replace(found, cutoff=max(1, round(found.cutoff)))
 
-    def _given_nodes(self, problem: Problem) -> tuple[NDArray[np.float32], SparseRows, F32]:
-        """T, U and the cross-fitted log-probabilities: a node model of each half, in blocks, scores the other half."""
-        tokens, candidates = problem.tokens, problem.candidates
-        n_sentences = len(tokens.offsets) - 1
-        sentence = np.repeat(np.arange(n_sentences), np.diff(tokens.offsets))
-        half = sentence * 20 // max(1, n_sentences) % 2
-        cross_fitted = np.zeros(len(candidates.labels), np.float32)
-        owner = np.repeat(half, np.diff(candidates.offsets))
+    def _given_nodes(self, problem: NodeItems) -> tuple[NDArray[np.float32], SparseRows, Scored]:
+        """T, U and the cross-fitted sample: a node model of each half, in blocks, scores the other half."""
+        sentences, chosen = self._sample_of(problem)
+        half = np.repeat(halves_of(len(self.tokens.offsets) - 1)[sentences], np.diff(chosen.tokens.offsets))
+        owner = np.repeat(half, np.diff(chosen.candidates.offsets))
+        scores = np.zeros(len(owner), np.float32)
         for part in (0, 1):
-            others = np.flatnonzero(half != part)
-            if not len(others):
-                others = np.arange(len(half))
-            weights = self.fit_nodes(problem, others, self.p.half_passes, f"fitting half {part + 1} of 2")
-            log_p = problem.nodes.posteriors(weights, True, self.context.threads)
-            cross_fitted = np.where(owner == part, log_p, cross_fitted)
-        sample = self.start.sample(tokens, PAIR_TOKENS)
+            weights = self.fit_nodes(problem, self.p.half_passes, f"fitting half {part + 1} of 2", half=1 - part)
+            log_p = chosen.nodes.posteriors(weights, True, self.context.threads)
+            scores = np.where(owner == part, log_p, scores)
+        cross_fitted = Scored(sentences, chosen, scores)
+        sample = self.start.sample(self.tokens, PAIR_TOKENS)
         if self.method.tune and len(sample) > 1:
-            parts = [_take_candidates(tokens, candidates, cross_fitted, sample[k::2]) for k in (0, 1)]
-            self.p = self._tune_pairs(*parts)
-        edges, extra = self._pairs(self.p).given_nodes(*_take_candidates(tokens, candidates, cross_fitted, sample))
+            self.p = self._tune_pairs(*(cross_fitted.take(sample[k::2]) for k in (0, 1)))
+        edges, extra = self._pairs(self.p).given_nodes(*cross_fitted.take(sample))
         return edges, extra, cross_fitted
+
+    def _sample_of(self, problem: NodeItems) -> tuple[Numbers, Problem]:
+        """The sentences that pairs are fitted on and the coupling is tuned on, and their node model."""
+        samples = [self.start.sample(self.tokens, size) for size in (PAIR_TOKENS, TUNING_TOKENS)]
+        sentences = distinct(np.concatenate(samples))
+        return sentences, self._part(problem, sentences)
 
     def _pairs(self, p: SeparateParameters) -> PairFactors:
         bases, edges = self.counts.vocabulary.bases, self.start.edge_templates
@@ -336,13 +328,12 @@ class SeparateTraining:
             return self.p
         return coordinate_search(correct_tokens, self.p, steps, weights=held_out[0].as_sentences())[0]
 
-    def _coupling_sample(self, problem: Problem, cross_fitted: F32, weights: F32) -> tuple[Tokens, Candidates, F32]:
+    def _coupling_sample(self, cross_fitted: Scored, weights: F32) -> tuple[Tokens, Candidates, F32]:
         """Sentences to tune the coupling on: held-out sentences, or a sample with cross-fitted node scores."""
         held_out = self._held_out_problem()
         if held_out is not None:
             return held_out.tokens, held_out.candidates, held_out.nodes.posteriors(weights, True, self.context.threads)
-        sample = self.start.sample(problem.tokens, TUNING_TOKENS)
-        return _take_candidates(problem.tokens, problem.candidates, cross_fitted, sample)
+        return cross_fitted.take(self.start.sample(self.tokens, TUNING_TOKENS))
 
     def _tune_coupling(
         self,
@@ -388,16 +379,3 @@ def _correct_nodes(problem: Problem, weights: F32, threads: int) -> NDArray[np.b
     best = np.maximum.reduceat(log_p, problem.candidates.offsets[:-1])
     gold = problem.candidates.find(problem.tokens.labels)
     return np.asarray((gold >= 0) & (log_p[gold] >= best))
-
-
-def _take_candidates(
-    tokens: Tokens, candidates: Candidates, scores: F32, sentences: NDArray[np.int64]
-) -> tuple[Tokens, Candidates, F32]:
-    """Some sentences with their candidates and scores."""
-    _, tokens_of = take_rows(tokens.offsets, sentences)
-    offsets, where = take_rows(candidates.offsets, tokens_of)
-    return (
-        take(tokens, sentences),
-        Candidates(offsets, candidates.labels[where], candidates.ladder[where]),
-        scores[where],
-    )

@@ -156,6 +156,16 @@ class StartFromCounts(Start):
         kept = np.repeat(self.totals >= cutoff, np.diff(table.offsets))
         self.slots = self._slots(Table(offsets_of(lengths), table.labels[kept], table.counts[:0]))
 
+    def restore_rare(self, cutoff: int, weights: F32) -> F32:
+        """Undo `drop_rare`. Returns the weights with those of the rare features, which are zero."""
+        table = self.counts.table
+        self.slots = self._slots(table)
+        found = np.zeros(len(self.slots.labels), np.float32)
+        kept = np.repeat(self.totals >= cutoff, np.diff(table.offsets))
+        found[np.flatnonzero(kept)] = weights[: -self.n_columns]
+        found[-self.n_columns :] = weights[-self.n_columns :]
+        return found
+
     @cached_property
     def ladder(self) -> LadderParameters:
         """The parameters of the base's ladder, tuned on first use. In a pool they are not tuned."""
@@ -209,8 +219,10 @@ class StartFromCounts(Start):
         return self._tables
 
     def forget_tables(self) -> None:
-        """Free the memory of the tables. They are made again when they are needed."""
+        """Free the memory of the tables, which are made again when they are needed, and of what tuned the ladder."""
         vars(self).pop("_tables", None)
+        if not self.given:
+            self.counted.held_out.clear()
 
     @cached_property
     def _tables(self) -> LadderTables | None:

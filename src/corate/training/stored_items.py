@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +14,12 @@ from corate import _native
 from corate.counting.stored_tokens import StoredTokens
 from corate.label_scores import SparseRows
 from corate.optimize.checkpoint import digest_of
-from corate.optimize.pieces import order_of_pass, parts_of_piece
 from corate.training.items import ItemArrays, Numbers, StepsOf
 from corate.training.start_from_counts import StartFromCounts
+from corate.training.stored_pieces import PieceFiles, StoredPieces
 from corate.types import F32
 
 __all__ = ["StoredItems"]
-
-#: The arrays of a piece in its file: the type and the length of each, None where there is no array.
-Contents = list[tuple[np.dtype[Any], int] | None]
 
 
 class FromStore(Protocol):
@@ -54,34 +49,22 @@ class StoredItems:
     """
 
     def __init__(self, folder: Path, tokens: StoredTokens, pieces: Sequence[Numbers], training: FromStore) -> None:
-        self.folder, self.tokens, self.pieces, self.training = folder, tokens, pieces, training
+        self.tokens, self.pieces, self.training = tokens, pieces, training
         self.size = len(training.initial_vector())
-        self._contents: list[Contents] = []
+        self._files = PieceFiles(folder)
         self._visits = np.zeros(len(training.start.slots), np.int64)
         self._edge_visits = np.zeros(len(training.edge_rows), np.int64)
-        folder.mkdir()
 
     def add(self, arrays: ItemArrays) -> None:
         """Write the next piece, and count its features."""
         self._visits += _native.occurrences(arrays.features[1], len(self._visits))
         if arrays.edges is not None:
             self._edge_visits += _native.occurrences(arrays.edges[1], len(self._edge_visits))
-        contents: Contents = []
-        with self._path(len(self._contents)).open("wb") as file:
-            for array in _flat(arrays):
-                contents.append(None if array is None else (array.dtype, len(array)))
-                if array is not None:
-                    file.write(np.ascontiguousarray(array).data)
-        self._contents.append(contents)
-
-    def _path(self, piece: int) -> Path:
-        return self.folder / str(piece)
+        self._files.add(_flat(arrays))
 
     def arrays(self, piece: int) -> ItemArrays:
         """The arrays of a piece."""
-        with self._path(piece).open("rb") as file:
-            found: list[Any] = [None if entry is None else _read(file, *entry) for entry in self._contents[piece]]
-        offsets, places, ids, values, starts, labels, base, gold, edge_places, edge_ids = found
+        offsets, places, ids, values, starts, labels, base, gold, edge_places, edge_ids = self._files.read(piece)
         return ItemArrays(
             offsets,
             (places, ids),
@@ -120,7 +103,7 @@ class StoredItems:
 
     def in_pieces(self, seed: int, steps_of: StepsOf) -> StoredPieces:
         """The pieces, which the seed has cut already."""
-        return StoredPieces(self, steps_of)
+        return StoredPieces(self.tokens, self.pieces, lambda piece: steps_of(self.load(piece)))
 
     def digest(self, initial: F32) -> str:
         """A hash of the items and the initial weights."""
@@ -140,27 +123,6 @@ class StoredItems:
         return self.training.chains_of(order).perceptron(state, numbers, time, step)
 
 
-@dataclass(frozen=True, eq=False)
-class StoredPieces:
-    """The pieces of stored items."""
-
-    items: StoredItems
-    steps_of: StepsOf
-
-    def parts(self, random: np.random.Generator) -> Iterator[tuple[Any, Numbers]]:
-        """The parts of a pass. While steps are made for one piece, the next one is read."""
-        self.items.tokens.remove()
-        plan = [*order_of_pass(self.items.pieces, random)]
-        with ThreadPoolExecutor(1) as reader:
-            ahead = reader.submit(self.items.load, plan[0][0])
-            for n, (_, order) in enumerate(plan):
-                chains = ahead.result()
-                for k, part in enumerate(parts_of_piece(order)):
-                    yield self.steps_of(chains), part
-                    if k == 0 and n + 1 < len(plan):  # now nothing refers to the piece before
-                        ahead = reader.submit(self.items.load, plan[n + 1][0])
-
-
 def _flat(arrays: ItemArrays) -> list[NDArray[Any] | None]:
     """The arrays in the order of the file."""
     none = (None, None)
@@ -173,10 +135,3 @@ def _flat(arrays: ItemArrays) -> list[NDArray[Any] | None]:
         arrays.gold,
         *(arrays.edges or none),
     ]
-
-
-def _read(file: BinaryIO, dtype: np.dtype[Any], length: int) -> NDArray[Any]:
-    found = np.fromfile(file, dtype, length)
-    if len(found) < length:
-        raise OSError(f"{file.name} is shorter than it was written")
-    return found

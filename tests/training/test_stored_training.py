@@ -20,12 +20,14 @@ from corate.model.tagger import Tagger
 from corate.optimize import pieces
 from corate.progress import ProgressEvent
 from corate.stored_corpus import StoredCorpus
-from corate.training import memory, stored_counting
-from corate.training.options import MEMM, ChainMethod, Perceptron, Piecewise, Polish, Standard
+from corate.training import memory, separate, stored_counting
+from corate.training.options import MEMM, ChainMethod, Perceptron, Piecewise, Polish, Separate, Standard
 from corate.training.start import RunContext
-from corate.training.stored_chains import train_stored
 from corate.training.stored_items import StoredItems
+from corate.training.stored_separate import StoredNodes
+from corate.training.stored_training import train_stored
 
+AnyMethod = ChainMethod | Separate
 ENOUGH = 10**10
 TEMPLATES = ["word[0]", "suffix(word[0], 2)", "word[-1]|word[0]"]
 
@@ -59,7 +61,7 @@ PARTS = random_corpus([f"{a}|{b}|{c}" for a in "NVA" for b in "sp" for c in "123
 SPANS = random_corpus(["O", "B-X", "I-X", "B-Y", "I-Y"])
 
 
-def from_disk(corpus: Corpus, method: ChainMethod, folder: Path, limit: int = ENOUGH, **options: Any) -> Tagger:
+def from_disk(corpus: Corpus, method: AnyMethod, folder: Path, limit: int = ENOUGH, **options: Any) -> Tagger:
     """Train from disk, and check that no files are left."""
     own = folder / "corpus"
     own.mkdir()
@@ -104,10 +106,19 @@ def assert_same(a: Tagger, b: Tagger, folder: Path) -> None:
         pytest.param(MANY, Standard(optimizer="adagrad", passes=2, lattice="pruned", order=2), id="standard"),
         pytest.param(FEW, Piecewise(optimizer="adagrad", passes=2), id="piecewise"),
         pytest.param(FEW, MEMM(optimizer="adagrad", passes=2), id="MEMM"),
+        pytest.param(FEW, Separate(), id="separate"),
+        pytest.param(MANY, Separate(), id="separate, pruned candidates"),
+        pytest.param(MANY, Separate(cutoff=3), id="separate, cutoff"),
+        pytest.param(FEW, Separate(base="pooled"), id="separate, pooled base"),
+        pytest.param(MANY, Separate(base="pooled", cutoff=2), id="separate, pooled base, cutoff"),
+        pytest.param(MANY, Separate(base="paper"), id="separate, paper base"),
+        pytest.param(MANY, Separate(base="none"), id="separate, no base"),
+        pytest.param(MANY, Separate(all_labels=True), id="separate, all labels"),
+        pytest.param(MANY, Separate(tune=True, passes=1), id="separate, tuned"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:the loss rose")
-def test_same_model_as_in_memory(corpus: Corpus, method: ChainMethod, tmp_path: Path) -> None:
+def test_same_model_as_in_memory(corpus: Corpus, method: AnyMethod, tmp_path: Path) -> None:
     stored = from_disk(corpus, method, tmp_path, context=RunContext(1, 3))
     assert_same(corate.train(corpus, method, seed=3), stored, tmp_path)
 
@@ -121,105 +132,170 @@ def test_same_model_as_in_memory(corpus: Corpus, method: ChainMethod, tmp_path: 
         pytest.param(SPANS, {"constrain": "auto"}, id="constrained"),
     ],
 )
-def test_same_model_as_in_memory_with(corpus: Corpus, options: dict[str, Any], tmp_path: Path) -> None:
-    stored = from_disk(corpus, Polish(), tmp_path, **options)
-    assert_same(corate.train(corpus, **options), stored, tmp_path)
+@pytest.mark.parametrize("method", [Polish(), Separate()], ids=["polish", "separate"])
+def test_same_model_as_in_memory_with(
+    corpus: Corpus, options: dict[str, Any], method: AnyMethod, tmp_path: Path
+) -> None:
+    stored = from_disk(corpus, method, tmp_path, **options)
+    assert_same(corate.train(corpus, method, **options), stored, tmp_path)
+
+
+def test_pairs_are_fitted_on_a_sample_of_a_large_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(separate, "PAIR_TOKENS", 1500)
+    monkeypatch.setattr(separate, "TUNING_TOKENS", 800)
+    assert_same(corate.train(MANY, "separate"), from_disk(MANY, Separate(), tmp_path), tmp_path)
+
+
+def test_a_half_without_sentences(tmp_path: Path) -> None:
+    """One sentence belongs to one half; the other half is then replaced by the whole."""
+    tokens = [(word, label) for s in range(200) for word, label in zip(FEW.tokens(s), FEW.labels_of(s), strict=True)]
+    corpus = Corpus.from_sentences([tokens])
+    assert corpus.n_tokens > pieces.LARGE_TOKENS
+    assert_same(corate.train(corpus, "separate"), from_disk(corpus, Separate(), tmp_path), tmp_path)
 
 
 @pytest.mark.parametrize("corpus", [FEW, MANY], ids=["full lattice", "pruned lattice"])
+@pytest.mark.parametrize("method", [Polish(), Separate()], ids=["polish", "separate"])
 def test_threads_and_limits_do_not_change_the_model(
-    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    corpus: Corpus, method: AnyMethod, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    once = from_disk(corpus, Polish(), tmp_path, context=RunContext(2))
+    once = from_disk(corpus, method, tmp_path, context=RunContext(2))
     monkeypatch.setattr(stored_counting, "PIECE_TOKENS", 10_000)
-    assert_same(once, from_disk(corpus, Polish(), tmp_path, limit=2 * ENOUGH), tmp_path)
-    assert_same(once, corate.train(corpus, threads=2), tmp_path)
+    assert_same(once, from_disk(corpus, method, tmp_path, limit=2 * ENOUGH), tmp_path)
+    assert_same(once, corate.train(corpus, method, threads=2), tmp_path)
 
 
+@pytest.mark.parametrize("method", [Polish(), Separate()], ids=["polish", "separate"])
 def test_small_corpora_are_trained_in_memory_in_the_usual_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    method: AnyMethod, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    in_pieces = corate.train(FEW)
+    in_pieces = corate.train(FEW, method)
     monkeypatch.setattr(pieces, "LARGE_TOKENS", FEW.n_tokens)
-    usual = corate.train(FEW)
+    usual = corate.train(FEW, method)
     assert usual.model.weights.scores.tobytes() != in_pieces.model.weights.scores.tobytes()
-    assert_same(usual, from_disk(FEW, Polish(), tmp_path), tmp_path)
+    assert_same(usual, from_disk(FEW, method, tmp_path), tmp_path)
     with pytest.raises(DataError, match=r"tokens need .* bytes .*, more than the limit of 1,000,000; give more memory"):
-        from_disk(FEW, Polish(), tmp_path, limit=1_000_000)
+        from_disk(FEW, method, tmp_path, limit=1_000_000)
 
 
 # -- stopping and resuming -------------------------------------------------------------------------------------------
 
 
-def interrupt_at(fraction: float) -> RunContext:
-    """Press Ctrl-C when this fraction of the passes is done."""
+def interrupt_at(stage: str, fraction: float = 0.0) -> RunContext:
+    """Press Ctrl-C once, when this fraction of a stage is done."""
+    pressed = False
 
     def progress(event: ProgressEvent) -> None:
-        if event.stage == "polish" and event.fraction is not None and event.fraction >= fraction:
+        nonlocal pressed
+        if event.stage == stage and (event.fraction or 0.0) >= fraction and not pressed:
+            pressed = True
             raise KeyboardInterrupt
 
     return RunContext(progress=progress)
 
 
-def test_a_checkpoint_is_resumed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", [Polish(), Separate(cutoff=2)], ids=["polish", "separate"])
+def test_a_checkpoint_is_resumed(method: AnyMethod, tmp_path: Path) -> None:
     file, folder = tmp_path / "checkpoint", tmp_path / "work"
     folder.mkdir()
-    from_disk(MANY, Polish(passes=1, checkpoint=file), folder)
-    resumed = from_disk(MANY, Polish(passes=3, checkpoint=file), folder)
-    assert_same(corate.train(MANY, passes=3), resumed, folder)
+    more = replace(method, passes=3)
+    from_disk(MANY, replace(method, passes=1, checkpoint=file), folder)
+    resumed = from_disk(MANY, replace(more, checkpoint=file), folder)
+    assert_same(corate.train(MANY, more), resumed, folder)
     with pytest.raises(ModelError, match="the checkpoint is of other data or settings"):
-        from_disk(MANY[:-1], Polish(passes=3, checkpoint=file), folder)
+        from_disk(MANY[:-1], replace(more, checkpoint=file), folder)
 
 
-def test_an_interrupt_after_the_first_pass_keeps_its_model(tmp_path: Path) -> None:
-    stopped = from_disk(MANY, Polish(passes=2, cutoff=2), tmp_path, context=interrupt_at(0.7))
+def test_a_checkpoint_of_separate_training_is_resumed_after_an_interrupt(tmp_path: Path) -> None:
+    file, folder = tmp_path / "checkpoint", tmp_path / "work"
+    folder.mkdir()
+    stopping = interrupt_at("fitting the nodes", 0.5)
+    stopped = from_disk(MANY, Separate(checkpoint=file), folder, context=stopping)
     assert stopped.record["interrupted"]
-    in_memory = corate.train(MANY, Polish(passes=2, cutoff=2), progress=interrupt_at(0.7).progress)
+    assert_same(corate.train(MANY, "separate"), from_disk(MANY, Separate(checkpoint=file), folder), folder)
+
+
+@pytest.mark.parametrize(
+    ("method", "stage", "fraction"),
+    [
+        (Polish(passes=2, cutoff=2), "polish", 0.7),
+        (Separate(passes=2, cutoff=2), "fitting the nodes", 0.7),
+        (Separate(), "fitting half 1 of 2", 0.3),
+        (Separate(cutoff=2), "fitting half 2 of 2", 0.6),
+        (Separate(), "fitting the pairs", 0.0),
+        (Separate(), "tuning the coupling", 0.0),
+    ],
+)
+def test_an_interrupt_after_the_first_pass_keeps_its_model(
+    method: AnyMethod, stage: str, fraction: float, tmp_path: Path
+) -> None:
+    stopped = from_disk(MANY, method, tmp_path, context=interrupt_at(stage, fraction))
+    assert stopped.record["interrupted"]
+    in_memory = corate.train(MANY, method, progress=interrupt_at(stage, fraction).progress)
     assert_same(in_memory, stopped, tmp_path)
 
 
-@pytest.mark.parametrize("stage", ["counting", "preparing sentences", "polish"])
-def test_an_interrupt_before_that_leaves_no_files(stage: str, tmp_path: Path) -> None:
-    def progress(event: ProgressEvent) -> None:
-        if event.stage == stage and (event.fraction or 0) > 0.1:
-            raise KeyboardInterrupt
-
+@pytest.mark.parametrize(
+    ("method", "stage"),
+    [
+        (Polish(), "counting"),
+        (Polish(), "preparing sentences"),
+        (Polish(), "polish"),
+        (Separate(), "counting"),
+        (Separate(), "preparing sentences"),
+        (Separate(), "fitting the nodes"),
+        (Separate(), "building the model"),
+        (Separate(tune=True), "tuning"),
+    ],
+)
+def test_an_interrupt_before_that_leaves_no_files(method: AnyMethod, stage: str, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
-        from_disk(FEW, Polish(), tmp_path, context=RunContext(progress=progress))
+        from_disk(FEW, method, tmp_path, context=interrupt_at(stage, 0.1 if stage != "building the model" else 0.0))
 
 
-def test_progress_has_the_fraction_done(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("method", "stages"),
+    [(Polish(passes=2), ["polish"]), (Separate(), ["fitting half 1 of 2", "fitting half 2 of 2", "fitting the nodes"])],
+    ids=["polish", "separate"],
+)
+def test_progress_has_the_fraction_done(method: AnyMethod, stages: list[str], tmp_path: Path) -> None:
     events: list[ProgressEvent] = []
-    from_disk(FEW, Polish(passes=2), tmp_path, context=RunContext(progress=events.append))
-    for stage in ("counting", "preparing sentences", "polish"):
+    from_disk(FEW, method, tmp_path, context=RunContext(progress=events.append))
+    for stage in ("counting", "preparing sentences", *stages):
         done = [event.fraction for event in events if event.stage == stage and event.fraction is not None]
         assert len(done) > 3
         assert done == sorted(done)
-    assert done[-1] == 1.0
+        assert done[-1] == 1.0 or stage == "preparing sentences"
 
 
 # -- errors ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("owner", "name"), [(StoredTokens, "add"), (StoredItems, "add")], ids=["tokens", "items"])
+@pytest.mark.parametrize(
+    ("owner", "method"),
+    [(StoredTokens, Polish()), (StoredItems, Polish()), (StoredTokens, Separate()), (StoredNodes, Separate())],
+    ids=["tokens", "items", "separate, tokens", "separate, nodes"],
+)
 def test_a_full_disk_is_an_error_that_names_the_folder(
-    owner: type, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    owner: type, method: AnyMethod, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(owner, name, full)
+    monkeypatch.setattr(owner, "add", full)
     with pytest.raises(DataError, match=r"cannot write temporary files to .*No space left on device") as caught:
-        from_disk(FEW, Polish(), tmp_path)
+        from_disk(FEW, method, tmp_path)
     assert str(tmp_path) in str(caught.value)
 
 
+@pytest.mark.parametrize("method", [Polish(order=1, base="none"), Separate(base="none")], ids=["polish", "separate"])
 def test_weights_that_do_not_fit_are_refused_with_a_cutoff_that_fits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    method: AnyMethod, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory, "PROGRAM_BYTES", 0)
     monkeypatch.setattr(memory, "WEIGHT_BYTES", 10**6)
-    limit, method = 3 * 10**9, Polish(order=1, base="none")
+    monkeypatch.setattr(memory, "NODE_WEIGHT_BYTES", 10**6)
+    limit = 3 * 10**9
     features = {"features": TEMPLATES}
     pattern = (
         r"need ([\d,]+) bytes .* more than the limit of 3,000,000,000; give more memory, or a cutoff of at least (\d+)"
@@ -260,9 +336,12 @@ def test_a_vocabulary_that_outgrows_the_limit_is_refused(tmp_path: Path, monkeyp
         (Polish(base="separate"), "'separate' is only for training in memory"),
         (Polish(label_weights={"L0": 2.0}), "label_weights is only for training in memory"),
         (Polish(sentence_weights=[1.0] * 500), "sentence_weights is only for training in memory"),
+        (Separate(optimizer="lbfgs"), "use the optimizer 'adagrad'"),
+        (Separate(coupling="joint"), "the coupling 'joint' is only for training in memory"),
+        (Separate(label_weights={"L0": 2.0}), "label_weights is only for training in memory"),
     ],
 )
-def test_options_for_training_in_memory_are_refused(method: ChainMethod, message: str, tmp_path: Path) -> None:
+def test_options_for_training_in_memory_are_refused(method: AnyMethod, message: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=message):
         from_disk(FEW, method, tmp_path)
 
