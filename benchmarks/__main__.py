@@ -18,6 +18,7 @@ SCRIPTS = (
     "train_speed",
     "tag_speed",
     "python_call",
+    "frames",
     "ready_made",
     "compat",
     "crfsuite_models",

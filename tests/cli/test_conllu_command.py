@@ -50,6 +50,35 @@ def test_errors(corate, treebank, tmp_path):
     assert wrong.err.endswith("with --label\n")
 
 
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [
+        (["--nbest", "2"], "give the text as columns"),
+        (["--scores"], "give the text as columns"),
+        (["--fixed", "1"], "give the text as columns"),
+        (["--constrain", "IOB2"], "write another format"),
+        (["--only-sure", "0.5"], "write another format"),
+    ],
+)
+def test_options_that_have_no_place_in_the_format_are_named_with_the_remedy(
+    corate, treebank, tmp_path, options, remedy
+):
+    model = tmp_path / "m.corate"
+    corate("train", treebank, "-o", model, "--method", "empirical", "--quiet")
+    result = corate("tag", model, treebank, *options)
+    assert (result.code, result.out) == (2, b"")
+    assert f"Invalid value for {options[0]}: " in result.err
+    assert f"omit {'it' if 'give' in remedy else 'this option'}, or {remedy}" in result.err
+
+
+def test_unsure_labels_are_left_out_of_other_formats(corate, treebank, tmp_path):
+    model = tmp_path / "m.corate"
+    corate("train", treebank, "-o", model, "--method", "empirical", "--quiet")
+    tagged = corate("tag", model, treebank, "--to", "columns", "--only-sure", "1")
+    assert (tagged.code, tagged.err) == (0, "")
+    assert tagged.text.startswith("Sie\t_\ngeht\t_\n")
+
+
 def test_integer_labels_have_names(corate, tmp_path):
     text = tmp_path / "a.jsonl"
     text.write_text('{"tokens": ["Ann", "left"], "ner_tags": [1, 0], "pos_tags": [4, 5]}\n', "utf-8")

@@ -36,6 +36,17 @@ def test_commands_with_few_options_show_all_of_them(corate, command):
     assert "--help-all" not in shown
 
 
+def test_help_of_a_group_shows_the_options_of_its_commands_if_asked(corate):
+    own, every = corate("graph", "--help"), corate("graph", "--help-all")
+    assert (own.code, every.code) == (0, 0)
+    assert options(own.text) == ["--help", "--help-all"]
+    commands = ["fit", "learn", "query", "sample", "draw"]
+    texts = [corate("graph", command, "--help").text for command in commands]
+    assert every.text == "\n\n".join([own.text, *texts])
+    assert texts == [corate("graph", command, "--help-all").text for command in commands]
+    assert corate("graph", "--help").text == own.text  # asking for all does not last
+
+
 def test_all_examples_of_training_are_in_its_full_help(corate):
     assert "--checkpoint large.checkpoint" not in corate("train", "--help").text
     assert "--checkpoint large.checkpoint" in corate("train", "--help-all").text

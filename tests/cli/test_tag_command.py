@@ -279,10 +279,13 @@ def test_raw_text_is_tokenised_and_labelled_like_its_tokens(corate, model):
     assert json.loads(as_json.text)["tokens"] == ["12", "Oak", ",", "Boston"]
 
 
-def test_raw_text_is_not_an_output_format(corate, model):
-    result = corate("tag", model, "-f", "text", "--to", "raw", stdin=b"Ann")
+@pytest.mark.parametrize("format", ["raw", "text"])
+def test_formats_without_labels_are_not_listed_as_output(corate, model, format):
+    result = corate("tag", model, "-f", "text", "--to", format, stdin=b"Ann")
     assert (result.code, result.out) == (2, b"")
-    assert "use text" in result.err
+    listed = "auto, columns, conllu, slashed, items, jsonl, labelstudio"
+    assert f"{format!r} is not one of {listed}" in result.err
+    assert f"--to <{listed.replace(', ', '|')}>" in corate("tag", "--help").text
 
 
 def test_json_lines_with_integer_labels(corate, tmp_path):

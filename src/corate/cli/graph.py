@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from corate.cli import shared_options as options
-from corate.cli.help import GroupedCommand
+from corate.cli.help import CommandGroup, GroupedCommand
 from corate.cli.terminal import ProgressBar, count, print_json, show_table, size
 from corate.io.streams import open_output
+from corate.memory import parse_memory
 
 if TYPE_CHECKING:
     from corate.graphs import GraphModel
@@ -34,6 +35,7 @@ Examples:
 """
 
 graph = typer.Typer(
+    cls=CommandGroup,
     help="Estimate, query and learn models of tables: discrete variables on an undirected graph.",
     epilog=EXAMPLES,
     no_args_is_help=True,
@@ -60,7 +62,12 @@ Output = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", he
 Columns = Annotated[str | None, typer.Option(metavar="NAMES", help="Use only these columns, such as sky,wind.")]
 NoProgress = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Memory = Annotated[
-    float, typer.Option(min=0, metavar="GB", help="Maximum memory. A model that needs more is an error.")
+    str,
+    typer.Option(
+        metavar="SIZE",
+        help="Maximum memory, such as 500M or 2G; a number without a unit is in GB. A model that needs more is an "
+        "error.",
+    ),
 ]
 
 
@@ -79,7 +86,7 @@ def fit(
     hidden: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Hidden variables and their number of states, such as H=3.")
     ] = None,
-    memory: Memory = 4.0,
+    memory: Memory = "4G",
     seed: options.Seed = 0,
     threads: options.Threads = 1,
     json: options.Json = False,
@@ -92,6 +99,7 @@ def fit(
         raise typer.BadParameter("name the model file to write", param_hint="--output")
     if (edges is None) == (structure is None):
         raise typer.BadParameter("give either a graph such as 'A-B B-C', or --structure")
+    limit = _bytes(memory)
     given = {name: int(n) if n.isdigit() else 0 for name, n in (_states(hidden) if hidden else {}).items()}
     with ProgressBar(quiet) as progress:
         progress("reading")
@@ -104,7 +112,7 @@ def fit(
             prior=prior,
             missing=missing,
             hidden=given,
-            memory=int(memory * 1e9),
+            memory=limit,
             seed=seed,
             threads=threads,
         )
@@ -178,7 +186,7 @@ def query(
         bool, typer.Option("--most-likely", help="Show the most likely states of all variables together.")
     ] = False,
     output: Output = None,
-    memory: Memory = 4.0,
+    memory: Memory = "4G",
     threads: options.Threads = 1,
     json: options.Json = False,
     quiet: NoProgress = False,
@@ -228,7 +236,7 @@ def sample(
     given: Given = None,
     seed: options.Seed = 0,
     output: Output = None,
-    memory: Memory = 4.0,
+    memory: Memory = "4G",
     quiet: NoProgress = False,
 ) -> None:
     """Draw rows from a model, as a CSV table."""
@@ -244,7 +252,7 @@ def draw(
     model: Model,
     output: Output = None,
     seed: options.Seed = 0,
-    memory: Memory = 4.0,
+    memory: Memory = "4G",
 ) -> None:
     """Draw the graph as SVG: wide edges are strong, red ones attract, blue ones avoid."""
     read = _model(model, memory)
@@ -252,12 +260,24 @@ def draw(
         stream.write(read.draw(seed=seed).encode())
 
 
-def _model(path: str, memory: float) -> GraphModel:
+def _bytes(memory: str) -> int:
+    """The memory limit in bytes; a number without a unit is in GB.
+
+    >>> _bytes("500M"), _bytes("0.5")
+    (500000000, 500000000)
+    """
+    try:
+        return parse_memory(round(float(memory) * 1e9))
+    except (ValueError, OverflowError):  # not a number, or not a finite one
+        return parse_memory(memory)
+
+
+def _model(path: str, memory: str) -> GraphModel:
     from corate.graphs import GraphModel
     from corate.graphs.files import FORMATS
     from corate.io.streams import bare_suffix
 
-    budget = int(memory * 1e9)
+    budget = _bytes(memory)
     if bare_suffix(path).removeprefix(".") in FORMATS:
         return GraphModel.read(path, memory=budget)
     return GraphModel.load(path, memory=budget)

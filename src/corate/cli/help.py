@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
-__all__ = ["GroupedCommand"]
+__all__ = ["CommandGroup", "GroupedCommand"]
 
 
 def _show_all(ctx: Any, param: Any, wanted: bool) -> None:
@@ -19,6 +19,18 @@ def _show_all(ctx: Any, param: Any, wanted: bool) -> None:
         finally:
             ctx.command.all_shown = False
         raise typer.Exit
+
+
+def _help_all(help: str, *, hidden: bool = False) -> TyperOption:
+    return TyperOption(
+        param_decls=["--help-all"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_show_all,
+        hidden=hidden,
+        help=help,
+    )
 
 
 class GroupedCommand(TyperCommand):
@@ -36,15 +48,7 @@ class GroupedCommand(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         """All parameters, with ``--help-all``."""
         if self._help_all is None:
-            self._help_all = TyperOption(
-                param_decls=["--help-all"],
-                is_flag=True,
-                is_eager=True,
-                expose_value=False,
-                callback=_show_all,
-                hidden=not self.everyday,
-                help="Show all options and exit.",
-            )
+            self._help_all = _help_all("Show all options and exit.", hidden=not self.everyday)
         return [*super().get_params(ctx), self._help_all]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -85,3 +89,24 @@ class GroupedCommand(TyperCommand):
         """The number of options that ``--help-all`` shows."""
         options = (param for param in self.get_params(ctx) if param.param_type_name == "option")
         return sum(param.get_help_record(ctx) is not None for param in options)
+
+
+class CommandGroup(TyperGroup):
+    """A command with commands of its own. ``--help-all`` shows the help of each of them, too."""
+
+    all_shown = False
+    _help_all: TyperOption | None = None
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """All parameters, with ``--help-all``."""
+        if self._help_all is None:
+            self._help_all = _help_all("Show the help of all commands and exit.")
+        return [*super().get_params(ctx), self._help_all]
+
+    def get_help(self, ctx: Any) -> str:
+        """The help of the group; with ``--help-all``, the help of its commands follows."""
+        texts = [super().get_help(ctx)]
+        for name in self.list_commands(ctx) if self.all_shown else ():
+            command: Any = self.get_command(ctx, name)
+            texts.append(command.get_help(command.context_class(command, info_name=name, parent=ctx)))
+        return "\n\n\n".join(texts)

@@ -81,6 +81,10 @@ class Layout(str, Enum):
     labelstudio = "labelstudio"
 
 
+#: The formats that have a place for labels.
+_WRITTEN = tuple(layout.value for layout in Layout if layout not in (Layout.text, Layout.raw))
+
+
 def tag(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
     file: Annotated[str, typer.Argument(metavar="FILE", help="Text to tag; - is standard input.")] = "-",
@@ -97,9 +101,11 @@ def tag(
         ),
     ] = Layout.auto,
     to: Annotated[
-        Layout,
-        typer.Option(help="The output format; auto is columns for columns, text and raw, otherwise the input format."),
-    ] = Layout.auto,
+        str,
+        options.one_of(
+            _WRITTEN, "The output format; auto is columns for columns, text and raw, otherwise the input format."
+        ),
+    ] = "auto",
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
     separator: options.Separator = None,
@@ -143,7 +149,7 @@ def tag(
         blocks = refuse_nul(utf8(with_progress(), encoding, name), name)
         read_already, first = _first_lines(blocks, interactive=file == "-")
         layout = _layout(format, file, first, comment)
-        written = _output_layout(layout, to)
+        written = _output_layout(layout, Layout(to))
         reading = Reading(Format.auto, columns, "utf-8", separator, comment, label=label, label_names=label_names)
         _check_label(reading, layout, written)
         asked = Asked(nbest, scores, constrain, only_sure, fixed)
@@ -193,8 +199,6 @@ def _layout(format: Layout, file: str, first: bytes, comment: str | None) -> Lay
 
 
 def _output_layout(layout: Layout, to: Layout) -> Layout:
-    if to is Layout.raw:
-        raise typer.BadParameter("raw text is not written; use text", param_hint="--to")
     if to is not Layout.auto:
         return to
     return Layout.columns if layout in (Layout.text, Layout.raw) else layout
@@ -214,14 +218,21 @@ def _check_label(reading: Reading, layout: Layout, written: Layout) -> None:
 
 def _check_asked(asked: Asked, layout: Layout, written: Layout) -> None:
     """Refuse options that the format has no place for."""
-    if asked and Layout.conllu in (layout, written):
-        given = asked.rows_only() or ("--constrain" if asked.scheme else "--only-sure")
-        raise typer.BadParameter("CoNLL-U is written with the best labels only; omit this option", param_hint=given)
     option = asked.rows_only()
     if option is not None and (
         written is not Layout.columns or layout not in (Layout.columns, Layout.text, Layout.raw)
     ):
-        raise typer.BadParameter("this option is for columns and plain text, written as columns", param_hint=option)
+        raise typer.BadParameter(
+            f"this option is for columns and plain text, written as columns, not for {layout.value} written as "
+            f"{written.value}; omit it, or give the text as columns",
+            param_hint=option,
+        )
+    if asked and written is Layout.conllu:
+        raise typer.BadParameter(
+            "CoNLL-U is written with the best labels only; omit this option, or write another format, such as jsonl, "
+            "with --to",
+            param_hint="--constrain" if asked.scheme else "--only-sure",
+        )
 
 
 def _tag_columns(

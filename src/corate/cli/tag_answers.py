@@ -52,7 +52,11 @@ Constrain = Annotated[
 OnlySure = Annotated[
     float | None,
     typer.Option(
-        min=0, max=1, metavar="P", help="Write _ for a label that is less probable than P.", rich_help_panel=_PANEL
+        min=0,
+        max=1,
+        metavar="P",
+        help="Write _ for labels less probable than P; Label Studio: omit the span.",
+        rich_help_panel=_PANEL,
     ),
 ]
 Fixed = Annotated[
