@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import corate
+from corate import stored_corpus
 from corate.corpus import Corpus
 from corate.counting import stored_counts
 from corate.errors import ConfigError, DataError
@@ -115,7 +116,7 @@ def test_an_interruption_of_other_methods_leaves_nothing_behind(
 
 
 def test_text_that_fits_is_trained_in_memory(text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "temporary_folder", None)  # calling it fails
+    monkeypatch.setattr(stored_corpus, "temporary_folder", None)  # calling it fails
     train_file(text, tmp_path / "model.corate", "empirical", memory="1G")
     assert corate.load(tmp_path / "model.corate").method == "empirical"
 

@@ -25,6 +25,8 @@ __all__ = ["chosen_method", "describe_defaults", "label_weights", "name_methods"
 
 #: Options that exist only in Python.
 _NOT_HERE = ("sentence_weights",)
+#: The options of each method, by name.
+_OPTIONS = {name: options_of(method) for name, method in METHODS.items()}
 
 
 def option_of(name: str) -> str:
@@ -60,7 +62,7 @@ def describe_defaults(name: str) -> str:
     """
     methods_of: dict[str, list[str]] = {}
     for method in OPTION_METHODS[name]:
-        option = options_of(METHODS[method])[name]
+        option = _OPTIONS[method][name]
         text = option.unset if option.default is None else told(option.default)
         methods_of.setdefault(text, []).append(method)
     usual = max(methods_of, key=lambda text: len(methods_of[text]))
@@ -100,7 +102,7 @@ def _parameter(name: str, option: Option) -> inspect.Parameter:
         written = option_of(name) if option.default is not None else f"{option_of(name)}/--no-{option_of(name)[2:]}"
         info = typer.Option(written, help=help, rich_help_panel=panel)
     elif option.kind == "choice":
-        every = [choice for method in methods for choice in options_of(METHODS[method])[name].choices]
+        every = [choice for method in methods for choice in _OPTIONS[method][name].choices]
         info = one_of([str(choice) for choice in dict.fromkeys(every)], help, panel)
     else:
         metavars = {"integer": "N", "number": "X", "file": "FILE", "text": "LABEL", "label weights": "LABEL=WEIGHT"}
@@ -121,7 +123,7 @@ def with_method_options(command: Callable[..., None]) -> Callable[..., None]:
     own = [p.replace(kind=p.KEYWORD_ONLY) for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
     general = [p for p in own if p.annotation.__metadata__[0].rich_help_panel is None]
     derived = [
-        _parameter(name, options_of(METHODS[methods[0]])[name])
+        _parameter(name, _OPTIONS[methods[0]][name])
         for name, methods in OPTION_METHODS.items()
         if name not in _NOT_HERE
     ]
@@ -142,7 +144,7 @@ def chosen_method(
     """The options of the method that the command line asks for; a wrong one is wrong usage."""
     values: dict[str, Any] = {}
     for option, value in given.items():
-        about = options_of(METHODS[OPTION_METHODS[option][0]])[option]
+        about = _OPTIONS[OPTION_METHODS[option][0]][option]
         if value is None or value == [] or (value is False and about.default is not None):
             continue
         choices = about.choices

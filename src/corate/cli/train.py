@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from corate.cli import shared_options as options
-from corate.cli.evaluate import measure, one_line
 from corate.cli.exits import silence_warnings
 from corate.cli.method_options import chosen_method, name_methods, with_method_options
 from corate.cli.shared_options import Reading, one_of, with_reading_options
@@ -239,6 +238,8 @@ def train(
             record = tagger.record
         result = described(record, output)
         if test_corpus is not None:
+            from corate.cli.evaluate import measure
+
             tested = corate.load(output) if corpus is None else tagger
             result["test"], _ = measure(tested, test_corpus, threads, progress)
     if no_counts and method != "empirical":
@@ -302,4 +303,6 @@ def _show(result: dict[str, Any], *, settings: bool, held_out: bool) -> None:
         f1 = result["held_out"].get("f1")
         print(f"held-out: accuracy {percent(accuracy)}" + ("" if f1 is None else f", F1 {percent(f1)}"))
     if "test" in result:
+        from corate.cli.evaluate import one_line
+
         print(f"test: {one_line(result['test'])}")

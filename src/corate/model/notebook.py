@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from corate.errors import ModelError
 from corate.model.lattice import Lattice
 from corate.pages.colours import hues
-from corate.pages.page import fragment, visible
 from corate.spans import parse
 
 if TYPE_CHECKING:
@@ -43,6 +42,8 @@ class LabelledText:
         return " ".join(f"[{p.text}: {p.label} {p.probability:.1%}]" if p.label else p.text for p in self.parts)
 
     def _repr_html_(self) -> str:
+        from corate.pages.page import fragment, visible
+
         return fragment("labelled_text.html", parts=self.parts, visible=visible)
 
 
@@ -78,6 +79,8 @@ def tagger_text(tagger: Tagger) -> str:
 
 def tagger_html(tagger: Tagger) -> str:
     """A tagger for a notebook: the line, its labels and its templates."""
+    from corate.pages.page import fragment
+
     more = f" and {len(tagger.labels) - _LABELS_SHOWN} more" if len(tagger.labels) > _LABELS_SHOWN else ""
     facts = [("labels", " ".join(tagger.labels[:_LABELS_SHOWN]) + more), ("columns", " ".join(tagger.columns))]
     facts.append(("templates", ", ".join(tagger.features)))

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +24,9 @@ from corate.model.constraints import with_scheme
 from corate.model.pruning import without_idle, without_rare
 from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ProgressEvent
-from corate.training.calibration import calibrated, check_calibrates
 from corate.training.chains import ChainTraining
 from corate.training.checks import check_corpus, refuse_too_many_labels
 from corate.training.defaults import choose_parts, choose_scheme, choose_start
-from corate.training.empirical import EmpiricalTraining
 from corate.training.empirical_model import rebuild
 from corate.training.options import (
     ChainMethod,
@@ -41,10 +39,13 @@ from corate.training.options import (
 )
 from corate.training.prepared import Prepared, default_features, prepare, ready_made
 from corate.training.resolve import check_init, resolve_method
-from corate.training.separate import SeparateTraining
 from corate.training.start import RunContext, Start
 from corate.training.start_from_counts import StartFromCounts
 from corate.training.start_from_model import StartFromModel
+
+if TYPE_CHECKING:
+    from corate.training.empirical import EmpiricalTraining
+    from corate.training.separate import SeparateTraining
 
 __all__ = ["Trained", "reporter", "train", "update"]
 
@@ -152,6 +153,8 @@ def train(
     if init is not None:
         check_init(chosen, features, raw)
     if calibrate:
+        from corate.training.calibration import calibrated, check_calibrates
+
         check_calibrates(chosen.name)
     scheme = choose_scheme(constrain, corpus, getattr(chosen, "unknown", None))
     chosen, corpus = _without_weightless(chosen, corpus)
@@ -314,10 +317,14 @@ def _n_rows(offsets: NDArray[np.int64]) -> int:
 
 
 def _train_empirical(method: Empirical, data: Prepared, context: RunContext) -> Trained:
+    from corate.training.empirical import EmpiricalTraining
+
     return Trained.by_counting(EmpiricalTraining(method, data.corpus, data.templates, data.held_out, context))
 
 
 def _train_separate(method: Separate, data: Prepared, context: RunContext) -> Trained:
+    from corate.training.separate import SeparateTraining
+
     return Trained.separately(SeparateTraining(method, _count(method, data, context), context))
 
 

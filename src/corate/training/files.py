@@ -20,23 +20,20 @@ from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus
 from corate.errors import ConfigError, DataError
 from corate.features import FeatureSource
-from corate.io.ahead import one_ahead
 from corate.io.compression import compression_of
 from corate.memory import free_memory, parse_memory, shown_memory
 from corate.progress import OnProgress, ProgressEvent
-from corate.stored_corpus import StoredCorpus, temporary_folder, writing_to
 from corate.training.api import reporter, train
 from corate.training.checks import check_label_number
 from corate.training.defaults import scheme_of_labels
 from corate.training.options import ChainMethod, Empirical, Method, Separate
 from corate.training.resolve import resolve_method
 from corate.training.start import RunContext
-from corate.training.stored_counting import StoredLabels
-from corate.training.stored_empirical import StoredEmpirical
-from corate.training.stored_training import train_stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from corate.stored_corpus import StoredCorpus
 
 __all__ = ["must_be_stored", "train_file"]
 
@@ -102,6 +99,9 @@ def train_file(
         tagger = train(corpus, chosen, features=features, held_out=held_out, constrain=constrain, **vars(context))
         tagger.save(output, counts=counts, half=half)
         return tagger.record
+    from corate.io.ahead import one_ahead
+    from corate.stored_corpus import StoredCorpus
+
     assert limit is not None
     with _work_folder(temporary, output) as folder:
 
@@ -202,11 +202,16 @@ def _train_stored(
     """Train on a stored corpus, write the model and return its record."""
     if not isinstance(method, Empirical):
         assert isinstance(method, ChainMethod | Separate)
+        from corate.training.stored_training import train_stored
+
         options: dict[str, Any] = {"features": features, "held_out": held_out, "constrain": constrain}
         tagger = train_stored(stored, method, memory_bytes=memory, context=context, **options)
         context.progress(ProgressEvent("saving"))
         tagger.save(output, half=half)
         return tagger.record
+    from corate.training.stored_counting import StoredLabels
+    from corate.training.stored_empirical import StoredEmpirical
+
     check_label_number(
         len(stored.labels),
         len(stored.strings[stored.columns.index(stored.word)]),
@@ -254,6 +259,8 @@ def _most_words(words: int, memory: int) -> int:
 @contextmanager
 def _work_folder(temporary: str | os.PathLike[str] | None, output: str | os.PathLike[str]) -> Iterator[Path]:
     """A folder for temporary files, which is removed at the end. Errors of the disk name it, and the remedy."""
+    from corate.stored_corpus import temporary_folder, writing_to
+
     parent = Path(temporary) if temporary is not None else Path(output).absolute().parent
     with writing_to(parent / "temporary"):
         folder = temporary_folder(parent)

@@ -8,7 +8,7 @@ import numpy as np
 
 from corate.counting.counts import Tokens
 from corate.counting.tuning import Results
-from corate.evaluation.report import matched_entities
+from corate.evaluation.tally import matched_entities
 from corate.types import Ids
 
 __all__ = ["held_out_results"]
