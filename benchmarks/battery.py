@@ -192,11 +192,11 @@ def markdown(result: dict[str, Any]) -> str:
     seeds = sorted({row["ours"]["seeds"] for row in result["rows"]})
     text += [
         "",
-        "Tokens: to train on + to evaluate on. Values: Corate / the best of any CRFsuite, in bold where CRFsuite's is "
-        "better (OOV: by more than one standard error). The difference is in points of F1 where there is one, else of "
-        "accuracy. *Times faster* is by wall seconds from file to model; *processor* has processor seconds. Times "
-        "are not compared with peers of an earlier run, which have a date. Means over "
-        f"{' or '.join(map(str, seeds))} seed(s).",
+        "Tokens: the number to train on + the number to evaluate on. Values: Corate / the best result of CRFsuite. A "
+        "value is in bold if CRFsuite is better (OOV: by more than one standard error). The difference is in points of "
+        "F1, or of accuracy if there is no F1. *Times faster* compares wall seconds from file to model. "
+        "*processor* shows processor seconds. A date marks a result of CRFsuite from an earlier run; times are not "
+        f"compared with it. Values are means over {' or '.join(map(str, seeds))} seed(s).",
         "",
         f"Rows of {dates[0]} to {dates[-1]}: {machine}." if dates else "",
     ]

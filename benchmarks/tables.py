@@ -132,7 +132,7 @@ def markdown(table: dict[str, Any], commands: bool = False) -> str:
     text += ["", f"Run of {table['started']}: {about}."]
     if commands:
         shown = dict.fromkeys(line for row in table["rows"] for line in row["command"].split("\n") if line)
-        text += ["", "```sh", *shown, "```"]
+        text += ["", "```sh", *shown, "```"] if shown else []
     return "\n".join(text)
 
 
