@@ -22,16 +22,18 @@ corate.train(corpus, corate.Standard(c2=0.1))
 corate train FILE -o MODEL --method standard --c2 0.1
 ```
 
-A wrong option raises a `ConfigError` that names it. On the command line, the exit code is 2. Options for all methods,
-such as `features`, `held_out`, `init`, `threads`, `seed` and `progress`, are arguments of `corate.train` itself.
+A wrong option raises a `ConfigError` that names the option. On the command line, the exit code is then 2. Some
+arguments of `corate.train`, such as `features`, `held_out`, `init`, `threads`, `seed` and `progress`, are the same for
+all methods. They are not listed here; see [Python API](api.md#training).
 
-On the command line, `corate train --help` shows the options that most people use, and `corate train --help-all` all of
-them. So do other commands with many options.
+On the command line, `corate train --help` shows the options that most people use. `corate train --help-all` shows all
+options. Other commands with many options also have `--help-all`.
 
-A long command shows its progress with the time left: as a bar on a terminal, otherwise as lines on standard error, one
-for each pass or every few seconds, from the third second on. `--quiet` shows nothing, and `--json` leaves standard
-output as it is. The environment variable `CORATE_PROGRESS=0` turns progress off for all commands. In Python, `progress`
-takes a function that receives a `corate.ProgressEvent`. A run that continues from a `--checkpoint` says at which pass.
+A long command shows its progress and the time left. On a terminal, it shows a bar. Otherwise, after two seconds, it
+writes lines to standard error, one for each pass or every few seconds. With `--quiet`, no progress is shown. With
+`--json`, progress does not appear in standard output. The environment variable `CORATE_PROGRESS=0` turns progress
+off for all commands. If training continues from a `--checkpoint`, a message says from which pass on. In Python,
+`progress` takes a function that receives a `corate.ProgressEvent`.
 
 The page is generated from `corate.training.options` by `make docs/options.md`.
 """

@@ -379,7 +379,7 @@ def test_what_a_command_reads_is_never_what_it_writes(corate, small, tmp_path):
 def test_a_fault_in_a_template_is_one_line_without_its_caret(corate, small, tmp_path):
     command = ["train", small / "train.tsv", "-o", tmp_path / "m", "--features", "word[0] word[1]"]
     result = corate(*command)
-    assert one_line(result, "expected | and another atom")
+    assert one_line(result, "expected | and another part")
     assert "^" not in result.err
 
 

@@ -111,7 +111,7 @@ def test_parts_of_a_template():
         ("ends_with(word[0], )", 19, "expected a text"),
         ("ends_with(word[0], ing", 22, r"expected \)"),
         ("in(word[0], no-such-file.txt)", 12, "cannot read no-such-file.txt"),
-        ("|".join(["word[0]"] * 9), 0, "at most 8 atoms"),
+        ("|".join(["word[0]"] * 9), 0, "at most 8 parts"),
     ],
 )
 def test_faults_are_shown_with_a_caret_under_them(text, caret, message):

@@ -72,7 +72,7 @@ def test_faults_have_file_line_and_caret(load, line, message, caret):
 def test_limits_are_named_with_the_line(load):
     with pytest.raises(FeatureError, match=r"line 2: the offset -9 is out of range"):
         load("U00:%x[0,0]\nU01:%x[-9,0]\n")
-    with pytest.raises(FeatureError, match=r"line 1: a template has at most 8 atoms"):
+    with pytest.raises(FeatureError, match=r"line 1: a template has at most 8 parts"):
         load("U00:" + "/".join(["%x[0,0]"] * 9))
 
 

@@ -54,12 +54,14 @@ def evaluate(
     reading: Reading,
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
     file: Annotated[str, typer.Argument(metavar="FILE", help="Labelled text; - is standard input.")],
-    confusion: Annotated[bool, typer.Option("--confusion", help="Show which labels are confused with which.")] = False,
+    confusion: Annotated[
+        bool, typer.Option("--confusion", help="Show the most frequent confusions of labels.")
+    ] = False,
     calibration: Annotated[
         bool,
         typer.Option(
             "--calibration",
-            help="Compare probabilities with accuracy, in bins, with the expected calibration error.",
+            help="Compare probabilities with accuracy, in bins, and show the expected calibration error.",
         ),
     ] = False,
     errors: Annotated[
@@ -74,8 +76,8 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Draw the confusion matrix, or with --calibration the calibration, as a picture (.svg); or both with "
-            "the scores as a page (.html).",
+            help="Draw the confusion matrix (or with --calibration, the calibration) as a picture (.svg), or draw "
+            "both with the scores as a page (.html).",
             callback=check_picture,
         ),
     ] = None,

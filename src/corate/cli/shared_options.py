@@ -83,8 +83,8 @@ FormatOption = Annotated[
     typer.Option(
         "--format",
         "-f",
-        help="The format: columns, CoNLL-U, word/label tokens, CRFsuite items, JSON lines or Label Studio; auto "
-        "detects it.",
+        help="The format: columns, CoNLL-U, word/label tokens, CRFsuite items, JSON lines or Label Studio. auto: "
+        "detect it.",
         rich_help_panel=_READING,
     ),
 ]
@@ -92,9 +92,9 @@ Columns = Annotated[
     str | None,
     typer.Option(
         metavar="NAMES",
-        help="Column names in order, such as word,pos,label. Default: the layout of the training text; when "
-        "training, the last column is the label. For CoNLL-U: the columns that features use. For Label Studio: the "
-        "member of data with the text.",
+        help="Column names in order, such as word,pos,label. Default: as in the training text; in training, the last "
+        "column is the label. For CoNLL-U: the columns that features use. For Label Studio: the member of data with "
+        "the text.",
         rich_help_panel=_READING,
     ),
 ]
@@ -102,8 +102,8 @@ Label = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="CoNLL-U: upos, xpos, feats, upos+feats or a key of MISC. Default: as in training, or upos. JSON lines: "
-        "the name of the list of labels.",
+        help="Where the labels are. In CoNLL-U: upos, xpos, feats, upos+feats or a key of MISC; default: as in "
+        "training, or upos. In JSON lines: the name of the list of labels.",
         rich_help_panel=_READING,
     ),
 ]
@@ -111,8 +111,8 @@ LabelNames = Annotated[
     str | None,
     typer.Option(
         metavar="FILE|NAMES",
-        help="JSON lines: the names of integer labels from 0, such as O,B-PER,I-PER, or a file with one name per line, "
-        "a JSON list or dataset_info.json.",
+        help="For JSON lines with integers as labels: the names of the labels from 0 on, such as O,B-PER,I-PER, or a "
+        "file: one name per line, a JSON list, or dataset_info.json.",
         rich_help_panel=_READING,
     ),
 ]
@@ -121,13 +121,14 @@ Separator = Annotated[
     str | None,
     typer.Option(
         metavar="CHARACTER",
-        help="The character between columns; 'tab' is a tab. Default: tabs if there are any, otherwise spaces.",
+        help="The character between columns; 'tab' is a tab. Default: a tab if tabs fit all rows, otherwise any white "
+        "space.",
         rich_help_panel=_READING,
     ),
 ]
 Comment = Annotated[
     str | None,
-    typer.Option(metavar="PREFIX", help="Skip lines that start with this, such as '#'.", rich_help_panel=_READING),
+    typer.Option(metavar="PREFIX", help="Skip lines that start with this text, such as '#'.", rich_help_panel=_READING),
 ]
 DocstartOption = Annotated[
     Docstart, typer.Option("--docstart", help="Keep or drop -DOCSTART- lines.", rich_help_panel=_READING)
@@ -135,7 +136,9 @@ DocstartOption = Annotated[
 WidenSpans = Annotated[
     bool,
     typer.Option(
-        "--widen-spans", help="Label Studio: widen spans that cut a token to whole tokens.", rich_help_panel=_READING
+        "--widen-spans",
+        help="For Label Studio: widen spans that start or end within a token to whole tokens.",
+        rich_help_panel=_READING,
     ),
 ]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip malformed lines.", rich_help_panel=_READING)]
@@ -147,7 +150,7 @@ Seed = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 ManyLabels = Annotated[
     bool,
-    typer.Option("--many-labels", help="Train even if the number of labels suggests the wrong label column."),
+    typer.Option("--many-labels", help="Train even if the number of labels suggests that the label column is wrong."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 

@@ -96,8 +96,8 @@ def tag(
         typer.Option(
             "--format",
             "-f",
-            help="The format. text: words, one sentence per line. raw: the same, and a tokeniser splits off "
-            "punctuation. auto: detects all formats except raw.",
+            help="The format. text: one sentence per line, with spaces between tokens. raw: a tokeniser splits each "
+            "line. auto: detect it, except raw.",
         ),
     ] = Layout.auto,
     to: Annotated[
@@ -120,11 +120,11 @@ def tag(
     threads: options.Threads = 1,
     quiet: options.Quiet = False,
 ) -> None:
-    """Label text; columns are copied and the label is added.
+    """Label text.
 
-    In CoNLL-U, the labels of tokens are replaced, and all else is copied. Columns, CoNLL-U and plain text are tagged
-    in chunks, so files may be larger than memory, and the output of a pipe appears without delay. Other formats are
-    read completely first.
+    Columns are copied, and the label is added. In CoNLL-U, labels are replaced. Columns, CoNLL-U and plain text are
+    tagged in chunks. So files may be larger than memory, and the output of a pipe appears without delay. Other formats
+    are read completely first.
     """
     if output is not None and os.path.exists(output) and os.path.exists(model) and os.path.samefile(model, output):
         raise typer.BadParameter(f"{output} is the model itself", param_hint="--output")

@@ -38,7 +38,7 @@ NBest = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Write the N best labellings of each sentence, each after a line '# RANK PROBABILITY'.",
+        help="Write the N best labellings of each sentence. A line '# RANK PROBABILITY' precedes each labelling.",
         rich_help_panel=_PANEL,
     ),
 ]
@@ -63,7 +63,8 @@ Fixed = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="A column with known labels, by name or number. If it is _ or empty, the model decides.",
+        help="The name or number of a column with known labels, which are kept. Where it is _ or empty, the model "
+        "decides.",
         rich_help_panel=_PANEL,
     ),
 ]

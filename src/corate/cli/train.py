@@ -75,8 +75,9 @@ def train(
         str,
         one_of(
             tuple(METHODS),
-            "polish: counting, then a few passes over whole sentences. empirical: counting only. separate: fits each "
-            "factor separately. standard: a CRF, trained to convergence. piecewise, memm, perceptron: other losses.",
+            "The training method. polish: counts, then trains a CRF in a few passes. empirical: only counts. separate: "
+            "fits each factor separately. standard: trains a CRF to convergence. piecewise, memm, perceptron: other "
+            "losses.",
         ),
     ] = next(iter(METHODS)),
     features: Annotated[
@@ -84,15 +85,16 @@ def train(
         typer.Option(
             metavar="PRESET|FILE|TEMPLATES",
             help="A preset (paper, pos, ner or chunking), a template file (also of CRF++), or templates separated by "
-            "commas or semicolons, also with a preset: 'ner; word[2]'. Default: chosen by the method.",
+            "commas or semicolons. A preset can be one of them: 'ner; word[2]'. Default: depends on the method and the "
+            "labels.",
         ),
     ] = None,
     raw: Annotated[
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="Text without labels, one sentence per line, for word classes as additional features; can be given "
-            "several times.",
+            help="Text without labels, one sentence per line. Word classes are learned from it and used as more "
+            "features. Can be given several times.",
         ),
     ] = None,
     raw_classes: Annotated[
@@ -106,14 +108,15 @@ def train(
     ] = None,
     held_out: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Held-out data for tuning and early stopping, not for training."),
+        typer.Option(metavar="FILE", help="Labelled text for tuning and early stopping. It is not trained on."),
     ] = None,
     calibrate: Annotated[
         bool,
         typer.Option(
             "--calibrate",
-            help="Fit a temperature on held-out data, so that probabilities match accuracy. Labels stay the same. "
-            "Without --held-out, another model is trained without a tenth of the sentences, to fit it on these.",
+            help="Fit a temperature on held-out text, so that probabilities match accuracy. Labels do not change. "
+            "Without --held-out, a tenth of the sentences is held out to train another model first, so training takes "
+            "twice as long.",
         ),
     ] = False,
     constrain: Annotated[

@@ -93,7 +93,7 @@ class Template:
 
     def __post_init__(self) -> None:
         if len(self.atoms) > MAX_ATOMS:
-            raise FeatureError(f"a template has at most {MAX_ATOMS} atoms, this one has {len(self.atoms)}")
+            raise FeatureError(f"a template has at most {MAX_ATOMS} parts, this one has {len(self.atoms)}")
 
     def __str__(self) -> str:
         joined = "|".join(str(atom) for atom in self.atoms)
@@ -257,7 +257,7 @@ class _Parser:
             atoms.append(self.atom())
         if not self.ended():
             self.skip()
-            raise self.error("expected | and another atom, or the end of the template")
+            raise self.error("expected | and another part, or the end of the template")
         with self.error_at(start):
             return Template(tuple(atoms), edge)
 

@@ -43,6 +43,8 @@ _MANY = 1_000_000
 _INT_MAX = 2**31 - 1
 _LARGE = 1e9
 
+_OPTIMIZER = "The optimiser. adagrad: stochastic passes with AdaGrad. lbfgs: iterations of L-BFGS."
+
 
 @dataclass(frozen=True)
 class Option:
@@ -147,23 +149,48 @@ class Empirical(Method):
     word_k: float | None = _number(
         None, 0, _LARGE, "Weight of the back-off scores against a word's own counts, in tokens.", "tuned"
     )
-    lower_k: float | None = _number(None, 0, _LARGE, "The same for the lower-case form, in word types.", "tuned")
-    rung_k: float | None = _number(None, 0, _LARGE, "The same for the other rungs of the ladder.", "tuned")
-    rare: int | None = _integer(
-        None, 0, _INT_MAX, "Words with at most this many tokens are counted in the rungs.", "10"
+    lower_k: float | None = _number(
+        None,
+        0,
+        _LARGE,
+        "Weight of the more general back-off scores against those of the lower-case form, in word types.",
+        "tuned",
     )
-    pair_k: float | None = _number(None, 1e-9, _LARGE, "Smoothing of pairs of neighbouring words.", "2")
-    class_k: float | None = _number(None, 1e-9, _LARGE, "Smoothing of the neighbours of unseen words.", "4")
+    rung_k: float | None = _number(
+        None,
+        0,
+        _LARGE,
+        "Weight of the more general back-off scores against those of any other rung (back-off level), in word types.",
+        "tuned",
+    )
+    rare: int | None = _integer(
+        None,
+        0,
+        _INT_MAX,
+        "Only words with at most this many tokens are counted in the rungs that are more general than the lower-case "
+        "form.",
+        "10",
+    )
+    pair_k: float | None = _number(None, 1e-9, _LARGE, "Smoothing of the counts of pairs of neighbouring words.", "2")
+    class_k: float | None = _number(None, 1e-9, _LARGE, "Smoothing of the counts of neighbours of unseen words.", "4")
     neighbour: float | None = _number(None, 0, 1000, "Weight of pairs of neighbouring words.", "tuned")
     context: float | None = _number(None, 0, 1000, "Weight of the neighbours of unseen words.", "tuned")
     oov: float | None = _number(None, 0, 1000, "Exponent of the probabilities of unseen words.", "tuned")
     oov_constant: float | None = _number(
-        None, 1e-9, _LARGE, "Factor of the probabilities of unseen words, as in the paper.", "1"
+        None,
+        1e-9,
+        _LARGE,
+        "Constant factor of the probabilities of unseen words, as in the paper. It does not change labels.",
+        "1",
     )
     edge: float | None = _number(None, 0, 1000, "Weight of the label pairs.", "tuned")
     edge_k: float | None = _number(None, 1e-9, _LARGE, "Smoothing of the co-occurrence rates.", "0.5")
     threshold: float | None = _number(
-        None, 0, 1, "Labels less probable than this share of the best label are not candidates.", "0.0001"
+        None,
+        0,
+        1,
+        "A label is a candidate if its probability is at least this share of that of the best label.",
+        "0.0001",
     )
     cap: int | None = _integer(
         None, 1, _INT_MAX, "Maximum number of candidate labels of a word, apart from the labels it was seen with.", "48"
@@ -174,12 +201,15 @@ class Empirical(Method):
 class FittedMethod(Method):
     """Options of the methods that fit weights: all except ``empirical``."""
 
-    tune: bool = _flag("Search for the best priors, cutoff and weight of the base scores, except those that are given.")
+    tune: bool = _flag(
+        "Search for the best priors, cutoff and weight of the base scores. Options that are given are not changed."
+    )
     checkpoint: str | os.PathLike[str] | None = _other(
         "Write this file after every stochastic pass, and continue from it if it exists.", "file"
     )
     label_weights: Mapping[str, float] | None = _other(
-        "Weights of labels in training. Other labels have the weight 1.", "label weights"
+        "Weights of labels in training, such as 0.5 for O. Labels that are not given have the weight 1.",
+        "label weights",
     )
     sentence_weights: Sequence[float] | None = _other(
         "One weight for each sentence. Sentences with the weight 0 are left out.", "sentence weights"
@@ -197,11 +227,17 @@ class Separate(FittedMethod):
 
     name: ClassVar[MethodName] = "separate"
 
-    base: str = _choice("default", ("default", "pooled", "paper", "none"), "The initial node scores, from counts.")
-    coupling: str = _choice(
-        "given-nodes", ("given-nodes", "joint"), "Fit the pairs given the nodes, or separately as in the paper."
+    base: str = _choice(
+        "default",
+        ("default", "pooled", "paper", "none"),
+        "How the initial node scores (base scores) are computed from counts. none: they are zero.",
     )
-    optimizer: str = _choice("adagrad", ("adagrad", "lbfgs"), "Stochastic steps or L-BFGS.")
+    coupling: str = _choice(
+        "given-nodes",
+        ("given-nodes", "joint"),
+        "Fit the label pairs given the fitted nodes, or (joint) separately as in the paper.",
+    )
+    optimizer: str = _choice("adagrad", ("adagrad", "lbfgs"), _OPTIMIZER)
     iterations: int = _integer(100, 0, _MANY, "Maximum number of L-BFGS iterations.")
     sigma2: float | None = _number(None, 1e-9, _LARGE, "Variance of the Gaussian prior of node weights.", usual=1.0)
     edge_sigma2: float | None = _number(
@@ -215,10 +251,12 @@ class Separate(FittedMethod):
         None,
         1,
         _MANY,
-        "Number of passes over the nodes of each half of the corpus, before the pairs are fitted.",
+        "Number of passes over the nodes of each half of the corpus, before the label pairs are fitted.",
         "2, more for a small corpus",
     )
-    pair_passes: int | None = _integer(None, 1, _MANY, "Number of passes over the pairs.", "3, more for a small corpus")
+    pair_passes: int | None = _integer(
+        None, 1, _MANY, "Number of passes over the label pairs.", "3, more for a small corpus"
+    )
     temper: float | None = _number(None, 0, 1000, "Weight of the base scores.", "depends on the base")
     coupling_weight: float | None = _number(None, 0, 1000, "Weight of the edge scores.", "tuned")
 
@@ -278,14 +316,15 @@ class Polish(_LikelihoodMethod):
     base: str | None = _choice(
         None,
         ("default", "pooled", "paper", "none", "separate"),
-        "The initial node scores, from counts. separate: from a separate model, which is trained first.",
+        "How the initial node scores (base scores) are computed from counts. none: they are zero. separate: they come "
+        "from a model of the method separate, which is trained first.",
         "pooled if there are few labels, else default",
     )
-    optimizer: str = _choice("adagrad", ("adagrad",), "Stochastic steps.")
+    optimizer: str = _choice("adagrad", ("adagrad",), _OPTIMIZER)
     c2: float | None = _number(None, 0, _LARGE, "Weight of the sum of squared weights (L2).", "depends on the base")
     rate: float | None = _number(None, 0, _LARGE, "Initial step size of AdaGrad.", "depends on the base")
     passes: int | None = _integer(
-        None, 1, _MANY, "Number of stochastic passes.", "1 to 3; more for a small corpus and the bases paper and none"
+        None, 1, _MANY, "Number of stochastic passes.", "1 to 3; 3 to 9 for the bases paper and none"
     )
     batch: int = _integer(16, 0, _MANY, "Mini-batch size, in sentences. 0: depends on the size of the corpus.")
     temper: float | None = _number(None, 0, 1000, "Weight of the base scores.", "depends on the base")
@@ -301,7 +340,7 @@ class Polish(_LikelihoodMethod):
 class OptimizedMethod(ChainMethod):
     """Options of the methods that minimise a smooth objective over whole sentences."""
 
-    optimizer: str = _choice("lbfgs", ("lbfgs", "adagrad"), "L-BFGS or stochastic steps.")
+    optimizer: str = _choice("lbfgs", ("lbfgs", "adagrad"), _OPTIMIZER)
     c1: float = _number(0.0, 0, _LARGE, "Weight of the sum of absolute weights (L1), for sparse models; L-BFGS only.")
     c2: float | None = _number(None, 0, _LARGE, "Weight of the sum of squared weights (L2).", usual=0.5)
     iterations: int = _integer(100, 0, _MANY, "Maximum number of L-BFGS iterations.")
