@@ -39,15 +39,13 @@ mme mlle
 """
 _KNOWN = frozenset(_ABBREVIATIONS.split())
 
-_SPECIAL = re.compile(
-    r"""
+#: Patterns are compiled at the first text: most programs that import this module have none.
+_SPECIAL = r"""
     (?<!\w) (?: [a-z][a-z0-9+.-]{1,20}:// | www\. )         # a URL; brackets in pairs, no punctuation at its end
     (?: [^\s<>()"“”«»] | \([^\s<>()]*\) )*
     (?: [^\s<>()"“”«».,;:!?'\u2019\]}] | \([^\s<>()]*\) )
     | (?<![\w.+-]) [\w.+-]{1,64} @ [\w-]+ (?: \.[\w-]+ )+   # an e-mail address
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
+    """
 
 _ZERO_WIDTH_JOINER = "\u200d"
 #: Characters with the class of another one: apostrophes, Hebrew and middle points, hyphens, zero width spaces.
@@ -90,8 +88,7 @@ class _Classes(dict[int, str]):
 
 
 _CLASSES = _Classes()
-_TOKEN = re.compile(
-    r"""
+_TOKEN = r"""
     uv*
     | [Aa][mj]* (?: \.[Aa][mj]* )+ (?![Aa0mj]) \.?                      # U.S., e.g.
     | A[mj]* \. (?!\.) (?= [ ]*[^ ])                                    # an initial, if text follows
@@ -99,9 +96,7 @@ _TOKEN = re.compile(
     | s[mj]* (?: (?<=j) s[mj]* )*                                       # a symbol, or several that are joined
     | (?P<run> [-.=*_!?'`~#] ) (?P=run)*
     | [^ ][mj]*
-    """,
-    re.VERBOSE,
-)
+    """
 
 
 def tokenize(text: str) -> list[Token]:
@@ -118,14 +113,15 @@ def tokenize(text: str) -> list[Token]:
         raise DataError(f"the text to tokenise must be a string, not {type(text).__name__}; decode bytes first")
     parts, at = [], 0
     classes = text.translate(_CLASSES)
-    for special in _SPECIAL.finditer(text):
+    for special in re.finditer(_SPECIAL, text, re.VERBOSE | re.IGNORECASE):
         start, stop = special.span()
         parts += [classes[at:start], "u", "v" * (stop - start - 1)]
         at = stop
     classes = "".join([*parts, classes[at:]])
     tokens: list[Token] = []
     at = 0
-    while match := _TOKEN.search(classes, at):
+    token = re.compile(_TOKEN, re.VERBOSE)
+    while match := token.search(classes, at):
         start, at = match.span()
         if match["word"] and _keeps_point(text, start, at):
             at += 1

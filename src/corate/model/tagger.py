@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,6 @@ from corate.formats.writing import check_labels
 from corate.label_scores import FeatureWeight, LabelPair, extremes, rate_scale
 from corate.model.chain import ChainModel
 from corate.model.constraints import Constraints, limited
-from corate.model.explanation import Explanation, Question, explain
 from corate.model.frames import FrameTagging
 from corate.model.inputs import Inputs, Sentence
 from corate.model.lattice import Lattice
@@ -35,6 +34,9 @@ from corate.model.notebook import tagger_html, tagger_text
 from corate.model.pruning import pruned, shrunk
 from corate.model.questions import Questions
 from corate.types import Csr
+
+if TYPE_CHECKING:
+    from corate.model.explanation import Explanation, Question
 
 __all__ = ["FeatureWeight", "LabelPair", "Tagger"]
 
@@ -302,6 +304,8 @@ class Tagger(Questions, FrameTagging):
         >>> found.label, found.against, round(sum(c.score for c in found.contributions) - found.difference, 3)
         ('Y', 'X', 0.0)
         """
+        from corate.model.explanation import Question, explain
+
         sentence = tokens if isinstance(tokens, ItemSequence) else list(listed(tokens, "a sentence", "tokens"))
         return explain(self.model, self._inputs, self.lattice, [sentence], [Question(0, position, label, against)])[0]
 
@@ -309,10 +313,13 @@ class Tagger(Questions, FrameTagging):
         """Explain many tokens of a corpus together, as :meth:`explain` does; with the ``most`` largest contributions.
 
         >>> import corate
+        >>> from corate.model.explanation import Question
         >>> corpus = Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("b", "Y"), ("a", "X")]])
         >>> [found.label for found in corate.train(corpus).explanations(corpus, [Question(0, 1), Question(1, 1)])]
         ['Y', 'X']
         """
+        from corate.model.explanation import explain
+
         return explain(self.model, self._inputs, self.lattice, corpus, questions, most)
 
     def rates(self, n: int = 10) -> tuple[list[LabelPair], list[LabelPair]]:
