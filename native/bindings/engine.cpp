@@ -25,10 +25,13 @@ using AttributeArrays = std::optional<std::tuple<In<int64_t>, In<int32_t>, std::
 
 // An engine with what tagging of single sentences needs.
 struct BoundEngine : Engine {
-    BoundEngine(const FeatureMap& map, const Edges& edges, EngineData data, const AttributeNames* names)
-        : Engine(map, edges, std::move(data)), names(names), sentences(*this) {}
+    BoundEngine(const FeatureMap& map, const Edges& edges, EngineData data, const AttributeNames* names, nb::list labels)
+        : Engine(map, edges, std::move(data)), names(names), labels(labels), sentences(*this) {
+        if (this->labels.size() != n_labels()) throw nb::value_error("labels and edges disagree");
+    }
 
     const AttributeNames* names;  // of ready-made features, or null
+    nb::tuple labels;             // by id
     SentenceTagger sentences;
 };
 
@@ -93,12 +96,12 @@ auto with_session(BoundEngine& engine, const Batch& batch, Work work) {
 // A part of tagging that needs the interpreter lock.
 //
 // Reading a sentence and decoding it take some microseconds each, and a thread that blocks on the lock wakes up much later
-// than that. So a thread that has decoded a sentence first waits actively for other threads: while one is in such a part, and
+// than that. So a thread that has decoded a sentence first waits actively for another thread: while that is in such a part, and
 // for the short time in which Python calls it again.
 class LockedPart {
    public:
-    LockedPart() { enter(); }
-    ~LockedPart() { leave(); }
+    LockedPart() { state_.store(kInside, std::memory_order_relaxed); }
+    ~LockedPart() { state_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed); }
     LockedPart(const LockedPart&) = delete;
     LockedPart& operator=(const LockedPart&) = delete;
 
@@ -106,79 +109,99 @@ class LockedPart {
     template <typename Work>
     void unlocked(Work work) {
         const nb::gil_scoped_release release;
-        --inside_;
-        const Enter again;
+        state_.store(kFree, std::memory_order_relaxed);
+        const Wait again;
         work();
-        wait();
     }
 
    private:
     using Clock = std::chrono::steady_clock;
+    using State = Clock::rep;
     static constexpr std::chrono::nanoseconds kLongest{50'000}, kAgain{3'000};
-    static inline std::atomic<int> inside_ = 0;
-    static inline std::atomic<Clock::rep> left_ = 0;        // when a thread last left
-    static inline std::atomic<std::thread::id> last_ = {};  // and which
+    // A thread is in such a part, no thread is, or the time at which a thread left.
+    static constexpr State kInside = -1, kFree = 0;
+    alignas(64) static inline std::atomic<State> state_ = kFree;
 
-    struct Enter {
-        ~Enter() { enter(); }
+    struct Wait {
+        ~Wait() { wait(); }
     };
-    static void enter() { ++inside_; }
-    static void leave() {
-        last_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-        left_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
-        --inside_;
-    }
     static void wait() {
 #ifdef Py_GIL_DISABLED
         return;  // there is no lock to wait for
 #endif
-        if (last_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return;
-        const Clock::rep begin = Clock::now().time_since_epoch().count();
-        for (Clock::rep now = begin; now - begin < kLongest.count(); now = Clock::now().time_since_epoch().count())
-            if (inside_.load(std::memory_order_relaxed) == 0 && now - left_.load(std::memory_order_relaxed) > kAgain.count())
-                return;
+        State begin = 0;
+        for (;;) {
+            State state = state_.load(std::memory_order_relaxed);
+            if (state == kFree && state_.compare_exchange_strong(state, kInside, std::memory_order_relaxed)) return;
+            const State now = Clock::now().time_since_epoch().count();
+            if (begin == 0) begin = now;
+            if (now - begin > kLongest.count() || (state > kFree && now - state > kAgain.count())) break;
+        }
+        state_.store(kInside, std::memory_order_relaxed);
     }
 };
 
+// Memory to read a sentence into, which the thread keeps. Reading may call Python code, which may tag another sentence.
+class ThreadMemory {
+   public:
+    ThreadMemory() { std::swap(memory_, kept()); }
+    ~ThreadMemory() {
+        if (memory_.reusable()) std::swap(memory_, kept());
+    }
+    ThreadMemory(const ThreadMemory&) = delete;
+    ThreadMemory& operator=(const ThreadMemory&) = delete;
+    ReadSentence* operator->() { return &memory_; }
+
+   private:
+    static ReadSentence& kept() {
+        static thread_local ReadSentence own;
+        return own;
+    }
+    ReadSentence memory_;
+};
+
 // Copies the words of a sentence; false if one is not a string, or cannot be encoded as UTF-8.
-bool read_words(nb::list words, SentenceWork& work) {
-    work.clear_words();
+bool read_words(nb::list words, SentenceWords& out) {
+    out.clear();
     const nb::ft_object_guard guard(words);  // without an interpreter lock, another thread could change the list
     for (Py_ssize_t i = 0; i < PyList_Size(words.ptr()); ++i) {
         PyObject* word = PyList_GetItem(words.ptr(), i);
         if (!PyUnicode_CheckExact(word)) return false;
         const std::string_view text = utf8_of(word);
         if (text.data() == nullptr) return false;
-        work.add_word(text);
+        out.add(text);
     }
     return true;
 }
 
+nb::object list_of(const nb::tuple& labels, const std::vector<int32_t>& ids) {
+    nb::object out = nb::steal(PyList_New(static_cast<Py_ssize_t>(ids.size())));
+    if (!out.is_valid()) throw nb::python_error();
+    for (size_t i = 0; i < ids.size(); ++i)  // the list takes over a reference
+        PyList_SetItem(out.ptr(), static_cast<Py_ssize_t>(i), nb::object(labels[static_cast<size_t>(ids[i])]).release().ptr());
+    return out;
+}
+
 // The labels of one sentence. Objects are copied first; then the interpreter lock is released.
-nb::object tag_sentence(BoundEngine& engine, std::optional<nb::list> words, nb::object features, nb::list labels) {
-    if (words.has_value() != (engine.map().n_columns() == 1) || engine.map().n_columns() > 1 ||
-        labels.size() != engine.n_labels())
-        throw nb::value_error("columns or labels do not match the model");
+nb::object tag_sentence(BoundEngine& engine, std::optional<nb::list> words, nb::handle features) {
+    if (words.has_value() != (engine.map().n_columns() == 1) || engine.map().n_columns() > 1)
+        throw nb::value_error("columns do not match the model");
     if (!features.is_none() && engine.names == nullptr) throw nb::value_error("the model has no ready-made features");
     if (features.is_none() && !words) throw nb::value_error("there are neither words nor features");
     LockedPart locked;
-    Borrowed work(engine.sentences);
-    if (words && !read_words(*words, *work)) return nb::none();
-    const NamedFeatures* sentence = nullptr;
-    if (!features.is_none() && !nb::try_cast(features, sentence, false)) {
-        work->features.clear();
-        FeatureReader(work->features).read(features);
-        sentence = &work->features;
+    ThreadMemory read;
+    if (words && !read_words(*words, read->words)) return nb::none();
+    const NamedFeatures* named = nullptr;
+    if (!features.is_none() && !nb::try_cast(features, named, false)) {
+        read->features.clear();
+        FeatureReader(read->features).read(features);
+        named = &read->features;
     }
-    const std::vector<int32_t>* found = nullptr;
-    locked.unlocked([&] { found = &work->tag(words.has_value(), engine.names, sentence); });
-    const std::vector<int32_t>& best = *found;
-    nb::object out = nb::steal(PyList_New(static_cast<Py_ssize_t>(best.size())));
-    if (!out.is_valid()) throw nb::python_error();
-    for (size_t i = 0; i < best.size(); ++i)  // the list takes over a reference
-        PyList_SetItem(out.ptr(), static_cast<Py_ssize_t>(i), nb::object(labels[static_cast<size_t>(best[i])]).release().ptr());
-    return out;
+    locked.unlocked([&] { Borrowed(engine.sentences)->tag(words ? &read->words : nullptr, engine.names, named, read->best); });
+    return list_of(engine.labels, read->best);
 }
+
+nb::object tag_features(BoundEngine& engine, nb::handle features) { return tag_sentence(engine, std::nullopt, features); }
 
 nb::tuple tag_text(const BoundEngine& engine, nb::bytes data, const std::vector<std::string>& labels,
                    const std::vector<size_t>& positions, const std::string& separator, const std::string& comment, size_t threads,
@@ -217,7 +240,8 @@ void bind_engine(nb::module_& m) {
             [](BoundEngine* self, const FeatureMap& map, const Edges& edges, const In<float>& bias, size_t word_column,
                const LabelScoreArrays& rows, std::vector<int32_t> rung_functions, std::vector<int64_t> rung_bases,
                const LabelScoreArrays& linear, const LabelScoreArrays& edge_weights, int64_t first_feature, bool all_labels,
-               float floor, const std::optional<UnseenArguments>& unseen, const PartArrays& parts, const AttributeNames* names) {
+               float floor, const std::optional<UnseenArguments>& unseen, const PartArrays& parts, const AttributeNames* names,
+               nb::list labels) {
                 if (names != nullptr && static_cast<int64_t>(names->size()) != first_feature)
                     throw nb::value_error("names and features disagree");
                 const auto K = static_cast<size_t>(edges.n_labels);
@@ -230,12 +254,12 @@ void bind_engine(nb::module_& m) {
                      std::move(rung_bases), rows_of(linear, n_columns, "weights are damaged"),
                      rows_of(edge_weights, pairs.small() ? pairs.size() : 0, "edge weights are damaged"), first_feature,
                      all_labels, floor, rule_of(unseen), std::move(of_labels)},
-                    names);
+                    names, labels);
             },
             nb::arg("map"), nb::arg("edges"), nb::arg("bias"), nb::arg("word_column"), nb::arg("rows"), nb::arg("rung_functions"),
             nb::arg("rung_bases"), nb::arg("linear"), nb::arg("edge_weights"), nb::arg("first_feature"), nb::arg("all_labels"),
-            nb::arg("floor"), nb::arg("unseen").none(), nb::arg("parts").none(), nb::arg("names").none(), nb::keep_alive<1, 2>(),
-            nb::keep_alive<1, 3>(), nb::keep_alive<1, 16>())
+            nb::arg("floor"), nb::arg("unseen").none(), nb::arg("parts").none(), nb::arg("names").none(), nb::arg("labels"),
+            nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 16>())
         .def(
             "tag_columns",
             [](BoundEngine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,
@@ -259,9 +283,12 @@ void bind_engine(nb::module_& m) {
             nb::arg("more") = nb::none(),
             "Candidate labels and node scores of each token, and its edge features: (offsets, labels, scores, offsets, ids). "
             "`more` has further candidates of each token: (offsets, labels).")
-        .def("tag_sentence", &tag_sentence, nb::arg("words").none(), nb::arg("features").none(), nb::arg("labels"),
-             "The labels of one sentence, for a model that reads one column of words, ready-made features, or both. `labels` are "
-             "the labels by id. None if a word is not a string that can be encoded as UTF-8.")
+        .def("tag_sentence", &tag_sentence, nb::arg("words").none(), nb::arg("features").none(),
+             "The labels of one sentence, for a model that reads one column of words, ready-made features, or both. None if a "
+             "word "
+             "is not a string that can be encoded as UTF-8.")
+        .def("tag_features", &tag_features, nb::arg("features"),
+             "The labels of one sentence, for a model that reads ready-made features only.")
         .def("tag_text", &tag_text, nb::arg("data"), nb::arg("labels"), nb::arg("positions"), nb::arg("separator"),
              nb::arg("comment"), nb::arg("threads"), nb::arg("first_line"),
              "The column text with a label appended to each token's line, and the number of tokens.")

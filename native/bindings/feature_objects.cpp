@@ -47,6 +47,24 @@ std::string shown(std::string_view text) { return shown(nb::str(text.data(), tex
 // Whether a number is finite and small enough to be stored as a float.
 bool is_float(double value) { return std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max()); }
 
+// An element of a list. With the interpreter lock, it stays until Python code runs; without the lock, it needs a reference.
+#ifdef Py_GIL_DISABLED
+constexpr bool kHasLock = false;
+using Element = nb::object;
+#else
+constexpr bool kHasLock = true;
+using Element = nb::handle;
+#endif
+
+Element element(nb::handle list, Py_ssize_t i) {
+    const nb::ft_object_guard guard(list);
+    const nb::handle found = PyList_GetItem(list.ptr(), i);
+    if constexpr (kHasLock)
+        return found;
+    else
+        return nb::borrow(found);
+}
+
 // Adds keys to a prefix for as long as it lives.
 class Nested {
    public:
@@ -64,6 +82,30 @@ class Nested {
 
 }  // namespace
 
+// A container that is being read. References are counted in memory that threads share, so none is taken until Python code can
+// run, which could free the container.
+class FeatureReader::Container {
+   public:
+    Container(Container*& innermost, nb::handle object) : innermost_(innermost), outer_(innermost), object_(object) {
+        innermost_ = this;
+        if constexpr (!kHasLock) keep();
+    }
+    ~Container() { innermost_ = outer_; }
+    Container(const Container&) = delete;
+    Container& operator=(const Container&) = delete;
+
+    // Takes references to this container and to those around it.
+    void keep() {
+        for (Container* at = this; at != nullptr && !at->kept_.is_valid(); at = at->outer_) at->kept_ = nb::borrow(at->object_);
+    }
+
+   private:
+    Container*& innermost_;
+    Container* outer_;
+    nb::handle object_;
+    nb::object kept_;
+};
+
 void FeatureReader::read(nb::handle sentence) {
     token_ = 0;
     const auto one = [&](nb::handle token) {
@@ -72,7 +114,7 @@ void FeatureReader::read(nb::handle sentence) {
         ++token_;
     };
     if (PyList_Check(sentence.ptr())) {  // its length may change while a token is read
-        for (Py_ssize_t i = 0; i < PyList_Size(sentence.ptr()); ++i) one(nb::borrow(PyList_GetItem(sentence.ptr(), i)));
+        for (Py_ssize_t i = 0; i < PyList_Size(sentence.ptr()); ++i) one(element(sentence, i));
         return;
     }
     if (PyUnicode_Check(sentence.ptr()) || PyBytes_Check(sentence.ptr()) || is_mapping(sentence) ||
@@ -83,20 +125,24 @@ void FeatureReader::read(nb::handle sentence) {
 
 void FeatureReader::read_token(nb::handle token) {
     if (PyDict_Check(token.ptr())) return read_mapping(token);
+    if (PyList_CheckExact(token.ptr())) return read_elements(token);
+    Container container(innermost_, token);
+    container.keep();
     if (PyUnicode_Check(token.ptr()) || PyBytes_Check(token.ptr())) refuse_token(token);
     if (is_array(token) && holds_numbers(token)) return read_array(token);
     if (is_mapping(token)) return read_mapping(nb::handle(reinterpret_cast<PyObject*>(&PyDict_Type))(token));
-    if (!PyList_Check(token.ptr()) && !nb::hasattr(token, "__iter__")) refuse_token(token);
+    if (!nb::hasattr(token, "__iter__")) refuse_token(token);
     read_elements(token);
 }
 
 void FeatureReader::read_mapping(nb::handle mapping) {
+    Container container(innermost_, mapping);
     const nb::ft_object_guard guard(mapping);  // without an interpreter lock, another thread could change the mapping
     PyObject *key, *value;
     for (Py_ssize_t at = 0; PyDict_Next(mapping.ptr(), &at, &key, &value);) {
         if (value == Py_False && !list_false_ && Py_TYPE(key) == &PyUnicode_Type) continue;
         const std::string_view name = text(key, "the name of a feature");
-        if (Py_TYPE(value) == &PyUnicode_Type || PyUnicode_Check(value)) {
+        if (PyUnicode_CheckExact(value)) {
             out_.add(prefix_, name, text(value, "the value of the feature", name));
         } else if (value == Py_True) {
             out_.add(prefix_, name, 1.0f);
@@ -104,8 +150,11 @@ void FeatureReader::read_mapping(nb::handle mapping) {
             if (list_false_) out_.add(prefix_, name, kFalse);
         } else if (PyFloat_CheckExact(value) || PyLong_CheckExact(value)) {
             out_.add(prefix_, name, number(name, value));
+        } else if (PyDict_CheckExact(value) || PyList_CheckExact(value)) {
+            read_nested(name, value);
         } else {  // may call Python code, which may change the mapping
             const nb::object kept_key = nb::borrow(key), kept_value = nb::borrow(value);
+            container.keep();
             read_other(name, kept_value);
         }
     }
@@ -113,7 +162,7 @@ void FeatureReader::read_mapping(nb::handle mapping) {
 
 void FeatureReader::read_other(std::string_view key, nb::handle value) {
     PyObject* object = value.ptr();
-    if (PyBytes_Check(object)) {
+    if (PyUnicode_Check(object) || PyBytes_Check(object)) {
         out_.add(prefix_, key, text(value, "the value of the feature", key));
     } else if (PyDict_Check(object) || PyList_Check(object) || PyAnySet_Check(object)) {
         if (PyFrozenSet_Check(object)) refuse_value(key, value);
@@ -141,8 +190,9 @@ void FeatureReader::read_nested(std::string_view key, nb::handle value) {
 }
 
 void FeatureReader::read_elements(nb::handle elements) {
+    Container container(innermost_, elements);
     if (PyList_Check(elements.ptr())) {
-        for (Py_ssize_t i = 0; i < PyList_Size(elements.ptr()); ++i) read_element(PyList_GetItem(elements.ptr(), i));
+        for (Py_ssize_t i = 0; i < PyList_Size(elements.ptr()); ++i) read_element(element(elements, i));
         return;
     }
     for (const nb::handle element : nb::iter(elements)) read_element(element);
@@ -191,19 +241,32 @@ float FeatureReader::finite(std::string_view key, double value) const {
 }
 
 std::string_view FeatureReader::text(nb::handle object, const char* what, std::string_view key) const {
-    const auto subject = [&] { return what + (key.empty() && prefix_.empty() ? "" : " " + shown(full_name(key))); };
     Py_ssize_t size = 0;
-    if (Py_TYPE(object.ptr()) == &PyUnicode_Type || PyUnicode_Check(object.ptr())) {
+    if (PyUnicode_CheckExact(object.ptr())) {
         if (const char* data = PyUnicode_AsUTF8AndSize(object.ptr(), &size)) return {data, static_cast<size_t>(size)};
         PyErr_Clear();
-        refuse(subject() + " cannot be encoded as UTF-8: " + shown(object), false);
+    }
+    return unusual_text(object, what, key);
+}
+
+std::string_view FeatureReader::unusual_text(nb::handle object, const char* what, std::string_view key) const {
+    const auto refuse_text = [&](const char* why, bool wrong_type) {
+        const nb::object kept = nb::borrow(object);  // showing it may call Python code
+        const std::string subject = what + (key.empty() && prefix_.empty() ? "" : " " + shown(full_name(key)));
+        refuse(subject + why + shown(kept), wrong_type);
+    };
+    Py_ssize_t size = 0;
+    if (PyUnicode_Check(object.ptr())) {
+        if (const char* data = PyUnicode_AsUTF8AndSize(object.ptr(), &size)) return {data, static_cast<size_t>(size)};
+        PyErr_Clear();
+        refuse_text(" cannot be encoded as UTF-8: ", false);
     }
     char* data = nullptr;
-    if (!PyBytes_Check(object.ptr())) refuse(subject() + " must be a string, not " + shown(object), true);
+    if (!PyBytes_Check(object.ptr())) refuse_text(" must be a string, not ", true);
     if (PyBytes_AsStringAndSize(object.ptr(), &data, &size) < 0) throw nb::python_error();
     if (!nb::steal(PyUnicode_DecodeUTF8(data, size, nullptr)).is_valid()) {
         PyErr_Clear();
-        refuse(subject() + " is given as bytes that are not UTF-8: " + shown(object), false);
+        refuse_text(" is given as bytes that are not UTF-8: ", false);
     }
     return {data, static_cast<size_t>(size)};
 }

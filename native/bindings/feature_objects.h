@@ -28,6 +28,8 @@ class FeatureReader {
     void next_sentence() { ++sentence_; }
 
    private:
+    class Container;
+
     static constexpr int kDeepest = 64;  // of nested mappings
 
     void read_token(nanobind::handle token);
@@ -43,6 +45,7 @@ class FeatureReader {
     float finite(std::string_view key, double value) const;
     // The text of a string or of bytes. A message calls it `what`, with the keys around it and its own key.
     std::string_view text(nanobind::handle object, const char* what, std::string_view key = {}) const;
+    std::string_view unusual_text(nanobind::handle object, const char* what, std::string_view key) const;
     std::string full_name(std::string_view key) const;
     [[noreturn]] void refuse(const std::string& message, bool wrong_type) const;
     [[noreturn]] void refuse_value(std::string_view key, nanobind::handle value) const;
@@ -53,5 +56,6 @@ class FeatureReader {
     bool list_false_;
     size_t token_ = 0;
     int depth_ = 0;
+    Container* innermost_ = nullptr;
     std::string prefix_;  // the keys around the current mapping or list, each followed by the joiner
 };

@@ -14,35 +14,36 @@ constexpr size_t kMostCandidates = 1'000'000;
 
 }  // namespace
 
-void SentenceWork::clear_words() {
+void SentenceWords::clear() {
     text_.clear();
     ends_.clear();
 }
 
-void SentenceWork::add_word(std::string_view word) {
+void SentenceWords::add(std::string_view word) {
     text_.insert(text_.end(), word.begin(), word.end());
     ends_.push_back(text_.size());
 }
 
-const std::vector<int32_t>& SentenceWork::tag(bool words, const AttributeNames* names, const NamedFeatures* sentence) {
-    const size_t n = words ? ends_.size() : sentence->n_tokens();
-    if (sentence != nullptr && sentence->n_tokens() != n) throw std::invalid_argument("words and features disagree");
+bool ReadSentence::reusable() const { return words.n_bytes() + features.n_bytes() + 4 * features.n_numbers() < kMostBytes; }
+
+void SentenceWork::tag(const SentenceWords* words, const AttributeNames* names, const NamedFeatures* features,
+                       std::vector<int32_t>& best) {
+    const size_t n = words != nullptr ? words->size() : features->n_tokens();
+    if (features != nullptr && features->n_tokens() != n) throw std::invalid_argument("words and features disagree");
     ids_.clear();
-    for (size_t i = 0, at = 0; words && i < n; at = ends_[i++])
-        ids_.push_back(session_.lexicon().id(0, {text_.data() + at, ends_[i] - at}));
+    if (words != nullptr) words->each([&](std::string_view word) { ids_.push_back(session_.lexicon().id(0, word)); });
     found_.clear();
-    if (sentence != nullptr) names->find(*sentence, arrays_, found_);
+    if (features != nullptr) names->find(*features, arrays_, found_);
     const Attributes ready = found_.view();
     const int32_t* columns[1] = {ids_.data()};
-    best_.resize(n);
-    session_.build(columns, static_cast<int64_t>(n), false, sentence == nullptr ? nullptr : &ready, 0);
-    session_.decode(static_cast<int64_t>(n), best_.data());
-    return best_;
+    best.resize(n);
+    session_.build(columns, static_cast<int64_t>(n), false, features == nullptr ? nullptr : &ready, 0);
+    session_.decode(static_cast<int64_t>(n), best.data());
 }
 
 bool SentenceWork::reusable() const {
-    const size_t bytes = text_.size() + features.n_bytes() + 4 * features.n_numbers();
-    return session_.lexicon().n_extra() < kMostWords && session_.labels.size() < kMostCandidates && bytes < kMostBytes;
+    return session_.lexicon().n_extra() < kMostWords && session_.labels.size() < kMostCandidates &&
+           found_.ids.size() < kMostBytes / sizeof(int32_t);
 }
 
 std::unique_ptr<SentenceWork> SentenceTagger::borrow() {

@@ -10,20 +10,44 @@
 #include "decoding/session.h"
 #include "features/attribute_names.h"
 
-// A sentence, and all that is needed to tag it. One thread uses it at a time.
+// The words of a sentence.
+class SentenceWords {
+   public:
+    void clear();
+    void add(std::string_view word);
+    size_t size() const { return ends_.size(); }
+    size_t n_bytes() const { return text_.size(); }
+    // Calls use(word) for each word.
+    template <typename Use>
+    void each(Use use) const {
+        for (size_t i = 0, at = 0; i < ends_.size(); at = ends_[i++]) use(std::string_view(text_.data() + at, ends_[i] - at));
+    }
+
+   private:
+    std::vector<char> text_;
+    std::vector<size_t> ends_;
+};
+
+// A sentence as it was read, and its labels.
+struct ReadSentence {
+    SentenceWords words;
+    NamedFeatures features;
+    std::vector<int32_t> best;
+
+    // Whether to keep the memory for another sentence.
+    bool reusable() const;
+};
+
+// All that is needed to tag a sentence. One thread uses it at a time.
 class SentenceWork {
    public:
     explicit SentenceWork(const Engine& engine) : session_(engine) {}
 
-    NamedFeatures features;  // to read features into
-    std::thread::id last;    // the thread that used it last, whose processor has it in its cache
+    std::thread::id last;  // the thread that used it last, whose processor has it in its cache
 
-    void clear_words();
-    void add_word(std::string_view word);
-    size_t n_words() const { return ends_.size(); }
-    // The best label of each token, for a model that reads one column of words, ready-made features, or both. `words` says
-    // whether there are words; `names` and `sentence` are null if there are no features.
-    const std::vector<int32_t>& tag(bool words, const AttributeNames* names, const NamedFeatures* sentence);
+    // Finds the best label of each token, for a model that reads one column of words, ready-made features, or both. `words` is
+    // null if there are no words; `names` and `features` are null if there are no features.
+    void tag(const SentenceWords* words, const AttributeNames* names, const NamedFeatures* features, std::vector<int32_t>& best);
     // What builds lattices, for sentences that are given otherwise.
     Session& session() { return session_; }
     // Whether to keep the memory for another sentence.
@@ -33,9 +57,7 @@ class SentenceWork {
 
    private:
     Session session_;
-    std::vector<char> text_;    // the words
-    std::vector<size_t> ends_;  // where each ends
-    std::vector<int32_t> ids_, best_;
+    std::vector<int32_t> ids_;
     ArrayIds arrays_;
     FoundFeatures found_;
 };

@@ -26,6 +26,7 @@ void Session::build(const int32_t* const* columns, int64_t n, bool keep_scores, 
     edge_offsets.assign(1, 0);
     edge_ids.clear();
     prefetch_pairs(columns, n);
+    if (n <= kMostPrefetched) sums_.prefetch_entries(columns, n);
     for (int64_t i = 0; i < n; ++i) {
         const size_t at = labels.size();
         place(columns, i);

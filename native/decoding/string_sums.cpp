@@ -41,6 +41,20 @@ StringSums::StringSums(const Engine& engine) : engine_(engine) {
     }
 }
 
+void StringSums::prefetch_entries(const int32_t* const* columns, int64_t n) const {
+    const auto each = [&](const Group& group, auto use) {
+        for (int64_t i = 0; i < n; ++i) {
+            const auto string = static_cast<size_t>(key(columns[group.column], i + group.offset, n));
+            if (string < group.entries.size()) use(group.entries.data() + string);
+        }
+    };
+    for (const Group& group : groups_) each(group, [](const int32_t* entry) { prefetch(entry); });
+    for (const Group& group : groups_)
+        each(group, [&](const int32_t* entry) {
+            if (*entry >= 0) prefetch(sums_.data() + static_cast<size_t>(*entry) * engine_.n_labels());
+        });
+}
+
 void StringSums::add(const Lexicon& lexicon, const int32_t* const* columns, int64_t i, int64_t n, float* score,
                      std::vector<int32_t>& edge_ids) {
     const size_t K = engine_.n_labels();
@@ -72,6 +86,11 @@ int32_t StringSums::fill(const Group& group, const Lexicon& lexicon, const int32
     const SparseRows& linear = engine_.linear();
     find(group.templates);
     for (const int64_t f : found_) prefetch(linear.offsets.data() + f);
+    for (const int64_t f : found_) {
+        const int64_t first = linear.offsets[static_cast<size_t>(f)];
+        prefetch(linear.labels.data() + first);
+        prefetch(linear.scores.data() + first);
+    }
     for (const int64_t f : found_)
         for (int64_t k = linear.offsets[static_cast<size_t>(f)]; k < linear.offsets[static_cast<size_t>(f) + 1]; ++k)
             sum[linear.labels[static_cast<size_t>(k)]] += linear.scores[static_cast<size_t>(k)];

@@ -20,6 +20,8 @@ class StringSums {
     // Adds the sums of all groups at position i of a sentence of n tokens to the scores of all labels, and lists edge features.
     void add(const Lexicon& lexicon, const int32_t* const* columns, int64_t i, int64_t n, float* score,
              std::vector<int32_t>& edge_ids);
+    // Fetches what `add` will read for the tokens of a sentence, as far as it is there.
+    void prefetch_entries(const int32_t* const* columns, int64_t n) const;
     // The templates outside of all groups that have weights, and those that have edge weights.
     const std::vector<size_t>& others() const { return others_; }
     const std::vector<size_t>& edge_others() const { return edge_others_; }

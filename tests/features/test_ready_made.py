@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import decimal
 import fractions
+import itertools
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -158,6 +159,53 @@ def test_a_value_may_change_its_mapping_while_it_is_read() -> None:
         token: dict[str, Any] = {}
         token.update(a=Unruly(lambda change=change, token=token: change(token)), b="x" * 100)  # type: ignore[misc]
         assert ItemSequence([token]).items()[0]["a"] == 2.0
+
+
+def test_a_value_may_free_all_that_is_being_read() -> None:
+    class Value:
+        def __float__(self) -> float:
+            nested.clear()
+            token.clear()
+            sentence.clear()
+            return 2.0
+
+    nested: dict[str, Any] = {"n": Value(), "m": "x"}
+    token: dict[str, Any] = {"a": {"b": nested}, "after": "y"}
+    sentence: list[Any] = [token]
+    assert ItemSequence(sentence).items() == [{"a:b:n": 2.0}]
+
+
+def test_a_value_may_tag_another_sentence_while_it_is_read(tagger: Tagger) -> None:
+    class Value:
+        def __float__(self) -> float:
+            tagger.tag([{"w": "other"}] * 3)
+            return 1.0
+
+    plain: list[Any] = [{"w": "a", "n": 1.0, "shape": "x"}, {"w": "b"}]
+    assert tagger.tag([{**plain[0], "n": Value()}, plain[1]]) == tagger.tag(plain)
+
+
+def test_another_thread_may_change_features_while_they_are_read(tagger: Tagger) -> None:
+    """Labels may be of the features before or after a change; the process must not crash."""
+    sentence: list[Any] = [{"w": "a", "near": {"w": "b"}} for _ in range(20)]
+    done = threading.Event()
+
+    def change() -> None:
+        for i in itertools.cycle(range(20)):
+            if done.is_set():
+                return
+            sentence[i] = {f"w{i}{j}": f"{j}" * j for j in range(i)} | {"w": "a", "near": {"w": f"{i}"}}
+            sentence[(i + 1) % 20]["near"] = ["c", f"{i}"]
+            sentence[(i + 2) % 20].clear()
+
+    changing = threading.Thread(target=change)
+    changing.start()
+    try:
+        for _ in range(300):
+            assert len(tagger.tag(sentence)) == 20
+    finally:
+        done.set()
+        changing.join()
 
 
 def test_errors_of_values_are_passed_on() -> None:

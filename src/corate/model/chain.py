@@ -139,6 +139,7 @@ class ChainModel:
                 None if self.unseen is None else astuple(self.unseen),
                 None if self.parts is None else self.parts.arrays(),
                 names,
+                self.labels.to_list(),
             )
         except (ValueError, IndexError) as error:
             raise ModelError(f"the model's parts do not fit together: {error}; train it again") from None

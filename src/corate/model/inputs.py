@@ -59,6 +59,11 @@ class Inputs:
         return not self.vocabulary.columns and self.function is None
 
     @cached_property
+    def only_features(self) -> bool:
+        """Whether a sentence is given as ready-made features, which the engine reads as they are."""
+        return self._only_features and not self._old
+
+    @cached_property
     def _old(self) -> bool:
         return self.vocabulary.joiner == OLD_JOINER
 

@@ -197,7 +197,10 @@ class Lattice:
         >>> Lattice(np.array([0, 2]), np.array([0, 2, 3]), labels, scores, edges).label_marginals().tolist()
         [[0.75, 0.0, 0.25], [0.0, 1.0, 0.0]]
         """
-        dense = np.zeros((len(self.offsets) - 1, self.edges.n_labels))
+        shape = len(self.offsets) - 1, self.edges.n_labels
+        if len(self.labels) == shape[0] * shape[1]:  # all labels are candidates
+            return self.marginals()[1].reshape(shape).astype(np.float64)
+        dense = np.zeros(shape)
         dense[np.repeat(np.arange(len(dense)), np.diff(self.offsets)), self.labels] = self.marginals()[1]
         return dense
 

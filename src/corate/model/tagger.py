@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -72,6 +72,14 @@ class Tagger(Questions, FrameTagging):
     @cached_property
     def _inputs(self) -> Inputs:
         return Inputs(self.vocabulary, self.columns, self.bins, self.function)
+
+    @cached_property
+    def _tag_features(self) -> Callable[[list[Any]], list[str]] | None:
+        """A function for :meth:`tag` with as little work as possible: the labels of a list of ready-made features.
+
+        None if the model reads other input.
+        """
+        return self._engine.tag_features if self._inputs.only_features else None
 
     @cached_property
     def _edges(self) -> _native.Edges:
@@ -146,9 +154,11 @@ class Tagger(Questions, FrameTagging):
         """
         if constraints is not None or decode != "best":
             return self.lattice([tokens], constraints=constraints).tag(decode)[0]
+        if type(tokens) is list and self._tag_features is not None:
+            return self._tag_features(tokens)
         given = self._inputs.sentence(tokens)
         if given is not None:
-            labels = self._engine.tag_sentence(*given, self.labels)
+            labels = self._engine.tag_sentence(*given)
             if labels is not None:
                 return labels
         return self.tag_all([tokens])[0]

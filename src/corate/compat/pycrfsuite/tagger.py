@@ -31,7 +31,7 @@ class Tagger:
 
     _model: Model | None = None
     _header: dict[str, str] | None = None
-    _current: _Sequence | None = None
+    _current: _Sequence | ItemSequence | list[Any] | None = None
     _label_ids: dict[str, int]
 
     # -- opening -------------------------------------------------------------------------------------------------
@@ -93,12 +93,16 @@ class Tagger:
         model = self._model
         if model is None:
             raise ValueError("The tagger is not opened")
+        tag = model._tag_features
+        if type(xseq) is list and tag is not None:  # as below, with less work under the interpreter lock
+            labels = tag(xseq)
+            self._current = xseq
+            return labels
         if xseq is None:
-            return [] if self._current is None else self._current.best()
-        if type(xseq) is not list and not isinstance(xseq, ItemSequence):
-            xseq = list(xseq)
-        labels = model.tag(xseq)
-        self._current = _Sequence(model, xseq)
+            return [] if self._current is None else self._sequence().best()
+        tokens = xseq if isinstance(xseq, ItemSequence) else list(xseq)
+        labels = model.tag(tokens)
+        self._current = tokens
         return labels
 
     def set(self, xseq: FeatureSentence) -> None:
@@ -110,26 +114,30 @@ class Tagger:
 
     def probability(self, yseq: Sequence[str]) -> float:
         """P(yseq | the current sequence)."""
-        current, known = self._positions(), self._label_ids
+        current, known = self._sequence(), self._label_ids
         if len(yseq) != len(current):
             raise ValueError(f"The numbers of items and labels differ: |x| = {len(current)}, |y| = {len(yseq)}")
         return current.probability([_label_id(known, label) for label in yseq])
 
     def marginal(self, y: str, pos: int) -> float:
         """The probability of the label ``y`` at a position of the current sequence."""
-        current, known = self._positions(), self._label_ids
+        current, known = self._sequence(), self._label_ids
         if not 0 <= pos < len(current):
             raise ValueError(f"The position, {pos} is out of range of {len(current)}")
         return current.marginals[pos][_label_id(known, y)]
 
     def marginals(self) -> list[dict[str, float]]:
         """The probability of each label at each position of the current sequence."""
-        current, names = self._positions(), self.model.labels
+        current, names = self._sequence(), self.model.labels
         return [dict(zip(names, row, strict=True)) for row in current.marginals]
 
-    def _positions(self) -> _Sequence:
+    def _sequence(self) -> _Sequence:
         model = self.model
-        return _Sequence(model, []) if self._current is None else self._current
+        if self._current is None:
+            return _Sequence(model, [])
+        if not isinstance(self._current, _Sequence):
+            self._current = _Sequence(model, self._current)
+        return self._current
 
     # -- looking -------------------------------------------------------------------------------------------------
 
