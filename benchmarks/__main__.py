@@ -16,6 +16,7 @@ from benchmarks.tables import RESULTS, markdown, number, target, write_block
 SCRIPTS = (
     "accuracy",
     "train_speed",
+    "method_times",
     "tag_speed",
     "python_call",
     "frames",

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
 from benchmarks.tables import Row, Table, parser
 
 TOKENS = 1_000_000
-NAMES = {"sentence": "sentence", "token": "word"}
+Lists = Callable[[Any, Sequence[str]], list[Any]]
 
 
 def pandas_frame(n_tokens: int) -> Any:
@@ -88,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "polars": polars_with,
         "Arrow": lambda frame, labels: frame.append_column("label", [labels]),
     }
-    kinds: dict[str, tuple[Any, Callable[[Any, Sequence[str]], list[Any]], str]] = {
+    kinds: dict[str, tuple[Any, Lists, str]] = {
         "pandas": (strings, pandas_lists, "groupby(...).agg(list)"),
         "pandas, columns of Python objects": (objects, pandas_lists, "groupby(...).agg(list)"),
         "polars": (pl.from_pandas(strings), polars_lists, "group_by(...).agg(...)"),
@@ -115,22 +116,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
         table.add(row)
 
+    def from_lists(frame: Any, lists: Lists) -> corate.Corpus:
+        return corate.Corpus.from_sentences(*lists(frame, ("word", "gold")))
+
+    def tagged_lists(frame: Any, lists: Lists, joined: Callable[[Any, list[str]], Any]) -> Any:
+        return joined(frame, list(chain.from_iterable(tagger.tag_all(lists(frame, ("word",))[0]))))
+
     for kind, (frame, lists, name) in kinds.items():
         add(
             f"`Corpus.from_frame`, {kind}",
-            lambda frame=frame: corate.Corpus.from_frame(frame, **NAMES, label="gold"),
-            lambda frame=frame, lists=lists: corate.Corpus.from_sentences(*lists(frame, ("word", "gold"))),
+            partial(corate.Corpus.from_frame, frame, sentence="sentence", token="word", label="gold"),
+            partial(from_lists, frame, lists),
             f"{name}, from_sentences",
             lambda a, b: list(a) == list(b),
         )
     for kind, (frame, lists, name) in kinds.items():
-        joined = with_column[kind.partition(",")[0]]
         add(
             f"`tag_frame`, {kind}",
-            lambda frame=frame: tagger.tag_frame(frame, **NAMES),
-            lambda frame=frame, lists=lists, joined=joined: joined(
-                frame, list(chain.from_iterable(tagger.tag_all(lists(frame, ("word",))[0])))
-            ),
+            partial(tagger.tag_frame, frame, sentence="sentence", token="word"),
+            partial(tagged_lists, frame, lists, with_column[kind.partition(",")[0]]),
             f"{name}, tag_all, a new column",
             lambda a, b: list(a["label"]) == list(b["label"]),
         )
