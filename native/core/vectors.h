@@ -50,26 +50,13 @@ CORATE_INLINE float fast_exp(float x) {
 // below e^-87 is lost; within these limits its contribution is at most e^-87 kLargestBeta / kSmallestSum = 2e-6.
 constexpr float kSmallestSum = 1e-16f, kLargestBeta = 1e16f;
 
-// The largest of n values, n at least 1, in several maxima, so that comparisons do not wait for each other.
-CORATE_INLINE float largest(const float* values, size_t n) {
-    constexpr size_t lanes = 16;
-    float tops[lanes];
-    for (size_t k = 0; k < lanes; ++k) tops[k] = values[0];
-    size_t i = 0;
-    for (; i + lanes <= n; i += lanes)
-        for (size_t k = 0; k < lanes; ++k) tops[k] = values[i + k] > tops[k] ? values[i + k] : tops[k];
-    float top = tops[0];
-    for (const float one : tops) top = one > top ? one : top;
-    for (; i < n; ++i) top = values[i] > top ? values[i] : top;
-    return top;
-}
-
 // Turns scores into potentials, dividing those from at[j] to at[j + 1] by their maximum. Returns the sum of the logarithms of
 // the maxima.
 CORATE_INLINE double exponentiate(float* values, const size_t* at, size_t count) {
     double shift = 0.0;
     for (size_t j = 0; j < count; ++j) {
-        const float top = largest(values + at[j], at[j + 1] - at[j]);
+        float top = values[at[j]];
+        for (size_t i = at[j] + 1; i < at[j + 1]; ++i) top = values[i] > top ? values[i] : top;
         shift += static_cast<double>(top);
         for (size_t i = at[j]; i < at[j + 1]; ++i) values[i] -= top;
     }

@@ -197,25 +197,23 @@ class ChainItems {
         std::vector<Real> residuals;
         for (size_t j = 0; edges_ && j < c.n; ++j) {
             const int64_t t = sentences_[s] + static_cast<int64_t>(j);
+            pairs.clear();
+            residuals.clear();
             const Block block = block_to(t, j == 0);
-            pairs.resize(block.rows * block.columns);
-            residuals.resize(pairs.size());
-            int32_t* pair = pairs.data();
-            Real* residual = residuals.data();
             const Real* r = c.edges(j);
-            size_t n = 0;  // pairs so far; without branches, which would be unpredictable
             for (size_t k = 0; k < block.rows; ++k) {
                 const auto row = static_cast<int32_t>(pairs_.row(static_cast<size_t>(block.from[k])));
-                for (size_t l = 0; l < block.columns; ++l, ++r) {
-                    pair[n] = row + block.to[l];
-                    residual[n] = *r;
-                    n += std::abs(*r) > limit ? 1 : 0;
-                }
+                for (size_t l = 0; l < block.columns; ++l, ++r)
+                    if (std::abs(*r) > limit) {
+                        pairs.push_back(row + block.to[l]);
+                        residuals.push_back(*r);
+                    }
             }
             edges_->each(t, [&](int32_t g, float) {
                 if (parts > 1 && static_cast<size_t>(g) % parts != part) return;
-                edges_->slots.each(g, pair, n,
-                                   [&](size_t i, int64_t slot) { use(layout_.edge(static_cast<size_t>(slot)), g, residual[i]); });
+                edges_->slots.each(g, pairs.data(), pairs.size(), [&](size_t i, int64_t slot) {
+                    use(layout_.edge(static_cast<size_t>(slot)), g, residuals[i]);
+                });
             });
         }
     }
@@ -242,10 +240,7 @@ class ChainItems {
             for (size_t k = 0; k < m; ++k) {
                 if (parts > 1 && static_cast<size_t>(from[k]) % parts != part) continue;
                 const size_t row = pairs_.row(static_cast<size_t>(from[k]));
-                if (n == K_ && j < c.n)
-                    for (size_t l = 0; l < n; ++l) use(row + l, r[k * n + l]);
-                else
-                    for (size_t l = 0; l < n; ++l) use(row + static_cast<size_t>(to[l]), r[k * n + l]);
+                for (size_t l = 0; l < n; ++l) use(row + static_cast<size_t>(to[l]), r[k * n + l]);
             }
         }
     }
