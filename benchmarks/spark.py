@@ -70,14 +70,17 @@ def tagging_rows(
     """Tokens a second of Spark and of the command line, for two methods."""
     import corate.spark
 
-    text = folder / "text.tsv"
+    text = data / "growth" / "spark-tokens.txt"
+    (measure.ROOT / text).parent.mkdir(exist_ok=True)
     sentences, n = [], 0
     for sentence in growth.grown(corpora.load(measure.ROOT / data / "brown-32k-1000.train")):
         sentences.append(sentence)
         n += len(sentence)
         if n >= tokens:
             break
-    text.write_text("\n".join("".join(f"{word}\n" for word, _ in s) for s in sentences), encoding="utf-8")
+    (measure.ROOT / text).write_text(
+        "\n".join("".join(f"{word}\n" for word, _ in s) for s in sentences), encoding="utf-8"
+    )
     df = frame(spark, sentences, folder / "text.parquet").select("tokens").repartition(2 * WORKERS)
     df.write.parquet(str(folder / "parts"))
     df = spark.read.parquet(str(folder / "parts"))

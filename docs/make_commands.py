@@ -14,8 +14,8 @@ from corate.cli.app import app
 INTRODUCTION = """\
 # Commands
 
-This page is made from the program by `make docs/commands.md`. `corate COMMAND --help` shows the
-options of a command in a terminal.
+This page is made from the program by `make docs/commands.md`. In a terminal, `corate COMMAND --help` shows the everyday
+options of a command, and `corate COMMAND --help-all` shows all of them.
 
 `-` as a file is standard input or standard output. Files may be compressed (`.gz`, `.bz2`, `.xz`, and `.zst` with the
 extra `zstd`). `corate --install-completion` adds the commands to the completion of your shell.

@@ -47,6 +47,8 @@ def detect(data: bytes, name: str, *, comment: str | None = None, labelled: bool
     'slashed'
     >>> detect(b"the DT B-NP", "chunks")
     'columns'
+    >>> detect(b"the dog sleeps\\na cat", "pets", labelled=False)
+    'text'
     """
     if _is_labelstudio(data):
         return "labelstudio"
@@ -148,7 +150,9 @@ def _is_columns(rows: list[str], blank_lines: bool, labelled: bool) -> bool:
     width, count = widths.most_common(1)[0]
     if width == 1:
         return count == len(rows) and blank_lines
-    return 2 * count >= len(rows) and (labelled or len(rows) > 1)
+    if labelled:
+        return 2 * count >= len(rows)
+    return 10 * count >= 9 * len(rows) and len(rows) > 1  # sentences of words differ in length
 
 
 def _is_text(rows: list[str]) -> bool:
