@@ -24,6 +24,7 @@ PAGES = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "benchmarks/README.md": "measurements.md",
+    "benchmarks/experiments.md": "experiments.md",
 }
 _LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\[\]]*\])*\])\(([^()\s]+)\)")
 _FENCE = re.compile(r"^(```+)(.*?)^\1$", re.DOTALL | re.MULTILINE)
