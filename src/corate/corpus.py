@@ -393,12 +393,11 @@ def _columns_of(tokens: list[Token], names: list[str], sentence: int) -> Iterabl
     if kinds == {str} and len(names) == 1:
         return [tokens]  # type: ignore[list-item]
     rows = tokens if kinds == {tuple} else [_row_of(token, names, sentence)[0] for token in tokens]
-    for i, row in enumerate(rows):
-        if len(row) != len(names):
-            raise DataError(
-                f"sentence {sentence}, token {i}: {len(row)} columns ({row!r}), expected {len(names)} "
-                f"({', '.join(names)})"
-            )
+    if set(map(len, rows)) - {len(names)}:
+        i, row = next((i, row) for i, row in enumerate(rows) if len(row) != len(names))
+        raise DataError(
+            f"sentence {sentence}, token {i}: {len(row)} columns ({row!r}), expected {len(names)} ({', '.join(names)})"
+        )
     return zip(*rows, strict=True)
 
 
