@@ -249,7 +249,7 @@ def _most_words(words: int, memory: int) -> int:
         what = f"{words:,} distinct word{'s need' if words != 1 else ' needs'} about {shown_memory(need)}"
         raise DataError(f"{what}, more than the limit of {shown_memory(memory)}; give more memory")
     warnings.warn(
-        f"{most:,} of {words:,} distinct words fit in {shown_memory(memory)}; most of the others, which are rare, are "
+        f"{most:,} of {words:,} distinct words fit in {shown_memory(memory)}; the others, which are rare, are "
         f"left out and will be labelled like unseen words; about {shown_memory(need)} of memory would keep them all",
         stacklevel=2,
     )
