@@ -266,12 +266,12 @@ def test_a_ladder_asks_to_be_derived_and_checks_what_it_is_given() -> None:
 def test_rungs_that_an_older_vocabulary_has_not_are_passed_over() -> None:
     old = Vocabulary.of(DEFAULT.templates("word"), [a for a in DEFAULT.atoms("word") if not a.function.learns])
     kept = DEFAULT.within(old, "word")
-    assert [r for r in DEFAULT.rungs if r not in kept.rungs] == ["kin(word[0])"]
+    assert [r for r in DEFAULT.rungs if r not in kept.rungs] == ["related_start(word[0])"]
     assert len(kept.rare_only) == len(kept.rungs)
 
 
-def test_an_unknown_word_is_like_all_of_its_kind_of_kin() -> None:
-    """Of two words with kin of one kind, one is N and one is P: a third is as probably the one as the other."""
+def test_an_unknown_word_is_like_all_of_its_kind_of_related_word() -> None:
+    """Of two words with related words of one kind, one is N and one is P; a third is either, equally probably."""
     words = {"walk": "V", "mock": "V", "honk": "V", "walked": "N", "mocked": "P"}
     labelled: Labelled = [[pair] for pair in words.items()]
     counts, _ = counted(labelled, DEFAULT)

@@ -64,7 +64,7 @@ def make(folder: Path) -> None:
         "pooled": corate.train(tagged, "empirical", ladder="pooled", features=contexts),
         "ready": corate.train(ready, "empirical"),
         "ready-numbers": corate.train(ready, "standard", iterations=5),
-        "polish": corate.train(plain, features=[*simple, "kin(word[0])", "edge: word[0]"]),
+        "polish": corate.train(plain, features=[*simple, "related_start(word[0])", "edge: word[0]"]),
         "polish-pos": corate.train(tagged, features=contexts),
         "separate": corate.train(plain, "separate", features=simple),
         "second": corate.train(plain, "standard", features=["word[0]"], order=2, iterations=5),

@@ -352,7 +352,10 @@ def test_thousands_of_altered_files_are_refused_or_harmless(
 FITTED: dict[str, tuple[Callable[[Any], Corpus], dict[str, Any]]] = {
     "polish": (corpus_of, {"method": "polish"}),
     "second order": (corpus_of, {"method": "polish", "order": 2}),
-    "edges and kin": (corpus_of, {"method": "polish", "features": ["word[0]", "edge: word[0]", "kin(word[0])"]}),
+    "edges and related words": (
+        corpus_of,
+        {"method": "polish", "features": ["word[0]", "edge: word[0]", "related_start(word[0])"]},
+    ),
     "two columns": (with_pos, {"method": "perceptron", "features": CONTEXTS[:-1]}),
     "numbers": (with_features, {"method": "separate"}),
     "pruned": (corpus_of, {"method": "standard", "lattice": "pruned", "features": ["word[0]"]}),

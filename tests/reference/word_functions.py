@@ -111,7 +111,7 @@ def beginnings(word: str) -> list[str]:
     return [word[: len(word) - last] for last in range(min(5, len(word) - 3) + 1)]
 
 
-def kin(word: str, usual: Mapping[str, str]) -> str | None:
+def related_start(word: str, usual: Mapping[str, str]) -> str | None:
     own = lower(word)
     for beginning in beginnings(own):
         for other, label in usual.items():
@@ -120,7 +120,7 @@ def kin(word: str, usual: Mapping[str, str]) -> str | None:
     return None
 
 
-def tail(word: str, usual: Mapping[str, str]) -> str | None:
+def related_end(word: str, usual: Mapping[str, str]) -> str | None:
     own = lower(word)
     for i in range(max(1, len(own) - 32), len(own) - 2):
         if own[i:] in usual:
@@ -135,9 +135,9 @@ def apply(name: str, word: str, number: int = 0, text: str = "", table: Mapping[
     if name in ("lower_prefix", "lower_suffix"):
         part = prefix(word, number) if name == "lower_prefix" else suffix(word, number)
         return None if part is None else lower(part)
-    if name in ("kin", "tail"):
+    if name in ("related_start", "related_end"):
         assert table is not None
-        return kin(word, table) if name == "kin" else tail(word, table)
+        return related_start(word, table) if name == "related_start" else related_end(word, table)
     if name in ("in", "map"):
         assert table is not None
         return table.get(word, table.get(lower(word)) if number == 1 else None)

@@ -127,7 +127,7 @@ def test_same_model_as_in_memory(corpus: Corpus, method: AnyMethod, tmp_path: Pa
     ("corpus", "options"),
     [
         pytest.param(MANY, {"features": [*TEMPLATES, "edge: word[0]"]}, id="edge templates"),
-        pytest.param(FEW, {"features": [*TEMPLATES, "kin(word[0])"]}, id="learned lexicon"),
+        pytest.param(FEW, {"features": [*TEMPLATES, "related_start(word[0])"]}, id="learned lexicon"),
         pytest.param(FEW, {"held_out": random_corpus(["L0", "L1", "L7"], 60, 1)}, id="held-out sentences"),
         pytest.param(SPANS, {"constrain": "auto"}, id="constrained"),
     ],

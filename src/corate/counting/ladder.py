@@ -83,7 +83,12 @@ class LadderPreset:
 #: neighbours.
 DEFAULT = LadderPreset(
     "default",
-    ("lower(word[0])", "kin(word[0])", *(f"ending(word[0], {n})" for n in (5, 4, 3, 2, 1)), "letter_class(word[0])"),
+    (
+        "lower(word[0])",
+        "related_start(word[0])",
+        *(f"ending(word[0], {n})" for n in (5, 4, 3, 2, 1)),
+        "letter_class(word[0])",
+    ),
     (False, True, True, True, True, True, True, True),
     True,
 )

@@ -85,13 +85,13 @@ class Lexicon:
         return self._native_lookup()
 
     @cached_property
-    def native_kin(self) -> _native.Lookup:
-        """The same with an index of word beginnings, for ``kin`` and ``tail``; words must be in order of frequency."""
+    def native_related(self) -> _native.Lookup:
+        """The same with an index of word beginnings, for related words; keys must be in order of frequency."""
         return self._native_lookup(related_words=True)
 
     def release(self) -> None:
         """Release the native tables. They are built again when they are needed."""
-        for name in ("native", "native_kin"):
+        for name in ("native", "native_related"):
             vars(self).pop(name, None)
 
     def _native_lookup(self, *, related_words: bool = False) -> _native.Lookup:

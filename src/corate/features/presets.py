@@ -54,8 +54,8 @@ letter_class(word[0])
 starts_upper(word[0])
 has_digit(word[0])
 has_hyphen(word[0])
-kin(word[0])
-tail(word[0])
+related_start(word[0])
+related_end(word[0])
 """
 
 _NER = f"""{_WORD_WINDOW}

@@ -1,4 +1,4 @@
-"""The lexicons of the functions ``kin`` and ``tail``: the most frequent label of each training word.
+"""The lexicons of the functions ``related_start`` and ``related_end``: the most frequent label of each training word.
 
 An unknown word is often related to a known word, whose label and ending help to predict its label: a word that adds
 ``s`` to a known verb is probably another form of that verb. The rules are in ``native/features/related_words.h``.
@@ -30,7 +30,7 @@ def learn_lexicons(
     >>> from corate.features.templates import parse
     >>> corpus = Corpus.from_sentences([[("they", "PRON"), ("lurk", "VERB")]])
     >>> column = corpus.require_labels()
-    >>> (template,) = learn_lexicons([parse("kin(word[0])")], corpus, column.strings, column.ids)
+    >>> (template,) = learn_lexicons([parse("related_start(word[0])")], corpus, column.strings, column.ids)
     >>> ids, values = template.atoms[0].function.apply(StringTable.intern(["lurks"])[0])
     >>> values[ids[0]]
     'l|VERB-+s'

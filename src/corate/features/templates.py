@@ -9,7 +9,7 @@ A template is a conjunction of atoms. An atom is a word function of a column at 
     ends_with(word[0], ing)    a test: one feature if it is true, else none
     in(word[0], names.txt)     whether it is in a list of words
     map(word[0], groups.tsv)   its class in a file of words and classes; a third argument, lower, ignores case
-    kin(word[0])               the usual label of a known word with the same beginning, and both endings
+    related_start(word[0])     the usual label of a known word with the same beginning, and both endings
     edge: word[0]              the same for pairs of labels; edge alone: the label pair without observations
     bias                       one feature that every token has
 
@@ -28,7 +28,7 @@ from pathlib import Path
 
 from corate.errors import FeatureError
 from corate.features.lexicons import FindLexicon, Lexicon, file_lexicons, held_lexicons
-from corate.features.word_functions import EXAMPLES, FUNCTIONS, WordFunction, unknown
+from corate.features.word_functions import EXAMPLES, FUNCTIONS, RENAMED, WordFunction, unknown
 from corate.formats import crfpp
 
 __all__ = ["Atom", "Template", "WordFunction", "lexicons_of", "load_templates", "parse", "parse_list", "usual_name"]
@@ -273,6 +273,7 @@ class _Parser:
             self.at = start
             column, offset = self.cell()
             return Atom(WordFunction(), column, offset)
+        name = RENAMED.get(name, name)
         names = [f for f in FUNCTIONS if f != "identity"]
         if name not in names:
             self.at = start

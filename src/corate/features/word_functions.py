@@ -11,9 +11,9 @@ spelling                      the paper's spelling tests as one value: ``upper+h
 length ([n])                  its number of characters, at most n
 unseen_class                  letter_class of words that are not in the training data; none for the others
 in, map (file)                its class in a lexicon
-kin                           letter_class, the usual label of a known word with the same beginning, and
+related_start                 letter_class, the usual label of a known word with the same beginning, and
                               both endings: ``l|vb-+s`` for *lurks* from *lurk*; see related_words.py
-tail                          the usual label of the longest known word at its end, and the text before:
+related_end                   the usual label of the longest known word at its end, and the text before:
                               a hyphen or up to four characters: ``-+nn`` for *guard-room*
 starts_digit, starts_upper,   tests: ``1`` if true, else none. title: its only upper-case letter is its
 has_hyphen, has_digit,        first character; all_upper: upper-case and no lower-case letters;
@@ -71,9 +71,12 @@ FUNCTIONS: dict[str, tuple[int, str]] = {
     "folded": (24, ""),
     "starts_with": (25, "text"),
     "unseen_class": (6, ""),
-    "kin": (26, "labels"),
-    "tail": (27, "labels"),
+    "related_start": (26, "labels"),
+    "related_end": (27, "labels"),
 }
+
+#: Names of functions in version 0.1, which templates and model files may contain, with their present names.
+RENAMED = {"kin": "related_start", "tail": "related_end"}
 
 #: An example of each kind of argument.
 EXAMPLES = {"count": "(word[0], 3)", "text": "(word[0], ing)", "file": "(word[0], words.txt)"}
@@ -84,7 +87,7 @@ class WordFunction:
     """A function from a word to one value or none.
 
     ``number`` is a count of characters (for ``in`` and ``map``: 1 to ignore case), ``text`` an ending, a beginning
-    or a file name, ``table`` the content of the file or the learned lexicon of ``kin`` and ``tail``.
+    or a file name, ``table`` the content of the file, or the learned lexicon of related words.
 
     >>> table, _ = StringTable.intern(["Tax-paying", "sings"])
     >>> ids, values = WordFunction("suffix", 3).apply(table)
@@ -127,7 +130,7 @@ class WordFunction:
     def native_table(self) -> _native.Lookup | None:
         """Its table for the native code. Raises FeatureError if the table is not learned yet."""
         if self.table is not None:
-            return self.table.native_kin if self.learns else self.table.native
+            return self.table.native_related if self.learns else self.table.native
         if self.learns:
             raise FeatureError(f"{self.name} learns from labelled words; use it in training templates")
         return None
