@@ -117,7 +117,7 @@ class Row:
         return Comparison([self])._repr_html_()
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers, ready for JSON."""
+        """All values as a dict that can be written as JSON."""
         scores = ("accuracy", "accuracy_known", "accuracy_oov", "precision", "recall", "f1")
         return {
             "method": self.method,
@@ -258,7 +258,7 @@ class MethodDifference:
     result: Difference
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers, ready for JSON."""
+        """All values as a dict that can be written as JSON."""
         return {"method": self.method, "best": self.best, "score": self.score, **self.result.to_dict()}
 
 
