@@ -192,6 +192,7 @@ def compare(
     the first row is requested, not when ``compare`` is called. After Ctrl-C, the method that was interrupted yields a
     row of its finished runs, and then KeyboardInterrupt is raised.
 
+    >>> from corate import Corpus
     >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET"), ("cat", "NOUN")]] * 5)
     >>> [(row.method, row.mean("accuracy")) for row in compare(corpus, corpus, ["standard", "empirical"])]
     [('empirical', 1.0), ('standard', 1.0)]
@@ -277,6 +278,7 @@ def differences(
         samples: the number of random permutations, and of bootstrap samples.
         seed: the random seed.
 
+    >>> from corate import Corpus
     >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET"), ("cat", "NOUN")]] * 5)
     >>> rows = list(compare(corpus, methods=["standard", "empirical"], folds=5))
     >>> [(d.method, d.result.difference, d.result.p_value) for d in differences(rows)]
@@ -306,6 +308,7 @@ def differences(
 class Comparison(list[Row]):
     """A list of rows. A notebook shows it as a table, with the differences between the methods.
 
+    >>> from corate import Corpus
     >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET"), ("cat", "NOUN")]] * 5)
     >>> found = Comparison(compare(corpus, corpus, ["standard", "empirical"]))
     >>> [row.method for row in found], "<td" in found._repr_html_()

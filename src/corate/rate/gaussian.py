@@ -130,6 +130,7 @@ class Gaussian(Distribution):
         ``linear`` (h) and ``constant`` (g). For a factorised density, K is the sum of the matrices of the cliques minus
         those of the separators.
 
+        >>> import numpy as np
         >>> chain = Gaussian([[1, 0.5, 0.25], [0.5, 1, 0.5], [0.25, 0.5, 1]], ["A", "B", "C"])
         >>> assembled = chain.form("P(A, B) P(B, C) / P(B)").matrix
         >>> bool(np.allclose(assembled, np.linalg.inv(chain.covariance)))

@@ -140,6 +140,7 @@ class Discrete(Distribution):
 
         The array has an axis for each name. Raises UndefinedRateError if a probability in a denominator is zero.
 
+        >>> import numpy as np
         >>> names, logs = Table([[4, 1], [1, 4]], ["A", "B"]).log_table("CR(A; B)")
         >>> names, np.exp(logs).round(3).tolist()
         (('A', 'B'), [[1.6, 0.4], [0.4, 1.6]])

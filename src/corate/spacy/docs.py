@@ -48,6 +48,7 @@ def from_docs(
     attribute, or if its value is not a string.
 
     >>> import spacy
+    >>> from spacy.tokens import Span
     >>> doc = spacy.blank("en")("Ann Lee lives in  Boston")
     >>> doc.ents = [Span(doc, 0, 2, "PER")]
     >>> corpus = from_docs([doc])
