@@ -1,7 +1,7 @@
 """Train on a data frame and tag another one: `python examples/frames.py`.
 
-Needs `pip install 'corate[frames]'`. It makes addresses as a pandas frame with a row for each token, trains on it, tags
-a polars frame, and prints some rows.
+Requires pandas, polars and PyArrow (the extra `frames`). It makes addresses as a pandas data frame with a row for each
+token, trains on it, tags a polars data frame, and prints some rows and the accuracy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Pre-annotate texts for Label Studio, and train on what people have corrected: `python examples/label_studio.py`.
 
-It writes tasks with predictions, which Label Studio imports. Then it reads a JSON export of a project, which is made up
-here: the same tasks, with the predictions as annotations.
+It writes tasks with predictions, which Label Studio can import. Then it reads a JSON export of a project, and trains
+the tagger further on it. Here, the export is made up: the same tasks, with the predictions as annotations.
 """
 
 from __future__ import annotations

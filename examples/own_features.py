@@ -1,6 +1,7 @@
-"""Three ways to say what a tagger looks at: `python examples/own_features.py`.
+"""Three ways to choose the features of a tagger: `python examples/own_features.py`.
 
-A preset, a preset with templates and a word list of your own, and a Python function. Each is measured on the same text.
+They are a preset, a preset with a template and a word list of your own, and a Python function. Each is evaluated on the
+same text.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from corate.demo import write_files
 
 
 def features(words: Sequence[str], i: int) -> dict[str, Any]:
-    """The features of one token: text, numbers and truth values, in dicts that may be nested."""
+    """The features of one token: strings, numbers and booleans, in dicts that may be nested."""
     found: dict[str, Any] = {"lower": words[i].lower(), "title": words[i].istitle(), "length": len(words[i])}
     if i > 0:
         found["before"] = {"lower": words[i - 1].lower(), "digit": words[i - 1].isdigit()}
@@ -25,7 +26,7 @@ def features(words: Sequence[str], i: int) -> dict[str, Any]:
 
 
 def main(folder: Path) -> None:
-    """Train three taggers, and print how accurate they are."""
+    """Train three taggers, and print their accuracy and F1."""
     train, test = (corate.read(path) for path in write_files(folder)[:2])
     (folder / "cities.txt").write_text("Boston\nDelft\nOslo\n", encoding="utf-8")
     templates = folder / "my.templates"  # names of files in it are relative to it

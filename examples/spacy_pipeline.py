@@ -1,7 +1,7 @@
 """A tagger in a spaCy pipeline: `python examples/spacy_pipeline.py`.
 
-Needs `pip install 'corate[spacy]'`. It trains an entity recogniser on documents, adds it to a pipeline, saves the
-pipeline with the model in it, loads it, and shows the entities of a text with their probabilities.
+Requires spaCy (the extra `spacy`). It trains an entity recogniser on documents, adds it to a pipeline, saves the
+pipeline together with the model, loads it, and prints the entities of a text with their probabilities.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Train and tag on Spark: `python examples/spark_tagging.py`.
 
-Needs `pip install 'corate[spark]'` and Java 17. It makes addresses, writes them as Parquet, trains on them with two
-local workers, tags others and measures the labels. On a cluster, change three things:
+Requires PySpark (the extra `spark`) and Java 17. It makes addresses, writes them as Parquet, trains on them with two
+local worker threads, tags other addresses and evaluates the labels. On a cluster, change three things:
 
-1. Take the session of the cluster: SparkSession.builder.getOrCreate() without master(), and submit this file with
-   spark-submit. Every worker needs Corate: pip install 'corate[spark]' there, or ship an environment with --archives.
-2. Read your own data with spark.read, and have a row for each sentence with a column of tokens, array<string>. Text is
-   split with pyspark.sql.functions.split, or with corate.tokenize before it goes to Spark.
-3. Save the model where the next program finds it: the model is built on the driver, and tagger.save writes there.
+1. Use the session of the cluster: SparkSession.builder.getOrCreate() without master(), and submit this file with
+   spark-submit. Every worker needs Corate with the extra `spark`: install it there, or send an environment with
+   --archives.
+2. Read your own data with spark.read. It needs a row for each sentence, with a column of tokens, array<string>. To
+   split text, use pyspark.sql.functions.split, or corate.tokenize before the text is sent to Spark.
+3. Save the model where the next program can read it. The model is built on the driver, and tagger.save writes there.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def labelled(spark: SparkSession, n: int, seed: int) -> DataFrame:
 
 
 def main() -> None:
-    """Make text, train, tag and evaluate."""
+    """Make addresses, train, tag and evaluate."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers use the same Python
     spark = SparkSession.builder.master("local[2]").appName("addresses").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")

@@ -1,7 +1,7 @@
 """Train on a file of your own, measure the tagger, and tag new text: `python examples/train_on_own_file.py FILE`.
 
-FILE has a token and its label on each line, and a blank line after each sentence; other formats are recognised, too. A
-tenth of the sentences is held out to measure on. Without FILE, made-up addresses are used.
+FILE has a token and its label on each line, and a blank line after each sentence. Other formats are recognised, too. A
+tenth of the sentences is held out for evaluation. Without FILE, the program uses made-up addresses.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     curl --data 'Ann Lee, 12 Oak St, Boston' http://127.0.0.1:8000/
 
-The model is loaded once. Each request has a thread of its own, and all threads share the model: tagging does not change
-it, and runs without Python's global lock.
+The model is loaded once. Each request has its own thread, and all threads share the model. This is safe, because
+tagging does not change the model. Tagging releases Python's global interpreter lock, so threads can run in parallel.
 """
 
 from __future__ import annotations

@@ -38,9 +38,17 @@ ORDER = ("empirical", "perceptron", "polish", "separate", "standard", "piecewise
 
 @dataclass(frozen=True)
 class Run:
-    """One training run: its time, the size of the model file, and the report on the test corpus or fold.
+    """One training run, and its evaluation.
 
-    ``counts`` has the counts of each test sentence for ``"accuracy"`` and, if labels are spans, ``"f1"``.
+    Attributes:
+        seed: the random seed of training.
+        seconds: the training time in seconds, from a corpus in memory to a tagger.
+        bytes: the size of the model file.
+        tokens_per_second: the speed of tagging the test corpus.
+        report: the report on the test corpus, or on the part that was held out.
+        fold: the number of that part in cross-validation, from 0; None with a test corpus.
+        counts: for ``"accuracy"`` and, if the labels mark spans, for ``"f1"``: an array of shape (sentences, 2) with
+            the numerator and the denominator of the score for each test sentence.
     """
 
     seed: int
@@ -54,7 +62,13 @@ class Run:
 
 @dataclass(frozen=True)
 class Row:
-    """A method and its runs, one for each seed and fold. Scores are means, None if there is nothing to measure."""
+    """The results of one method.
+
+    Attributes:
+        method: the name of the method.
+        features: the templates of its features.
+        runs: a :class:`Run` for each seed and fold.
+    """
 
     method: str
     features: tuple[str, ...]
@@ -62,12 +76,12 @@ class Row:
 
     @property
     def seconds(self) -> float:
-        """Mean training time, from a corpus in memory to a tagger."""
+        """Mean training time in seconds, from a corpus in memory to a tagger."""
         return fmean(run.seconds for run in self.runs)
 
     @property
     def bytes(self) -> int:
-        """Mean size of the model file."""
+        """Mean size of the model file in bytes."""
         return round(fmean(run.bytes for run in self.runs))
 
     @property
@@ -76,17 +90,23 @@ class Row:
         return fmean(run.tokens_per_second for run in self.runs)
 
     def mean(self, score: str) -> float | None:
-        """The mean of a score of the reports, such as ``"accuracy"`` or ``"f1"``."""
+        """The mean of a score over the runs, as a fraction; None if a report does not have the score.
+
+        ``score`` is the name of an attribute of :class:`corate.Report`, such as ``"accuracy"`` or ``"f1"``.
+        """
         values = [getattr(run.report, score) for run in self.runs]
         return None if any(value is None for value in values) else fmean(values)
 
     def spread(self, score: str) -> float | None:
-        """The standard deviation of a score over the runs, None with one run."""
+        """The standard deviation of a score over the runs; None if there is one run, or if :meth:`mean` is None."""
         values = [getattr(run.report, score) for run in self.runs]
         return None if len(values) < 2 or any(value is None for value in values) else stdev(values)
 
     def sentence_counts(self, score: str) -> NDArray[np.float64] | None:
-        """The counts of all test sentences for a score, summed over the seeds; None if a run does not have it."""
+        """The ``counts`` of the runs for a score, summed over the seeds: an array of shape (sentences, 2).
+
+        With folds, the sentences are in the order of the folds. None if a run does not have the score.
+        """
         if any(score not in run.counts for run in self.runs):
             return None
         folds = sorted({run.fold or 0 for run in self.runs})
@@ -97,7 +117,7 @@ class Row:
         return Comparison([self])._repr_html_()
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers, ready for JSON."""
+        """All values as a dict that can be written as JSON."""
         scores = ("accuracy", "accuracy_known", "accuracy_oov", "precision", "recall", "f1")
         return {
             "method": self.method,
@@ -150,15 +170,29 @@ def compare(
     options: Mapping[str, Mapping[str, Any]] | None = None,
     progress: OnProgress = ignore_progress,
 ) -> Iterator[Row]:
-    """Train methods on a corpus and evaluate them on another. Yields a row for each method, the fast ones first.
+    """Train methods on one corpus and evaluate them on another. Yields a :class:`Row` for each method, fast ones first.
 
-    With ``folds`` instead of ``test``, the sentences are divided at random into this many parts. Each part is the test
-    corpus once, and the others are trained on. The parts are the same for all methods and seeds.
+    Give either ``test`` or ``folds``.
 
-    ``features`` are for all methods; without any, each method has its default features. ``options`` are further
-    arguments of :func:`corate.train` by method. Each method is trained once for each of the ``seeds`` 0, 1, ...
-    Ctrl-C raises KeyboardInterrupt, after a row of the seeds that are finished.
+    Args:
+        corpus: the sentences to train on.
+        test: the sentences to evaluate on.
+        methods: the names of the methods. By default, all methods.
+        folds: the number of parts for cross-validation, at least 2. The sentences are divided at random. Each part is
+            the test corpus once, and the other parts are trained on. The parts are the same for all methods and seeds.
+        features: the features of all methods, as in :func:`corate.train`. By default, those of each method.
+        held_out: sentences for tuning and early stopping, as in :func:`corate.train`.
+        seeds: how often each method is trained: with the seeds 0, 1 and so on.
+        threads: the number of threads for training and tagging.
+        options: further arguments of :func:`corate.train`: a mapping from methods to arguments, such as
+            ``{"standard": {"c2": 0.1}}``.
+        progress: a function that is called with a :class:`corate.ProgressEvent` during training.
 
+    Raises DataError for an unknown method, or if there is neither ``test`` nor ``folds``, or both. This happens when
+    the first row is requested, not when ``compare`` is called. After Ctrl-C, the method that was interrupted yields a
+    row of its finished runs, and then KeyboardInterrupt is raised.
+
+    >>> from corate import Corpus
     >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET"), ("cat", "NOUN")]] * 5)
     >>> [(row.method, row.mean("accuracy")) for row in compare(corpus, corpus, ["standard", "empirical"])]
     [('empirical', 1.0), ('standard', 1.0)]
@@ -208,7 +242,16 @@ def compare(
 
 @dataclass(frozen=True)
 class MethodDifference:
-    """How much the score of a method differs from that of the best method, and whether by more than chance."""
+    """How much the score of a method differs from that of the best method, and whether by more than chance.
+
+    Attributes:
+        method: the name of the method.
+        best: the name of the best method.
+        score: ``"accuracy"`` or ``"f1"``.
+        result: a :class:`corate.evaluation.significance.Difference`: the score of the method minus that of the best one
+            (``difference``), the 95% interval (``low``, ``high``), the ``p_value``, and the number of test
+            ``sentences``. Scores are fractions.
+    """
 
     method: str
     best: str
@@ -216,18 +259,26 @@ class MethodDifference:
     result: Difference
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers, ready for JSON."""
+        """All values as a dict that can be written as JSON."""
         return {"method": self.method, "best": self.best, "score": self.score, **self.result.to_dict()}
 
 
 def differences(
     rows: Sequence[Row], score: str | None = None, *, samples: int = 10_000, seed: int = 0
 ) -> list[MethodDifference]:
-    """Compare each method with the best one: the difference, its interval and a p-value, over the test sentences.
+    """Compare each method with the best one: the difference of their scores, its 95% interval and a p-value.
 
-    ``score`` is ``"f1"`` or ``"accuracy"``; by default ``"f1"`` if the labels are spans. Methods whose runs are not
-    those of the best (because the comparison was interrupted) are left out. See :mod:`corate.evaluation.significance`.
+    The interval is that of a bootstrap over the test sentences. The p-value is that of a two-sided paired permutation
+    test: small if the difference is more than chance. Methods with other seeds or folds than the best one, because the
+    comparison was interrupted, are left out.
 
+    Args:
+        rows: the rows of :func:`compare`.
+        score: ``"f1"`` or ``"accuracy"``. By default, ``"f1"`` if the labels mark spans, else ``"accuracy"``.
+        samples: the number of random permutations, and of bootstrap samples.
+        seed: the random seed.
+
+    >>> from corate import Corpus
     >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET"), ("cat", "NOUN")]] * 5)
     >>> rows = list(compare(corpus, methods=["standard", "empirical"], folds=5))
     >>> [(d.method, d.result.difference, d.result.p_value) for d in differences(rows)]
@@ -255,8 +306,9 @@ def differences(
 
 
 class Comparison(list[Row]):
-    """Rows that a notebook shows as a table, with the differences between the methods.
+    """A list of rows. A notebook shows it as a table, with the differences between the methods.
 
+    >>> from corate import Corpus
     >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET"), ("cat", "NOUN")]] * 5)
     >>> found = Comparison(compare(corpus, corpus, ["standard", "empirical"]))
     >>> [row.method for row in found], "<td" in found._repr_html_()

@@ -82,6 +82,14 @@ def test_the_reference_has_every_public_name_and_method(site: Path) -> None:
     assert ":class:" not in page
 
 
+def test_the_reference_of_the_algebra_has_every_public_name(site: Path) -> None:
+    from corate import rate
+
+    page = (site / "api-rate.html").read_text("utf-8")
+    names = [*rate.__all__, "Table.log_table", "Counts.total", "Derivation.check", "Graph.of"]
+    assert [name for name in names if f'id="corate.rate.{name}"' not in page] == []
+
+
 def test_examples_are_shown_with_prompts_that_copying_leaves_out(site: Path) -> None:
     assert '<span class="gp">&gt;&gt;&gt; </span>' in (site / "tutorial.html").read_text("utf-8")
     assert "[data-md-copying] .gp" in (site / "stylesheets" / "site.css").read_text("utf-8")

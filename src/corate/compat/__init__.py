@@ -55,13 +55,15 @@ _replaced: dict[str, ModuleType] = {}
 
 
 def install() -> None:
-    """Let ``import pycrfsuite`` and ``import sklearn_crfsuite`` import corate's modules, in all of this process.
+    """Make ``import pycrfsuite`` and ``import sklearn_crfsuite`` import corate's modules, everywhere in this process.
 
-    Call it before the packages that use them are imported. Modules that have imported the original packages already
-    keep them; a warning says so. A second call does nothing. ::
+    Call it before importing packages that use them. A module that has already imported an original package keeps it; a
+    warning says so. A second call does nothing. For example::
+
+        import corate.compat
 
         corate.compat.install()
-        import usaddress  # its tagger is corate's now
+        import usaddress  # it now tags with corate
     """
     if _aliases in sys.meta_path:
         return
@@ -82,7 +84,10 @@ def install() -> None:
 
 
 def uninstall() -> None:
-    """Undo `install`. Modules that have imported corate's modules keep them."""
+    """Undo :func:`install`: imports find the original packages again, if they are installed.
+
+    Modules that have already imported corate's modules keep them.
+    """
     if _aliases not in sys.meta_path:
         return
     sys.meta_path.remove(_aliases)
@@ -92,9 +97,9 @@ def uninstall() -> None:
 
 
 def register_eli5() -> None:
-    """Let ``eli5.explain_weights`` explain `corate.compat.sklearn_crfsuite.CRF`.
+    """Make ``eli5.explain_weights`` accept ``corate.compat.sklearn_crfsuite.CRF``. Requires the package eli5.
 
-    After `install` there is no need to call it.
+    :func:`install` does the same, so call this function only without ``install``.
     """
     from corate.compat.sklearn_crfsuite.estimator import CRF
 

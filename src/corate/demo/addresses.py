@@ -34,7 +34,10 @@ _FEWEST_PARTS = 3
 
 
 def addresses(n: int, seed: int = 0) -> Iterator[Address]:
-    """``n`` labelled address lines, the same for the same seed.
+    """Yield ``n`` labelled address lines. A line is a list of (token, label) pairs.
+
+    The labels are IOB2 labels of the parts NAME, HOUSE, STREET, UNIT, CITY, REGION, POSTCODE and COUNTRY. The same
+    ``seed`` gives the same lines.
 
     >>> for token, label in next(addresses(1, seed=10)):
     ...     print(f"{token:10}{label}")

@@ -16,9 +16,21 @@ __all__ = ["write_files"]
 def write_files(
     directory: str | os.PathLike[str], n_train: int = 4000, n_test: int = 1000, seed: int = 0
 ) -> list[Path]:
-    """Write ``train.tsv`` and ``test.tsv``, one token and its label per line, and ``new.txt``, lines without labels.
+    """Write the files ``train.tsv``, ``test.tsv`` and ``new.txt`` with made-up addresses; returns their paths.
 
-    The addresses of the files are drawn separately. The directory is created if it is missing; returns the paths.
+    Lines of ``train.tsv`` and ``test.tsv`` have a token, a tab and a label, with an empty line after each address.
+    ``new.txt`` has 20 addresses without labels, one on each line, with spaces between the tokens.
+
+    Args:
+        directory: the folder of the files. It is created if it is missing.
+        n_train: the number of addresses in ``train.tsv``.
+        n_test: the number of addresses in ``test.tsv``.
+        seed: the random seed. The same seed gives the same files.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in write_files(folder)]
+    ['train.tsv', 'test.tsv', 'new.txt']
     """
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """Learning the graph from complete data: the best tree, chordal graphs of bounded width, and tests of independence.
 
 The best tree (Chow and Liu) is the maximum spanning tree of the mutual information of pairs, the expected logarithm of
-their co-occurrence rate. A chordal graph starts from it, or from nothing, and grows by the edge with the largest gain
+their co-occurrence rate. A chordal graph starts without edges, and grows by the edge with the largest gain
 
     n I(a; b | S)    S: the separator of the two cliques that the edge joins
 
@@ -37,7 +37,10 @@ __all__ = ["Chordal", "Tree", "independence_tests", "mutual_information"]
 
 @dataclass(frozen=True)
 class Tree:
-    """The tree with the highest likelihood. With ``forest``, edges that BIC does not favour are left out.
+    """Learns the tree with the highest likelihood (Chow and Liu), as ``structure`` of :meth:`corate.GraphModel.fit`.
+
+    Args:
+        forest: whether to leave out edges that do not improve BIC. The result may then have several trees.
 
     >>> from corate.graphs import GraphModel
     >>> rows = {"A": [0, 0, 1, 1] * 9, "B": [0, 0, 1, 1] * 9, "C": [0, 1, 0, 1] * 9}
@@ -48,7 +51,7 @@ class Tree:
     forest: bool = False
 
     def learn(self, rows: Rows, options: FitOptions) -> Graph:
-        """The graph."""
+        """Learn the graph of some rows; :meth:`corate.GraphModel.fit` calls this method."""
         names = tuple(rows.columns)
         scores = mutual_information(rows, options.threads)
         if self.forest:
@@ -59,9 +62,23 @@ class Tree:
 
 @dataclass(frozen=True)
 class Chordal:
-    """A triangulated graph with cliques of at most ``width`` + 1 variables, grown edge by edge.
+    """Learns a triangulated (chordal) graph, as ``structure`` of :meth:`corate.GraphModel.fit`.
 
-    ``criterion`` is "bic", or "test": a G-squared test at ``level``, divided by the number of pairs of variables.
+    It starts without edges. As long as an edge satisfies the criterion and keeps the graph triangulated, the best such
+    edge is added.
+
+    Args:
+        width: the largest treewidth, at least 1: cliques have at most ``width + 1`` variables.
+        criterion: ``"bic"`` adds an edge if it improves BIC; ``"test"`` adds it if a G-squared test rejects that its
+            variables are independent given their common neighbours.
+        level: the significance level of ``"test"``, between 0 and 1. It is divided by the number of pairs of variables.
+
+    Raises ConfigError for a value that is out of range.
+
+    >>> from corate.graphs import GraphModel
+    >>> rows = {"A": [0, 0, 1, 1] * 9, "B": [0, 0, 1, 1] * 9, "C": [0, 1, 0, 1] * 9}
+    >>> GraphModel.fit(rows, structure=Chordal(width=2)).graph
+    Graph("A-B C")
     """
 
     width: int = 3
@@ -76,7 +93,7 @@ class Chordal:
             raise ConfigError(f"level must be between 0 and 1, not {self.level}", option="level")
 
     def learn(self, rows: Rows, options: FitOptions) -> Graph:
-        """The graph."""
+        """Learn the graph of some rows; :meth:`corate.GraphModel.fit` calls this method."""
         return _Growth(self, rows, options).run()
 
 

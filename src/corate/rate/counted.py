@@ -24,10 +24,17 @@ START, END = "<s>", "</s>"
 
 
 class Counts(Discrete):
-    """The observed frequencies of named variables.
+    """Counts of observed values of named variables. Probabilities are relative frequencies.
 
-    ``rows`` holds the index of a state for each observation and variable, ``(n, variables)``; ``weights`` holds the
-    count of each row. Usually made by :meth:`of_frame`, :meth:`label_pairs` or :meth:`words`.
+    Usually made by :meth:`of_frame`, :meth:`label_pairs` or :meth:`words`.
+
+    Args:
+        rows: an array of shape (n, variables) with the indices of the observed states.
+        variables: the names of the variables.
+        states: the states of each variable, in the order of their indices.
+        weights: the count of each row, by default 1.
+
+    Raises DataError for weights that are negative, all zero or too few, and for two variables with the same name.
     """
 
     def __init__(
@@ -53,7 +60,7 @@ class Counts(Discrete):
 
     @property
     def rows(self) -> NDArray[np.int64]:
-        """The index of a state for each distinct observation and variable, ``(n, variables)``."""
+        """The indices of the observed states, an array of shape (n, variables). A row may occur several times."""
         return self._rows
 
     @property
@@ -65,9 +72,17 @@ class Counts(Discrete):
     def of_frame(
         cls, frame: Any, columns: Iterable[Hashable] | None = None, *, weights: Iterable[float] | None = None
     ) -> Counts:
-        """Count the rows of a data frame: anything with named columns (pandas, polars, a dict of lists).
+        """Count the rows of a data frame.
 
-        The name of a column becomes the name of a variable; the column 0 is the variable ``{0}``.
+        The columns become variables of the same name. The states of a variable are the values that occur. In
+        expressions, a name that is not a word is in braces: ``P({0})`` is the probability of the column 0.
+
+        Args:
+            frame: anything with named columns: a pandas or polars data frame, or a dict of lists.
+            columns: the names of the columns to use, by default all.
+            weights: the count of each row, by default 1.
+
+        Raises DataError for a column or a value that is missing.
 
         >>> d = Counts.of_frame({"rain": ["no", "no", "yes", "yes"], "wet": ["no", "no", "yes", "no"]})
         >>> d
@@ -96,9 +111,10 @@ class Counts(Discrete):
 
     @classmethod
     def label_pairs(cls, corpus: Corpus, *, boundaries: bool = True) -> Counts:
-        """The pairs of neighbouring labels of a corpus, as the variables ``label`` and ``next``.
+        """Count the pairs of adjacent labels of a corpus, as the variables ``label`` and ``next``.
 
-        With ``boundaries``, the labels ``<s>`` and ``</s>`` mark the start and the end of each sentence.
+        With ``boundaries``, there are two more pairs for each sentence: ``label`` is ``<s>`` before the first label,
+        and ``next`` is ``</s>`` after the last one.
 
         >>> from corate import Corpus
         >>> pairs = Counts.label_pairs(Corpus.from_sentences([["a", "b"]] * 3, [["X", "Y"], ["X", "Y"], ["Y", "Y"]]))
@@ -120,7 +136,9 @@ class Counts(Discrete):
 
     @classmethod
     def words(cls, corpus: Corpus, column: str | None = None) -> Counts:
-        """The words (or another ``column``) of a corpus with their labels, as the variables ``word`` and ``label``.
+        """Count the words of a corpus with their labels, as the variables ``word`` and ``label``.
+
+        With ``column``, the values of this column are counted instead of the words, and the variable has its name.
 
         >>> from corate import Corpus
         >>> counts = Counts.words(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
@@ -138,7 +156,10 @@ class Counts(Discrete):
     def test(
         self, left: str | Iterable[str], right: str | Iterable[str], given: str | Iterable[str] = ()
     ) -> IndependenceTest:
-        """The G-squared test of whether some variables are independent of others, given a third group or nothing.
+        """Test whether the variables ``left`` and ``right`` are independent given the variables ``given``.
+
+        Each argument is the name of a variable, or a list of names. This is the G-squared test, also called
+        likelihood-ratio test. A small p-value contradicts the independence.
 
         >>> d = Counts.of_frame({"rain": [0, 0, 1, 1] * 25, "wet": [0, 0, 1, 0] * 25})
         >>> d.test("rain", "wet")
@@ -155,7 +176,13 @@ class Counts(Discrete):
         return IndependenceTest(Independence(*groups), statistic, degrees, tail)
 
     def table(self, columns: Sequence[str] | None = None, *, add: float = 0.0) -> Table:
-        """A dense table of some variables; ``add`` is added to the count of every cell, so that no cell is zero.
+        """The distribution of some variables as a dense table.
+
+        Args:
+            columns: the names of the variables, by default all.
+            add: a constant that is added to the count of every cell, so that no cell is zero.
+
+        Raises DataError if the table would have more than 2^24 cells.
 
         >>> d = Counts.of_frame({"rain": ["no", "yes"], "wet": ["no", "yes"]})
         >>> round(d.table(add=0.5).value("P(rain, wet)", {"rain": "no", "wet": "yes"}), 12)
@@ -171,11 +198,18 @@ class Counts(Discrete):
     def rates(
         self, between: Iterable[str], given: Iterable[str] = (), n: int = 10, *, smooth: float = 0.5
     ) -> tuple[list[ValueRate], list[ValueRate]]:
-        """The ``n`` combinations of values that attract each other most, and the ``n`` that avoid each other most.
+        """The ``n`` combinations of values with the highest rates above 1, and the ``n`` with the lowest below 1.
 
-        The rate is the number of rows with these values over the number expected if the variables were independent,
-        with ``smooth`` added to both numbers. With ``given``, the expected number is for independence given the values
-        of these variables, and combinations differ in these values, too.
+        The rate of a combination is (observed + ``smooth``) / (expected + ``smooth``). The observed number is the count
+        of rows with these values. The expected number is the count if the variables were independent. With
+        ``smooth=0``, this is the co-occurrence rate.
+
+        Args:
+            between: the names of two or more variables.
+            given: the names of variables to condition on. The expected number is then for independence given their
+                values, and each combination of their values has its own rates.
+            n: the length of each list.
+            smooth: a constant that moves the rates of rare values towards 1.
 
         >>> d = Counts.of_frame({"sky": ["sun", "sun", "rain", "rain"], "ground": ["dry", "dry", "wet", "dry"]})
         >>> attractive, repulsive = d.rates(["sky", "ground"], smooth=0)

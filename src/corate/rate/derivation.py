@@ -30,7 +30,14 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Step:
-    """``before`` equals ``after`` by a theorem; ``using`` names what the theorem was applied to.
+    """An equation that follows from a theorem: ``before = after``.
+
+    Attributes:
+        theorem: the name of the theorem.
+        before: the expression on the left side.
+        after: the expression on the right side.
+        using: what the theorem was applied to, as text.
+        independence: the :class:`Independence` that the step requires, or None.
 
     >>> from corate.rate import CR, partition
     >>> print(partition(CR("A; B; C"), "A"))
@@ -46,11 +53,11 @@ class Step:
 
     @property
     def reason(self) -> str:
-        """The theorem and what it was applied to."""
+        """The theorem and what it was applied to, as text."""
         return f"{self.theorem}: {self.using}" if self.using else self.theorem
 
     def reversed(self) -> Step:
-        """The same equation used from right to left."""
+        """The same equation from right to left: ``before`` and ``after`` are exchanged."""
         return replace(self, before=self.after, after=self.before)
 
     def __str__(self) -> str:
@@ -62,7 +69,18 @@ class Step:
 
 @dataclass(frozen=True)
 class Check:
-    """Differences between the logarithms of both sides (relative errors), for each step and the whole derivation."""
+    """The result of :meth:`Derivation.check`. It is true if all steps hold: ``if check: ...``.
+
+    A difference is the largest absolute difference between the logarithms of both sides of an equation. If it is small,
+    it is almost the relative error.
+
+    Attributes:
+        steps: the steps of the derivation.
+        differences: the difference of each step.
+        whole: the difference between the start and the result of the derivation.
+        tolerance: the largest difference that is allowed.
+        skipped: the number of combinations of values that were skipped, because their probability is zero.
+    """
 
     steps: tuple[Step, ...]
     differences: tuple[float, ...]
@@ -72,18 +90,18 @@ class Check:
 
     @property
     def largest(self) -> float:
-        """The largest difference."""
+        """The largest of all differences."""
         return max((*self.differences, self.whole))
 
     @property
     def failed(self) -> list[Step]:
-        """The steps that do not hold."""
+        """The steps whose difference is larger than the tolerance."""
         pairs = zip(self.steps, self.differences, strict=True)
         return [step for step, difference in pairs if not difference <= self.tolerance]
 
     @property
     def holds(self) -> bool:
-        """Whether every step and the whole derivation hold within the tolerance."""
+        """Whether no difference is larger than the tolerance."""
         return self.largest <= self.tolerance
 
     def __bool__(self) -> bool:
@@ -99,7 +117,7 @@ class Check:
     __repr__ = __str__
 
     def worst(self, other: Check) -> Check:
-        """The larger differences of two checks of the same derivation."""
+        """A check with the larger differences of two checks of the same derivation."""
         pairs = zip(self.differences, other.differences, strict=True)
         differences, skipped = tuple(max(p) for p in pairs), max(self.skipped, other.skipped)
         return replace(self, differences=differences, whole=max(self.whole, other.whole), skipped=skipped)
@@ -107,7 +125,12 @@ class Check:
 
 @dataclass(frozen=True)
 class Derivation:
-    """A start expression and the steps from it. Each operation returns a new derivation.
+    """An expression and the steps that transform it. Derivations are immutable: methods return new ones.
+
+    Attributes:
+        start: the expression before the first step.
+        graph: the graph whose independences the steps can use.
+        steps: the steps. Each replaces a part of the expression.
 
     >>> from corate.rate import P, CR, definition, partition, cit1
     >>> d = Derivation.begin("P(A, B, C)", "A-B B-C")
@@ -127,7 +150,7 @@ class Derivation:
 
     @classmethod
     def begin(cls, start: str | Expression, graph: GraphLike) -> Derivation:
-        """A derivation without steps."""
+        """A derivation without steps, for an expression and a graph."""
         obeyed = Graph.of(graph)
         return cls(read(start, obeyed.nodes), obeyed)
 
@@ -141,7 +164,7 @@ class Derivation:
         return factors.expression()
 
     def lines(self) -> Iterator[tuple[Expression, Step | None]]:
-        """The whole expression at the start and after each step, with that step."""
+        """Pairs of an expression and a step: the start with None, then the whole expression after each step."""
         factors = _Factors(self.start)
         yield self.start, None
         for step in self.steps:
@@ -150,7 +173,10 @@ class Derivation:
             yield factors.expression(), step
 
     def then(self, *steps: Step) -> Derivation:
-        """Add steps; raises ExpressionError if the expression does not contain what a step replaces."""
+        """Add steps; returns a new derivation.
+
+        Raises ExpressionError if the expression does not contain what a step replaces.
+        """
         longer = replace(self, steps=(*self.steps, *steps))
         _ = longer.result  # raises
         return longer
@@ -158,7 +184,18 @@ class Derivation:
     def apply(
         self, theorem: Callable[..., Step], target: str | Expression | None = None, *args: Any, **options: Any
     ) -> Derivation:
-        """Apply a theorem to a part of the result (default: the whole); pass the graph if the theorem takes one."""
+        """Apply a theorem to a part of the result; returns a new derivation with one more step.
+
+        Args:
+            theorem: a function such as :func:`partition` or :func:`cit1`.
+            target: the part of the result to replace, by default the whole result.
+            *args: further arguments of the theorem.
+            **options: keyword arguments of the theorem. If it has an argument ``graph``, the graph of the derivation is
+                the default.
+
+        Raises ExpressionError if the result does not contain the target, or if the theorem does not apply to it, and
+        SeparationError if the graph does not have the independence that the theorem requires.
+        """
         if "graph" in inspect.signature(theorem).parameters:
             options.setdefault("graph", self.graph)
         part = self.result if target is None else read(target, self.graph.nodes)
@@ -167,10 +204,14 @@ class Derivation:
     # -- checking ------------------------------------------------------------------------------------------------
 
     def check(self, distribution: Distribution, *, tolerance: float = TOLERANCE) -> Check:
-        """Evaluate both sides of every step on a distribution, over all values of the variables that are possible.
+        """Evaluate both sides of every step on a distribution, and compare them.
 
-        Values whose probability is zero are skipped and counted. Raises UndefinedRateError if a step divides by zero at
-        another value, as the ``mrf`` form may. On a sample no independence holds exactly; use :meth:`test` there.
+        For a table or counts, the sides are compared at all combinations of values with a positive probability; the
+        other combinations are skipped. For a Gaussian, they are compared at random points. ``tolerance`` is the largest
+        difference of logarithms that is allowed, by default 1e-9.
+
+        On a sample, independences never hold exactly; use :meth:`test` there. Raises UndefinedRateError if a step
+        divides by zero where the probability is positive, as the form ``mrf`` may.
 
         >>> from corate.rate import Table, factorise
         >>> chain = factorise("A-B B-C").derivation
@@ -186,7 +227,7 @@ class Derivation:
         return Check(self.steps, differences, whole, tolerance, max([skipped, *(n for _, n in compared)]))
 
     def test(self, counts: Counts) -> list[IndependenceTest]:
-        """Test every independence that the steps use on counted data: a G-squared test for each.
+        """Test on counted data every independence that the steps use, each with a G-squared test.
 
         >>> from corate.rate import Counts, factorise
         >>> rows = {"A": [0, 0, 1, 1] * 50, "B": [0, 0, 1, 1] * 50, "C": [0, 1, 0, 1] * 50}
@@ -197,9 +238,10 @@ class Derivation:
         return [counts.test(*independence) for independence in used if independence.left and independence.right]
 
     def check_random(self, seed: int = 0, *, times: int = 3, tolerance: float = TOLERANCE) -> Check:
-        """Check on random positive distributions that obey the graph; returns the largest differences.
+        """Check the derivation on ``times`` random distributions that satisfy the graph.
 
-        They are tables from random clique potentials, or Gaussians if there are more than fourteen variables.
+        The result has the largest differences of all these checks. The distributions are tables with random clique
+        potentials, which are positive, or Gaussians if there are more than 14 variables.
         """
         found = None
         for k in range(times):
@@ -226,7 +268,7 @@ class Derivation:
     # -- showing -------------------------------------------------------------------------------------------------
 
     def groups(self) -> list[Group]:
-        """The named potentials, in order of first occurrence."""
+        """The named factors of the steps, such as the potentials of the form ``mrf``, in order of first occurrence."""
         found: dict[Group, None] = {}
         for step in self.steps:
             found |= dict.fromkeys(f for f in step.after.powers() if isinstance(f, Group))
@@ -243,13 +285,13 @@ class Derivation:
     __repr__ = __str__
 
     def latex(self) -> str:
-        """As an ``align*`` environment."""
+        """The derivation as a LaTeX ``align*`` environment."""
         from corate.rate.pages import derivation_latex
 
         return derivation_latex(self)
 
     def html(self, notes: Sequence[str] = ()) -> str:
-        """As a web page with MathML, and with notes below the derivation."""
+        """The derivation as a web page with MathML. The page shows the ``notes`` below the derivation."""
         from corate.rate.pages import derivation_html
 
         return derivation_html(self, notes)
@@ -261,9 +303,11 @@ class Derivation:
 
 
 def rewrite(whole: Expression, before: Expression, after: Expression) -> Expression:
-    """Replace a part of an expression, also within sums and potentials; raises ExpressionError if the part is missing.
+    """Replace the part ``before`` of the expression ``whole`` by ``after``, also within sums and potentials.
 
-    Probabilities that have cancelled beside a rate are restored if needed: CR(A; B) P(A) is P(A, B) / P(B).
+    Equal factors cancel, as P(A) does here. If ``before`` has a rate, its probabilities may be missing from ``whole``,
+    because they have cancelled; the result is then divided by them. Raises ExpressionError if another factor is
+    missing.
 
     >>> from corate.rate import parse
     >>> rewrite(parse("P(C) sum_A [CR(A; B) P(A)]"), parse("CR(A; B)"), parse("P(A, B) / (P(A) P(B))"))

@@ -10,11 +10,14 @@ __all__ = ["ExpressionError", "SeparationError", "UndefinedRateError"]
 
 
 class ExpressionError(DataError):
-    """An expression, a graph or a target of a theorem cannot be used as written."""
+    """An expression or a graph cannot be read, or a theorem does not apply to an expression."""
 
 
 class SeparationError(DataError):
-    """The graph lacks the independence that a theorem needs; ``path`` is the path that breaks it."""
+    """The graph does not have the independence that a theorem requires.
+
+    ``path`` has the nodes of a path between the variables that should be independent.
+    """
 
     def __init__(self, message: str, path: Sequence[str]) -> None:
         super().__init__(message)
@@ -25,4 +28,4 @@ class SeparationError(DataError):
 
 
 class UndefinedRateError(DataError):
-    """A co-occurrence rate or a quotient is undefined: a probability in a denominator is zero."""
+    """The value of an expression is undefined, because a probability in a denominator is zero."""

@@ -43,7 +43,11 @@ class Potential(Protocol):
 
 
 class Distribution(ABC):
-    """Probabilities or densities of named variables."""
+    """The base class of :class:`Table`, :class:`Counts` and :class:`Gaussian`: a distribution of named variables.
+
+    Attributes:
+        variables: the names of the variables.
+    """
 
     variables: tuple[str, ...]
 
@@ -53,7 +57,7 @@ class Distribution(ABC):
 
     @abstractmethod
     def log_value(self, expression: str | Expression, at: Mapping[str, Value] | None = None) -> float:
-        """The logarithm of an expression's value, its free variables fixed to the values ``at``."""
+        """The logarithm of :meth:`value`."""
 
     @abstractmethod
     def distance(self, left: Any, right: Any) -> float:
@@ -72,7 +76,14 @@ class Distribution(ABC):
         return self.distance(left, right), 0
 
     def value(self, expression: str | Expression, at: Mapping[str, Value] | None = None) -> float:
-        """The value of an expression, its free variables fixed to the values ``at``.
+        """The value of an expression where its variables have the values ``at``.
+
+        Args:
+            expression: an expression, or a string such as ``"CR(A; B)"``.
+            at: the value of each variable that is not fixed in the expression.
+
+        Raises ExpressionError if a variable is unknown or has no value, and UndefinedRateError if a probability in a
+        denominator is zero.
 
         >>> from corate.rate import Table
         >>> weather = Table([[4, 1], [1, 4]], ["rain", "wet"])
@@ -85,11 +96,17 @@ class Distribution(ABC):
             return math.inf
 
     def interpret(self, expression: str | Expression, at: Mapping[str, Value] | None = None) -> str:
-        """Whether events are ``repulsive``, ``independent`` or ``attractive``, by the value of a rate."""
+        """``"attractive"`` if the value of a rate is above 1, ``"repulsive"`` if it is below, else ``"independent"``.
+
+        The arguments are those of :meth:`value`.
+        """
         return interpretation(self.log_value(expression, at))
 
     def difference(self, left: str | Expression, right: str | Expression) -> float:
-        """The largest difference of the logarithms of two expressions over all values of their variables.
+        """The largest absolute difference between the logarithms of two expressions.
+
+        For a table or counts, it is the largest over all values of their variables; for a Gaussian, the largest at
+        random points.
 
         >>> from corate.rate import Table
         >>> d = Table([[4, 1], [1, 4]], ["A", "B"])
@@ -101,7 +118,7 @@ class Distribution(ABC):
         return evaluation.difference(*sides)
 
     def require(self, names: Iterable[str]) -> None:
-        """Raise ExpressionError for a variable this distribution does not have."""
+        """Raise ExpressionError if one of the names is not a variable of this distribution."""
         for name in names:
             if name not in self.variables:
                 raise ExpressionError(f"no variable {name!r} in the distribution; it has {', '.join(self.variables)}")
@@ -187,7 +204,10 @@ def read(expression: str | Expression, names: Collection[str] = ()) -> Expressio
 
 
 def interpretation(log_rate: float, tolerance: float = INDEPENDENT) -> str:
-    """How events relate whose co-occurrence rate has this logarithm.
+    """How events relate, from the logarithm of their co-occurrence rate.
+
+    They are ``"independent"`` if the absolute value is at most ``tolerance`` (by default 1e-9), else ``"attractive"``
+    if the logarithm is positive, and ``"repulsive"`` if it is negative.
 
     >>> interpretation(0.7), interpretation(0.0), interpretation(float("-inf"))
     ('attractive', 'independent', 'repulsive')

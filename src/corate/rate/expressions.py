@@ -31,7 +31,9 @@ __all__ = [
 
 
 class Expression:
-    """An expression of the algebra; ``*``, ``/`` and ``**`` make products, quotients and powers.
+    """An expression of the algebra. ``*``, ``/`` and ``**`` make products, quotients and powers with integer exponents.
+
+    Expressions are immutable and hashable. Two expressions that differ only in the order of their parts are equal.
 
     >>> print(P("A, B") / (P("A") * P("B")) ** 2)
     P(A, B) / (P(A)^2 P(B)^2)
@@ -79,11 +81,11 @@ class Expression:
         return type(self) is type(other) and hash(self) == hash(other) and self.key == other.key
 
     def powers(self) -> Mapping[Expression, int]:
-        """The factors with their exponents; an expression that is not a product is its own only factor."""
+        """A mapping from factors to their exponents. An expression that is not a product is its only factor."""
         return {self: 1}
 
     def terms(self) -> Iterator[Term]:
-        """All terms in the expression, including variables that are summed over."""
+        """All terms of the expression, including variables that are summed over."""
         raise NotImplementedError
 
     def variables(self) -> dict[str, None]:
@@ -91,11 +93,11 @@ class Expression:
         return dict.fromkeys(t.name for t in self.terms())
 
     def free(self) -> dict[str, None]:
-        """The names of variables that the value depends on: not fixed and not summed over."""
+        """The names of the free variables, which are neither fixed nor summed over (as the keys of a dict)."""
         return dict.fromkeys(t.name for t in self.terms() if t.value is None)
 
     def fixed(self, at: Mapping[str, Value]) -> Expression:
-        """The same with free variables fixed to values.
+        """The expression with free variables fixed to the values ``at``. Names that do not occur are ignored.
 
         >>> print(CR("A; B").fixed({"B": 0}))
         CR(A; B=0)
@@ -103,7 +105,7 @@ class Expression:
         return self.substituted({name: Term(name, value) for name, value in at.items()})
 
     def substituted(self, terms: Mapping[str, Term]) -> Expression:
-        """The same with free variables replaced by other terms.
+        """The expression with free variables replaced by other terms.
 
         >>> print(CR("A; B").substituted({"B": Term("C")}))
         CR(A; C)
@@ -127,7 +129,7 @@ class Expression:
     __repr__ = __str__
 
     def latex(self) -> str:
-        r"""As LaTeX.
+        r"""The expression as LaTeX.
 
         >>> CR("A1; B | C").latex()
         '\\mathrm{CR}(A_{1}; B \\mid C)'
@@ -198,7 +200,7 @@ class Rate(Expression):
 
 
 class Product(Expression):
-    """Factors with exponents: two or more factors, one with an exponent other than 1, or none (``ONE``)."""
+    """A product of factors with exponents. Without factors, it is ``ONE``. Made by :func:`product`, ``*`` and ``/``."""
 
     __slots__ = ("_powers",)
     _fields = ("_powers",)
@@ -229,10 +231,10 @@ class Product(Expression):
 
 
 class Sum(Expression):
-    """The sum (for densities the integral) over all values of one variable.
+    """The sum of ``body`` over all values of the variable ``over``. For densities, it is the integral.
 
-    The variable of the sum is another one than a variable of the same name outside of it. It is written with a prime
-    where both occur.
+    The variable is bound: it is unrelated to a variable of the same name outside of the sum. If both occur, the one in
+    the sum is printed with a prime.
 
     >>> e = Sum("Y", CR("X; Y") * P("Y"))
     >>> print(e, list(e.free()))
@@ -272,7 +274,12 @@ class Sum(Expression):
 
 
 class Group(Expression):
-    """A named product, such as a potential phi(A, B); its factors are not merged with the factors around it.
+    """A product with a name, such as a potential phi(A, B). Its factors do not cancel with the factors around it.
+
+    Args:
+        symbol: the name.
+        scope: the names of its variables.
+        body: the product.
 
     >>> e = Group("phi", ["A", "B"], CR("A; B") * P("A"))
     >>> print(e)
@@ -309,7 +316,9 @@ ONE = Product({})
 
 
 def product(*factors: Expression | tuple[Expression, int]) -> Expression:
-    """The product of expressions, or of (expression, exponent) pairs, with equal factors collected.
+    """The product of expressions, or of (expression, exponent) pairs. Equal factors are combined.
+
+    Raises ExpressionError for an exponent that is not an integer.
 
     >>> product(P("A"), P("B"), (P("A"), -1)) == P("B")
     True
@@ -335,7 +344,9 @@ def of_powers(powers: Mapping[Expression, int]) -> Expression:
 
 
 def P(*variables: BlockLike, given: BlockLike = ()) -> Expression:  # noqa: N802
-    """The probability of some variables, from a text or from names; 1 without variables.
+    """The joint probability of variables, given the variables ``given``. Without variables, it is 1.
+
+    A single string can have several variables and a condition.
 
     >>> P("A, B | C") == P("B", "A", given="C")
     True
@@ -356,7 +367,9 @@ def probability(left: Block, given: Block = Block(())) -> Expression:  # noqa: B
 
 
 def CR(*blocks: BlockLike, given: BlockLike = ()) -> Rate:  # noqa: N802
-    """The co-occurrence rate of blocks, from a text or from names.
+    """The co-occurrence rate of blocks, given the variables ``given``. A block is one variable or a joint variable.
+
+    A single string can have several blocks, separated by semicolons, and a condition.
 
     >>> CR("A; BC | D") == CR(["C", "B"], "A", given="D")
     True

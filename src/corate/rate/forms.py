@@ -23,9 +23,13 @@ FORMS = ("auto", "chain", "joint-over-interior", "tree", "junction-tree", "mrf",
 
 @dataclass(frozen=True)
 class Factorisation:
-    """The factors, whose product is the probability of all variables, and their derivation.
+    """The result of :func:`factorise`.
 
-    ``added`` are the edges that triangulation added.
+    Attributes:
+        form: the form of the factorisation, such as ``"chain"``; never ``"auto"``.
+        factors: the factors. Their product is the joint probability of the nodes, given the variables ``given``.
+        derivation: the derivation of this product.
+        added: the edges that triangulation added to the graph.
     """
 
     form: str
@@ -54,19 +58,28 @@ def factorise(
     given: Iterable[str] = (),
     configuration: Mapping[str, Value] | None = None,
 ) -> Factorisation:
-    """Factorise P(all nodes | given) by the co-occurrence rate theorems.
+    """Factorise the joint probability of the nodes of a graph, and derive the result from the theorems.
 
-    ``graph`` is a text such as ``"A-B B-C"``, edges, or a networkx graph. ``given`` are variables that every factor is
-    conditioned on: nodes of the graph, or other variables that all nodes may depend on, such as the observation of a
-    conditional random field. The forms:
+    The forms are:
 
-    - ``chain``: rates of neighbours times single probabilities; ``tree`` is the same
-    - ``joint-over-interior``: joint probabilities of neighbours over single probabilities
-    - ``junction-tree``: P(C) / P(S) over cliques and separators; other graphs are triangulated first
-    - ``mrf``: potentials of maximal cliques, with the values of a global ``configuration`` (default: 0), which must
-      have a positive probability combined with any values of other variables
-    - ``conditioning``: loops are broken by conditioning; no edge is added
-    - ``auto``: chain, tree or junction tree, the first that fits
+    - ``chain`` and ``tree``: the rates of adjacent nodes, times the probabilities of single nodes;
+    - ``joint-over-interior``, for chains: the joint probabilities of adjacent nodes, divided by the probabilities of
+      the interior nodes;
+    - ``junction-tree``: the probabilities of the cliques, divided by those of the separators. A graph that is not
+      triangulated is triangulated first;
+    - ``mrf``, for at most 10 nodes: a potential for each maximal clique, as in a Markov random field;
+    - ``conditioning``: rates, and sums over the values of nodes that break loops. No edge is added;
+    - ``auto``: ``chain``, ``tree`` or ``junction-tree``, the first that is possible.
+
+    Args:
+        graph: a string such as ``"A-B B-C"``, a list of edges, or a networkx graph.
+        form: one of the forms above.
+        given: names of variables that every factor is conditioned on: nodes of the graph, or other variables that all
+            nodes may depend on, such as the observation of a conditional random field.
+        configuration: for the form ``mrf``, the values to which the potentials fix variables, by default 0. They must
+            have a positive probability together with any values of the other variables.
+
+    Raises ExpressionError for an unknown form, or if the graph does not have the form.
 
     >>> factorise("Y1-Y2 Y2-Y3", given=["X"])
     P(Y1, Y2, Y3 | X) = CR(Y1; Y2 | X) CR(Y2; Y3 | X) P(Y1 | X) P(Y2 | X) P(Y3 | X)

@@ -64,7 +64,14 @@ class Quadratic:
 
 
 class Gaussian(Distribution):
-    """A multivariate Gaussian with named variables. A rate is the ratio of densities.
+    """A multivariate Gaussian distribution. Probabilities in expressions are densities.
+
+    Args:
+        covariance: the covariance matrix, of shape (variables, variables).
+        variables: the names of the variables.
+        mean: the mean of each variable, by default 0.
+
+    Raises DataError if the covariance is not symmetric and positive definite, or if a shape does not fit.
 
     >>> d = Gaussian([[1.0, 0.5], [0.5, 1.0]], ["A", "B"])
     >>> round(d.value("CR(A; B)", {"A": 0.0, "B": 0.0}), 4), d.interpret("CR(A; B)", {"A": 2.0, "B": -2.0})
@@ -106,7 +113,7 @@ class Gaussian(Distribution):
         return Quadratic(matrix, linear, float(g - 0.5 * z @ k[np.ix_(held, held)] @ z), names)
 
     def log_value(self, expression: str | Expression, at: Mapping[str, Any] | None = None) -> float:
-        """The logarithm of an expression's value, its free variables fixed to the values ``at``."""
+        """The logarithm of :meth:`value`; the values ``at`` are numbers."""
         whole = read(expression, self.variables)
         values = at or {}
         self.require([*whole.variables(), *values])
@@ -117,10 +124,13 @@ class Gaussian(Distribution):
         return float(form.at(np.array([given]) - self._means(form.names))[0])
 
     def form(self, expression: str | Expression) -> Quadratic:
-        """The logarithm of an expression as a quadratic form over its variables.
+        """The logarithm of an expression as a quadratic form, -1/2 z' K z + h' z + g.
 
-        For a factorised density its ``matrix`` is assembled from cliques minus separators.
+        z are the deviations of the variables from their means. The result has the attributes ``names``, ``matrix`` (K),
+        ``linear`` (h) and ``constant`` (g). For a factorised density, K is the sum of the matrices of the cliques minus
+        those of the separators.
 
+        >>> import numpy as np
         >>> chain = Gaussian([[1, 0.5, 0.25], [0.5, 1, 0.5], [0.25, 0.5, 1]], ["A", "B", "C"])
         >>> assembled = chain.form("P(A, B) P(B, C) / P(B)").matrix
         >>> bool(np.allclose(assembled, np.linalg.inv(chain.covariance)))
@@ -131,7 +141,7 @@ class Gaussian(Distribution):
         return found
 
     def sample(self, n: int, seed: int = 0) -> F64:
-        """Draw ``n`` points, ``(n, variables)``."""
+        """Draw ``n`` points at random, with the random seed ``seed``: an array of shape (n, variables)."""
         drawn = np.random.default_rng(seed).standard_normal((n, len(self.variables)))
         return np.asarray(self.mean + drawn @ self._root.T, dtype=np.float64)
 

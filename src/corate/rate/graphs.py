@@ -32,7 +32,11 @@ _SHOWN = 16
 
 @dataclass(frozen=True)
 class Graph:
-    """An undirected graph whose nodes are random variables, in a fixed order.
+    """An undirected graph whose nodes are random variables. Usually made by :meth:`of`.
+
+    Attributes:
+        nodes: the names of the nodes, in a fixed order.
+        edges: the edges, as pairs of names.
 
     >>> g = Graph.of("A-B B-C D")
     >>> g.nodes, g.edges
@@ -46,9 +50,19 @@ class Graph:
 
     @classmethod
     def of(cls, source: GraphLike, *, given: Iterable[str] = ()) -> Graph:
-        """Read a graph; ``given`` are variables that all others may depend on, added if they are not nodes yet.
+        """Make a graph from a string, from edges, or from a networkx graph.
 
-        Nodes that are not names are named: 3 becomes X3 and (0, 1) becomes X0_1.
+        In a string, a hyphen joins two nodes, and a space separates edges: ``"A-B B-C"``. A path can be written as one:
+        ``"A-B-C"``. A name alone is a node without edges. Nodes that are numbers get names: 3 becomes X3, and (0, 1)
+        becomes X0_1.
+
+        Args:
+            source: the string, the edges (pairs of nodes), or the networkx graph.
+            given: a list of names of variables that all others may depend on. Those that are not nodes are added, with
+                edges to all nodes.
+
+        Raises ExpressionError for a graph that cannot be read, is empty, is directed or has an edge from a node to
+        itself.
         """
         if isinstance(source, Graph):
             graph = source
@@ -81,7 +95,7 @@ class Graph:
 
     @cached_property
     def neighbours(self) -> dict[str, frozenset[str]]:
-        """The neighbours of each node."""
+        """A mapping from each node to the set of its neighbours."""
         found: dict[str, set[str]] = {node: set() for node in self.nodes}
         for a, b in self.edges:
             found[a].add(b)
@@ -89,37 +103,39 @@ class Graph:
         return {node: frozenset(others) for node, others in found.items()}
 
     def require(self, names: Iterable[str]) -> None:
-        """Raise ExpressionError for a name that is not a node."""
+        """Raise ExpressionError if one of the names is not a node."""
         for name in names:
             if name not in self.neighbours:
                 raise ExpressionError(f"no node {name!r} in the graph; it has {', '.join(self.nodes[:20])}")
 
     def ordered(self, names: Iterable[str]) -> list[str]:
-        """The names, sorted in node order."""
+        """The nodes that are among ``names``, in the order of the graph."""
         wanted = set(names)
         return [node for node in self.nodes if node in wanted]
 
     def without(self, names: Iterable[str]) -> Graph:
-        """The graph without some nodes."""
+        """The graph without some nodes and their edges."""
         gone = set(names)
         kept = tuple(node for node in self.nodes if node not in gone)
         return Graph(kept, tuple((a, b) for a, b in self.edges if a not in gone and b not in gone))
 
     def blanket(self, names: Collection[str]) -> set[str]:
-        """The Markov blanket: all neighbours of some nodes."""
+        """The Markov blanket of some nodes: all their neighbours, without the nodes themselves."""
         self.require(names)
         return set().union(*(self.neighbours[name] for name in names)) - set(names)
 
     def is_clique(self, names: Iterable[str]) -> bool:
-        """Whether all pairs of some nodes are connected."""
+        """Whether there is an edge between any two of some nodes."""
         chosen = set(names)
         return all(chosen - {node} <= self.neighbours[node] for node in chosen)
 
     def path(self, sources: Collection[str], targets: Collection[str], avoiding: Collection[str]) -> list[str] | None:
-        """A shortest path from one set of nodes to another that avoids a third; None if there is none.
+        """A shortest path between two sets of nodes, without the nodes ``avoiding``; None if there is none.
+
+        Each argument is a list of names. If there is no path, ``avoiding`` separates ``sources`` from ``targets``.
 
         >>> g = Graph.of("A-B B-C C-D D-A")
-        >>> g.path("A", "C", "B"), g.path("A", "C", "BD")
+        >>> g.path(["A"], ["C"], ["B"]), g.path(["A"], ["C"], ["B", "D"])
         (['A', 'D', 'C'], None)
         """
         self.require([*sources, *targets, *avoiding])
@@ -140,7 +156,7 @@ class Graph:
         return None
 
     def components(self) -> list[list[str]]:
-        """The nodes of each connected part."""
+        """The connected components, each as a list of nodes."""
         left, found = dict.fromkeys(self.nodes), []
         while left:
             reached, waiting = {next(iter(left))}, [next(iter(left))]
@@ -154,15 +170,15 @@ class Graph:
         return found
 
     def is_forest(self) -> bool:
-        """Whether there is no loop."""
+        """Whether the graph has no loops, so that each connected component is a tree."""
         return len(self.edges) == len(self.nodes) - len(self.components())
 
     def is_chain(self) -> bool:
-        """Whether the nodes form one chain, or several unconnected chains."""
+        """Whether each connected component is a chain."""
         return self.is_forest() and all(len(others) <= 2 for others in self.neighbours.values())
 
     def networkx(self) -> nx.Graph[str]:
-        """As a networkx graph."""
+        """The graph as a networkx graph."""
         import networkx as nx
 
         found: nx.Graph[str] = nx.Graph()
@@ -171,7 +187,7 @@ class Graph:
         return found
 
     def cliques(self) -> list[list[str]]:
-        """The maximal cliques, in the order of their nodes."""
+        """The maximal cliques, each as a list of nodes, in the order of the graph."""
         import networkx as nx
 
         place = {node: i for i, node in enumerate(self.nodes)}

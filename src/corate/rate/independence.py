@@ -24,7 +24,7 @@ __all__ = ["Independence", "IndependenceTest", "chi_squared_tail", "g_squared"]
 
 
 class Independence(NamedTuple):
-    """``left`` and ``right`` are independent given ``given``.
+    """A statement: the variables ``left`` and ``right`` are independent given the variables ``given``.
 
     >>> print(Independence(("A",), ("C",), ("B",)))
     {A} and {C} are independent given {B}
@@ -41,7 +41,14 @@ class Independence(NamedTuple):
 
 @dataclass(frozen=True)
 class IndependenceTest:
-    """The result of a G-squared test. A small ``p_value`` contradicts the independence."""
+    """The result of a G-squared test. Its text begins with the independence that was tested, not with a conclusion.
+
+    Attributes:
+        independence: the :class:`Independence` that was tested.
+        statistic: the value of G-squared.
+        degrees: the degrees of freedom. If there are none, the p-value is 1.
+        p_value: the probability of such a large value if the independence holds. A small one contradicts it.
+    """
 
     independence: Independence
     statistic: float

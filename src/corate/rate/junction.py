@@ -26,10 +26,15 @@ __all__ = ["JunctionTree", "factors", "junction"]
 
 @dataclass(frozen=True)
 class JunctionTree:
-    """Maximal cliques of a triangulated graph. Each except the first has a separator, which an earlier clique contains.
+    """A junction tree, also called clique tree: the maximal cliques of a triangulated graph, with their separators.
 
-    They are in running intersection order: no earlier clique contains a node of a later clique that is not in its
-    separator. ``added`` are the edges of the triangulation.
+    The cliques are in running intersection order. The separator of a clique has the nodes that it shares with earlier
+    cliques, and one of the earlier cliques contains the whole separator.
+
+    Attributes:
+        cliques: the nodes of each clique.
+        separators: the nodes of the separator of each clique, in the same order. The first separator is empty.
+        added: the edges that triangulation added.
 
     >>> JunctionTree.of(Graph.of("A-B B-C C-D D-A"))
     JunctionTree(cliques=(('A', 'B', 'C'), ('A', 'C', 'D')), separators=((), ('A', 'C')), added=(('A', 'C'),))
@@ -41,7 +46,7 @@ class JunctionTree:
 
     @classmethod
     def of(cls, graph: Graph) -> JunctionTree:
-        """Build the tree by eliminating nodes, fewest new edges first."""
+        """Triangulate a graph with the min-fill heuristic, and build its junction tree."""
         order, later, added = _eliminate(graph)
         place = {node: i for i, node in enumerate(order)}
         cliques: list[dict[str, None]] = []

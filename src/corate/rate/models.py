@@ -17,9 +17,13 @@ __all__ = ["random_gaussian", "random_table"]
 def random_table(
     graph: GraphLike, seed: int = 0, *, states: int | Mapping[str, Sequence[Hashable]] | None = None
 ) -> Table:
-    """A random positive distribution that obeys a graph: the product of a random potential on each maximal clique.
+    """A random positive distribution that satisfies a graph: the product of random potentials of the maximal cliques.
 
-    ``states`` is the number of states, or maps variables to their states; other variables get two or three states.
+    Args:
+        graph: the graph.
+        seed: the random seed.
+        states: the number of states of every variable, or a mapping from variables to lists of states. Variables
+            without an entry have two or three states, at random.
 
     >>> d = random_table("A-B B-C", seed=1)
     >>> d.difference("P(A, C | B)", "P(A | B) P(C | B)") < 1e-12
@@ -40,7 +44,7 @@ def random_table(
 
 
 def random_gaussian(graph: GraphLike, seed: int = 0) -> Gaussian:
-    """A random Gaussian that obeys a graph: its precision matrix is zero for pairs without an edge.
+    """A random Gaussian that satisfies a graph: its precision matrix is zero for pairs of nodes without an edge.
 
     >>> d = random_gaussian("A-B B-C", seed=1)
     >>> d.difference("P(A, C | B)", "P(A | B) P(C | B)") < 1e-9

@@ -37,7 +37,11 @@ _TOKEN = re.compile(rf"\s*(?:(sum_)?({WRITTEN_NAME.pattern})|(\^)\s*(-?\d+)|([()
 
 
 def parse(text: str, names: Collection[str] = ()) -> Expression:
-    """Read an expression from text; ``names`` are words to be read as one variable, such as AB.
+    """Read an expression from a string.
+
+    In a word of capital letters, each letter with its digits is a variable: ``AB`` is A and B, ``X1X2`` is X1 and X2.
+    Other words are one variable, such as ``rain``, and so are the words in ``names``. Braces enclose any other name,
+    such as ``{next label}``. Raises ExpressionError, which shows the position, if the string cannot be read.
 
     >>> parse("P(A, B) / (P(A) P(B))")
     P(A, B) / (P(A) P(B))

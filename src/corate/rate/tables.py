@@ -118,7 +118,7 @@ class Discrete(Distribution):
         return float(differences.max(initial=0.0)), int(possible.size - possible.sum())
 
     def difference(self, left: str | Expression, right: str | Expression) -> float:
-        """The largest difference of the logarithms of two expressions over all values of their variables."""
+        """The largest absolute difference between the logarithms of two expressions, over all values of variables."""
         try:
             return super().difference(left, right)
         except UndefinedRateError:
@@ -127,7 +127,7 @@ class Discrete(Distribution):
             raise
 
     def log_value(self, expression: str | Expression, at: Mapping[str, Value] | None = None) -> float:
-        """The logarithm of an expression's value, its free variables fixed to the values ``at``."""
+        """The logarithm of :meth:`value`."""
         whole = read(expression, self.variables)
         self.require([*whole.variables(), *(at or ())])
         here = whole.fixed(at or {})
@@ -136,8 +136,11 @@ class Discrete(Distribution):
         return float(self._defined(here).array.item())
 
     def log_table(self, expression: str | Expression) -> tuple[tuple[str, ...], F64]:
-        """The names of an expression's free variables, and the logarithms of its value over their states.
+        """The logarithms of an expression for all states of its free variables; returns their names and an array.
 
+        The array has an axis for each name. Raises UndefinedRateError if a probability in a denominator is zero.
+
+        >>> import numpy as np
         >>> names, logs = Table([[4, 1], [1, 4]], ["A", "B"]).log_table("CR(A; B)")
         >>> names, np.exp(logs).round(3).tolist()
         (('A', 'B'), [[1.6, 0.4], [0.4, 1.6]])
@@ -151,11 +154,11 @@ class Discrete(Distribution):
         return free, array.reshape([size for size, name in zip(shape, found.names, strict=True) if name in free])
 
     def total(self, expression: str | Expression, at: Mapping[str, Value] | None = None) -> float:
-        """The sum of an expression over all values of its free variables, except those with a value in ``at``.
+        """The sum of an expression over all values of its free variables. Those with a value in ``at`` have this value.
 
-        The total of a factorisation is 1 on a distribution that obeys its graph, and may differ from 1 on a sample.
-        Values where the expression is 0 / 0 are left out, as their probability is zero. That does not follow if the
-        expression has fixed variables, such as those of a random field: then 0 / 0 raises UndefinedRateError.
+        The total of a factorisation is 1 on a distribution that satisfies its graph, and may differ from 1 on a sample.
+        Values where the expression is 0 / 0 are left out. If the expression has fixed variables, as in the form
+        ``mrf``, 0 / 0 raises UndefinedRateError instead.
 
         >>> d = Table([[45, 5], [20, 30]], ["sky", "ground"])
         >>> round(d.total("P(sky, ground)"), 12), round(d.total("P(sky) P(ground | sky)", {"sky": 1}), 12)
@@ -199,9 +202,15 @@ class Discrete(Distribution):
 
 
 class Table(Discrete):
-    """A dense table of probabilities, an axis for each variable; weights are normalised.
+    """The joint distribution of discrete variables, as a dense table.
 
-    ``states`` names the states of variables, by default 0, 1, 2 and so on.
+    Args:
+        weights: an array with an axis for each variable. The weights are divided by their sum.
+        variables: the names of the variables, in the order of the axes.
+        states: the states of variables, in order. By default 0, 1, 2 and so on.
+        log: whether ``weights`` are logarithms.
+
+    Raises DataError if the weights are negative, not finite or all zero, or if the names do not fit the axes.
 
     >>> d = Table([[30, 10], [20, 40]], ["season", "weather"], states={"weather": ["dry", "wet"]})
     >>> d.interpret("CR(season; weather)", {"season": 1, "weather": "wet"})
@@ -240,7 +249,9 @@ class Table(Discrete):
         return f"Table({', '.join(f'{name}: {len(states)} states' for name, states in self.states.items())})"
 
     def sample(self, n: int, seed: int = 0) -> Counts:
-        """Draw ``n`` observations; the counts have all states of the table, seen or not.
+        """Draw ``n`` observations at random, with the random seed ``seed``; returns their counts.
+
+        The counts have all states of the table, also those that were not drawn.
 
         >>> Table([[45, 5], [20, 30]], ["sky", "ground"]).sample(200)
         Counts(200 observations of sky, ground)

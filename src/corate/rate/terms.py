@@ -11,7 +11,7 @@ Value: TypeAlias = int | float | str
 
 
 class Term(NamedTuple):
-    """A random variable, or one fixed to a value.
+    """A random variable with a ``name``. It is free if its ``value`` is None; otherwise it is fixed to the value.
 
     >>> print(Term("X"), Term("X", 0))
     X X=0
@@ -27,7 +27,7 @@ class Term(NamedTuple):
 
 
 class Block(tuple[Term, ...]):
-    """Variables that form one joint variable; each counts once."""
+    """A joint variable: a tuple of terms. A term that is repeated counts once. Made by :func:`Seq`."""
 
     __slots__ = ()
 
@@ -72,7 +72,7 @@ def block(given: BlockLike) -> Block:
 
 
 def Seq(*variables: str | Term) -> Block:  # noqa: N802
-    """Several variables as one joint variable.
+    """Join several variables to one joint variable, a block.
 
     >>> from corate.rate import CR
     >>> print(CR("X1", Seq("X2", "X3")))
@@ -82,7 +82,7 @@ def Seq(*variables: str | Term) -> Block:  # noqa: N802
 
 
 def Sem(*variables: str | Term) -> list[Block]:  # noqa: N802
-    """Several variables, each as a block of its own.
+    """Make a block of each variable; returns a list of blocks.
 
     >>> from corate.rate import CR
     >>> print(CR(*Sem("X1", "X2", "X3")))

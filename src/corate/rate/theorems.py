@@ -39,7 +39,7 @@ Kind = TypeVar("Kind", bound=Expression)
 
 
 def definition(expression: str | Expression) -> Step:
-    """Definitions 1 to 3: a rate as a quotient of probabilities, a joint probability as a rate times single ones.
+    """Definitions 1 to 3: write a rate as a quotient of probabilities, or a joint probability with a rate.
 
     >>> print(definition("P(A, B | C)"))
     P(A, B | C)
@@ -62,7 +62,7 @@ def definition(expression: str | Expression) -> Step:
 
 
 def singleton(expression: str | Expression) -> Step:
-    """The rate of one variable, or of none, is 1.
+    """Definition 1: the rate of one variable, or of none, is 1.
 
     >>> print(singleton("CR(A | B)").after, singleton("CR()").after)
     1 1
@@ -74,14 +74,15 @@ def singleton(expression: str | Expression) -> Step:
 
 
 def conditioning(expression: str | Expression, variable: str) -> Step:
-    """Theorem 1: a rate is the sum of the rates given another variable.
+    """Theorem 1: write a rate as a sum over the values of another variable, with rates that are conditioned on it.
 
-    The variable of the sum is written Y' if there is a Y outside of the sum.
+    If the variable also occurs outside of the sum, the one in the sum is printed with a prime.
 
+    >>> from corate.rate import P
     >>> step = conditioning("CR(A; B)", "Y")
     >>> print(step.after)
     sum_Y [CR(A; B | Y) CR(A; Y) CR(B; Y) P(Y)]
-    >>> print(step.after * Probability(Block([Term("Y")])))
+    >>> print(step.after * P("Y"))
     P(Y) sum_Y' [CR(A; B | Y') CR(A; Y') CR(B; Y') P(Y')]
     """
     rate = _rate(expression)
@@ -97,7 +98,7 @@ def conditioning(expression: str | Expression, variable: str) -> Step:
 
 
 def marginal(expression: str | Expression) -> Step:
-    """Theorem 2: a rate times the probability of one of its variables, summed over it, is the rate without it.
+    """Theorem 2: sum a variable X out of a rate: sum_X [CR(...; X | Y) P(X | Y)] is the rate without X.
 
     >>> print(marginal("sum_C [CR(A; B; C) P(C)]").after, marginal("sum_A [CR(A) P(A)]").after)
     CR(A; B) CR()
@@ -116,7 +117,7 @@ def marginal(expression: str | Expression) -> Step:
 
 
 def order(expression: str | Expression, new: str | Iterable[BlockLike]) -> Step:
-    """Theorem 3: a rate does not depend on the order of its variables; only the notation changes.
+    """Theorem 3: write the variables of a rate in the order ``new``. Its value does not change.
 
     >>> print(order("CR(A; B; C)", "BCA"))
     CR(A; B; C)
@@ -130,9 +131,10 @@ def order(expression: str | Expression, new: str | Iterable[BlockLike]) -> Step:
 
 
 def partition(expression: str | Expression, left: str | Iterable[BlockLike]) -> Step:
-    """Theorem 4: the rate of the left part, of the right part, and of the two parts as joint variables.
+    """Theorem 4: split the variables of a rate into two groups.
 
-    ``left`` is a list of blocks, or a text that names single variables.
+    The result is the product of the rate of the left group, the rate of the right group, and the rate of the two groups
+    as joint variables. ``left`` has the left group: a list of blocks, or a string with single variables.
 
     >>> print(partition("CR(A; B; C; D | Y)", "AB").after)
     CR(A; B | Y) CR(C; D | Y) CR(AB; CD | Y)
@@ -148,7 +150,7 @@ def partition(expression: str | Expression, left: str | Iterable[BlockLike]) -> 
 
 
 def merge(expression: str | Expression, first: BlockLike, second: BlockLike) -> Step:
-    """Theorem 5: two variables become one joint variable, and their rate becomes a factor.
+    """Theorem 5: join two variables of a rate to one joint variable. Their rate becomes a factor.
 
     >>> print(merge("CR(A; B; C)", "B", "C").after)
     CR(A; BC) CR(B; C)
@@ -160,7 +162,9 @@ def merge(expression: str | Expression, first: BlockLike, second: BlockLike) -> 
 
 
 def independent_merge(expression: str | Expression, first: BlockLike, second: BlockLike, *, graph: GraphLike) -> Step:
-    """Corollary 1: two independent variables become one joint variable.
+    """Corollary 1: join two variables that are independent given the condition of the rate. Their rate is 1.
+
+    Raises SeparationError if the graph does not have this independence.
 
     >>> print(independent_merge("CR(A; B; C | D)", "A", "B", graph="A-C A-D B-D").after)
     CR(AB; C | D)
@@ -175,7 +179,7 @@ def independent_merge(expression: str | Expression, first: BlockLike, second: Bl
 
 
 def duplicate(expression: str | Expression, *blocks: BlockLike) -> Step:
-    """Theorem 6: a variable of a rate may be repeated, times its probability.
+    """Theorem 6: repeat variables of a rate. The probability of each becomes a factor.
 
     >>> print(duplicate("CR(A; B | Y)", "B").after)
     CR(B; A; B | Y) P(B | Y)
@@ -191,6 +195,8 @@ def duplicate(expression: str | Expression, *blocks: BlockLike) -> Step:
 
 def cit1(expression: str | Expression, drop: BlockLike, *, graph: GraphLike) -> Step:
     """Theorem 7 (1): CR(X; YZ) = CR(X; Z) if X and Y are independent given Z; ``drop`` is Y.
+
+    Raises SeparationError if the graph does not have this independence.
 
     >>> print(cit1("CR(A; BC)", "C", graph="A-B B-C").after)
     CR(A; B)
@@ -212,6 +218,8 @@ def cit1(expression: str | Expression, drop: BlockLike, *, graph: GraphLike) -> 
 def cit2(expression: str | Expression, split: BlockLike, *, graph: GraphLike) -> Step:
     """Theorem 7 (2): CR(XY; Z) = CR(X; Z) CR(Y; Z) / CR(X; Y) if X and Y are independent given Z; ``split`` is X.
 
+    Raises SeparationError if the graph does not have this independence.
+
     >>> print(cit2("CR(AC; B)", "A", graph="A-B B-C").after)
     CR(A; B) CR(C; B) / CR(A; C)
     """
@@ -231,6 +239,8 @@ def cit2(expression: str | Expression, split: BlockLike, *, graph: GraphLike) ->
 def cit3(expression: str | Expression, *, graph: GraphLike) -> Step:
     """Theorem 7 (3): CR(XZ; YZ) = CR(Z; Z) = 1 / P(Z) if X and Y are independent given Z.
 
+    Raises SeparationError if the graph does not have this independence.
+
     >>> print(cit3("CR(AB; BC)", graph="A-B B-C").after)
     1 / P(B)
     """
@@ -247,10 +257,11 @@ def cit3(expression: str | Expression, *, graph: GraphLike) -> Step:
 
 
 def unconnected(expression: str | Expression, first: str, second: str, *, graph: GraphLike) -> Step:
-    """Theorem 8: for unconnected nodes, both fixed times both free equals first fixed times second fixed.
+    """Theorem 8: exchange the fixed values of two nodes, ``first`` and ``second``, that are not connected by an edge.
 
-    The expression is the product of a rate with both nodes fixed and the same rate with both free. It must contain all
-    neighbours of the two nodes.
+    The expression is the product of a rate in which both nodes are fixed, and of the same rate in which both are free.
+    In the result, each of the two rates has one of the nodes fixed. The rates must contain all neighbours of the two
+    nodes. Raises SeparationError if they do not, or if there is an edge between the two nodes.
 
     >>> print(unconnected("CR(A=0; B; C=0) CR(A; B; C)", "A", "C", graph="A-B B-C").after)
     CR(A=0; B; C) CR(A; B; C=0)

@@ -21,7 +21,15 @@ _ONE = 1e-9
 
 
 class ValueRate(NamedTuple):
-    """The rate of a combination of values, with its observed and its expected number of rows."""
+    """The rate of a combination of values, which :meth:`Counts.rates` returns.
+
+    Attributes:
+        values: a value of each variable.
+        given: a value of each variable that is conditioned on.
+        observed: the number of rows with these values.
+        expected: the number of such rows if the variables were independent.
+        rate: the smoothed ratio of these numbers.
+    """
 
     values: tuple[Hashable, ...]
     given: tuple[Hashable, ...]

@@ -62,23 +62,24 @@ def _can_learn_more(estimator: SequenceTagger) -> bool:
 
 @dataclass(eq=False, repr=False)
 class SequenceTagger(BaseEstimator):
-    """Labels sequences such as sentences; a scikit-learn estimator.
+    """A scikit-learn estimator that labels sequences, such as the tokens of sentences.
 
-    ``X`` is a list of sentences, and a sentence is a list of tokens. All tokens must be of one kind:
+    ``X`` is a list of sentences. A sentence is a list of tokens, which are all of one kind:
 
-    - a string is a word;
-    - a tuple of strings is a row of columns. So are lists and mappings of strings if ``columns`` or ``features`` is
+    - strings are words;
+    - tuples of strings are rows of columns. So are lists and mappings of strings, if ``columns`` or ``features`` is
       given;
-    - a mapping or a list of strings is ready-made features, as in python-crfsuite;
-    - a sentence may also be an array of numbers of shape (tokens, features).
+    - other mappings and lists of strings are ready-made features, as in python-crfsuite.
 
-    ``y`` is a list of lists of labels, which are strings. Generators can take the place of all lists, but
-    cross-validation needs lists.
+    A sentence can also be an array of numbers of shape (tokens, features).
+
+    ``y`` has a list of labels for each sentence. Labels are strings. ``X`` and ``y`` can also be generators, but
+    cross-validation requires lists.
 
     Attributes:
         tagger_: the trained :class:`corate.Tagger`.
-        classes_: the labels, sorted.
-        n_features_in_: the number of features of a token, if sentences are arrays.
+        classes_: an array of the labels, sorted.
+        n_features_in_: the number of features of a token; only if the sentences are arrays.
 
     >>> X = [["Ann", "sleeps"], ["Bob", "sings"]]
     >>> y = [["NAME", "VERB"], ["NAME", "VERB"]]
@@ -90,15 +91,18 @@ class SequenceTagger(BaseEstimator):
 
     Args:
         method: the name of the training method.
-        features: a preset, a template file, a list of templates or a function, as in :func:`corate.train`.
+        features: a preset, a template file, a list of templates or a function, as in :func:`corate.train`. By default,
+            the method chooses.
         raw: unlabelled text to learn word classes from, as in :func:`corate.train`.
-        raw_classes: the number of word classes, or several numbers.
-        columns: the names of the columns, if tokens are rows of columns. By default ``word``, ``pos``, ``column2``...
-        init: a tagger, or its file, to train further.
-        calibrate: fit a temperature, so that probabilities match accuracy, as in :func:`corate.train`.
-        constrain: only label sequences that are valid in this scheme, as in :func:`corate.train`.
-        threads: the number of threads, for training and predicting. The result does not depend on it.
-        seed: determines which sentences are held out, and the order of stochastic steps.
+        raw_classes: the number of word classes, or several numbers, as in :func:`corate.train`.
+        columns: the names of the columns, if tokens are rows of columns. By default ``word``, ``pos``, ``column2``,
+            ``column3`` and so on.
+        init: a tagger, or the path of a model file, to train further. By default, a new tagger is trained.
+        calibrate: whether to fit a temperature, so that probabilities match accuracy, as in :func:`corate.train`.
+        constrain: a label scheme such as ``"IOB2"``, or ``"auto"``. The tagger then returns only label sequences that
+            are valid in it, as in :func:`corate.train`. By default, all sequences are allowed.
+        threads: the number of threads of ``fit``, ``predict`` and ``score``. The result does not depend on it.
+        seed: the random seed. It determines which sentences are held out, and the order of stochastic steps.
         scoring: what :meth:`score` returns: ``"accuracy"`` of tokens, or ``"f1"`` of spans.
     """
 
@@ -171,11 +175,15 @@ class SequenceTagger(BaseEstimator):
         """Train a tagger; returns the estimator.
 
         Args:
-            X: sentences.
+            X: the sentences.
             y: the labels of each sentence.
-            sample_weight: a weight for each sentence; not for the method ``"empirical"``.
-            X_dev: held-out sentences for tuning and early stopping, which are never trained on.
-            y_dev: their labels.
+            sample_weight: a weight for each sentence, by default 1. The method ``"empirical"`` does not support it.
+            X_dev: held-out sentences for tuning and early stopping, which are never trained on: ``held_out`` of
+                :func:`corate.train`.
+            y_dev: the labels of ``X_dev``.
+
+        Raises ConfigError for a parameter that the method does not have or whose value is out of range, and DataError
+        for sentences or labels that cannot be used.
         """
         self._check_scoring()
         method = self._method(sample_weight)
@@ -193,9 +201,10 @@ class SequenceTagger(BaseEstimator):
     ) -> SequenceTagger:
         """Train the tagger further on more sentences, or train a new one if there is none; returns the estimator.
 
-        ``"empirical"`` adds counts, and keeps the values that were tuned in the first call. ``"polish"`` and
-        ``"perceptron"`` make ``passes`` over the new sentences, from the weights that they have. So do ``"standard"``
-        and ``"piecewise"`` with ``optimizer="adagrad"``. Words, features and labels may be new.
+        The sentences may have new words, features and labels. ``"empirical"`` adds their counts, and keeps the values
+        that were tuned in the first call. ``"polish"`` and ``"perceptron"`` make ``passes`` passes over them, starting
+        from the current weights. So do ``"standard"`` and ``"piecewise"`` with ``optimizer="adagrad"``. The other
+        methods have no ``partial_fit``: using it raises AttributeError.
         """
         if not hasattr(self, "tagger_"):
             return self.fit(X, y, sample_weight)
@@ -240,15 +249,15 @@ class SequenceTagger(BaseEstimator):
     # -- predicting ----------------------------------------------------------------------------------------------
 
     def predict(self, X: Iterable[Any]) -> LabelLists:
-        """The labels of many sentences: a list for each."""
+        """The labels of many sentences: a list for each. Raises scikit-learn's NotFittedError before ``fit``."""
         return LabelLists(self._fitted().tag_all(self._corpus(X), threads=self.threads))
 
     def predict_single(self, xseq: Iterable[Any]) -> list[str]:
-        """The labels of one sentence."""
+        """The labels of one sentence, as a list."""
         return self.predict([xseq])[0]
 
     def predict_proba(self, X: Iterable[Any]) -> list[NDArray[np.float64]]:
-        """The probability of each label at each token: an array of shape (tokens, labels) for each sentence.
+        """The marginal probability of each label at each token: an array of shape (tokens, labels) for each sentence.
 
         The columns are in the order of ``classes_``. Labels that are not candidates of a token have the probability 0.
         """
@@ -259,21 +268,21 @@ class SequenceTagger(BaseEstimator):
         return np.split(dense, lattice.sentences[1:-1]) if len(lattice.sentences) > 1 else []
 
     def predict_marginals(self, X: Iterable[Any]) -> list[list[dict[str, float]]]:
-        """The probability of each label at each token: a dict from label to probability for each token."""
+        """The probabilities of :meth:`predict_proba` as dicts: for each sentence, a list with a dict for each token."""
         sentences = self.predict_proba(X)
         names = self.classes_.tolist()
         return [[dict(zip(names, row, strict=True)) for row in rows.tolist()] for rows in sentences]
 
     def predict_marginals_single(self, xseq: Iterable[Any]) -> list[dict[str, float]]:
-        """The probability of each label at each token of one sentence."""
+        """The probabilities of the labels of one sentence: a dict from label to probability for each token."""
         return self.predict_marginals([xseq])[0]
 
     def score(self, X: Iterable[Any], y: Iterable[Iterable[str]], sample_weight: ArrayLike | None = None) -> float:
         """The accuracy: the fraction of tokens whose label is right.
 
-        With ``scoring="f1"`` it is the F1 of spans, such as entities, in IOB1, IOB2, IOBES, BILOU or BMEWO. A span is
-        right if its type and both its ends are. ``sample_weight`` has a weight for each sentence; only the accuracy
-        can be weighted.
+        With ``scoring="f1"``, it is the F1 of spans, such as entities, in IOB1, IOB2, IOBES, BILOU or BMEWO. A span is
+        correct if its type and both its boundaries are correct. Labels that mark no spans then raise DataError.
+        ``sample_weight`` has a weight for each sentence. Only the accuracy can be weighted.
         """
         self._check_scoring()
         tagger = self._fitted()

@@ -31,17 +31,32 @@ _FILE = "model.corate"
 
 
 class CorateComponent(Pipe):
-    """Sets entities or tags of documents with a tagger.
+    """A component of spaCy pipelines: a tagger that sets the entities or the tags of documents.
+
+    ``nlp.add_pipe("corate", config={"model": "model.corate"})`` adds it to a pipeline. The arguments below, except
+    ``name``, are the keys of ``config``.
 
     Args:
         name: the name of the component in its pipeline.
-        model: the model file. It is read when the component is used first, so a pipeline that was saved with its model
-            does not need the file.
-        sets: ``"ents"`` or ``"tag_"``; None for entities if the labels of the model mark spans, else tags.
-        overwrite: whether new entities replace those that they overlap, and new tags replace tags.
-        scores: set probabilities: of entities in the span group ``spans_key``, of tags in ``token._.corate_score``.
-        spans_key: the span group of all entities that were found. Its ``attrs["scores"]`` has their probabilities.
-        columns: columns that the model reads, other than the word, with attributes of tokens: ``{"pos": "tag_"}``.
+        model: the path of the model file. It is read when the component is first used. A pipeline that was saved with
+            its model does not need it.
+        sets: ``"ents"`` sets entities, ``"tag_"`` sets the tags of tokens. By default, entities if the labels of the
+            model mark spans, else tags.
+        overwrite: whether new tags replace existing tags, and new entities replace the entities that they overlap.
+        scores: whether to set probabilities, too: those of entities in the span group ``spans_key``, those of tags in
+            ``token._.corate_score``.
+        spans_key: with ``scores``, the key of the span group of all entities that the tagger found:
+            ``doc.spans[spans_key]``. Its ``attrs["scores"]`` has their probabilities.
+        columns: for a model that reads more columns than the word: a mapping from the name of each to an attribute of
+            tokens, such as ``{"pos": "tag_"}``.
+
+    >>> import corate, spacy
+    >>> sentences = [[("Ann", "B-PER"), ("Lee", "I-PER"), ("sings", "O")]]
+    >>> nlp = spacy.blank("en")
+    >>> component = nlp.add_pipe("corate")
+    >>> component.tagger = corate.train(corate.Corpus.from_sentences(sentences * 3))
+    >>> nlp("Ann Lee sings").ents
+    (Ann Lee,)
     """
 
     def __init__(
@@ -70,7 +85,7 @@ class CorateComponent(Pipe):
 
     @property
     def tagger(self) -> Tagger:
-        """The tagger. Raises ModelError if there is no model."""
+        """The tagger. It can be set; otherwise it is read from the model file. Raises ModelError if there is none."""
         if self._tagger is None:
             if self.model is None:
                 raise ModelError(
@@ -88,7 +103,7 @@ class CorateComponent(Pipe):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels of the model; none while a saved pipeline is loaded, whose model comes last."""
+        """The labels of the model; an empty tuple if there is no model yet."""
         try:
             return tuple(self.tagger.labels)
         except CorateError:
@@ -104,7 +119,11 @@ class CorateComponent(Pipe):
         return next(self.pipe([doc], batch_size=1))
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Set the labels of documents, a batch at a time."""
+        """Set the labels of documents, ``batch_size`` documents at a time; yields the documents.
+
+        spaCy calls it. If a batch fails, the error handler of the pipeline is called, which by default raises the
+        error.
+        """
         handle: Callable[..., Any] = self.get_error_handler()
         rest = iter(stream)
         while docs := list(islice(rest, batch_size)):
@@ -167,20 +186,24 @@ class CorateComponent(Pipe):
         self._tagger = from_bytes(data)
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The component with its model. The rest of its configuration is in that of the pipeline."""
+        """The model as bytes. The pipeline saves the configuration of the component.
+
+        The counts, which :meth:`corate.Tagger.update` needs, are left out. ``exclude=["model"]`` leaves out the
+        model.
+        """
         return util.to_bytes({_FILE: self._bytes}, list(exclude))
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "CorateComponent":
-        """Take the model of another component."""
+        """Read the model from the bytes that :meth:`to_bytes` returned; returns the component."""
         util.from_bytes(data, {_FILE: self._read}, list(exclude))
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the model into a folder."""
+        """Write the model into the folder ``path``, as ``model.corate``. The counts are left out."""
         util.to_disk(path, {_FILE: self._write}, list(exclude))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "CorateComponent":
-        """Read the model from a folder."""
+        """Read the model from the folder ``path``; returns the component."""
         util.from_disk(path, {_FILE: lambda file: self._read(Path(file).read_bytes())}, list(exclude))
         return self
 

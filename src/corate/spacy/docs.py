@@ -32,17 +32,23 @@ def from_docs(
     *,
     columns: Mapping[str, str] | None = None,
 ) -> Corpus:
-    """A corpus of documents, which a path may name (a ``.spacy`` file) and a :class:`~spacy.tokens.DocBin` may hold.
+    """Make a corpus from spaCy documents.
+
+    The corpus has the sentences of the documents. A document without sentence boundaries is one sentence. Tokens that
+    are white space are left out.
 
     Args:
-        docs: the documents.
+        docs: the documents, a :class:`~spacy.tokens.DocBin`, or the path of a ``.spacy`` file.
         label: ``"ents"`` for the entities as IOB2 labels, or the attribute of tokens that has the labels, such as
             ``"tag_"`` or ``"pos_"``; None for a corpus without labels.
-        columns: more columns for templates, as a mapping from their names to attributes of tokens: ``{"pos": "tag_"}``.
+        columns: more columns for templates: a mapping from the name of each to an attribute of tokens, such as
+            ``{"pos": "tag_"}``. The column ``word`` has the text of the tokens.
 
-    Raises DataError, which names the document and the token, for an annotation that is missing.
+    Raises DataError if an annotation is missing, or if the file cannot be read, and ConfigError if tokens have no such
+    attribute, or if its value is not a string.
 
     >>> import spacy
+    >>> from spacy.tokens import Span
     >>> doc = spacy.blank("en")("Ann Lee lives in  Boston")
     >>> doc.ents = [Span(doc, 0, 2, "PER")]
     >>> corpus = from_docs([doc])
@@ -128,14 +134,18 @@ def _starts_after_space(before: Token, token: Token) -> bool:
 def set_labels(
     docs: Iterable[Doc], labels: Iterable[Sequence[str]], *, sets: str = "ents", overwrite: bool = True
 ) -> list[Doc]:
-    """Set the labels of documents: a list of labels for each sentence, in the order of :func:`from_docs`.
+    """Set the entities or tags of documents from labels; returns the documents as a list.
 
     Args:
         docs: the documents, which are changed.
-        labels: the labels, for example ``tagger.tag_all(from_docs(docs, None))``.
-        sets: ``"ents"`` for entities, from labels of spans; ``"tag_"`` for tags.
-        overwrite: whether labels replace tags, and entities that they overlap. If False, those stay, and new entities
-            that overlap them are left out. Other entities always stay, as with spaCy's entity ruler.
+        labels: a list of labels for each sentence, in the order of :func:`from_docs`, such as
+            ``tagger.tag_all(from_docs(docs, None))``.
+        sets: ``"ents"`` sets entities, from labels that mark spans; ``"tag_"`` sets the tags of tokens.
+        overwrite: whether new tags replace existing tags, and new entities replace the entities that they overlap. If
+            False, the existing ones are kept, and new entities that overlap them are left out. Entities that do not
+            overlap are always kept, as with spaCy's entity ruler.
+
+    Raises DataError if the number of labels is not that of the tokens, or if a span has no type.
 
     >>> import spacy
     >>> docs = [spacy.blank("en")("Ann Lee lives in Boston")]

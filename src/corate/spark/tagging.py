@@ -47,24 +47,28 @@ def tag(
     entities: bool | str = False,
     errors: str | None = None,
 ) -> DataFrame:
-    """Label the sentences of a data frame. The result has all columns of ``df`` and the new ones.
+    """Label the sentences of a data frame. The result is a data frame with all columns of ``df`` and the new ones.
 
-    The workers load the model once for each Python process, and tag Arrow batches without Python strings. A row whose
-    tokens are null has null labels, and a row without tokens has no labels.
+    As usual in Spark, rows are tagged only when the result is used. If the tokens of a row are null, its labels are
+    null. If they are empty, its labels are empty.
 
     Args:
         df: a row for each sentence.
-        model: a tagger, or its file, which is read here and sent to the workers.
+        model: a tagger, or the path of its file. The file is read by the driver and sent to the workers.
         tokens: the column of the tokens, ``array<string>``; for a model that reads several columns, a mapping from
             their names in the model to columns of ``df``.
         output: the name of the new column of labels, ``array<string>``.
-        scores: also add a column ``"scores"``, or of this name: the probability of each label, ``array<double>``.
-        entities: also add a column ``"entities"``, or of this name: the spans of the labels, an array of structs with
-            ``type``, ``start`` and ``stop`` (exclusive) in tokens, and ``probability``.
-        errors: the name of a new column of messages. A bad row, such as one with a null among its tokens, has a message
-            there and null labels. Without it, the first bad row ends the job with a DataError that shows the row.
+        scores: True also adds a column ``"scores"`` with the probability of each label, ``array<double>``. A string is
+            the name of this column.
+        entities: True also adds a column ``"entities"`` with the spans of the labels, an array of structs with
+            ``type``, ``start``, ``stop`` and ``probability``. ``start`` and ``stop`` (exclusive) count tokens from 0.
+            A string is the name of this column.
+        errors: the name of a new column, ``string``, for error messages. A bad row, such as one with a null among its
+            tokens, gets a message and null labels; other rows have null here. By default, a bad row ends the job: Spark
+            raises ``pyspark.errors.PythonException``, whose message shows the row.
 
-    Raises DataError if a column is missing or has another type, and ConfigError if a new column already exists.
+    Raises DataError if a column is missing or has another type, ConfigError if a new column already exists or
+    ``tokens`` lacks a column of the model, and ModelError if ``entities`` is set and the labels mark no spans.
     """
     from pyspark.sql.types import ArrayType, DoubleType, IntegerType, StringType, StructField, StructType
 
@@ -100,9 +104,16 @@ def evaluate(
     tokens: TokenColumns = "tokens",
     labels: str = "labels",
 ) -> Report:
-    """Tag a labelled data frame and compare the labels: the same report as :func:`corate.evaluate`.
+    """Tag a labelled data frame and compare the labels; returns the same report as :func:`corate.evaluate`.
 
-    Rows whose tokens are null are left out. Any other bad row raises an error that shows it.
+    Args:
+        df: a row for each sentence. Rows whose tokens are null are left out.
+        model: a tagger, or the path of its file.
+        tokens: the column or columns of the tokens, as in :func:`tag`.
+        labels: the column of the correct labels, ``array<string>``, one label for each token.
+
+    Raises DataError if a column is missing or has another type, or if there are no tokens. For a bad row, such as one
+    whose labels are null, Spark raises ``pyspark.errors.PythonException``, whose message shows the row.
     """
     tagger = loaded(model)
     columns = named_columns(tokens, columns_read(tagger))

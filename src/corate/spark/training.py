@@ -51,27 +51,33 @@ def train(
     progress: OnProgress | None = None,
     **options: Any,
 ) -> Tagger:
-    """Train a tagger on the labelled sentences of a data frame.
+    """Train a tagger on the labelled sentences of a data frame. There are three methods:
 
-    ``"empirical"``: partitions are counted and the counts merged. The tensors of the model are the same bytes for any
-    partitions, order of rows and number of executors. Settings are tuned on sentences chosen by a hash of their tokens.
-
-    ``"polish"``: partitions make stochastic passes from the same counted base, and their weights are mixed after each
-    round. Accuracy is close to that of one machine; the weights are not the same, and depend on the partitions.
-    ``"standard"``: L-BFGS, whose gradients are summed over partitions. The model is that of one machine, to rounding.
+    - ``"empirical"`` counts each partition and adds up the counts. The tensors of the model are the same, byte for
+      byte, for any partitions, order of rows and number of executors. Settings are tuned on a sample of sentences,
+      which is chosen by a hash of their tokens.
+    - ``"polish"`` makes a stochastic pass over each partition, all from the same weights, and then averages the weights
+      of the partitions. This is a round. The weights depend on the partitions. Accuracy is close to that of training
+      on one machine.
+    - ``"standard"`` uses L-BFGS, with gradients that are summed over the partitions. The model is the same as on one
+      machine, up to rounding.
 
     Args:
-        df: a row for each sentence. Rows without tokens are left out, as are those whose tokens are null.
-        method: the name of the method, or its options.
-        tokens: the column of the tokens, ``array<string>``; or several columns by the names that templates give them.
-        labels: the column of the labels, ``array<string>``, as long as the tokens.
+        df: a row for each sentence. Rows whose tokens are null or empty are left out.
+        method: the name of the method, or its options, such as ``corate.Polish(c2=0.1)``.
+        tokens: the column of the tokens, ``array<string>``; for several columns, a mapping from their names in
+            templates to columns of ``df``, such as ``{"word": "tokens", "pos": "tags"}``.
+        labels: the column of the labels, ``array<string>``, one label for each token.
         features: as in :func:`corate.train`, without feature functions.
-        rounds: how often ``"polish"`` mixes weights; by default as often as one machine makes passes.
-        seed: determines which sentences are held out, and the order of stochastic steps.
+        rounds: the number of rounds of ``"polish"``; by default, the number of passes that it makes on one machine.
+        seed: the random seed. It determines which sentences are held out, and the order of stochastic steps.
         progress: a function that is called with a :class:`~corate.ProgressEvent` during training.
-        **options: options of a method that is given by name.
+        **options: options of a method that is given by name. Some are not available on Spark.
 
-    Raises DataError for a row whose labels are null or differ in number from its tokens; the message shows the row.
+    Raises ConfigError for a method or an option that is not available on Spark, FeatureError for a feature function,
+    and DataError if a column is missing or has another type, or if there are no tokens. If the labels of a row are
+    null, or differ in number from its tokens, Spark raises ``pyspark.errors.PythonException``, whose message shows the
+    row.
     """
     started = time.perf_counter()
     chosen = resolve_method(method, options)
