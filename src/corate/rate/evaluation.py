@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeVar
 from corate.rate.errors import ExpressionError, UndefinedRateError
 from corate.rate.expressions import Expression, Group, Probability, Rate, Sum
 from corate.rate.parsing import parse
-from corate.rate.terms import Term, Value
+from corate.rate.terms import NamesLike, Term, Value, read_names
 
 __all__ = ["Distribution", "Evaluation", "Potential", "interpretation"]
 
@@ -117,11 +117,17 @@ class Distribution(ABC):
         evaluation = Evaluation(self, [name for side in sides for name in side.variables()])
         return evaluation.difference(*sides)
 
-    def require(self, names: Iterable[str]) -> None:
-        """Raise ExpressionError if one of the names is not a variable of this distribution."""
-        for name in names:
+    def require(self, names: NamesLike) -> tuple[str, ...]:
+        """The names as a tuple. Raises ExpressionError if one of them is not a variable of this distribution.
+
+        The names are a list, or a string that is read as in an expression: ``"AB"`` or ``"A, B"`` has two names,
+        ``"rain"`` has one. A word that is the name of a variable of the distribution is one name.
+        """
+        found = read_names(names, self.variables)
+        for name in found:
             if name not in self.variables:
                 raise ExpressionError(f"no variable {name!r} in the distribution; it has {', '.join(self.variables)}")
+        return found
 
     def undefined(self, expression: Expression, at: Mapping[str, Value] | None = None) -> UndefinedRateError:
         """The error for an expression that is undefined at some values; subclasses add which probability is zero."""
