@@ -348,3 +348,10 @@ def test_columns_may_have_numbers_and_spaces_for_names() -> None:
     counts = Counts.of_frame({0: ["x", "y"], "next label": ["x", "y"]})
     assert counts.value("CR({0}=x; {next label}=x)") == pytest.approx(2.0)
     assert Counts.of_frame({0: ["x", "y"], 1: [1, 2]}, [1]).variables == ("1",)
+
+
+def test_states_of_unknown_variables_are_errors() -> None:
+    with pytest.raises(ExpressionError, match="no node 'Z'"):
+        random_table("A-B", states={"A": [0, 1], "Z": [0, 1]})
+    with pytest.raises(ExpressionError, match="no variable 'Z'"):
+        Table([[1, 2], [3, 4]], "AB", states={"Z": [0, 1]})

@@ -211,7 +211,8 @@ class Table(Discrete):
         states: the states of variables, in order. By default 0, 1, 2 and so on.
         log: whether ``weights`` are logarithms.
 
-    Raises DataError if the weights are negative, not finite or all zero, or if the names do not fit the axes.
+    Raises DataError if the weights are negative, not finite or all zero, if the names do not fit the axes, or if
+    ``states`` has an unknown variable.
 
     >>> d = Table([[30, 10], [20, 40]], ["season", "weather"], states={"weather": ["dry", "wet"]})
     >>> d.interpret("CR(season; weather)", {"season": 1, "weather": "wet"})
@@ -239,6 +240,7 @@ class Table(Discrete):
             raise DataError("a table needs at least one weight above zero, and all weights must be finite")
         self._logs = logs - total
         named = states or {}
+        self.require(named)
         self.states = {
             name: tuple(named.get(name, range(n))) for name, n in zip(self.variables, logs.shape, strict=True)
         }
