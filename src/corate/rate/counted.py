@@ -167,7 +167,7 @@ class Counts(Discrete):
 
         >>> d = Counts.of_frame({"rain": [0, 0, 1, 1] * 25, "wet": [0, 0, 1, 0] * 25})
         >>> d.test("rain", "wet")
-        {rain} and {wet} are independent: G2 = 43.15, 1 degrees of freedom, p = 5.06e-11
+        hypothesis: {rain} and {wet} are independent; G2 = 43.15, 1 degrees of freedom, p = 5.06e-11
         """
         groups = [self.require(group) for group in (left, right, given)]
         if not groups[0] or not groups[1] or len({name for group in groups for name in group}) < sum(map(len, groups)):
