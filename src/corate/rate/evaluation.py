@@ -98,9 +98,18 @@ class Distribution(ABC):
     def interpret(self, expression: str | Expression, at: Mapping[str, Value] | None = None) -> str:
         """``"attractive"`` if the value of a rate is above 1, ``"repulsive"`` if it is below, else ``"independent"``.
 
-        The arguments are those of :meth:`value`.
+        The arguments are those of :meth:`value`, but the expression must be a rate. Raises ExpressionError for any
+        other expression.
+
+        >>> from corate.rate import Table
+        >>> weather = Table([[4, 1], [1, 4]], ["rain", "wet"])
+        >>> weather.interpret("CR(rain; wet)", {"rain": 0, "wet": 0})
+        'attractive'
         """
-        return interpretation(self.log_value(expression, at))
+        rate = read(expression, self.variables)
+        if not isinstance(rate, Rate):
+            raise ExpressionError(f"{rate} is not a co-occurrence rate such as CR(A; B)")
+        return interpretation(self.log_value(rate, at))
 
     def difference(self, left: str | Expression, right: str | Expression) -> float:
         """The largest absolute difference between the logarithms of two expressions.
