@@ -74,7 +74,7 @@ class Corpus:
         labels: the column of the labels; None if there are none.
         attributes: the ready-made features; None if there are none.
         layout: the names of all columns of the file that it was read from, in order, with ``label``, and with ``_`` for
-            omitted columns. Empty if there was no such file.
+            omitted columns. Empty if it is not known.
         label_source: where the labels were in a CoNLL-U file, such as ``"upos"``. Empty for other formats.
         texts: the raw texts of the sentences and the positions of the tokens in them, if the format has them, else
             None.
@@ -281,7 +281,7 @@ class Corpus:
 
     @property
     def word(self) -> Column | None:
-        """The column named ``word``, else the first one, else None."""
+        """The column of the words: the one with the name ``word``, else the first one; None if there are no columns."""
         named = next((c for c in self.columns if c.name == "word"), None)
         return named if named is not None else (self.columns[0] if self.columns else None)
 

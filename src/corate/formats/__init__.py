@@ -185,7 +185,8 @@ def write(
     A file is written under a temporary name and then renamed. It is compressed if its suffix is .gz, .bz2, .xz or .zst.
     Sentences without tokens are omitted.
 
-    Raises DataError if the format cannot represent a value, for example a word with a tab in a column file.
+    Raises DataError if the file cannot be written, or if the format cannot represent a value, for example a word with a
+    tab in a column file.
 
     Args:
         corpus: the corpus to write.

@@ -158,7 +158,7 @@ class Tagger(Questions, FrameTagging):
         Args:
             tokens: a list of tokens. A token is a word, or a tuple or mapping of columns if the model reads several
                 columns. If the model was trained on ready-made features, a token is a dict of features, a list of names
-                or an array of numbers, and the sentence may be an :class:`~corate.ItemSequence`.
+                or an array of numbers, and the sentence may be a :class:`~corate.ItemSequence`.
             decode: ``"best"`` for the most probable labelling of the sentence, or ``"posterior"`` for the most probable
                 label of each token by itself.
             constraints: which labellings are allowed. By default, all.
