@@ -14,17 +14,17 @@ from corate.cli.app import app
 INTRODUCTION = """\
 # Commands
 
-This page is made from the program by `make docs/commands.md`. In a terminal, `corate COMMAND --help` shows the everyday
-options of a command, and `corate COMMAND --help-all` shows all of them.
+This page describes all commands and options. `make docs/commands.md` generates it from the program. In a terminal,
+`corate COMMAND --help` shows the options that most people use, and `corate COMMAND --help-all` shows all of them.
 
 `-` as a file is standard input or standard output. Files may be compressed (`.gz`, `.bz2`, `.xz`, and `.zst` with the
-extra `zstd`). `corate --install-completion` adds the commands to the completion of your shell.
+extra `zstd`). `corate --install-completion` installs the completion of commands and options in your shell.
 
 | exit code | meaning |
 | --- | --- |
 | 0 | Success. Also if Ctrl-C ended training early and the model was written, and if the reader of a pipe closed it. |
 | 1 | The data, the model or a file cannot be used. One line on standard error says which, where, and what to do. |
-| 2 | Wrong usage. |
+| 2 | Wrong usage: an unknown option, or a wrong value of an option. |
 | 3 | `corate reproduce` lacks a corpus. Experiments that need no corpus were run. |
 | 130 | Interrupted with Ctrl-C. |
 | 129, 143 | Ended by SIGHUP or SIGTERM. Old files stay as they were, and temporary files are removed. |

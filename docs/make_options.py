@@ -22,18 +22,20 @@ corate.train(corpus, corate.Standard(c2=0.1))
 corate train FILE -o MODEL --method standard --c2 0.1
 ```
 
-A wrong option raises a `ConfigError` that names the option. On the command line, the exit code is then 2. Some
-arguments of `corate.train`, such as `features`, `held_out`, `init`, `threads`, `seed` and `progress`, are the same for
-all methods. They are not listed here; see [Python API](api.md#training).
+An unknown option, or a value that is out of range, raises a `ConfigError` that names the option. On the command line,
+the exit code is then 2. The arguments of `corate.train` that are the same for all methods, such as `features`,
+`held_out`, `init`, `threads`, `seed` and `progress`, are not listed here; see [Python API](api.md#training).
 
-On the command line, `corate train --help` shows the options that most people use. `corate train --help-all` shows all
-options. Other commands with many options also have `--help-all`.
+In the tables, *tuned* means that the value is chosen on held-out tokens. An option without a default is not used unless
+you set it. If a default depends on the corpus, `record["settings"]` of the tagger shows the value that was used.
+
+On the command line, `corate train --help` shows the options that most people use, and `corate train --help-all` shows
+all options.
 
 A long command shows its progress and the time left. On a terminal, it shows a bar. Otherwise, after two seconds, it
-writes lines to standard error, one for each pass or every few seconds. With `--quiet`, no progress is shown. With
-`--json`, progress does not appear in standard output. The environment variable `CORATE_PROGRESS=0` turns progress
-off for all commands. If training continues from a `--checkpoint`, a message says from which pass on. In Python,
-`progress` takes a function that receives a `corate.ProgressEvent`.
+writes lines to standard error, one for each pass or every few seconds. `--quiet` turns this off for one command, and
+the environment variable `CORATE_PROGRESS=0` for all commands. If training continues from a `--checkpoint`, a message
+names the pass. In Python, pass a function to `progress`; it is called with a `corate.ProgressEvent`.
 
 The page is generated from `corate.training.options` by `make docs/options.md`.
 """
@@ -46,7 +48,13 @@ def values(option: Option) -> str:
     if option.range is not None:
         kind = "integer" if option.kind == "integer" else "number"
         return f"{kind} from {option.range[0]:.10g} to {option.range[1]:.10g}"
-    return {"flag": "true or false", "file": "file", "text": "label"}.get(option.kind, option.kind)
+    return {
+        "flag": "`True` or `False`",
+        "file": "path of a file",
+        "text": "a label",
+        "label weights": "mapping from labels to numbers",
+        "sentence weights": "list of numbers",
+    }[option.kind]
 
 
 def row(name: str, option: Option) -> str:
@@ -60,7 +68,7 @@ def section(method: type[Method]) -> str:
     """The table of a method."""
     head = inspect.cleandoc(method.__doc__ or "").split("\n\n")[0]
     rows = [row(name, option) for name, option in options_of(method).items()]
-    table = ["| option | command line | values | default | |", "| --- | --- | --- | --- | --- |", *rows]
+    table = ["| option | command line | values | default | meaning |", "| --- | --- | --- | --- | --- |", *rows]
     return f"## `{method.name}`: `corate.{method.__name__}`\n\n{head}\n\n" + "\n".join(table) + "\n"
 
 

@@ -29,9 +29,11 @@ TokenFeatures = Mapping[str, Any] | Iterable[str] | NDArray[Any]
 
 
 class ItemSequence:
-    """A sentence of ready-made features, converted once and used several times.
+    """A sentence of ready-made features that is converted only once, for use in several calls.
 
-    It stores names and values, so it can be used with any model. It is the class of the same name in python-crfsuite.
+    It stores names and values, so any model with ready-made features can label it. It replaces the class of the same
+    name in python-crfsuite. ``sentence`` is a list of the features of each token, as for
+    ``Corpus.from_features``. ``len`` is the number of tokens.
 
     >>> sentence = ItemSequence([{"w": "to", "title": False}, {"w": "be", "near": ["or", "not"]}])
     >>> sentence.items()
@@ -47,7 +49,10 @@ class ItemSequence:
         self.features = sentence.features if isinstance(sentence, ItemSequence) else _native.NamedFeatures(sentence)
 
     def items(self) -> list[dict[str, float]]:
-        """The names and values of each token. A name that a token has twice is listed once."""
+        """A dict for each token, from the names of its features to their values.
+
+        A name that a token has twice is in the dict once.
+        """
         return self.features.items()
 
     def __len__(self) -> int:

@@ -61,24 +61,39 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Sentences of tokens with named columns and, if known, labels.
+    """A sequence of sentences. Tokens have named columns and, if known, a label.
+
+    Made by :func:`corate.read` and the methods ``from_...``, not by the constructor. ``len(corpus)`` is the number of
+    sentences. ``corpus[i]`` and ``corpus[i:j]`` are corpora of these sentences. Iterating yields the :meth:`rows` of
+    each sentence.
+
+    Attributes:
+        columns: the columns without the labels. A column ``c`` has ``c.name``, and ``c.values()`` is the list of its
+            strings, one for each token of the corpus.
+        offsets: array of int64; sentence ``i`` consists of the tokens ``offsets[i]`` to ``offsets[i + 1] - 1``.
+        labels: the column of the labels; None if there are none.
+        attributes: the ready-made features; None if there are none.
+        layout: the names of all columns of the file that it was read from, in order, with ``label``, and with ``_`` for
+            omitted columns. Empty if it is not known.
+        label_source: where the labels were in a CoNLL-U file, such as ``"upos"``. Empty for other formats.
+        texts: the raw texts of the sentences and the positions of the tokens in them, if the format has them, else
+            None.
 
     >>> corpus = Corpus.from_sentences([[("Ann", "NAME"), ("sleeps", "VERB")], [("Bob", "NAME")]])
     >>> corpus
     Corpus(2 sentences, 3 tokens, columns: word, 2 labels)
     >>> corpus.tokens(0), corpus.labels_of(1)
     (['Ann', 'sleeps'], ['NAME'])
+    >>> list(corpus), corpus[1].tokens(0)
+    ([[('Ann',), ('sleeps',)], [('Bob',)]], ['Bob'])
     """
 
     columns: tuple[Column, ...]
     offsets: Offsets
     labels: Column | None = None
     attributes: Attributes | None = None
-    #: All columns of the file that it was read from, in order, including ``label`` and ``_`` (an omitted column).
     layout: tuple[str, ...] = ()
-    #: Where the labels were in a CoNLL-U file: ``upos``, ``upos+feats``, a key of MISC, ...; empty for other formats.
     label_source: str = ""
-    #: The raw texts of the sentences and the places of the tokens in them, if the format has them.
     texts: Texts | None = None
 
     def __post_init__(self) -> None:
@@ -103,10 +118,17 @@ class Corpus:
         *,
         columns: Sequence[str] | None = None,
     ) -> Corpus:
-        """Build from Python lists.
+        """Build a corpus from Python lists.
 
-        A token is a word, a tuple of columns, or a mapping. In a tuple, the last column is the label, unless
-        ``labels`` is given or ``columns`` does not contain ``"label"``. In a mapping, the label is the key ``"label"``.
+        Args:
+            sentences: a list of tokens for each sentence. A token is a word, a tuple of columns, or a mapping from
+                column names to values. By default, the last item of a tuple is the label. In a mapping, the label is
+                the value of ``"label"``.
+            labels: a list of labels for each sentence. The tokens then contain no labels.
+            columns: the names of the columns, such as ``["word", "pos", "label"]``. Without ``"label"``, the tokens
+                contain no labels. By default, the columns of tuples have the names that :func:`corate.read` uses.
+
+        Raises DataError if tokens have different columns, or if the numbers of tokens and labels differ.
 
         >>> Corpus.from_sentences([["a", "b"], ["c"]], [["X", "Y"], ["X"]])
         Corpus(2 sentences, 3 tokens, columns: word, 2 labels)
@@ -143,13 +165,18 @@ class Corpus:
         *,
         keep_false: bool = False,
     ) -> Corpus:
-        """Build from ready-made features, in the form that python-crfsuite and sklearn-crfsuite use.
+        """Build a corpus from ready-made features, in the form that python-crfsuite and sklearn-crfsuite use.
 
-        A sentence is a list of tokens, an :class:`ItemSequence`, or an array of numbers with a row for each token. A
-        token is a dict of features, a list of names, or an array of numbers: see :class:`Attributes`.
+        Args:
+            sentences: each sentence is a list of tokens, a :class:`~corate.ItemSequence`, or an array of numbers with a
+                row for each token. A token is a dict of features, a list of names of features, or an array of numbers.
+                In a dict, a string value is joined to its key (``{"w": "the"}`` is the feature ``w:the``), a number is
+                the value of the feature, and True is 1.
+            labels: a list of labels for each sentence.
+            keep_false: whether a feature that is False is stored, with the value 0, as in CRFsuite. By default, it is
+                omitted.
 
-        A feature that is False is left out. With ``keep_false`` it is a feature with the value 0, as in CRFsuite: then
-        it has a weight for the labels of such tokens too.
+        Raises FeatureError, which names the sentence and the token, for features that cannot be used.
 
         >>> Corpus.from_features([[{"w": "a"}, {"w": "b"}]], [["X", "Y"]])
         Corpus(1 sentences, 2 tokens, 2 attributes, 2 labels)
@@ -168,18 +195,22 @@ class Corpus:
         label: str | None = None,
         columns: Sequence[str] | Mapping[str, str] = (),
     ) -> Corpus:
-        """Build from a data frame of pandas or polars, or from an Arrow table. Needs ``pip install corate[frames]``.
+        """Build a corpus from a data frame of pandas or polars, or from an Arrow table.
+
+        Requires ``pip install corate[frames]``.
 
         Args:
-            frame: a row for each token, or, without ``sentence``, a row for each sentence with lists in its columns.
-            token: the column of the tokens. In the corpus it is the column ``word``.
-            sentence: the column, or the columns together, whose value changes from sentence to sentence. The rows of a
-                sentence must follow each other: a value that comes back after another one is an error.
-            label: the column of the labels.
-            columns: more columns for templates: their names, or a mapping from names in the corpus to columns.
+            frame: a frame with a row for each token. If ``sentence`` is None, a frame with a row for each sentence,
+                whose columns contain lists.
+            token: the name of the column of the tokens. In the corpus, this column has the name ``word``.
+            sentence: the name of the column that identifies the sentence, or a list of names of columns that do so
+                together. The rows of a sentence must be consecutive.
+            label: the name of the column of the labels; None if there are none.
+            columns: the names of other columns that features use, or a mapping from their names in the corpus to their
+                names in the frame.
 
-        Raises DataError, which names the column and the row (from 0), for a missing column, a missing value, and values
-        that are not text.
+        Raises DataError for a missing column, a missing value, values that are not strings, and a sentence whose rows
+        are not consecutive. The message names the column and the row, counted from 0.
 
         >>> import pandas
         >>> frame = pandas.DataFrame({"id": [1, 1, 2], "form": ["Ann", "sings", "Bob"], "tag": ["N", "V", "N"]})
@@ -198,7 +229,9 @@ class Corpus:
 
     @classmethod
     def joined(cls, pieces: Sequence[Corpus]) -> Corpus:
-        """The sentences of several corpora with the same columns.
+        """The sentences of several corpora in one corpus.
+
+        The corpora must have the same columns. Ready-made features and raw texts are not kept.
 
         >>> Corpus.joined([Corpus.from_sentences([["a", "b"]]), Corpus.from_sentences([["b"]])])
         Corpus(2 sentences, 3 tokens, columns: word)
@@ -218,7 +251,7 @@ class Corpus:
 
     @property
     def n_tokens(self) -> int:
-        """Number of tokens."""
+        """The number of tokens in all sentences."""
         return int(self.offsets[-1])
 
     def __repr__(self) -> str:
@@ -232,7 +265,11 @@ class Corpus:
         return f"Corpus({', '.join(parts)})"
 
     def column(self, name: str) -> Column:
-        """The column with this name. Raises DataError, which lists the columns, if there is none."""
+        """The column with this name. Raises DataError if there is none.
+
+        >>> Corpus.from_sentences([["Ann", "sleeps"], ["Bob"]]).column("word").values()
+        ['Ann', 'sleeps', 'Bob']
+        """
         for column in self.columns:
             if column.name == name:
                 return column
@@ -244,12 +281,14 @@ class Corpus:
 
     @property
     def word(self) -> Column | None:
-        """The column named ``word``, else the first one, else None."""
+        """The column of the words: the one with the name ``word``, else the first one; None if there are no columns."""
         named = next((c for c in self.columns if c.name == "word"), None)
         return named if named is not None else (self.columns[0] if self.columns else None)
 
     def tokens(self, sentence: int) -> list[str]:
-        """The words of one sentence.
+        """The words of the sentence with this index, counted from 0.
+
+        Raises DataError if the corpus has only ready-made features.
 
         >>> Corpus.from_sentences([["Ann", "sleeps"], ["Bob"]]).tokens(0)
         ['Ann', 'sleeps']
@@ -260,7 +299,7 @@ class Corpus:
         return column.values(int(self.offsets[sentence]), int(self.offsets[sentence + 1]))
 
     def rows(self, sentence: int) -> list[tuple[str, ...]]:
-        """The observed columns of one sentence, one tuple per token.
+        """The tokens of one sentence: a tuple of the values of all columns, without the label, for each token.
 
         >>> Corpus.from_sentences([[("the", "DT", "O"), ("dog", "NN", "B")]]).rows(0)
         [('the', 'DT'), ('dog', 'NN')]
@@ -269,7 +308,7 @@ class Corpus:
         return list(zip(*(c.values(start, stop) for c in self.columns), strict=True))
 
     def labels_of(self, sentence: int) -> list[str]:
-        """The labels of one sentence.
+        """The labels of one sentence. Raises DataError if the corpus has no labels.
 
         >>> Corpus.from_sentences([[("Ann", "NAME"), ("sleeps", "VERB")]]).labels_of(0)
         ['NAME', 'VERB']
@@ -277,7 +316,7 @@ class Corpus:
         return self.require_labels().values(int(self.offsets[sentence]), int(self.offsets[sentence + 1]))
 
     def require_labels(self) -> Column:
-        """The label column. Raises DataError, with the remedy, if there is none."""
+        """The column of the labels. Raises DataError, which says what to do, if there is none."""
         if self.labels is None:
             hint = "; are the columns separated by something other than tabs and spaces (separator=)?"
             raise DataError(
@@ -301,7 +340,11 @@ class Corpus:
         return self.take(np.arange(len(self))[[key]])
 
     def take(self, sentences: NDArray[np.integer[Any]] | Sequence[int]) -> Corpus:
-        """The given sentences in the given order."""
+        """The sentences with these indices, in this order. Indices count from 0 and may not be negative.
+
+        >>> Corpus.from_sentences([["a"], ["b"], ["c"]]).take([2, 0]).tokens(0)
+        ['c']
+        """
         chosen = np.asarray(sentences, dtype=np.int64)
         offsets, tokens = take_rows(self.offsets, chosen)
         return Corpus(
@@ -315,7 +358,11 @@ class Corpus:
         )
 
     def with_scheme(self, scheme: str) -> Corpus:
-        """The corpus with its labels in another span scheme. Raises DataError if they are plain tags.
+        """The corpus with its labels in another scheme.
+
+        ``scheme`` is ``"IOB1"``, ``"IOB2"``, ``"IOBES"``, ``"BILOU"`` or ``"BMEWO"``.
+
+        Raises DataError if the labels do not mark spans, or if the scheme is unknown.
 
         >>> Corpus.from_sentences([[("Ann", "I-PER"), ("sleeps", "O")]]).with_scheme("IOBES").labels_of(0)
         ['S-PER', 'O']
@@ -325,7 +372,7 @@ class Corpus:
         return replace(self, labels=Column.of(labels.name, itertools.chain.from_iterable(converted)))
 
     def shuffle(self, seed: int = 0) -> Corpus:
-        """The sentences in a random order, the same for the same seed.
+        """The sentences in a random order. The same seed gives the same order.
 
         >>> len(Corpus.from_sentences([["a"], ["b"], ["c"]]).shuffle(seed=1))
         3
@@ -333,7 +380,9 @@ class Corpus:
         return self.take(np.random.default_rng(check_seed(seed)).permutation(len(self)))
 
     def split(self, fraction: float, seed: int = 0) -> tuple[Corpus, Corpus]:
-        """Split at random into the rest and ``fraction`` of the sentences. Both keep their order.
+        """Split at random into two corpora: the rest, and a ``fraction`` of the sentences, between 0 and 1.
+
+        Both keep the order of the sentences. The same seed gives the same split.
 
         >>> rest, held_out = Corpus.from_sentences([["a"]] * 10).split(0.2)
         >>> len(rest), len(held_out)

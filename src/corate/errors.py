@@ -6,7 +6,7 @@ __all__ = ["ConfigError", "CorateError", "DataError", "FeatureError", "FeatureTy
 
 
 class CorateError(Exception):
-    """Base of all errors raised by corate for reasons a user can act on.
+    """The base class of the errors that Corate raises for input that it cannot use.
 
     >>> import corate
     >>> try:
@@ -18,7 +18,7 @@ class CorateError(Exception):
 
 
 class DataError(CorateError, ValueError):
-    """The data cannot be used as given: the message names the file, the line, the value and a remedy.
+    """The data cannot be used as it is. The message names the file, the line, the value and a remedy, where they apply.
 
     >>> import corate
     >>> corate.read(b"Ann NAME\\nsleeps\\n")
@@ -28,9 +28,10 @@ class DataError(CorateError, ValueError):
 
 
 class ConfigError(DataError):
-    """An argument or an option is unknown, out of its range, or not for the method: the message names it.
+    """An argument or an option is unknown, is out of its range, or does not apply to the method. The message names it.
 
-    ``option`` is the name of the argument where the error is about one.
+    Attributes:
+        option: the name of the argument; None if the error is not about a single one.
 
     >>> import corate
     >>> corate.Polish(passes=0)
@@ -44,7 +45,7 @@ class ConfigError(DataError):
 
 
 class FeatureError(CorateError, ValueError):
-    """A template or a feature value cannot be used as given.
+    """A template, or the name or value of a feature, cannot be used as it is.
 
     >>> import corate
     >>> corate.train(corate.read(b"Ann NAME\\n"), features=["sufix(word[0], 3)"])
@@ -58,7 +59,9 @@ class FeatureTypeError(FeatureError, TypeError):
 
 
 class ModelError(CorateError, ValueError):
-    """A model file is damaged, too new or of another program, or a model does not support what was asked.
+    """A model file cannot be read or written, or a model cannot do what was asked.
+
+    A file cannot be read if it is missing, damaged, written by a newer version, or not a model.
 
     >>> import corate
     >>> corate.train(corate.read(b"Ann NAME\\n")).entities(["Ann"])

@@ -102,7 +102,9 @@ _TOKEN = r"""
 def tokenize(text: str) -> list[Token]:
     """Split text into words, numbers, punctuation, URLs and e-mail addresses.
 
-    For each token t, ``text[t.start:t.stop] == t.text``. Between tokens there is only white space.
+    Each token ``t`` has the attributes ``text``, ``start`` and ``stop``, with ``text[t.start:t.stop] == t.text``.
+    White space and zero width spaces separate tokens and are not part of any. Raises DataError if ``text`` is not a
+    string.
 
     >>> [token.text for token in tokenize("Mr. J. Smith doesn't live in Eindhoven.")]
     ['Mr.', 'J.', 'Smith', "doesn't", 'live', 'in', 'Eindhoven', '.']

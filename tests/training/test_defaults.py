@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
 import corate
-from corate import Corpus, Polish
-from corate.training.defaults import FEW_TOKENS, MANY_TOKENS, ChainParameters
+from corate import Corpus, Polish, Separate
+from corate.training.defaults import FEW_TOKENS, MANY_TOKENS, ChainParameters, SeparateParameters
+from corate.training.options import options_of
 
 
 @pytest.mark.parametrize(("base", "passes"), [("default", 3), ("pooled", 2)])
@@ -31,6 +33,17 @@ def test_a_small_corpus_without_a_rich_base_has_more_passes(base: str) -> None:
     small, large = (ChainParameters.choose(Polish(), tokens, base) for tokens in (100, FEW_TOKENS))
     assert (small.passes, large.passes) == (9, 3)
     assert small.rate == large.rate
+
+
+@pytest.mark.parametrize("base", ["default", "pooled", "paper", "none"])
+@pytest.mark.parametrize("tokens", [MANY_TOKENS, MANY_TOKENS + 1])
+def test_the_help_text_of_an_option_names_the_defaults_that_depend_on_the_base(base: str, tokens: int) -> None:
+    polish = ChainParameters.choose(Polish(), tokens, base), ChainParameters.choose(Polish(), tokens, base, parts=True)
+    for name in ("c2", "rate", "temper"):
+        named = re.findall(r"[0-9.]+", options_of(Polish)[name].unset)
+        assert all(not getattr(found, name) or f"{getattr(found, name):g}" in named for found in polish)
+    temper = SeparateParameters.choose(Separate(), tokens, base).temper
+    assert not temper or f"{temper:g}" in re.findall(r"[0-9.]+", options_of(Separate)["temper"].unset)
 
 
 def lower_k(names: bool) -> float:

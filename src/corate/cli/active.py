@@ -39,12 +39,13 @@ def active(
         str,
         one_of(
             ("confidence", "entropy", "diverse"),
-            "confidence: the least probable labels, for their length. entropy: the highest entropy of a token's label. "
-            "diverse: like confidence, but sentences with the same unseen words are postponed.",
+            "How to choose. confidence: the lowest probability of the best labels, relative to the length. entropy: "
+            "the highest mean entropy of the labels of the tokens. diverse: like confidence, but a sentence is "
+            "postponed if sentences that were chosen before have most of its unseen words.",
         ),
     ] = "confidence",
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="OUT", help="Where to write. Default: standard output.")
+        str, typer.Option("--output", "-o", metavar="OUT", help="Where to write; - is standard output.")
     ] = "-",
     format: Annotated[
         Layout,

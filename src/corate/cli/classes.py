@@ -32,7 +32,7 @@ def classes(
     ],
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")],
     number: Annotated[int, typer.Option("--classes", "-c", min=2, metavar="N", help="The number of classes.")] = 256,
-    encoding: Annotated[str, typer.Option(help="The encoding of the text.")] = "utf-8",
+    encoding: Annotated[str, typer.Option(metavar="NAME", help="The encoding of the text.")] = "utf-8",
     threads: options.Threads = 1,
     json: options.Json = False,
     quiet: options.Quiet = False,

@@ -62,7 +62,7 @@ def compare(
     test: Annotated[str | None, typer.Option("--test", metavar="FILE", help="Labelled text to evaluate on.")] = None,
     folds: Annotated[
         int | None,
-        typer.Option(min=2, metavar="N", help="Instead of --test: cross-validation with N parts of FILE."),
+        typer.Option(min=2, metavar="N", help="Cross-validation with N parts of FILE. Give either --test or --folds."),
     ] = None,
     methods: Annotated[
         str,
@@ -76,7 +76,8 @@ def compare(
         ),
     ] = None,
     held_out: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Held-out data for tuning and early stopping, not for training.")
+        str | None,
+        typer.Option(metavar="FILE", help="Labelled text for tuning and early stopping. It is not trained on."),
     ] = None,
     seeds: Annotated[
         int, typer.Option(min=1, metavar="N", help="Train each method N times; show means and standard deviations.")

@@ -30,23 +30,31 @@ Examples:
 def explain(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
     text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="Words, with spaces between them.")] = None,
-    file: Annotated[str | None, typer.Option(help="Take the sentence from this file.")] = None,
+    file: Annotated[str | None, typer.Option(metavar="FILE", help="Take the sentence from this file.")] = None,
     format: options.FormatOption = options.Format.auto,
-    sentence: Annotated[int, typer.Option(min=1, help="The number of the sentence in the file, from 1.")] = 1,
+    sentence: Annotated[int, typer.Option(min=1, help="The number of the sentence in the file, from 1 on.")] = 1,
     token: Annotated[
-        int | None, typer.Option("--token", "-t", min=0, help="The token to explain, from 0. [default: the least sure]")
+        int | None,
+        typer.Option(
+            "--token",
+            "-t",
+            min=0,
+            help="The number of the token to explain, from 0 on. Default: the one that the model is least sure of.",
+        ),
     ] = None,
-    label: Annotated[str | None, typer.Option(help="The label to explain. [default: the best]")] = None,
-    against: Annotated[str | None, typer.Option(help="The label to compare with. [default: the second best]")] = None,
+    label: Annotated[str | None, typer.Option(metavar="LABEL", help="The label to explain. Default: the best.")] = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="The label to compare with. Default: the second best.")
+    ] = None,
     top: Annotated[int, typer.Option(min=1, help="Show this many contributions.")] = 15,
     json: options.Json = False,
 ) -> None:
     """Explain why a token has its label, and not another one.
 
     The best labelling with the one label is compared with the best labelling with the other. The difference of their
-    scores is the sum of what each feature, the counts of the word, the neighbouring labels and the other tokens
-    contribute. A difference of 0 means that both labellings are equally probable, 1 that the first is 2.7 times as
-    probable.
+    scores is a sum of contributions: of each feature, of the counts of the word, of the neighbouring labels and of the
+    other tokens. If the difference is 0, both labellings are equally probable. If it is 1, the first is 2.7 times as
+    probable as the second.
     """
     import corate
 

@@ -36,7 +36,7 @@ Examples:
 
 graph = typer.Typer(
     cls=CommandGroup,
-    help="Estimate, query and learn models of tables: discrete variables on an undirected graph.",
+    help="Fit and query undirected graphical models of the columns of a table, and learn their graphs.",
     epilog=EXAMPLES,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -50,7 +50,8 @@ Structure = Annotated[
     str | None,
     options.one_of(
         _STRUCTURES,
-        "Learn the graph: the best tree, the best forest under BIC, or a chordal graph of bounded width.",
+        "Learn the graph. tree: the most likely tree. forest: the best forest by the criterion BIC. chordal: a chordal "
+        "graph of limited width.",
     ),
 ]
 Width = Annotated[int, typer.Option(min=1, help="Width of a chordal graph: the size of its largest clique, minus one.")]
@@ -58,7 +59,9 @@ Given = Annotated[
     str | None,
     typer.Option(metavar="STATES", help="Observed states, such as sky=rain,wind=low; quote special characters."),
 ]
-Output = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write.")]
+Output = Annotated[
+    str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write. Default: standard output.")
+]
 Columns = Annotated[str | None, typer.Option(metavar="NAMES", help="Use only these columns, such as sky,wind.")]
 NoProgress = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Memory = Annotated[
@@ -74,14 +77,18 @@ Memory = Annotated[
 @graph.command("fit", cls=GroupedCommand)
 def fit(
     data: Data,
-    edges: Annotated[str | None, typer.Argument(metavar="[GRAPH]", help="Edges, such as 'A-B B-C'.")] = None,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The model file to write.")] = "",
+    edges: Annotated[
+        str | None, typer.Argument(metavar="[GRAPH]", help="Edges, such as 'A-B B-C', between columns.")
+    ] = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="The model file to write. Required.")
+    ] = "",
     structure: Structure = None,
     width: Width = 3,
     columns: Columns = None,
-    prior: Annotated[float, typer.Option(min=0, help="Equivalent sample size of the prior.")] = 1.0,
+    prior: Annotated[float, typer.Option(min=0, help="Equivalent sample size of the prior, in rows.")] = 1.0,
     missing: Annotated[
-        str, options.one_of(("error", "em"), "What to do with missing values: fit them by EM.")
+        str, options.one_of(("error", "em"), "Missing values are an error, or the model is fitted by EM.")
     ] = "error",
     hidden: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Hidden variables and their number of states, such as H=3.")
@@ -92,7 +99,7 @@ def fit(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Estimate a model from a table, for a graph or a structure that is learned."""
+    """Fit a model to a table, for a given graph or for one that is learned. Give either GRAPH or --structure."""
     from corate.graphs import GraphModel
 
     if not output:
@@ -149,7 +156,7 @@ def learn(
     json: options.Json = False,
     quiet: NoProgress = False,
 ) -> None:
-    """Show which columns depend on each other, the strongest first."""
+    """Learn a graph, and show which columns depend on each other, the strongest dependence first."""
     from corate.graphs import GraphModel
 
     with ProgressBar(quiet) as progress:
@@ -177,7 +184,7 @@ def learn(
 def query(
     model: Model,
     evidence: Annotated[
-        str | None, typer.Argument(metavar="[EVIDENCE]", help="A table of evidence; empty cells are not observed.")
+        str | None, typer.Argument(metavar="[EVIDENCE]", help="A table of evidence. Empty cells are not observed.")
     ] = None,
     given: Given = None,
     variables: Annotated[str | None, typer.Option(metavar="NAMES", help="Show only these variables.")] = None,
@@ -239,7 +246,7 @@ def sample(
     memory: Memory = "4G",
     quiet: NoProgress = False,
 ) -> None:
-    """Draw rows from a model, as a CSV table."""
+    """Draw rows at random from a model, and write them as a CSV table."""
     with ProgressBar(quiet) as progress:
         progress("sampling")
         read = _model(model, memory)
@@ -254,7 +261,11 @@ def draw(
     seed: options.Seed = 0,
     memory: Memory = "4G",
 ) -> None:
-    """Draw the graph as SVG: wide edges are strong, red ones attract, blue ones avoid."""
+    """Draw the graph as SVG.
+
+    Wide edges are strong dependences. An edge is red if states of the same rank (the first with the first, the last
+    with the last) attract each other, and blue if they avoid each other.
+    """
     read = _model(model, memory)
     with open_output(output) as stream:
         stream.write(read.draw(seed=seed).encode())

@@ -62,10 +62,10 @@ def info(
 ) -> None:
     """Show what a model labels, what input it expects, how it was trained, and what takes the space in its file.
 
-    With --weights: weights above 0 are for a label, and weights below 0 against it. Label pairs have a co-occurrence
-    rate: how many times more often they are neighbours than by chance, or than their words predict. In a model trained
-    on whole sentences, it is the factor of the pair. Labels with a rate above 1 attract each other; labels with a rate
-    below 1 avoid each other.
+    With --weights: weights above 0 are for a label, and weights below 0 against it. Label pairs with a weight above 0
+    attract each other; those with a weight below 0 avoid each other. In models of empirical, label pairs have a
+    co-occurrence rate instead: how many times more often they are neighbours than by chance. Pairs with a rate above 1
+    attract each other; those with a rate below 1 avoid each other.
     """
     import corate
 

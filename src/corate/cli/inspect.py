@@ -70,8 +70,8 @@ def inspect(
         bool,
         typer.Option(
             "--unlabelled",
-            help="The text has no labels, or they are ignored. Plain and raw text never has labels, and neither have "
-            "column files without the label column of the training text.",
+            help="Ignore the labels of the text. This is not needed for plain and raw text, and for column files "
+            "without the label column of the training text.",
             rich_help_panel=_READING,
         ),
     ] = False,
@@ -79,9 +79,10 @@ def inspect(
 ) -> None:
     """Make a web page about a model, and about how it labels a text.
 
-    It shows what the model is, which labels follow which, and the strongest features by label. For labelled text, it
-    also shows scores, the confusion matrix with the sentences behind each cell, and the calibration. Sentences are
-    sorted by doubt, 1 - P(best labels), and tokens are explained. The page is one file, and needs no network.
+    It shows facts about the model, which labels follow which, and the strongest features of each label. For labelled
+    text, it also shows scores, the confusion matrix with the sentences of each cell, and the calibration. Sentences are
+    sorted by doubt (1 minus the probability of the best labels), and tokens are explained. The page is one file, and
+    needs no network.
     """
     import corate
     from corate.inspection.page import inspect_page

@@ -58,7 +58,7 @@ def describe_defaults(name: str) -> str:
     >>> describe_defaults("batch"), describe_defaults("unknown")
     ('16', '')
     >>> describe_defaults("c2")
-    '0.5; polish: depends on the base; memm: 0.01'
+    '0.5; polish: 0.5 (1 for the base pooled, 2 with parts); memm: 0.01'
     """
     methods_of: dict[str, list[str]] = {}
     for method in OPTION_METHODS[name]:

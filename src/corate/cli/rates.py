@@ -73,16 +73,16 @@ def rates(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Show which neighbouring labels attract or avoid each other, or which values of the columns of a table.
+    """Show which neighbouring labels attract or avoid each other, or which values in the columns of a table.
 
     The co-occurrence rate of two labels is how many times more often the second follows the first than by chance.
     Labels with a rate above 1 attract each other, and labels with a rate below 1 avoid each other; 1 means
     independence. A model whose weights are fitted has no rates. Its weights are shown instead; they are above 0 for
-    labels that attract each other beyond what the words predict. --data FILE shows the rates of a text beside them. <s>
-    and </s> are the start and the end of a sentence.
+    labels that attract each other more than the words predict. --data FILE also shows the rates of a text. <s> and </s>
+    are the start and the end of a sentence.
 
-    With --between, the rates are those of the values in the same row of a table, with the number of such rows, the
-    number expected by chance, and a test of whether the columns are independent.
+    With --between, the rates are those of values in the same row of a table. They are shown with the number of such
+    rows, the number expected by chance, and a test of the independence of the columns.
     """
     if between is not None:
         _check_for_table(data, svg)

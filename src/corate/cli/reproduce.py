@@ -56,7 +56,7 @@ def reproduce(
     ] = False,
     budget: Annotated[
         float,
-        typer.Option(metavar="SECONDS", min=0.001, help="Maximum training time of a cell; then it is estimated."),
+        typer.Option(metavar="SECONDS", min=0.001, help="Maximum training time of a cell. A longer time is estimated."),
     ] = 300.0,
     methods: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Only these methods, such as empirical,separate.")

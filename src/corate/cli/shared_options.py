@@ -92,9 +92,9 @@ Columns = Annotated[
     str | None,
     typer.Option(
         metavar="NAMES",
-        help="Column names in order, such as word,pos,label. Default: as in the training text; in training, the last "
-        "column is the label. For CoNLL-U: the columns that features use. For Label Studio: the member of data with "
-        "the text.",
+        help="The names of the columns in order, such as word,pos,label; _ omits a column. Default: those of the "
+        "training text; in training, the last column is the label. For CoNLL-U: the columns that features use. For "
+        "Label Studio: the member of data with the text.",
         rich_help_panel=_READING,
     ),
 ]
@@ -141,7 +141,12 @@ WidenSpans = Annotated[
         rich_help_panel=_READING,
     ),
 ]
-SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip malformed lines.", rich_help_panel=_READING)]
+SkipBad = Annotated[
+    bool,
+    typer.Option(
+        "--skip-bad", help="Skip malformed lines, with a warning; they are errors otherwise.", rich_help_panel=_READING
+    ),
+]
 Threads = Annotated[int, typer.Option("--threads", "-j", min=1, metavar="N", help="Number of threads.")]
 Seed = Annotated[
     int,

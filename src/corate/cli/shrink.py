@@ -52,8 +52,8 @@ def shrink(
         typer.Option(
             metavar="N",
             min=0,
-            help="Drop word pairs and other conjunctions seen less than N times in training. For models of empirical "
-            "that have counts.",
+            help="Drop word pairs and other combined features seen fewer than N times in training. For models of "
+            "empirical that have counts.",
         ),
     ] = 0,
     no_counts: Annotated[bool, typer.Option("--no-counts", help="Drop the counts, which only corate update needs.")] = (
@@ -68,8 +68,9 @@ def shrink(
 ) -> None:
     """Write a smaller model, without training again.
 
-    Without options for what to drop, it is written with --half and --no-counts, which hardly ever change a label. Other
-    options may change labels; --test FILE shows how many are still correct.
+    By default, weights are stored in 16 bits and the counts are dropped, which hardly ever changes a label. If you give
+    one of --half, --no-counts, --drop-below and --drop-rare, only the given options apply. The last two may change
+    labels; --test FILE shows how many are still correct.
     """
     if os.path.exists(model) and os.path.exists(output) and os.path.samefile(model, output):
         raise typer.BadParameter(f"{output} is the model itself; name another file", param_hint="--output")

@@ -103,7 +103,7 @@ def tag(
     to: Annotated[
         str,
         options.one_of(
-            _WRITTEN, "The output format; auto is columns for columns, text and raw, otherwise the input format."
+            _WRITTEN, "The output format. auto: columns for columns, text and raw, otherwise the input format."
         ),
     ] = "auto",
     columns: options.Columns = None,
@@ -122,9 +122,9 @@ def tag(
 ) -> None:
     """Label text.
 
-    Columns are copied, and the label is added. In CoNLL-U, labels are replaced. Columns, CoNLL-U and plain text are
-    tagged in chunks. So files may be larger than memory, and the output of a pipe appears without delay. Other formats
-    are read completely first.
+    Columns are copied, and the label is added as the last column. In CoNLL-U, labels are replaced. Columns, CoNLL-U and
+    plain text are tagged in chunks. So files may be larger than memory, and the output of a pipe appears without delay.
+    Other formats are read completely first.
     """
     if output is not None and os.path.exists(output) and os.path.exists(model) and os.path.samefile(model, output):
         raise typer.BadParameter(f"{output} is the model itself", param_hint="--output")

@@ -47,7 +47,7 @@ Scores = Annotated[
 ]
 Constrain = Annotated[
     str | None,
-    one_of(("auto", *SCHEMES), "Allow only valid label sequences of this scheme; auto: the model's scheme.", _PANEL),
+    one_of(("auto", *SCHEMES), "Allow only label sequences that are valid in this scheme. auto: the model's.", _PANEL),
 ]
 OnlySure = Annotated[
     float | None,
@@ -63,8 +63,8 @@ Fixed = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="The name or number of a column with known labels, which are kept. Where it is _ or empty, the model "
-        "decides.",
+        help="The name or number of a column with known labels, which are kept. Tokens with _ or nothing in this "
+        "column are labelled by the model.",
         rich_help_panel=_PANEL,
     ),
 ]

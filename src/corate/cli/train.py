@@ -11,7 +11,7 @@ import typer
 
 from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
-from corate.cli.method_options import chosen_method, name_methods, with_method_options
+from corate.cli.method_options import chosen_method, with_method_options
 from corate.cli.shared_options import Reading, one_of, with_reading_options
 from corate.cli.terminal import ProgressBar, count, percent, print_json, size, told
 from corate.io.atomic import check_writable
@@ -93,8 +93,8 @@ def train(
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="Text without labels, one sentence per line. Word classes are learned from it and used as more "
-            "features. Can be given several times.",
+            help="Text without labels, one sentence per line. Word classes are learned from it and used as "
+            "additional features. Can be given several times.",
         ),
     ] = None,
     raw_classes: Annotated[
@@ -115,13 +115,17 @@ def train(
         typer.Option(
             "--calibrate",
             help="Fit a temperature on held-out text, so that probabilities match accuracy. Labels do not change. "
-            "Without --held-out, a tenth of the sentences is held out to train another model first, so training takes "
-            "twice as long.",
+            "Without --held-out, another model is trained without a tenth of the sentences, and the temperature is "
+            "fitted on these, so training takes twice as long. Not for memm.",
         ),
     ] = False,
     constrain: Annotated[
         str | None,
-        one_of(("auto", *SCHEMES), "Train a model that returns only label sequences that are valid in this scheme."),
+        one_of(
+            ("auto", *SCHEMES),
+            "Train a model that returns only label sequences that are valid in this scheme. auto: the scheme of the "
+            "training text.",
+        ),
     ] = None,
     test: Annotated[
         str | None, typer.Option(metavar="FILE", help="Evaluate the new model on this file, like corate eval.")
@@ -130,7 +134,8 @@ def train(
         str | None,
         typer.Option(
             metavar="MODEL",
-            help=f"Train this model further, with its features. For {name_methods(_INIT_METHODS)}.",
+            help="Train this model further, with its features. It may be of any method except memm. For --method "
+            f"{', '.join(_INIT_METHODS)}.",
         ),
     ] = None,
     settings: Annotated[
@@ -160,8 +165,9 @@ def train(
         str | None,
         typer.Option(
             metavar="SIZE",
-            help="Use at most this much memory, such as 500M or 2G. Larger text is read in pieces and stored on disk; "
-            "for polish, separate and empirical. Default: half of the free memory.",
+            help="Use at most this much memory, such as 500M or 2G. Larger text is read in pieces and stored on disk. "
+            "This is possible for polish, separate, empirical and perceptron, and for other methods with --optimizer "
+            "adagrad. Default: half of the free memory.",
             rich_help_panel=_LARGE,
         ),
     ] = None,

@@ -46,8 +46,8 @@ def update(
     """Update a model with more labelled text.
 
     The counts of the new text are added to those in the model; tuned settings do not change. Words and labels may be
-    new. Only models of empirical can be updated, unless they were written with --no-counts. For others,
-    use corate train --init.
+    new. Only models of empirical can be updated, unless they were written with --no-counts. To train other models
+    further, except those of memm, use corate train --init.
     """
     target = model if output is None else output
     if file != "-" and os.path.exists(target) and os.path.exists(file) and os.path.samefile(file, target):

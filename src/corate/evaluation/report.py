@@ -72,11 +72,23 @@ class Score:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
-    """The result of `evaluate`. Scores are fractions, None if there is nothing to measure.
+    """The result of `evaluate`. Scores are fractions from 0 to 1; None if there is nothing to measure.
 
-    ``accuracy_known`` and ``accuracy_oov`` are over tokens whose word is, or is not, among the known words.
-    ``precision``, ``recall`` and ``f1`` are those of entities, and ``types`` has them by type; they are None and empty
-    if the labels are not spans. ``sentence_accuracy`` is the fraction of sentences without an error.
+    Attributes:
+        tokens: the number of tokens.
+        sentences: the number of sentences.
+        accuracy: the fraction of tokens with the correct label.
+        sentence_accuracy: the fraction of sentences without an error.
+        accuracy_known: the accuracy on tokens whose word is among the known words.
+        accuracy_oov: the accuracy on tokens whose word is not among the known words (out of vocabulary).
+        tokens_oov: the number of these tokens.
+        precision: the fraction of predicted entities that are correct; None if the labels do not mark spans.
+        recall: the fraction of entities in the corpus that were predicted; None if the labels do not mark spans.
+        f1: the harmonic mean of precision and recall; None if the labels do not mark spans.
+        types: a mapping from each type of entity to its ``precision``, ``recall``, ``f1``, ``support`` (the number in
+            the corpus) and ``predicted`` (the number of predictions).
+        confusion: the confusion matrix. ``confusion.most_confused(n)`` lists the ``n`` most frequent errors as (correct
+            label, predicted label, number of tokens).
 
     >>> gold = Corpus.from_sentences([[("Ann", "B-PER"), ("sleeps", "O"), ("in", "O"), ("Delft", "B-LOC")]])
     >>> report = evaluate([["B-PER", "O", "O", "O"]], gold)
@@ -98,7 +110,7 @@ class Report:
     confusion: Confusion = field(kw_only=True)
 
     def to_dict(self, *, confused: int = 20) -> dict[str, Any]:
-        """All numbers, ready for JSON, with the ``confused`` most frequent errors."""
+        """All numbers as a dict for JSON, with the ``confused`` most frequent errors."""
         scores = {name: value for name, value in vars(self).items() if name not in ("types", "confusion")}
         types = {name: vars(score).copy() for name, score in self.types.items()}
         errors = [
@@ -123,7 +135,7 @@ class Report:
         return fragment("tables.html", title="", tables=self._tables())
 
     def table(self) -> Group:
-        """The report as rich tables: the summary, the types of entities and the most frequent errors."""
+        """The report as tables of the package rich: the summary, the types of entities and the most frequent errors."""
         from rich.console import Group
 
         return Group(*(_rich_table(header or ("", ""), rows) for header, rows in self._tables()))
@@ -155,15 +167,20 @@ def evaluate(
     known_words: Collection[str] | StringTable | None = None,
     threads: int = 1,
 ) -> Report:
-    """Measure a tagger, or the labels that any other program predicts, on a labelled corpus.
+    """Evaluate a tagger, or the labels that another program predicted, on a labelled corpus.
 
-    The report has the accuracy on all, known and unknown words, and precision, recall and F1 if labels are spans.
+    The report has the accuracy on all words, on known words and on unknown words. If the labels mark spans, it also has
+    precision, recall and F1.
 
     Args:
-        predicted: a tagger that labels the corpus, or the predicted labels of each sentence.
+        predicted: a tagger, which labels the corpus; or predicted labels: a list for each sentence, or a column from
+            :meth:`corate.Tagger.tag_corpus`.
         corpus: sentences with their correct labels.
-        known_words: the words of the training data. By default the words of the tagger.
+        known_words: the words of the training data. By default, the words of the tagger. For predicted labels,
+            there is no accuracy on known and unknown words without this argument.
         threads: the number of threads for tagging.
+
+    Raises DataError if the corpus has no labels or no tokens, or if the numbers of tokens and predicted labels differ.
 
     >>> from corate import train
     >>> corpus = Corpus.from_sentences([[("Ann", "NAME"), ("sleeps", "VERB")], [("Bob", "NAME"), ("sings", "VERB")]])

@@ -57,14 +57,18 @@ def word_classes(
 ) -> Lexicon:
     """Learn word classes from sentences without labels, by exchange clustering.
 
+    Words with similar neighbours get the same class.
+
     Args:
-        sentences: a corpus, or lists of words. Labels are ignored.
-        classes: the number of classes. The text must have at least as many different words.
+        sentences: a corpus, or a list of words for each sentence. Labels are ignored.
+        classes: the number of classes, from 2 to 4096; by default 256. The text must have at least as many different
+            words, else DataError is raised.
         threads: the number of threads. The classes do not depend on it.
         progress: a function that is called with a :class:`~corate.ProgressEvent` after each pass.
 
     Returns:
-        The words, in lower case and in descending frequency, with their classes. The names of classes are numbers.
+        A lexicon of the words in lower case, in descending frequency. ``lexicon.get(word)`` is the class of a word in
+        lower case, a number as a string such as ``"12"``; None for an unknown word.
 
     >>> sentences = [f"{a} {b} {c}".split() for a in ("A", "The") for b in ("cat", "dog") for c in ("ran", "sat")]
     >>> found = word_classes(sentences, classes=3)

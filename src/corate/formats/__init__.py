@@ -47,38 +47,47 @@ def read(
     tokenize: Tokenizer | None = None,
     widen_spans: bool = False,
 ) -> Corpus:
-    """Read a corpus. Raises :class:`~corate.errors.DataError`, which names the file, the line and the remedy.
+    """Read a corpus from a file.
+
+    Raises DataError if the data cannot be read as text in the format. The message names the file, the line and the
+    remedy.
 
     Args:
-        source: a path, ``"-"`` for standard input, bytes, or an open file; .gz, .bz2, .xz and .zst are decompressed.
+        source: a path, ``"-"`` for standard input, bytes, or an open file. Data compressed by gzip, bzip2, xz or
+            Zstandard is decompressed.
         format: ``"columns"`` (one token per line, blank lines between sentences), ``"conllu"``, ``"slashed"``
             (``word/label`` tokens, one sentence per line), ``"items"`` (CRFsuite), ``"jsonl"`` (one JSON object or list
             per sentence), ``"labelstudio"`` (a JSON export of Label Studio), ``"text"`` (words, one sentence per line),
-            ``"raw"`` (one sentence per line, split by ``tokenize``) or ``"auto"``: detect it from the suffix or the
-            first lines. Raw text is not detected.
-        columns: column names, as a list or separated by commas: ``"word,pos,label"``. The column ``label`` may be in
-            any position; ``_`` omits a column. Default: word, pos, column2, ..., and the label in the last column. For
-            CoNLL-U, the columns to read, such as ``"word,lemma"``; default: word. For Label Studio, the member of
-            ``data`` with the text; default: text.
+            ``"raw"`` (one sentence per line, split by ``tokenize``) or ``"auto"``. ``"auto"`` detects the format from
+            the suffix of the file, or else from its first lines. It detects plain text only if ``labelled`` is False,
+            and never detects raw text.
+        columns: the names of the columns, as a list or as a string such as ``"word,pos,label"``. The column ``label``
+            contains the labels. Columns with the name ``_`` are omitted. By default, the last column is the label, and
+            the others are word, pos, column2, column3, and so on. For CoNLL-U, the columns to read, such as
+            ``"word,lemma"``; default: word. For Label Studio, the member of ``data`` that contains the text; default:
+            text.
         encoding: the encoding of the text.
-        separator: the character between columns. Default: a tab if it fits all rows, else any run of spaces and tabs.
-        comment: skip lines that begin with this text. They do not end a sentence.
-        docstart: ``"drop"`` omits the ``-DOCSTART-`` rows of a column file, ``"keep"`` reads them as tokens.
-        skip_bad: omit malformed data (rows of another width, tokens without a label, invalid JSON lines, spans of
-            Label Studio that cut a token or overlap) and issue one :class:`SkippedWarning` with their number. If False,
-            malformed data is an error.
-        labelled: False if the data has no labels; then all unnamed columns are observed.
-        layout: the columns of the data that a model was trained on (``tagger.layout``). Unnamed columns get these
-            names if the number of columns is the same.
-        label: what the labels are. For CoNLL-U: ``"upos"`` (the default), ``"xpos"``, ``"feats"``, ``"upos+feats"`` or
-            a key of MISC. For JSON lines: the member with the labels, such as ``"ner_tags"``.
-        label_names: the names of integer labels in JSON lines, from 0: a list, a mapping from ids to names, the
-            features of a Hugging Face dataset (``dataset.features``), or a file with one of these, such as
-            ``dataset_info.json``, or with a name on each line.
-        label_source: what the labels of a model's CoNLL-U data were (``tagger.label_source``), if ``label`` is None.
-        tokenize: for raw text and Label Studio, a function from a text to its tokens, as strings or as
-            :class:`~corate.tokenizer.Token`. Default: :func:`corate.tokenize`.
-        widen_spans: for Label Studio, widen spans that cut a token to whole tokens.
+        separator: the character between columns. By default, a tab if it fits all rows, else any run of spaces and
+            tabs.
+        comment: skip lines that begin with this string. They do not end a sentence. By default, no line is skipped.
+        docstart: ``"keep"`` reads the ``-DOCSTART-`` rows of a column file as tokens, ``"drop"`` omits them.
+        skip_bad: omit malformed data, and issue one ``corate.formats.SkippedWarning`` with the number of omissions.
+            Malformed data are rows of another width, tokens without a label, invalid JSON lines, and spans of Label
+            Studio that overlap or that start or end within a token. If False, malformed data raises DataError.
+        labelled: whether the data has labels. If False, the last column is not taken as the label.
+        layout: the columns of the training data of a model (``tagger.layout``). Used instead of the default names if
+            ``columns`` is None.
+        label: where the labels are. For CoNLL-U: ``"upos"`` (the default), ``"xpos"``, ``"feats"``, ``"upos+feats"``
+            or a key of MISC. For JSON lines: the name of the list of labels, such as ``"ner_tags"``.
+        label_names: the names of integer labels in JSON lines, from 0: a list, a mapping from integers to names, the
+            features of a Hugging Face dataset (``dataset.features``), or the path of a file. The file contains one of
+            these as JSON, such as ``dataset_info.json``, or one name per line.
+        label_source: where the labels were in the CoNLL-U training data of a model (``tagger.label_source``). Used if
+            ``label`` is None.
+        tokenize: for raw text and Label Studio: a function that splits a text into tokens, which are strings or
+            :class:`~corate.tokenizer.Token` objects. Default: :func:`corate.tokenize`.
+        widen_spans: for Label Studio: widen spans that start or end within a token to whole tokens. If False, such
+            spans are malformed.
 
     >>> read(b"Ann B-PER\\nsleeps O\\n\\nBob B-PER\\n")
     Corpus(2 sentences, 3 tokens, columns: word, 2 labels)
@@ -171,23 +180,26 @@ def write(
     label_names: LabelNames | None = None,
     scores: Sequence[Sequence[float]] | None = None,
 ) -> None:
-    """Write a corpus in one of the formats that :func:`read` reads.
+    """Write a corpus in one of the formats that :func:`read` reads, except raw text.
 
-    A file is written under a temporary name and then renamed. Its suffix selects the compression. A value that the
-    format cannot represent (for example, a word with a tab in a column file) is an error. Sentences without tokens are
-    omitted.
+    A file is written under a temporary name and then renamed. It is compressed if its suffix is .gz, .bz2, .xz or .zst.
+    Sentences without tokens are omitted.
+
+    Raises DataError if the file cannot be written, or if the format cannot represent a value, for example a word with a
+    tab in a column file.
 
     Args:
         corpus: the corpus to write.
         target: a path, ``"-"`` for standard output, or an open file.
         format: ``"columns"``, ``"conllu"``, ``"slashed"``, ``"items"``, ``"jsonl"``, ``"labelstudio"`` or ``"text"``.
-        labels: a list of labels per sentence, to write instead of the labels of the corpus.
+        labels: a list of labels for each sentence, to write instead of the labels of the corpus.
         separator: the character between the columns of a column file.
         encoding: the encoding of the text.
-        label: where CoNLL-U has the labels, as for :func:`read`. Default: where they were read, else ``"upos"``. For
-            JSON lines: the member with the labels. Default: ``"labels"``.
-        label_names: for JSON lines, the names of labels as for :func:`read`; labels are then written as integers.
-        scores: for Label Studio, the probability of each span of the labels, a list per sentence.
+        label: where to write the labels, as for :func:`read`. For CoNLL-U, by default where they were read, else
+            ``"upos"``. For JSON lines, by default ``"labels"``.
+        label_names: for JSON lines: the names of the labels, as for :func:`read`. The labels are then written as
+            integers.
+        scores: for Label Studio: a list for each sentence with the probability of each span that the labels mark.
 
     >>> import io
     >>> file = io.StringIO()

@@ -26,9 +26,17 @@ __all__ = ["GraphModel"]
 
 
 class GraphModel:
-    """A product of factors on the cliques of an undirected graph, with exact inference on its junction tree.
+    """A distribution of discrete variables on an undirected graph (a Markov random field).
 
-    Made by :meth:`fit` from data, by :meth:`from_factors` from tables, or by :meth:`load` and the other readers.
+    It is a product of factors. Inference on the junction tree of the graph is exact. Models are made by :meth:`fit`
+    from data, by :meth:`from_factors` from tables, and by :meth:`load`, :meth:`read`, :meth:`from_pyagrum` and
+    :meth:`from_pgmpy`, not by the constructor.
+
+    Attributes:
+        graph: the graph.
+        variables: the names of the variables, which are the nodes of the graph.
+        states: a dict from each variable to the tuple of its states.
+        record: a dict with facts about the fit, such as the number of rows.
 
     >>> data = {"sky": ["sun", "sun", "rain", "rain"], "ground": ["dry", "dry", "wet", "dry"]}
     >>> model = GraphModel.fit(data, "sky-ground", prior=1.0)
@@ -50,7 +58,7 @@ class GraphModel:
         memory: int = MEMORY,
         engine: Engine | None = None,
     ) -> None:
-        """For the readers and `fit`; factors have the numbers of their variables among the graph's nodes."""
+        # For the readers and `fit`. Factors have the numbers of their variables among the graph's nodes.
         self.graph = graph
         self.variables = graph.nodes
         self.states = {name: tuple(states[name]) for name in graph.nodes}
@@ -75,9 +83,15 @@ class GraphModel:
     def plan(
         graph: GraphLike, states: int | Mapping[str, int | Sequence[Hashable]] | GraphModel = 2, *, seed: int = 0
     ) -> Plan:
-        """The treewidth, cells, bytes and seconds of inference on a graph; nothing is allocated.
+        """The cost of inference on a graph, before any table is allocated.
 
-        ``states`` is the number of states of all variables, or maps each to its number of states or its states.
+        The result has the attributes ``treewidth``, ``cells``, ``bytes``, ``seconds`` (a rough estimate) and others.
+
+        Args:
+            graph: a string such as ``"A-B B-C"``, a list of edges, or a networkx graph.
+            states: the number of states of every variable; or a mapping from each variable to its number of states or
+                its states; or a model that has the variables.
+            seed: the seed of the search for a good triangulation.
 
         >>> plan = GraphModel.plan("A-B B-C C-D D-A", 3)
         >>> plan.treewidth, plan.cells
@@ -99,11 +113,19 @@ class GraphModel:
         memory: int = MEMORY,
         seed: int = 0,
     ) -> GraphModel:
-        """A model from tables: pairs of variables and an array with an axis for each. They need not be normalised.
+        """Make a model from tables of factors.
 
-        ``states`` names the states, by default 0, 1, 2 and so on. Variables that share a factor are neighbours;
-        ``graph`` may add nodes without factors and more edges. It is an error if the model needs more than
-        ``memory`` bytes. A ``cutset``, variables or "auto", conditions every query on these: it saves memory, not time.
+        Args:
+            factors: pairs of variables and an array that has an axis for each of them. The arrays need not be
+                normalised. Variables that share a factor are neighbours in the graph.
+            states: a mapping from variables to their states. By default, the states are 0, 1, 2 and so on.
+            graph: a graph with further nodes and edges, as for :meth:`fit`.
+            cutset: variables that every query is conditioned on, or ``"auto"`` to choose them. This needs less memory,
+                but not less time.
+            memory: the most bytes that the tables may need. By default, 4 GiB.
+            seed: the seed of the search for a good triangulation.
+
+        Raises ConfigError if the tables need more than ``memory`` bytes, and DataError for factors that cannot be used.
 
         >>> model = GraphModel.from_factors([(["A", "B"], [[4, 1], [1, 4]]), (["B", "C"], [[2, 1], [1, 2]])])
         >>> round(math.exp(model.log_z), 9), model.most_likely({"C": 1})
@@ -141,22 +163,34 @@ class GraphModel:
         seed: int = 0,
         threads: int = 1,
     ) -> GraphModel:
-        """Estimate a model of a graph from rows of data.
+        """Fit a model to the rows of a table, for a given graph or for one that is learned.
 
-        ``data`` has named columns: a dict of arrays, a pandas or polars frame, an Arrow table, the path of a CSV or
-        Parquet file, or ``rate.Counts``. ``graph`` is text such as ``"A-B B-C"``, edges or a networkx graph;
-        ``structure`` learns one instead: ``Tree()`` or ``Chordal(width=3)``. ``states`` gives the states of variables,
-        such as those that do not occur in the data; by default, they are the values that occur, in order.
+        Args:
+            data: a table with named columns: a dict of lists or arrays, a pandas or polars frame, an Arrow table, the
+                path of a CSV or Parquet file, or ``corate.rate.Counts``. Columns that are not in the graph are ignored.
+            graph: a string such as ``"A-B B-C"``, a list of edges, or a networkx graph. The nodes are columns.
+            structure: learns the graph if none is given: ``corate.graphs.Tree()`` or ``Chordal(width=3)``.
+            states: a mapping from variables to their states, for example to add states that do not occur in the data.
+                By default, the states are the values that occur, sorted.
+            prior: the equivalent sample size of the hyper-Dirichlet prior: so many rows, spread evenly over all joint
+                states, are added to the data.
+            method: ``"closed"`` (counts, for triangulated graphs), ``"ipf"`` (iterative proportional fitting),
+                ``"composite"`` (each clique separately), or ``"auto"``: closed if the graph is triangulated, else ipf.
+            missing: ``"error"`` raises DataError for missing values, ``"em"`` fits data with missing values by EM.
+            hidden: a mapping from variables that are not in the data to their number of states or their states. They
+                are fitted by EM.
+            restarts: with ``hidden``, how often EM starts from random tables. The best result is kept.
+            iterations: the maximum number of iterations of iterative fitting and of EM.
+            memory: the most bytes that the tables may need. By default, 4 GiB.
+            seed: the seed of random tables and of the search for a good triangulation.
+            threads: the number of threads.
 
-        ``prior`` is the equivalent sample size of the hyper-Dirichlet prior. ``method`` is "closed" for triangulated
-        graphs; "ipf" (iterative proportional fitting) or "composite" (each clique on its own) for any; "auto" uses the
-        first that is possible.
+        Raises ConfigError for wrong arguments and if the tables need more than ``memory`` bytes, and DataError for data
+        that cannot be used.
 
-        ``missing="em"`` fits data with missing values by EM. ``hidden`` maps hidden variables to their number of
-        states; they are also fitted by EM, which starts from random tables, ``restarts`` times. ``iterations`` limits
-        fitting and EM.
-
-        Raises ConfigError if the tables need more than ``memory`` bytes, and DataError for data that cannot be used.
+        >>> model = GraphModel.fit({"A": [0, 1, 1], "B": [0, 1, 0]}, "A-B", prior=0)
+        >>> model.joint(["A", "B"]).round(2).tolist()
+        [[0.33, 0.0], [0.33, 0.33]]
         """
         from corate.graphs.fitting import FitOptions, fit_model
 
@@ -174,7 +208,10 @@ class GraphModel:
         return fit_model(cls, opened(data), graph, structure, states or {}, options)
 
     def update(self, data: Any, *, threads: int = 1) -> GraphModel:
-        """A model fitted to the rows so far and to more rows: their counts are added, and the estimate is made again.
+        """A new model, fitted to the rows so far and to more rows.
+
+        ``data`` is as for :meth:`fit`. Raises DataError if it has new states, or if this model was not fitted to
+        complete data.
 
         >>> data = {"A": [0, 1, 1], "B": [0, 1, 0]}
         >>> both = GraphModel.fit(data, "A-B").update(data)
@@ -189,7 +226,9 @@ class GraphModel:
         return refit(self, rows, check_threads(threads))
 
     def save(self, path: str | os.PathLike[str]) -> int:
-        """Write the model to one file, all or nothing, and return its size in bytes.
+        """Write the model to a file and return its size in bytes.
+
+        The file is written under a temporary name and then renamed.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -203,14 +242,25 @@ class GraphModel:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, memory: int = MEMORY) -> GraphModel:
-        """Read a model that `save` wrote. Raises ModelError if the file is damaged or has no graph model."""
+        """Read a model that :meth:`save` wrote.
+
+        ``memory`` is as for :meth:`fit`. Raises ModelError if the file is damaged or is not a graph model.
+        """
         from corate.graphs.archive import load_model
 
         return load_model(cls, path, memory)
 
     @classmethod
     def read(cls, source: Any, format: str | None = None, *, cutset: Any = None, memory: int = MEMORY) -> GraphModel:
-        """Read a BIF, UAI or XDSL file, compressed or not. ``format`` is known by the suffix. See `from_factors`.
+        """Read a model file of another program.
+
+        Args:
+            source: a path, an open file, or bytes. The data may be compressed.
+            format: ``"bif"``, ``"uai"`` or ``"xdsl"``. By default, it is the suffix of the path.
+            cutset: as for :meth:`from_factors`.
+            memory: as for :meth:`from_factors`.
+
+        Raises DataError if the file cannot be read.
 
         >>> GraphModel.read(b"MARKOV 2 2 2 1 2 0 1 4 4 1 1 4", "uai")
         GraphModel(2 variables, 1 edge, treewidth 1)
@@ -220,10 +270,12 @@ class GraphModel:
         return read_file(cls, source, format, cutset, memory)
 
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
-        """Write a BIF, UAI or XDSL file.
+        """Write a file for other programs.
 
-        BIF and XDSL describe Bayesian networks: a model that was not read from one is written as the network in which
-        each variable depends on those that are eliminated after it. A UAI file has no names of variables and states.
+        ``format`` is ``"bif"``, ``"uai"`` or ``"xdsl"``; by default, it is the suffix of the path. A UAI file has no
+        names of variables and states. BIF and XDSL files describe Bayesian networks. A model that was not read from a
+        Bayesian network is written as an equivalent one, in which the parents of a variable are neighbours in the
+        triangulated graph.
         """
         from corate.graphs.files import write_file
 
@@ -231,26 +283,32 @@ class GraphModel:
 
     @classmethod
     def from_pyagrum(cls, network: Any, *, memory: int = MEMORY) -> GraphModel:
-        """The model of a ``pyagrum.BayesNet``."""
+        """The model of a ``pyagrum.BayesNet``. ``memory`` is as for :meth:`fit`."""
         from corate.graphs.bridges import from_pyagrum
 
         return from_pyagrum(cls, network, memory)
 
     @classmethod
     def from_pgmpy(cls, network: Any, *, memory: int = MEMORY) -> GraphModel:
-        """The model of a pgmpy Bayesian network or Markov network."""
+        """The model of a pgmpy Bayesian network or Markov network. ``memory`` is as for :meth:`fit`."""
         from corate.graphs.bridges import from_pgmpy
 
         return from_pgmpy(cls, network, memory)
 
     def to_pyagrum(self) -> Any:
-        """A ``pyagrum.BayesNet`` of the same distribution; its labels are the texts of the states."""
+        """A ``pyagrum.BayesNet`` with the same distribution. Its labels are the states as strings."""
         from corate.graphs.bridges import to_pyagrum
 
         return to_pyagrum(self)
 
     def draw(self, *, seed: int = 0) -> str:
-        """An SVG image: wide edges are strong, red ones attract, blue ones avoid. ``seed`` is for the layout."""
+        """The graph as the text of an SVG image.
+
+        The width of an edge shows how strongly its variables depend on each other (mutual information). An edge is red
+        if states of the same rank attract each other (the first with the first, the last with the last), and blue if
+        they avoid each other. ``seed`` determines the layout. Requires ``pip install corate[plots]``. Raises
+        ConfigError for more than 400 variables.
+        """
         from corate.graphs.drawing import draw
 
         return draw(self, check_seed(seed))
@@ -262,7 +320,10 @@ class GraphModel:
         return to_pgmpy(self)
 
     def to_networkx(self) -> Any:
-        """The graph, with the ``states`` of each node and the ``mutual_information`` of each edge in nats."""
+        """The graph as a ``networkx.Graph``.
+
+        Nodes have the attribute ``states``, and edges the attribute ``mutual_information``, in nats.
+        """
         from corate.graphs.bridges import to_networkx
 
         return to_networkx(self)
@@ -271,17 +332,19 @@ class GraphModel:
 
     @property
     def factors(self) -> list[tuple[tuple[str, ...], F64]]:
-        """The factors: their variables, and a table with an axis for each."""
+        """The factors: pairs of a tuple of variables and an array with an axis for each of them."""
         return [(tuple(self.variables[v] for v in scope), table) for scope, table in self._engine.factors]
 
     @property
     def cliques(self) -> list[tuple[str, ...]]:
-        """The cliques of the junction tree."""
+        """The cliques of the junction tree, each a tuple of variables."""
         return [tuple(self.variables[v] for v in sorted(clique)) for clique in self._engine.triangulation.cliques]
 
     @property
     def log_z(self) -> float:
-        """The logarithm of the sum of the product of the factors over all states; 0 for a fitted model.
+        """The logarithm of the partition function: of the sum of the product of the factors over all joint states.
+
+        It is 0 for a model that was fitted by the method closed or ipf.
 
         >>> GraphModel.from_factors([("A", [1, 1])]).log_z == math.log(2)
         True
@@ -293,14 +356,17 @@ class GraphModel:
         return self._log_z
 
     def costs(self) -> Plan:
-        """The cost of a query of this model."""
+        """The cost of a query of this model, with the attributes that :meth:`plan` describes."""
         return self._engine.plan()
 
     def derive(self, form: str = "auto") -> Factorisation:
         """The factorisation of the graph by co-occurrence rates, with its derivation.
 
-        >>> GraphModel.plan("A-B B-C").treewidth, GraphModel.from_factors([(["A", "B"], np.ones((2, 2)))]).derive()
-        (1, P(A, B) = CR(A; B) P(A) P(B))
+        ``form`` is ``"auto"``, ``"chain"``, ``"joint-over-interior"``, ``"tree"``, ``"junction-tree"``, ``"mrf"`` or
+        ``"conditioning"``. Raises ``corate.rate.ExpressionError`` for a form that the graph does not have.
+
+        >>> GraphModel.from_factors([(["A", "B"], np.ones((2, 2)))]).derive()
+        P(A, B) = CR(A; B) P(A) P(B)
         """
         return factorise(self.graph, form)
 
@@ -309,9 +375,16 @@ class GraphModel:
     def marginals(self, evidence: Any = None, *, threads: int = 1) -> dict[str, F64]:
         """The probabilities of the states of every variable, given evidence.
 
-        ``evidence`` is a dict of states, and the answer has an array of the states' probabilities for each variable; or
-        it is a frame, a dict of columns or a list of dicts, and the answers have a row for each of its rows. Missing
-        values are not observed. Raises DataError for unknown states, and for evidence of probability zero.
+        Args:
+            evidence: the observed states of some variables, as a dict such as ``{"A": 0}``. Or many rows of evidence: a
+                frame, a dict of lists, or a list of dicts. A missing value means that the variable is not observed.
+            threads: the number of threads.
+
+        Returns:
+            A dict from each variable to an array with the probability of each of its states, in the order of
+            ``states``. For many rows of evidence, the array has a row for each of them.
+
+        Raises DataError for unknown variables or states, and for evidence with the probability zero.
 
         >>> model = GraphModel.from_factors([(["A", "B"], [[4, 1], [1, 4]])])
         >>> model.marginals({"A": 0})["B"].tolist(), model.marginals({"A": [0, 1]})["B"].tolist()
@@ -331,7 +404,10 @@ class GraphModel:
         return found
 
     def joint(self, variables: Sequence[str], evidence: Any = None, *, threads: int = 1) -> F64:
-        """The joint probabilities of some variables given evidence, an axis for each, after that of the rows if many.
+        """The joint probabilities of some variables, given evidence as for :meth:`marginals`.
+
+        The result is an array with an axis for each of the variables. For many rows of evidence, the first axis is that
+        of the rows.
 
         >>> model = GraphModel.from_factors([(["A", "B"], [[4, 1], [1, 4]]), (["B", "C"], [[4, 1], [1, 4]])])
         >>> model.joint(["A", "C"]).round(2).tolist()
@@ -348,7 +424,14 @@ class GraphModel:
         return found[0] if rows.single else found[rows.rows]
 
     def most_likely(self, evidence: Any = None, *, threads: int = 1) -> dict[str, Any]:
-        """The most likely states of all variables together, given evidence: a state, or an array for many rows."""
+        """The most likely joint state of all variables, given evidence as for :meth:`marginals`.
+
+        The result is a dict from each variable to its state. For many rows of evidence, it is a dict from each variable
+        to an array of states.
+
+        >>> GraphModel.from_factors([(["A", "B"], [[4, 1], [1, 4]])]).most_likely({"A": 1})
+        {'A': 1, 'B': 1}
+        """
         rows = self._read(evidence)
         logs, states = self._engine.most_likely(rows.given, check_threads(threads))
         rows.require_possible(logs)
@@ -357,7 +440,9 @@ class GraphModel:
         return {name: decoded(states[rows.rows, v], self.states[name]) for v, name in enumerate(self.variables)}
 
     def sample(self, n: int, given: Mapping[str, Hashable] | None = None, *, seed: int = 0) -> dict[str, NDArray[Any]]:
-        """Draw ``n`` rows from the distribution, given the states of some variables; the same for the same seed.
+        """Draw ``n`` rows at random from the distribution, given the states of some variables.
+
+        The result is a dict from each variable to an array of states. The same seed gives the same rows.
 
         >>> draws = GraphModel.from_factors([(["A", "B"], [[4, 1], [1, 4]])]).sample(1000, {"A": 1}, seed=1)
         >>> bool(0.7 < draws["B"].mean() < 0.9)
@@ -373,7 +458,9 @@ class GraphModel:
         return {name: decoded(states[:, v], self.states[name]) for v, name in enumerate(self.variables)}
 
     def log_prob(self, data: Any, *, threads: int = 1) -> F64:
-        """The log-probability of each row; missing values and variables are summed out. -inf for an impossible row.
+        """The natural logarithm of the probability of each row of data, as an array; -inf for an impossible row.
+
+        ``data`` is as for the evidence of :meth:`marginals`. Missing values and missing variables are summed out.
 
         >>> model = GraphModel.from_factors([(["A", "B"], [[4, 1], [1, 4]])])
         >>> np.exp(model.log_prob({"A": [0, 0], "B": [0, None]})).round(3).tolist()
@@ -388,7 +475,7 @@ class GraphModel:
         return np.asarray((logs - self.log_z)[rows.rows], dtype=np.float64)
 
     def entropy(self, evidence: Mapping[str, Hashable] | None = None) -> float:
-        """The entropy of all variables in nats, given the states of some.
+        """The entropy of the joint distribution of all variables in nats, given a dict of the states of some.
 
         >>> round(GraphModel.from_factors([(["A", "B"], np.ones((2, 3)))]).entropy() - math.log(6), 9)
         0.0
@@ -402,9 +489,11 @@ class GraphModel:
         return max(0.0, found)
 
     def rates(self, left: str, right: str, evidence: Mapping[str, Hashable] | None = None) -> F64:
-        """The co-occurrence rates P(a, b) / (P(a) P(b)) of the states of two variables, given evidence.
+        """The co-occurrence rates P(a, b) / (P(a) P(b)) of the states of two variables.
 
-        Above 1, two states attract each other; below 1, they avoid each other. NaN where a state has probability zero.
+        ``evidence`` is a dict of observed states of other variables. The result is an array with a row for each state
+        of ``left`` and a column for each state of ``right``. States with a rate above 1 attract each other; states with
+        a rate below 1 avoid each other. The rate is NaN where a state has the probability zero.
 
         >>> GraphModel.from_factors([(["A", "B"], [[4, 1], [1, 4]])]).rates("A", "B").round(2).tolist()
         [[1.6, 0.4], [0.4, 1.6]]
@@ -417,10 +506,14 @@ class GraphModel:
             return np.asarray(np.where((rows > 0) & (columns > 0), both / rows / columns, np.nan))
 
     def test(self, data: Any, *, level: float = 0.05) -> list[tuple[IndependenceTest, bool]]:
-        """G-squared tests of the independences that the graph claims, and whether each is rejected.
+        """G-squared tests of the independences that the graph implies, and whether each is rejected.
 
-        There is a test for every pair without an edge: the two are independent given the neighbours of one of them. The
-        chance of rejecting any true independence is at most ``level`` (Holm's correction for many tests).
+        There is a test for every pair of variables without an edge: that they are independent given the neighbours of
+        one of them. ``data`` is as for :meth:`fit`. The probability of rejecting any true independence is at most
+        ``level`` (Holm's correction for many tests).
+
+        Returns:
+            A list of pairs of a test, with ``p_value`` and other attributes, and True if it is rejected.
 
         >>> rows = {"A": [0, 0, 1, 1] * 9, "B": [0, 0, 1, 1] * 9, "C": [0, 1, 0, 1] * 9}
         >>> GraphModel.fit(rows, "B-C A").test(rows)[0][1]

@@ -112,15 +112,17 @@ def _content(tagger: Tagger, counts: bool, half: bool) -> tuple[Tensors, dict[st
 
 
 def load(path: str | os.PathLike[str], *, features: FeatureFunction | None = None, mmap: bool = False) -> Tagger:
-    """Read a tagger. ``features`` is the feature function that it was trained with, if any.
+    """Read a tagger from a model file of Corate or of CRFsuite.
 
-    The file may also be a CRFsuite model; it is recognised by its first bytes.
+    Args:
+        path: the path of the file.
+        features: the feature function that the tagger was trained with, if any.
+        mmap: map the file into memory instead of reading it, so that processes that load the same model share the
+            memory. The file must then not be overwritten in place while the tagger is in use. Otherwise, labels may
+            change, or the process may end with a bus error (SIGBUS). ``Tagger.save`` never overwrites in place.
 
-    The file is read into memory. ``mmap=True`` maps it instead, so that processes that load the same model share its
-    memory. Then the file must not change while the tagger is in use: a program that overwrites it in place changes the
-    labels, or ends this process with a bus error (SIGBUS). ``Tagger.save`` never overwrites in place.
-
-    Raises ModelError if the file is damaged, is not a model, or has a newer format.
+    Raises ModelError if there is no such file, if it is damaged or not a model of a tagger, if its format is newer than
+    this version, or if the feature function is missing.
 
     >>> import corate, tempfile
     >>> corpus = corate.Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET"), ("cat", "NOUN")]])

@@ -31,25 +31,26 @@ Names = str | Iterable[str]
 
 @dataclass(frozen=True)
 class Constraints:
-    """Which labellings are allowed. The probabilities of the allowed labellings sum to 1.
+    """Restricts which labellings are allowed. The probabilities of the allowed labellings sum to 1.
 
-    ``labels``
-        The labels that a token can have, by its position in the sentence, from 0: ``{3: "B-PER", 4: {"O", "I-PER"}}``.
-    ``words``
-        The labels that a word can have wherever it occurs: ``{"Paris": {"B-LOC"}}``.
-    ``forbidden``
-        Pairs of labels that must not follow each other: ``{("B-LOC", "I-PER")}``. ``<s>`` is the start of a sentence
-        and ``</s>`` its end.
-    ``scheme``
-        Only labellings that are valid in IOB1, IOB2 (also called BIO), IOBES, BILOU or BMEWO; ``"auto"`` takes the
-        scheme of the model's labels.
-    ``one_block``
-        Labels, or types of spans, of which a sentence has at most one block: neighbouring tokens with the same label,
-        or one span. With more than 6 of them, only the best labelling is available.
-    ``first``, ``last``
-        The labels that the first token and the last token can have.
+    Args:
+        labels: a mapping from the position of a token, counted from 0, to the label or labels that it can have:
+            ``{3: "B-PER", 4: {"O", "I-PER"}}``.
+        words: a mapping from a word to the label or labels that it can have wherever it occurs: ``{"Paris": "B-LOC"}``.
+        forbidden: pairs of labels of which the second must not follow the first: ``{("B-LOC", "I-PER")}``. ``<s>`` is
+            the start of a sentence, and ``</s>`` its end.
+        scheme: allow only labellings that are valid in this scheme: ``"IOB1"``, ``"IOB2"`` (also called BIO),
+            ``"IOBES"``, ``"BILOU"`` or ``"BMEWO"``. ``"auto"`` is the scheme of the model's labels.
+        one_block: labels or types of spans that occur at most once in a sentence: as one span, or as one run of
+            neighbouring tokens with this label. With more than 6 of them, only the best labels are available, not
+            probabilities, samples and n-best labellings.
+        first: the label or labels that the first token can have.
+        last: the label or labels that the last token can have.
 
-    A label that is named for a token is a candidate there, even if the model would leave it out.
+    A label that is named for a token is a candidate there, even if it is unlikely for the word.
+
+    Raises ConfigError for a wrong argument. A method that uses the constraints raises ConfigError for a label that the
+    model does not have, and DataError if no labelling satisfies them.
 
     >>> import corate
     >>> tagger = corate.train(corate.Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET")]]))

@@ -42,23 +42,26 @@ class FrameTagging:
         scores: bool | str = False,
         threads: int = 1,
     ) -> Any:
-        """Label the sentences of a data frame of pandas or polars, or of an Arrow table. Needs ``corate[frames]``.
+        """Label the sentences of a data frame of pandas or polars, or of an Arrow table.
 
-        The result is a frame of the same kind, with all rows and columns of ``frame``, the index of a pandas frame, and
-        new columns. ``frame`` itself does not change.
+        Requires ``pip install corate[frames]``. The result is a new frame of the same kind, with the rows, the columns
+        and the index of ``frame``, and with new columns.
 
         Args:
-            frame: a row for each token, or, without ``sentence``, a row for each sentence with lists in its columns.
-            token: the column of the tokens.
-            sentence: the column, or the columns together, whose value changes from sentence to sentence.
-            columns: other columns that the model reads, as a mapping from their names in the model to columns of
-                ``frame``. By default they have the same names.
+            frame: a frame with a row for each token. If ``sentence`` is None, a frame with a row for each sentence,
+                whose columns contain lists.
+            token: the name of the column of the tokens.
+            sentence: the name of the column that identifies the sentence, or a list of names of columns that do so
+                together.
+            columns: for other columns that the model reads, a mapping from their names in the model to their names in
+                the frame. By default, the names are the same.
             output: the name of the new column of labels.
-            scores: also add a column ``"scores"``, or of this name: the probability of each label.
-            threads: the number of threads; the labels do not depend on it.
+            scores: whether to add a column ``"scores"`` with the probability of each label. A string is the name of
+                this column.
+            threads: the number of threads. The labels do not depend on it.
 
-        Raises DataError as :meth:`Corpus.from_frame <corate.Corpus.from_frame>` does, and ConfigError if there is
-        already a column with the name of a new one.
+        Raises DataError as ``Corpus.from_frame`` does, ConfigError if a column that the model reads is missing or a new
+        column is already there, and ModelError if the model reads ready-made features.
 
         >>> import corate, pandas
         >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]]))

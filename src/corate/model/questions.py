@@ -45,7 +45,9 @@ class Questions:
         """Candidate labels and scores of each token, for questions about many sentences."""
 
     def score(self, tokens: Sentence, labels: Sequence[str] | None = None) -> float:
-        """log P(labels | tokens), by default of the best labels; minus infinity if the labels are impossible.
+        """The natural logarithm of P(labels | tokens). By default, of the most probable labels.
+
+        Minus infinity if the labels are impossible. Raises DataError if there is not one label for each token.
 
         >>> import corate
         >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("c", "Z"), ("b", "Y")]]))
@@ -66,7 +68,9 @@ class Questions:
     def nbest(
         self, tokens: Sentence, n: int, *, constraints: Constraints | None = None
     ) -> list[tuple[list[str], float]]:
-        """The ``n`` best labellings with their probabilities, best first; fewer if there are fewer.
+        """The ``n`` most probable labellings with their probabilities, best first; fewer if there are not so many.
+
+        ``constraints`` limit the labellings, as for ``tag``.
 
         >>> import corate
         >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
@@ -77,7 +81,7 @@ class Questions:
         return self.lattice([tokens], constraints=constraints).nbest(n)[0]
 
     def marginals(self, tokens: Sentence, *, constraints: Constraints | None = None) -> list[dict[str, float]]:
-        """The probability of each label at each token.
+        """A dict for each token, from each label to its probability at this token.
 
         >>> import corate
         >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
@@ -91,9 +95,16 @@ class Questions:
     def pair_marginals(
         self, tokens: Sentence, *, constraints: Constraints | None = None
     ) -> list[dict[tuple[str, str], float]]:
-        """The probability of each pair of labels, for the first and the second token, the second and the third, ...
+        """A dict for each pair of neighbouring tokens, from pairs of labels to their probability.
 
-        Pairs of labels that are not candidates of their tokens are left out; their probability is 0.
+        A sentence of n tokens has n - 1 dicts. Pairs with a label that is not a candidate for its token are left out;
+        their probability is 0.
+
+        >>> import corate
+        >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
+        >>> pairs = tagger.pair_marginals(["a", "b"])
+        >>> len(pairs), sorted(pairs[0]), round(sum(pairs[0].values()), 4)
+        (1, [('X', 'X'), ('X', 'Y'), ('Y', 'X'), ('Y', 'Y')], 1.0)
         """
         lattice = self.lattice([tokens], constraints=constraints)
         offsets = lattice.offsets.tolist()
@@ -108,10 +119,18 @@ class Questions:
     def entities(
         self, tokens: Sentence | str, *, tokenize: Tokenizer = tokenize, constraints: Constraints | None = None
     ) -> list[Entity]:
-        """The spans of the best labels, each with the exact probability of this span.
+        """The spans that the best labels mark.
 
-        A string is raw text: one sentence, which ``tokenize`` splits into tokens, by default :func:`corate.tokenize`.
-        Then the entities have their characters. Raises ModelError if the labels of the model mark no spans.
+        An entity has the attributes ``type``, ``start`` and ``stop`` (the index of its first token, and of the token
+        after its last), ``text``, and ``probability``: the sum of the probabilities of all labellings with exactly this
+        span. If the sentence is a string, ``start_char`` and ``stop_char`` are the position of the span in it.
+
+        Args:
+            tokens: a list of tokens, as for ``tag``, or a string with the raw text of one sentence.
+            tokenize: the function that splits a string into tokens. Default: :func:`corate.tokenize`.
+            constraints: which labellings are allowed, as for ``tag``.
+
+        Raises ModelError if the labels of the model do not mark spans.
 
         >>> import corate
         >>> rows = [[("Ann", "B-PER"), ("sings", "O"), (".", "O")], [("Lee", "B-PER"), ("sleeps", "O")]]
@@ -131,9 +150,10 @@ class Questions:
     def show(
         self, tokens: Sentence | str, *, tokenize: Tokenizer = tokenize, constraints: Constraints | None = None
     ) -> LabelledText:
-        """The sentence with its entities and their probabilities, in colour in a notebook.
+        """The sentence with its entities and their probabilities, for display: as text, or in colour in a notebook.
 
-        If the labels of the model mark no spans, each token has its label. A string is raw text, as in `entities`.
+        If the labels of the model do not mark spans, each token is shown with its label. The arguments are those of
+        ``entities``.
 
         >>> import corate
         >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("c", "Z"), ("b", "Y")]]))
@@ -147,7 +167,7 @@ class Questions:
         return labelled_text(self.lattice([tokens], constraints=constraints))
 
     def confidence(self, tokens: Sentence, *, constraints: Constraints | None = None) -> float:
-        """The probability of the best labels of the sentence, all together.
+        """The probability of the most probable labelling of the whole sentence.
 
         >>> import corate
         >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
@@ -157,11 +177,17 @@ class Questions:
         return self.lattice([tokens], constraints=constraints).confidence()[0]
 
     def entropy(self, tokens: Sentence, *, constraints: Constraints | None = None) -> float:
-        """How uncertain the labels are: the entropy of the labellings in nats, 0 if there is no doubt."""
+        """The entropy of the distribution of labellings, in nats. It is 0 if only one labelling is possible."""
         return self.lattice([tokens], constraints=constraints).entropy()[0]
 
     def sample(
         self, tokens: Sentence, n: int, seed: int = 0, *, constraints: Constraints | None = None
     ) -> list[list[str]]:
-        """``n`` labellings, drawn at random from their distribution. The same seed gives the same labellings."""
+        """``n`` labellings, drawn at random from their distribution. The same seed gives the same labellings.
+
+        >>> import corate
+        >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("a", "Y"), ("b", "Y")]]))
+        >>> len(tagger.sample(["a", "b"], 3, seed=1))
+        3
+        """
         return self.lattice([tokens], constraints=constraints).sample(n, seed)[0]

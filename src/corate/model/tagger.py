@@ -43,7 +43,20 @@ __all__ = ["FeatureWeight", "LabelPair", "Tagger"]
 
 @dataclass(frozen=True, eq=False)
 class Tagger(Questions, FrameTagging):
-    """Labels sentences. Any number of threads may use one tagger, and taggers can be pickled and copied.
+    """Labels sentences, and answers questions about their labels.
+
+    Made by :func:`corate.train` and :func:`corate.load`, not by the constructor. Any number of threads may use one
+    tagger. Taggers can be pickled and copied. Best labels and probabilities are exact over the candidate labels of each
+    token.
+
+    Attributes:
+        vocabulary: the features that the model knows.
+        model: the weights.
+        record: a dict with facts about the training, such as ``record["settings"]``, the values of the options.
+        columns: the names of the columns of the training data, without the label.
+        counts: the counts that :meth:`update` needs; None if the model has none.
+        bins: how numeric features were divided into bins; None if they were not.
+        function: the feature function; None if there is none.
 
     >>> import corate
     >>> sentences = [[("the", "DET"), ("dog", "NOUN"), ("barks", "VERB")], [("a", "DET"), ("cat", "NOUN")]]
@@ -92,7 +105,7 @@ class Tagger(Questions, FrameTagging):
 
     @cached_property
     def labels(self) -> list[str]:
-        """The labels, in the order of their ids."""
+        """The labels that the model knows, in the order of their ids."""
         return self.model.labels.to_list()
 
     @cached_property
@@ -102,14 +115,15 @@ class Tagger(Questions, FrameTagging):
 
     @property
     def method(self) -> str:
-        """The training method."""
+        """The name of the training method, such as ``"polish"``."""
         return str(self.record["method"])
 
     @property
     def layout(self) -> tuple[str, ...]:
-        """The columns of the training data in their order, with ``label``, and ``_`` for columns that were skipped.
+        """The names of the columns of the training data in order, with ``label``, and with ``_`` for omitted columns.
 
-        Pass it to :func:`corate.read` to read data of the same layout. Empty for a model of ready-made features.
+        ``corate.read(source, layout=tagger.layout)`` reads data with the same columns. Empty if the model was trained
+        on ready-made features.
         """
         layout = self.record.get("layout")
         usual = (*self.columns, "label") if self.columns else ()
@@ -117,17 +131,17 @@ class Tagger(Questions, FrameTagging):
 
     @property
     def label_source(self) -> str:
-        """Where the labels were in the CoNLL-U file of the training data; empty if it had another format."""
+        """Where the labels were in CoNLL-U training data, such as ``"upos"``; empty for other formats."""
         return str(self.record.get("label_source", ""))
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The templates, as text."""
+        """The templates of the features, as strings such as ``"word[0]"``."""
         return tuple(str(t) for t in self.vocabulary.templates)
 
     @cached_property
     def words(self) -> StringTable:
-        """The words seen in training; empty for a model of ready-made features."""
+        """The words of the training data, an iterable of strings; empty for a model of ready-made features."""
         word = self.record.get("word")
         return self.vocabulary.strings(word) if word in self.vocabulary.columns else StringTable.intern([])[0]
 
@@ -139,12 +153,18 @@ class Tagger(Questions, FrameTagging):
     # -- tagging -------------------------------------------------------------------------------------------------
 
     def tag(self, tokens: Sentence, *, decode: str = "best", constraints: Constraints | None = None) -> list[str]:
-        """The labels of one sentence: a list of words, or of tuples or mappings if the model reads several columns.
+        """The labels of one sentence, a label for each token.
 
-        For a model of ready-made features, give the features of each token: a dict, a list of names or an array of
-        numbers. A sentence may also be an :class:`~corate.ItemSequence`.
+        Args:
+            tokens: a list of tokens. A token is a word, or a tuple or mapping of columns if the model reads several
+                columns. If the model was trained on ready-made features, a token is a dict of features, a list of names
+                or an array of numbers, and the sentence may be a :class:`~corate.ItemSequence`.
+            decode: ``"best"`` for the most probable labelling of the sentence, or ``"posterior"`` for the most probable
+                label of each token by itself.
+            constraints: which labellings are allowed. By default, all.
 
-        ``decode="posterior"`` returns the most probable label of each token, not the most probable labelling.
+        Raises DataError if ``tokens`` is a string, if columns are missing, or if no labelling satisfies the
+        constraints.
 
         >>> import corate
         >>> rows = [("the", "DT", "O"), ("dog", "NN", "B")]
@@ -164,14 +184,24 @@ class Tagger(Questions, FrameTagging):
         return self.tag_all([tokens])[0]
 
     def tag_all(self, sentences: Corpus | Iterable[Sentence], *, threads: int = 1) -> list[list[str]]:
-        """The labels of many sentences. The result does not depend on the number of threads."""
+        """The labels of many sentences, a list for each sentence.
+
+        Args:
+            sentences: a corpus, or an iterable of sentences as for :meth:`tag`.
+            threads: the number of threads. The result does not depend on it.
+
+        >>> import corate
+        >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]]))
+        >>> tagger.tag_all([["the", "dog"], ["dog"]])
+        [['DET', 'NOUN'], ['NOUN']]
+        """
         columns, offsets, ready = self._inputs.batch(sentences)
         ids = self._engine.tag_columns(columns, offsets, ready, check_threads(threads))
         flat = Column("label", ids, self.model.labels).values()
         return [flat[a:b] for a, b in pairwise(offsets.tolist())]
 
     def tag_corpus(self, corpus: Corpus, *, threads: int = 1) -> Column:
-        """The labels of a corpus as a column of ids."""
+        """The labels of a corpus as one column. Its method ``values()`` returns a list with the label of each token."""
         columns, offsets, ready = self._inputs.batch(corpus)
         ids = self._engine.tag_columns(columns, offsets, ready, check_threads(threads))
         return Column("label", ids, self.model.labels)
@@ -186,10 +216,19 @@ class Tagger(Questions, FrameTagging):
         threads: int = 1,
         first_line: int = 1,
     ) -> tuple[bytes, int]:
-        r"""Label column text (UTF-8): returns the same lines with the label appended, and the number of tokens.
+        r"""Label text in columns, and return the same lines with a label added to each, and the number of tokens.
 
-        ``columns`` names the columns of the text (default: :meth:`text_columns`). Raises DataError if a label of the
-        model cannot be written in such rows, for example because it contains a line feed.
+        Args:
+            data: the text, as UTF-8 bytes: a token per line, and blank lines between sentences.
+            columns: the names of the columns. By default, those of :meth:`text_columns`.
+            separator: the character between columns. By default, any run of spaces and tabs.
+            comment: lines that begin with this string are copied without a label.
+            threads: the number of threads. The result does not depend on it.
+            first_line: the number of the first line, for error messages.
+
+        Raises DataError if a column that the model reads is missing, or if a label of the model cannot be written in
+        such rows, for example because it contains a line feed. Raises ModelError if the model reads ready-made
+        features.
 
         >>> import corate
         >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]]))
@@ -222,10 +261,16 @@ class Tagger(Questions, FrameTagging):
     def tag_conllu(
         self, data: bytes, *, label: str | None = None, threads: int = 1, first_line: int = 1
     ) -> tuple[bytes, int]:
-        r"""Label CoNLL-U text (UTF-8): returns it with the labels of its tokens replaced, and the number of tokens.
+        r"""Label CoNLL-U text, and return it with the labels of its tokens replaced, and the number of tokens.
 
-        ``label`` is where labels are written: ``"upos"``, ``"xpos"``, ``"feats"``, ``"upos+feats"`` or a key of MISC;
-        by default where they were in training, else ``"upos"``. All other bytes stay as they are.
+        Args:
+            data: the text, as UTF-8 bytes. All bytes except the labels stay as they are.
+            label: where labels are written: ``"upos"``, ``"xpos"``, ``"feats"``, ``"upos+feats"`` or a key of MISC. By
+                default, where they were in the training data, else ``"upos"``.
+            threads: the number of threads. The result does not depend on it.
+            first_line: the number of the first line, for error messages.
+
+        Raises DataError for a line that is not CoNLL-U, and ModelError if the model reads ready-made features.
 
         >>> import corate
         >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]]))
@@ -253,9 +298,11 @@ class Tagger(Questions, FrameTagging):
             raise ModelError("the model reads ready-made features, not columns; use tag or tag_all")
 
     def text_columns(self, data: bytes, separator: str | None = None, comment: str | None = None) -> tuple[str, ...]:
-        r"""The names of the columns of a text, from the layout of the training data. The text may have labels or not.
+        r"""The names of the columns of a text, which has the layout of the training data, with or without labels.
 
-        If the label is not the last column, the width of the first row decides whether the text has labels.
+        ``data`` is the text as bytes; ``separator`` and ``comment`` are as for :meth:`tag_text`. If the label was the
+        last column in training, the names do not contain it. Otherwise, the number of columns in the first row
+        decides whether the text has labels. Raises DataError if this number does not fit the layout.
 
         >>> import corate
         >>> tagger = corate.train(corate.read(b"O Ann\nO sings\n", columns="label,word"))
@@ -283,10 +330,23 @@ class Tagger(Questions, FrameTagging):
         threads: int = 1,
         constraints: Constraints | Sequence[Constraints] | None = None,
     ) -> Lattice:
-        """Candidate labels and scores of each token, for questions about many sentences.
+        """The lattice of many sentences: the candidate labels of each token, and their scores.
 
-        ``constraints`` are the same for all sentences, or one for each that differ in ``labels`` only. Raises DataError
-        if no labelling of a sentence satisfies them.
+        Its methods answer the questions that the tagger answers for one sentence, with a list of answers: ``tag``,
+        ``nbest``, ``entities``, ``confidence``, ``entropy`` and ``sample``.
+
+        Args:
+            sentences: a corpus, or an iterable of sentences as for :meth:`tag`.
+            threads: the number of threads. The answers do not depend on it.
+            constraints: constraints for all sentences, or a list with constraints for each sentence. In a list, they
+                may differ only in ``labels``.
+
+        Raises DataError if no labelling of a sentence satisfies the constraints.
+
+        >>> import corate
+        >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]]))
+        >>> tagger.lattice([["the", "dog"], ["dog"]]).tag()
+        [['DET', 'NOUN'], ['NOUN']]
         """
         given, words = self._inputs.with_words(sentences, self.record.get("word"))
         columns, tokens, ready = self._inputs.batch(given)
@@ -304,9 +364,20 @@ class Tagger(Questions, FrameTagging):
     def explain(
         self, tokens: Sentence, position: int, label: str | None = None, against: str | None = None
     ) -> Explanation:
-        """Explain why the token at ``position`` has ``label`` and not the label ``against``; by default the two best.
+        """Explain why a token has one label and not another one.
 
-        The contributions of features, counts, neighbouring labels and other tokens sum to the difference of the scores.
+        The best labelling with ``label`` is compared with the best labelling with ``against``. The result has their
+        ``difference``, the logarithm of the ratio of their probabilities, and a list of ``contributions``, which sum
+        to the difference. Each has a ``source`` (such as a feature, the counts of the word, the neighbouring labels or
+        the other tokens), a ``name`` and a ``score``. ``print`` shows them as a table.
+
+        Args:
+            tokens: the sentence, as for :meth:`tag`.
+            position: the index of the token, counted from 0.
+            label: the label to explain. By default, the best label.
+            against: the label to compare with. By default, the second best label.
+
+        Raises DataError if there is no such token or label.
 
         >>> import corate
         >>> tagger = corate.train(Corpus.from_sentences([[("a", "X"), ("b", "Y")], [("b", "Y"), ("a", "X")]]))
@@ -320,7 +391,10 @@ class Tagger(Questions, FrameTagging):
         return explain(self.model, self._inputs, self.lattice, [sentence], [Question(0, position, label, against)])[0]
 
     def explanations(self, corpus: Corpus, questions: Sequence[Question], most: int | None = None) -> list[Explanation]:
-        """Explain many tokens of a corpus together, as :meth:`explain` does; with the ``most`` largest contributions.
+        """Explain many tokens of a corpus together, as :meth:`explain` does.
+
+        A question has the index of a sentence, the position of a token and, if wanted, ``label`` and ``against``. With
+        ``most``, each answer has only this many contributions, the largest ones.
 
         >>> import corate
         >>> from corate.model.explanation import Question
@@ -333,11 +407,20 @@ class Tagger(Questions, FrameTagging):
         return explain(self.model, self._inputs, self.lattice, corpus, questions, most)
 
     def rates(self, n: int = 10) -> tuple[list[LabelPair], list[LabelPair]]:
-        """The ``n`` label pairs that attract each other most, and the ``n`` that avoid each other most.
+        """Two lists: the ``n`` label pairs that attract each other most, and the ``n`` that avoid each other most.
 
-        Weights are above 0 for labels that attract each other. Only models of the method ``"empirical"`` with a ladder
-        have co-occurrence rates; their weights are the logarithms of the rates times a constant. The boundaries of a
-        sentence are written ``<s>`` and ``</s>``. Only pairs whose weight is stored are listed.
+        A pair has the attributes ``left``, ``right``, ``weight`` and ``rate``. Labels with a weight above 0 attract
+        each other; labels with a weight below 0 avoid each other. ``<s>`` is the start of a sentence, ``</s>`` its end.
+
+        ``rate`` is the co-occurrence rate, above 1 for labels that attract each other. Only models of the method
+        ``"empirical"``, except with the ladder pooled, have rates; in others, ``rate`` is None. A pair without a stored
+        weight is not listed.
+
+        >>> import corate
+        >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]] * 2))
+        >>> attract, avoid = tagger.rates(1)
+        >>> attract[0].left, attract[0].right, attract[0].weight > 0 > avoid[0].weight
+        ('DET', 'NOUN', True)
         """
         edges = self.model.edges
         names, scale = self.labels, rate_scale(self.record)
@@ -359,10 +442,11 @@ class Tagger(Questions, FrameTagging):
         return pairs(highest), pairs(lowest)
 
     def strongest(self, n: int = 10) -> tuple[list[FeatureWeight], list[FeatureWeight]]:
-        """The ``n`` features with the highest weights for a label, and the ``n`` with the lowest.
+        """Two lists: the ``n`` highest weights of a feature for a label, and the ``n`` lowest.
 
-        In models with weights of parts of labels, the label may be a part, such as ``Case=Gen``.
-        Models with a ladder also have counted scores of whole words. They are not weights of features, and not listed.
+        An item has the attributes ``feature``, ``label`` and ``weight``. In models with weights for parts of labels,
+        ``label`` may be a part, such as ``Case=Gen``. The counted scores of words are not weights of features, and are
+        not listed.
 
         >>> import corate
         >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("the", "DET"), ("cat", "NOUN")]])
@@ -384,10 +468,11 @@ class Tagger(Questions, FrameTagging):
     # -- learning, saving ----------------------------------------------------------------------------------------
 
     def update(self, corpus: Corpus) -> Tagger:
-        """A tagger that has also learned from another corpus. Tuned settings do not change.
+        """A new tagger that has also counted another corpus. Tuned settings do not change.
 
-        For models of the method ``"empirical"``. Raises ModelError if the model has no counts. To train a model of
-        another method further, use ``corate.train(corpus, init=tagger)``.
+        Raises ModelError if the model has no counts: only models of the method ``"empirical"`` have counts, unless they
+        were saved without them. To train a model of another method further, except memm, use
+        ``corate.train(corpus, init=tagger)``.
 
         >>> import corate
         >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]]), "empirical")
@@ -399,17 +484,23 @@ class Tagger(Questions, FrameTagging):
         return update(self, corpus)
 
     def pruned(self, rare: int) -> Tagger:
-        """A smaller tagger without combined features, such as word pairs, seen fewer than ``rare`` times.
+        """A smaller tagger, without combined features (such as word pairs) that were seen fewer than ``rare`` times.
 
-        Needs the counts. Rare counts are dropped too, so a later ``update`` does not know them.
+        Their counts are dropped too, so a later :meth:`update` does not know them. Raises ModelError if the model has
+        no counts; see :meth:`update`.
         """
         return pruned(self, rare)
 
     def shrunk(self, *, drop_below: float = 0.0, rare: int = 0, counts: bool = True) -> Tagger:
-        """A smaller tagger, without training again. Its labels may differ; evaluate it.
+        """A smaller tagger, without training again. It may return other labels, so evaluate it.
 
-        Weights of features closer to 0 than ``drop_below`` are dropped, and features without weights. ``rare`` is as
-        for :meth:`pruned`. Without ``counts``, the tagger cannot be updated. ``save(half=True)`` halves what is left.
+        Args:
+            drop_below: drop weights of features between ``-drop_below`` and ``drop_below``, and then features without
+                weights.
+            rare: drop combined features that were seen fewer times than this, as :meth:`pruned` does; 0 drops none.
+            counts: whether to keep the counts. Without them, the tagger cannot be updated.
+
+        ``save(half=True)`` makes the model file still smaller.
 
         >>> import corate
         >>> tagger = corate.train(Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET")]]))
@@ -431,13 +522,21 @@ class Tagger(Questions, FrameTagging):
     ) -> int:
         """Write the model file and return its size in bytes.
 
-        Without ``counts`` the file is smaller, and the model cannot be updated. ``half`` stores scores in 16 bits.
-        Combined features seen fewer than ``rare`` times are left out.
+        The file is written under a temporary name and then renamed.
 
-        ``format`` is ``"corate"`` or ``"crfsuite"``. By default it is ``"crfsuite"`` for a path that ends in
-        ``.crfsuite``, else ``"corate"``. A CRFsuite file can store first-order models with ready-made features, and
-        only weights of features and of label pairs. If the model has anything else, ModelError names it. Weights of
-        single labels become weights of the feature ``bias``, which every token must then have.
+        Args:
+            path: the path of the file.
+            counts: whether to store the counts. Without them, the file is smaller, and the model cannot be updated.
+            half: store scores in 16 bits, for a smaller file.
+            rare: leave out combined features that were seen fewer times than this, as :meth:`pruned` does; 0 leaves out
+                none.
+            format: ``"corate"`` or ``"crfsuite"``. By default, ``"crfsuite"`` for a path that ends in ``.crfsuite``,
+                else ``"corate"``.
+            bias: for CRFsuite: the name of a feature that every token has. It gets the weights of single labels, which
+                a CRFsuite file cannot store otherwise.
+
+        Raises ModelError if the file cannot be written, or if the format cannot store the model. A CRFsuite file can
+        store first-order models with ready-made features, and only weights of features and of label pairs.
         """
         if format not in (None, "corate", "crfsuite"):
             raise ConfigError(f"format must be 'corate' or 'crfsuite', not {format!r}", option="format")

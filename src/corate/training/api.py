@@ -109,35 +109,42 @@ def train(
     progress: OnProgress | None = None,
     **options: Any,
 ) -> Tagger:
-    """Train a tagger on a labelled corpus.
+    """Train a tagger on a labelled corpus, and return it.
 
     Args:
         corpus: sentences with labels.
-        method: the name of a method, or its options: ``"polish"`` is the same as ``corate.Polish()``. There are
-            ``"polish"`` (:class:`~corate.Polish`), ``"empirical"`` (:class:`~corate.Empirical`), ``"separate"``
-            (:class:`~corate.Separate`), ``"standard"`` (:class:`~corate.Standard`), ``"piecewise"``
-            (:class:`~corate.Piecewise`), ``"memm"`` (:class:`~corate.MEMM`) and ``"perceptron"``
-            (:class:`~corate.Perceptron`).
+        method: the name of a training method, or an object with its options: ``"polish"`` is the same as
+            ``corate.Polish()``. The methods are ``"polish"`` (:class:`~corate.Polish`), ``"empirical"``
+            (:class:`~corate.Empirical`), ``"separate"`` (:class:`~corate.Separate`), ``"standard"``
+            (:class:`~corate.Standard`), ``"piecewise"`` (:class:`~corate.Piecewise`), ``"memm"``
+            (:class:`~corate.MEMM`) and ``"perceptron"`` (:class:`~corate.Perceptron`).
         features: a preset (``"paper"``, ``"pos"``, ``"ner"``, ``"chunking"``), a template file, a list of templates, or
-            a function of a sentence and a position. By default, ``"empirical"`` uses the words and their neighbours.
-            Other methods use the preset ``"ner"`` if labels are spans (``"chunking"`` if they cover most tokens and
-            there are parts of speech), otherwise ``"pos"``.
-        raw: text without labels: a file, a corpus, or several. Word classes are learned from it and from the words of
-            the corpus. The classes of a word and of its neighbours are additional features.
-        raw_classes: the number of word classes, or several numbers. By default, 32, 64, 128 and 256.
-        held_out: sentences for tuning and early stopping. They are never trained on. Without them, empirical scores
-            are tuned on parts of the corpus that are counted afterwards.
-        init: a tagger, or its file, to train further. Its features are kept, and training starts from its weights.
-        calibrate: divide all scores by a temperature that makes probabilities match accuracy on held-out text. Labels
-            stay the same. Without ``held_out``, the model is trained once more, without a tenth of the sentences, and
-            the temperature is fitted on these.
-        constrain: only label sequences that are valid in this scheme: ``"IOB1"``, ``"IOB2"``, ``"IOBES"``, ``"BILOU"``
-            or ``"BMEWO"``; ``"auto"`` takes the scheme of the corpus. The model keeps it.
+            a function that takes a sentence and a position and returns the features of that token. By default,
+            ``"empirical"`` uses the words and their neighbours. If the labels mark spans, the other methods use
+            ``"ner"``, or ``"chunking"`` if spans cover most tokens and there is a column of parts of speech. Otherwise
+            they use ``"pos"``.
+        raw: text without labels: a path, a corpus, or a list of these. Word classes are learned from it and from the
+            words of the corpus. The classes of a word and of its neighbours are additional features.
+        raw_classes: the number of word classes, or a list of numbers. By default, 32, 64, 128 and 256.
+        held_out: sentences for early stopping and for the tuning of counted scores. They are never trained on. Without
+            them, there is no early stopping, and a part of the corpus is used for tuning before the model is trained on
+            the whole corpus.
+        init: a tagger, or the path of its file, to train further. Its features are kept, and training starts from its
+            weights. The method must be polish, standard, piecewise or perceptron, and the tagger must not be one of the
+            method memm.
+        calibrate: divide all scores by a temperature, so that probabilities match the accuracy on held-out text. The
+            labels stay the same. Without ``held_out``, another model is trained without a tenth of the sentences, and
+            the temperature is fitted on these sentences. Not for the method memm.
+        constrain: a label scheme: ``"IOB1"``, ``"IOB2"``, ``"IOBES"``, ``"BILOU"``, ``"BMEWO"``, or ``"auto"`` for the
+            scheme of the corpus. The tagger then only returns label sequences that are valid in the scheme.
         threads: the number of threads. The result does not depend on it.
-        seed: determines which sentences are held out, and the order of stochastic steps.
+        seed: the seed of the random numbers: which sentences are held out, and the order of the sentences in training.
         progress: a function that is called with a :class:`~corate.ProgressEvent` during training.
-        **options: options of a method that is given by name, such as ``passes=5``. The class of the method lists them:
-            ``help(corate.Polish)``.
+        **options: options of a method that is given by name, such as ``passes=5``. ``help(corate.Polish)`` lists those
+            of the method polish.
+
+    Raises DataError if the corpus cannot be trained on, FeatureError for wrong ``features``, and ConfigError, which
+    names the argument, for other wrong arguments.
 
     >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET"), ("cat", "NOUN")]])
     >>> train(corpus).tag(["the", "cat"])

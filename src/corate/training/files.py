@@ -66,20 +66,30 @@ def train_file(
     reading: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """Train on a file, which may be larger than memory, and write the model file. Returns the record of the model.
+    """Train on a file, which may be larger than memory, and write the model file.
+
+    If training would need more memory than the limit, the text is read in pieces and stored in temporary files. The
+    model is the same.
 
     Args:
-        source: the file with labelled text; ``"-"`` is standard input.
-        output: the model file to write.
-        method: as for :func:`corate.train`. Text larger than memory is for ``"polish"``, for ``"empirical"`` without
-            ``features``, and for other methods with stochastic passes. ``"separate"`` needs its default coupling.
-        memory: the memory to use at most, in bytes or as text such as ``"2G"``. By default, half of what is free. The
-            weights must fit, except with ``"empirical"``.
+        source: the path of a file with labelled text; ``"-"`` is standard input.
+        output: the path of the model file to write.
+        method: as for :func:`corate.train`. These can train on text larger than memory: ``"polish"``, except with the
+            base separate; ``"empirical"`` without ``features`` and ``held_out``; ``"separate"`` with the default
+            coupling; ``"perceptron"``; and the other methods with the optimizer adagrad.
+        memory: the most memory to use, in bytes or as a string such as ``"2G"``. By default, half of the free memory.
+            The weights must fit into it, except for ``"empirical"``.
         temporary: the folder for temporary files. By default, the folder of ``output``.
         features, held_out, constrain, threads, seed, progress: as for :func:`corate.train`.
         counts, half: as for :meth:`corate.Tagger.save`.
-        reading: arguments of :func:`corate.read`, such as ``{"columns": "word,label"}``.
-        **options: options of a method that is given by name.
+        reading: arguments for :func:`corate.read`, such as ``{"columns": "word,label"}``.
+        **options: options of a method that is given by name, as for :func:`corate.train`.
+
+    Returns:
+        The record of the model, a dict like ``Tagger.record``.
+
+    Raises ConfigError if the text does not fit into ``memory`` and the method or an argument needs the text in memory.
+    If ``memory`` is None, there is a warning instead, and training takes the memory that it needs.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

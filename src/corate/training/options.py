@@ -43,6 +43,11 @@ _MANY = 1_000_000
 _INT_MAX = 2**31 - 1
 _LARGE = 1e9
 
+_LATTICE = (
+    "Which labels training considers for a token. full: all labels. pruned: only the labels that are likely for the "
+    "word; for polish with at most 24 labels, this is usually all of them."
+)
+_BATCH = "Mini-batch size of AdaGrad, in sentences. 0: a share of the corpus, from 16 to 256 sentences."
 _OPTIMIZER = "The optimiser. adagrad: stochastic passes with AdaGrad. lbfgs: iterations of L-BFGS."
 
 
@@ -114,7 +119,10 @@ class Method:
     name: ClassVar[MethodName]
     takes_init: ClassVar[bool] = False  # whether the method can train a model further
 
-    all_labels: bool = _flag("Consider every label for every word, not only the labels that are likely for it.")
+    all_labels: bool = _flag(
+        "Every label is a candidate for every word, in training and in tagging, not only the labels that are likely "
+        "for the word."
+    )
     many_labels: bool = _flag("Train even if the number of labels suggests that the label column is wrong.")
 
     def __post_init__(self) -> None:
@@ -132,7 +140,7 @@ class Method:
 
 @dataclass(frozen=True, kw_only=True)
 class Empirical(Method):
-    """Every factor is estimated by counting (SP1 of the paper). Unset numbers are tuned on held-out tokens.
+    """Every factor is estimated by counting (SP1 of the paper). Options that are "tuned" are chosen on held-out tokens.
 
     >>> Empirical(ladder="paper").ladder
     'paper'
@@ -143,32 +151,34 @@ class Empirical(Method):
     ladder: str | None = _choice(
         None,
         ("default", "paper", "pooled"),
-        "How node scores are counted: by the back-off ladder, by the ladder of the paper, or pooled over all features.",
-        "the best on held-out tokens",
+        "How node scores are counted. default: by a back-off ladder, from the word to its more general forms. paper: "
+        "by the ladder of the paper. pooled: over all features.",
+        "the most accurate on held-out tokens",
     )
     word_k: float | None = _number(
-        None, 0, _LARGE, "Weight of the back-off scores against a word's own counts, in tokens.", "tuned"
+        None, 0, _LARGE, "Weight of the back-off scores relative to a word's own counts, in tokens.", "tuned"
     )
     lower_k: float | None = _number(
         None,
         0,
         _LARGE,
-        "Weight of the more general back-off scores against those of the lower-case form, in word types.",
+        "Weight of the more general back-off scores relative to those of the lower-case form, in distinct words.",
         "tuned",
     )
     rung_k: float | None = _number(
         None,
         0,
         _LARGE,
-        "Weight of the more general back-off scores against those of any other rung (back-off level), in word types.",
+        "Weight of the more general back-off scores relative to those of any other rung (back-off level), in distinct "
+        "words.",
         "tuned",
     )
     rare: int | None = _integer(
         None,
         0,
         _INT_MAX,
-        "Only words with at most this many tokens are counted in the rungs that are more general than the lower-case "
-        "form.",
+        "Only words that occur at most this many times are counted in the rungs that are more general than the "
+        "lower-case form.",
         "10",
     )
     pair_k: float | None = _number(None, 1e-9, _LARGE, "Smoothing of the counts of pairs of neighbouring words.", "2")
@@ -183,17 +193,17 @@ class Empirical(Method):
         "Constant factor of the probabilities of unseen words, as in the paper. It does not change labels.",
         "1",
     )
-    edge: float | None = _number(None, 0, 1000, "Weight of the label pairs.", "tuned")
+    edge: float | None = _number(None, 0, 1000, "Weight of the scores of label pairs.", "tuned")
     edge_k: float | None = _number(None, 1e-9, _LARGE, "Smoothing of the co-occurrence rates.", "0.5")
     threshold: float | None = _number(
         None,
         0,
         1,
-        "A label is a candidate if its probability is at least this share of that of the best label.",
+        "A label is a candidate for a word if its probability is at least this fraction of that of the best label.",
         "0.0001",
     )
     cap: int | None = _integer(
-        None, 1, _INT_MAX, "Maximum number of candidate labels of a word, apart from the labels it was seen with.", "48"
+        None, 1, _INT_MAX, "Maximum number of candidate labels of a word, besides the labels it was seen with.", "48"
     )
 
 
@@ -202,17 +212,18 @@ class FittedMethod(Method):
     """Options of the methods that fit weights: all except ``empirical``."""
 
     tune: bool = _flag(
-        "Search for the best priors, cutoff and weight of the base scores. Options that are given are not changed."
+        "Search for the best priors, cutoff and weight of the base scores, on a part of the corpus. Options that are "
+        "given are not changed."
     )
     checkpoint: str | os.PathLike[str] | None = _other(
         "Write this file after every stochastic pass, and continue from it if it exists.", "file"
     )
     label_weights: Mapping[str, float] | None = _other(
-        "Weights of labels in training, such as 0.5 for O. Labels that are not given have the weight 1.",
+        "Weights of labels in training, such as 0.5 for O. The weight of other labels is 1.",
         "label weights",
     )
     sentence_weights: Sequence[float] | None = _other(
-        "One weight for each sentence. Sentences with the weight 0 are left out.", "sentence weights"
+        "A weight for each sentence of the corpus. Sentences with the weight 0 are left out.", "sentence weights"
     )
     cutoff: int | None = _integer(None, 0, _INT_MAX, "Leave out features that occur fewer times than this.", usual=1)
 
@@ -230,12 +241,13 @@ class Separate(FittedMethod):
     base: str = _choice(
         "default",
         ("default", "pooled", "paper", "none"),
-        "How the initial node scores (base scores) are computed from counts. none: they are zero.",
+        "How the initial node scores (base scores) are computed from counts: as by the ladder of the method empirical "
+        "of the same name. none: they are zero.",
     )
     coupling: str = _choice(
         "given-nodes",
         ("given-nodes", "joint"),
-        "Fit the label pairs given the fitted nodes, or (joint) separately as in the paper.",
+        "How label pairs are fitted. given-nodes: given the fitted nodes. joint: separately, as in the paper.",
     )
     optimizer: str = _choice("adagrad", ("adagrad", "lbfgs"), _OPTIMIZER)
     iterations: int = _integer(100, 0, _MANY, "Maximum number of L-BFGS iterations.")
@@ -245,19 +257,21 @@ class Separate(FittedMethod):
     )
     rate: float = _number(0.15, 0, _LARGE, "Initial step size of AdaGrad.")
     passes: int | None = _integer(
-        None, 1, _MANY, "Number of stochastic passes over the nodes.", "3, more for a small corpus"
+        None, 1, _MANY, "Number of stochastic passes over the nodes.", "3 (up to 9 for a small corpus)"
     )
     half_passes: int | None = _integer(
         None,
         1,
         _MANY,
         "Number of passes over the nodes of each half of the corpus, before the label pairs are fitted.",
-        "2, more for a small corpus",
+        "2 (up to 6 for a small corpus)",
     )
     pair_passes: int | None = _integer(
-        None, 1, _MANY, "Number of passes over the label pairs.", "3, more for a small corpus"
+        None, 1, _MANY, "Number of passes over the label pairs.", "3 (up to 9 for a small corpus)"
     )
-    temper: float | None = _number(None, 0, 1000, "Weight of the base scores.", "depends on the base")
+    temper: float | None = _number(
+        None, 0, 1000, "Weight of the base scores.", "0.4 (0.7 for the bases pooled and paper)"
+    )
     coupling_weight: float | None = _number(None, 0, 1000, "Weight of the edge scores.", "tuned")
 
     def __post_init__(self) -> None:
@@ -269,18 +283,17 @@ class Separate(FittedMethod):
 class ChainMethod(FittedMethod):
     """Options of the methods that train on whole sentences: all except ``empirical`` and ``separate``."""
 
-    lattice: str = _choice(
-        "full", ("full", "pruned"), "Consider all labels of a token, or only those that are likely for the word."
-    )
+    lattice: str = _choice("full", ("full", "pruned"), _LATTICE)
     transitions: str = _choice(
-        "all", ("all", "seen"), "Which label pairs have a weight: all, or only those seen in training."
+        "all", ("all", "seen"), "Which label pairs have a weight. seen: only those that occur in training."
     )
     boundaries: bool = _flag("Use weights for the start and the end of a sentence.", default=True)
     parts: bool | None = _option(
         None,
-        "Use weights for parts that labels share (Case=Gen, or PER of B-PER), as well as for whole labels.",
+        "Use weights not only for whole labels, but also for parts that labels share, such as Case=Gen, or PER in "
+        "B-PER and I-PER.",
         "flag",
-        unset="yes for polish if many labels consist of few parts, else no",
+        unset="yes for polish if more than 24 labels consist of few parts, else no",
     )
 
 
@@ -292,16 +305,17 @@ class _LikelihoodMethod(ChainMethod):
         None,
         (1, 2),
         "1: weights for label pairs. 2: also weights for three labels in a row.",
-        "2 for polish with more than 24 labels and without parts, else 1",
+        "2 for polish with a pruned lattice and without parts, else 1",
     )
     unknown: str | None = _other(
-        "The label of tokens whose label is not known. Training sums over all labels for them.", "text"
+        "A label that stands for an unknown label, such as ?. For these tokens, training sums over all other labels.",
+        "text",
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Polish(_LikelihoodMethod):
-    """A conditional random field, trained from empirical scores by a few stochastic passes. The default.
+    """A conditional random field (CRF), trained in a few stochastic passes from counted scores. The default method.
 
     >>> Polish(passes=2).passes
     2
@@ -310,25 +324,36 @@ class Polish(_LikelihoodMethod):
     name: ClassVar[MethodName] = "polish"
     takes_init: ClassVar[bool] = True
 
-    lattice: str = _choice(
-        "pruned", ("full", "pruned"), "Consider all labels of a token, or only those that are likely for the word."
-    )
+    lattice: str = _choice("pruned", ("full", "pruned"), _LATTICE)
     base: str | None = _choice(
         None,
         ("default", "pooled", "paper", "none", "separate"),
-        "How the initial node scores (base scores) are computed from counts. none: they are zero. separate: they come "
-        "from a model of the method separate, which is trained first.",
-        "pooled if there are few labels, else default",
+        "How the initial node scores (base scores) are computed from counts: as by the ladder of the method empirical "
+        "of the same name. none: they are zero. separate: they come from a model of the method separate, which is "
+        "trained first.",
+        "usually pooled with at most 24 labels or without words, else default",
     )
     optimizer: str = _choice("adagrad", ("adagrad",), _OPTIMIZER)
-    c2: float | None = _number(None, 0, _LARGE, "Weight of the sum of squared weights (L2).", "depends on the base")
-    rate: float | None = _number(None, 0, _LARGE, "Initial step size of AdaGrad.", "depends on the base")
-    passes: int | None = _integer(
-        None, 1, _MANY, "Number of stochastic passes.", "1 to 3; 3 to 9 for the bases paper and none"
+    c2: float | None = _number(
+        None, 0, _LARGE, "Weight of the sum of squared weights (L2).", "0.5 (1 for the base pooled, 2 with parts)"
     )
-    batch: int = _integer(16, 0, _MANY, "Mini-batch size, in sentences. 0: depends on the size of the corpus.")
-    temper: float | None = _number(None, 0, 1000, "Weight of the base scores.", "depends on the base")
-    edge: float = _number(0.75, 0, 1000, "Weight of the co-occurrence rates, relative to the base scores.")
+    rate: float | None = _number(
+        None,
+        0,
+        _LARGE,
+        "Initial step size of AdaGrad.",
+        "0.06 or 0.08 (0.15 without words and for the bases paper, none and separate)",
+    )
+    passes: int | None = _integer(
+        None, 1, _MANY, "Number of stochastic passes.", "1 to 3 (3 to 9 for the bases paper, none and separate)"
+    )
+    batch: int = _integer(16, 0, _MANY, _BATCH)
+    temper: float | None = _number(
+        None, 0, 1000, "Weight of the base scores.", "0.55 (0.8 for the base pooled, 0.7 for paper)"
+    )
+    edge: float = _number(
+        0.75, 0, 1000, "Weight of the counted scores of label pairs (co-occurrence rates), relative to the base scores."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -346,9 +371,7 @@ class OptimizedMethod(ChainMethod):
     iterations: int = _integer(100, 0, _MANY, "Maximum number of L-BFGS iterations.")
     rate: float = _number(0.15, 0, _LARGE, "Initial step size of AdaGrad.")
     passes: int = _integer(10, 1, _MANY, "Number of stochastic passes of AdaGrad.")
-    batch: int = _integer(
-        16, 0, _MANY, "Mini-batch size of AdaGrad, in sentences. 0: depends on the size of the corpus."
-    )
+    batch: int = _integer(16, 0, _MANY, _BATCH)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -359,7 +382,7 @@ class OptimizedMethod(ChainMethod):
 
 @dataclass(frozen=True, kw_only=True)
 class Standard(OptimizedMethod, _LikelihoodMethod):
-    """A conditional random field, trained to its optimum.
+    """A conditional random field (CRF), trained to convergence by L-BFGS, or in stochastic passes by AdaGrad.
 
     >>> Standard(c2=0.1).optimizer
     'lbfgs'
@@ -371,7 +394,7 @@ class Standard(OptimizedMethod, _LikelihoodMethod):
 
 @dataclass(frozen=True, kw_only=True)
 class Piecewise(OptimizedMethod):
-    """Every edge with its two nodes is a separate factor; weights are shared (Sutton and McCallum 2005).
+    """Piecewise training: each pair of neighbouring labels is normalised by itself (Sutton and McCallum 2005).
 
     >>> Piecewise(c2=1.0).c2
     1.0
