@@ -74,6 +74,10 @@ def read_names(given: NamesLike, known: Collection[str] = ()) -> tuple[str, ...]
     >>> read_names("rain, AB"), read_names("AB", known=["AB"]), read_names(["AB", "next label"])
     (('rain', 'A', 'B'), ('AB',), ('AB', 'next label'))
     """
+    if not isinstance(given, str):
+        given = tuple(given)
+        if all(isinstance(name, str) and name in known for name in given):  # the usual case, and fast
+            return given
     found = _terms(given, known)
     if fixed := next((t for t in found if t.value is not None), None):
         raise ExpressionError(f"{fixed} has a value; write only the name of the variable, {fixed.name}")
