@@ -123,8 +123,11 @@ def test_missing_annotation_names_the_document_and_the_token(tmp_path: Path) -> 
         from_docs([document(["Ann"])])
     with pytest.raises(DataError, match=r"document 1, token 1 \('dog'\): tag_ is not set"):
         from_docs([document([]), document(["the", "dog"], tags=["DT", ""])], "tag_")
-    with pytest.raises(ConfigError, match="tokens have no text 'colour'"):
-        from_docs([document(["a"])], "colour")
+    with pytest.raises(ConfigError, match="tokens have no text 'tag'") as label:
+        from_docs([document(["a"])], "tag")
+    with pytest.raises(ConfigError, match="tokens have no text 'colour'") as columns:
+        from_docs([document(["a"])], "tag_", columns={"colour": "colour"})
+    assert (label.value.option, columns.value.option) == ("label", "columns")
     (tmp_path / "bad.spacy").write_bytes(b"no documents")
     with pytest.raises(DataError, match=r"bad\.spacy cannot be read as a file of spaCy documents"):
         from_docs(tmp_path / "bad.spacy")

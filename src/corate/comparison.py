@@ -6,11 +6,12 @@ the methods differ by more than chance.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, stdev
 from typing import Any
@@ -21,17 +22,22 @@ from numpy.typing import NDArray
 from corate.arguments import check_threads, check_whole
 from corate.corpus import Corpus
 from corate.display import percent
-from corate.errors import DataError
+from corate.errors import ConfigError, DataError
 from corate.evaluation.report import Report, compare_labels
 from corate.evaluation.significance import Difference, paired_test, sentence_counts
 from corate.features import FeatureSource
 from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ProgressEvent, ignore_progress
 from corate.training.api import train
-from corate.training.options import METHODS
+from corate.training.options import METHODS, Method
+from corate.training.resolve import resolve_method
 
 __all__ = ["ORDER", "Comparison", "MethodDifference", "Row", "Run", "compare", "differences", "in_order"]
 
+#: Arguments of ``train`` that are not options of a method.
+_ARGUMENTS = frozenset(inspect.signature(train).parameters) - {"options"}
+#: Those that ``compare`` sets for all methods.
+_COMMON = frozenset({"corpus", "method", "features", "held_out", "threads", "seed", "progress"})
 #: Usually from the fastest to the slowest.
 ORDER = ("empirical", "perceptron", "polish", "separate", "standard", "piecewise", "memm")
 
@@ -147,13 +153,11 @@ def in_order(methods: Sequence[str]) -> list[str]:
     ['empirical', 'polish', 'standard']
     >>> in_order(["magic"])
     Traceback (most recent call last):
-    corate.errors.DataError: unknown method 'magic'; there are polish, empirical, ...
+    corate.errors.ConfigError: unknown method 'magic'; there are polish, empirical, ...
     """
-    for method in methods:
-        if method not in METHODS:
-            raise DataError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
+    _check_methods(methods, "methods")
     if not methods:
-        raise DataError(f"no method to compare; there are {', '.join(METHODS)}")
+        raise ConfigError(f"no method to compare; there are {', '.join(METHODS)}", option="methods")
     return sorted(set(methods), key=ORDER.index)
 
 
@@ -185,12 +189,12 @@ def compare(
         seeds: how often each method is trained: with the seeds 0, 1 and so on.
         threads: the number of threads for training and tagging.
         options: further arguments of :func:`corate.train`: a mapping from methods to arguments, such as
-            ``{"standard": {"c2": 0.1}}``.
+            ``{"standard": {"c2": 0.1}}``. Those of methods that are not compared are not used.
         progress: a function that is called with a :class:`corate.ProgressEvent` during training.
 
-    Raises DataError for an unknown method, or if there is neither ``test`` nor ``folds``, or both. This happens when
-    the first row is requested, not when ``compare`` is called. After Ctrl-C, the method that was interrupted yields a
-    row of its finished runs, and then KeyboardInterrupt is raised.
+    Raises ConfigError for an unknown method or option, and DataError for a corpus without labels, or if there is
+    neither ``test`` nor ``folds``, or both. Training starts when the first row is requested. After Ctrl-C, the method
+    that was interrupted yields a row of its finished runs, and then KeyboardInterrupt is raised.
 
     >>> from corate import Corpus
     >>> corpus = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET"), ("cat", "NOUN")]] * 5)
@@ -199,22 +203,51 @@ def compare(
     """
     if (test is None) == (folds is None):
         raise DataError("give either test data or a number of folds to compare on")
-    if test is not None:
-        test.require_labels()
-        if not test.n_tokens:
-            raise DataError("the test data has no tokens; give some to compare on")
+    for labelled in (corpus, held_out, test):
+        if labelled is not None:
+            labelled.require_labels()
+    if test is not None and not test.n_tokens:
+        raise DataError("the test data has no tokens; give some to compare on")
     splits = [(None, corpus, test)] if test is not None else _folds(corpus, folds)
     threads, seeds = check_threads(threads), check_whole("seeds", seeds, 1)
-    chosen = in_order(methods)
     further = options or {}
-    for method in chosen:
+    _check_methods(further, "options")
+    chosen = [_resolved(method, further.get(method, {})) for method in in_order(methods)]
+    return _rows(chosen, splits, features, held_out, seeds, threads, progress)
+
+
+def _check_methods(names: Iterable[str], option: str) -> None:
+    for name in names:
+        if name not in METHODS:
+            raise ConfigError(f"unknown method {name!r}; there are {', '.join(METHODS)}", option=option)
+
+
+def _resolved(method: str, given: Mapping[str, Any]) -> tuple[Method, dict[str, Any]]:
+    """A method with its options, and the other arguments of ``train``."""
+    if name := next((name for name in given if name in _COMMON), None):
+        raise ConfigError(f"{name} cannot be an option of a single method; it is the same for all", option="options")
+    arguments = {name: value for name, value in given.items() if name in _ARGUMENTS}
+    return resolve_method(method, {name: value for name, value in given.items() if name not in arguments}), arguments
+
+
+def _rows(
+    methods: Sequence[tuple[Method, Mapping[str, Any]]],
+    splits: Sequence[tuple[int | None, Corpus, Corpus]],
+    features: FeatureSource,
+    held_out: Corpus | None,
+    seeds: int,
+    threads: int,
+    progress: OnProgress,
+) -> Iterator[Row]:
+    """Train and evaluate each method on each split with each seed."""
+    for method, arguments in methods:
         runs: list[Run] = []
         stopped: KeyboardInterrupt | None = None
         templates: tuple[str, ...] = ()
         try:
             for seed, (fold, trained, tested) in itertools.product(range(seeds), splits):
 
-                def report(event: ProgressEvent, method: str = method, seed: int = seed) -> None:
+                def report(event: ProgressEvent, method: str = method.name, seed: int = seed) -> None:
                     progress(replace(event, method=method, seed=seed if seeds > 1 else None))
 
                 tagger = train(
@@ -225,7 +258,7 @@ def compare(
                     threads=threads,
                     seed=seed,
                     progress=report,
-                    **further.get(method, {}),
+                    **arguments,
                 )
                 if tagger.record.get("interrupted"):
                     raise KeyboardInterrupt
@@ -235,7 +268,7 @@ def compare(
         except KeyboardInterrupt as interrupt:
             stopped = interrupt
         if runs:
-            yield Row(method, templates, tuple(runs))
+            yield Row(method.name, templates, tuple(runs))
         if stopped is not None:
             raise stopped
 

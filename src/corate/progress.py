@@ -30,6 +30,8 @@ class ProgressEvent:
     polish: loss 0.1235, held-out accuracy 0.9710
     >>> print(ProgressEvent("counting", method="polish", seed=1))
     polish, seed 1, counting
+    >>> print(ProgressEvent("polish", method="polish", seed=1))
+    polish, seed 1
     >>> print(ProgressEvent("polish", 0.25, loss=0.5, step=3, steps=12))
     polish: pass 3 of 12, loss 0.5000
     """
@@ -49,9 +51,13 @@ class ProgressEvent:
 
     @property
     def title(self) -> str:
-        """The text before the colon: the stage, and before it the method and the seed, if there are any."""
-        parts = [self.method, None if self.seed is None else f"seed {self.seed}", self.stage]
-        return ", ".join(part for part in parts if part is not None and not (part is self.method == self.stage))
+        """The text before the colon: the method and the seed, if there are any, and the stage.
+
+        A stage with the name of the method is not repeated.
+        """
+        stage = None if self.stage == self.method else self.stage
+        parts = [self.method, None if self.seed is None else f"seed {self.seed}", stage]
+        return ", ".join(part for part in parts if part is not None)
 
     @property
     def measurements(self) -> str:

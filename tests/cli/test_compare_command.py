@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from corate import Corpus, DataError
+from corate import ConfigError, Corpus, DataError
 from corate.cli import terminal
 from corate.cli.plot import Point, in_characters, page, picture
 from corate.comparison import ORDER, compare, differences
@@ -105,6 +105,8 @@ def test_unfinished_methods_are_not_compared(corpora):
         ({"methods": ["magic"]}, "unknown method 'magic'"),
         ({"methods": []}, "no method"),
         ({"seeds": 0}, "seeds must be a whole number, 1 or more, not 0"),
+        ({"corpus": Corpus.from_sentences([["a"]])}, "label"),
+        ({"held_out": Corpus.from_sentences([["a"]])}, "label"),
         ({"test": Corpus.from_sentences([["a"]])}, "label"),
         ({"test": Corpus.from_sentences([])}, "label|no tokens"),
         ({"test": None}, "either test data or a number of folds"),
@@ -116,7 +118,39 @@ def test_unfinished_methods_are_not_compared(corpora):
 def test_what_cannot_be_compared(corpora, change, said):
     arguments = {"corpus": corpora[0], "test": corpora[1], **change}
     with pytest.raises(DataError, match=said):
-        list(compare(**arguments))
+        compare(**arguments)  # before the first row
+
+
+@pytest.mark.parametrize(
+    ("change", "option", "said"),
+    [
+        ({"methods": ["magic"]}, "methods", "unknown method 'magic'; there are polish"),
+        ({"methods": []}, "methods", "no method to compare"),
+        ({"options": {"standart": {"c2": 0.1}}}, "options", "unknown method 'standart'; there are polish"),
+        ({"options": {"standard": {"c3": 0.1}}}, "c3", "unknown option 'c3' of the method 'standard'; did you mean"),
+        ({"options": {"standard": {"c2": -1}}}, "c2", "c2 must"),
+        ({"options": {"standard": {"ladder": "paper"}}}, "ladder", "ladder is an option of"),
+        ({"options": {"standard": {"seed": 1}}}, "options", "seed cannot be an option of a single method"),
+    ],
+)
+def test_wrong_arguments_are_errors_at_once(corpora, change, option, said):
+    arguments = {"methods": ["empirical", "standard"], **change}
+    with pytest.raises(ConfigError, match=said) as caught:
+        compare(*corpora, **arguments)
+    assert caught.value.option == option
+
+
+def test_options_of_other_methods_and_arguments_of_train_are_accepted(corpora):
+    options = {"standard": {"c2": 0.1}, "empirical": {"calibrate": True, "many_labels": True}}
+    (row,) = compare(*corpora, ["empirical"], options=options)
+    assert row.method == "empirical"
+
+
+def test_the_title_of_every_event_begins_with_the_method(corpora):
+    titles = []
+    list(compare(*corpora, ["polish"], seeds=2, progress=lambda event: titles.append(event.title)))
+    assert {title.split(", ")[0] for title in titles} == {"polish"}
+    assert {title.split(", ")[1] for title in titles} == {"seed 0", "seed 1"}
 
 
 def test_ctrl_c_keeps_the_seeds_that_are_finished(corpora):

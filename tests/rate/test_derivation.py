@@ -188,6 +188,14 @@ def test_independences_are_tested_on_samples() -> None:
             counts.test(*sides)
 
 
+def test_the_text_of_a_test_is_a_hypothesis_for_any_p_value() -> None:
+    counts = Counts.of_frame({"A": [0, 0, 1, 1] * 50, "B": [0, 0, 1, 1] * 50, "C": [0, 1, 0, 1] * 50})
+    related, unrelated = counts.test("A", "B"), counts.test("A", "C")
+    assert related.p_value < 1e-6 < 0.5 < unrelated.p_value
+    for test in (related, unrelated):
+        assert str(test).startswith(f"hypothesis: {test.independence}; G2 = ")
+
+
 def test_large_graphs_are_checked_on_gaussians() -> None:
     edges = [(f"X{i}", f"X{j}") for i in range(24) for j in range(max(0, i - 2), i)]
     assert factorise(edges).derivation.check_random(0, times=1, tolerance=1e-8).holds

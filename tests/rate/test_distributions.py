@@ -87,6 +87,13 @@ def test_interpretation(rate: float, word: str) -> None:
     assert interpretation(math.log(rate) if rate else -math.inf) == word
 
 
+@pytest.mark.parametrize("text", ["P(A)", "P(A | B)", "CR(A; B) P(A)", "1", "sum_A [CR(A; B) P(A)]"])
+def test_only_rates_are_interpreted(text: str) -> None:
+    for distribution in (Table([[1, 2], [3, 4]], "AB"), Gaussian(np.eye(2), "AB")):
+        with pytest.raises(ExpressionError, match="is not a co-occurrence rate"):
+            distribution.interpret(text, {"A": 0, "B": 1})
+
+
 def test_independent_variables_have_a_rate_of_one() -> None:
     table = Table(np.outer([1, 2, 3], [5, 1]), "AB")
     assert table.interpret("CR(A; B)", {"A": 2, "B": 1}) == "independent"
@@ -348,3 +355,10 @@ def test_columns_may_have_numbers_and_spaces_for_names() -> None:
     counts = Counts.of_frame({0: ["x", "y"], "next label": ["x", "y"]})
     assert counts.value("CR({0}=x; {next label}=x)") == pytest.approx(2.0)
     assert Counts.of_frame({0: ["x", "y"], 1: [1, 2]}, [1]).variables == ("1",)
+
+
+def test_states_of_unknown_variables_are_errors() -> None:
+    with pytest.raises(ExpressionError, match="no node 'Z'"):
+        random_table("A-B", states={"A": [0, 1], "Z": [0, 1]})
+    with pytest.raises(ExpressionError, match="no variable 'Z'"):
+        Table([[1, 2], [3, 4]], "AB", states={"Z": [0, 1]})

@@ -143,3 +143,14 @@ def test_errors_keep_their_path_across_processes() -> None:
     error = SeparationError("no", ["A", "B"])
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.path) == ("no", ("A", "B"))
+
+
+def test_junction_trees_accept_what_graphs_are_made_of() -> None:
+    tree = JunctionTree.of(Graph.of("A-B B-C"))
+    assert JunctionTree.of("A-B B-C") == JunctionTree.of([("A", "B"), ("B", "C")]) == tree
+
+
+@pytest.mark.parametrize("ask", [Graph.is_clique, Graph.without, Graph.ordered])
+def test_unknown_nodes_are_errors(ask: Any) -> None:
+    with pytest.raises(ExpressionError, match="no node 'Z' in the graph; it has A, B"):
+        ask(Graph.of("A-B"), ["A", "Z"])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from corate.errors import DataError
 from corate.rate.independence import Independence, IndependenceTest, chi_squared_tail, g_squared
 from corate.rate.tables import Discrete, Table, check_cells
+from corate.rate.terms import NamesLike, new_names, read_names
 from corate.rate.value_rates import ValueRate, extreme_rates
 from corate.types import F64
 
@@ -30,7 +31,7 @@ class Counts(Discrete):
 
     Args:
         rows: an array of shape (n, variables) with the indices of the observed states.
-        variables: the names of the variables.
+        variables: the names of the variables: a list, or a string that is read as in an expression.
         states: the states of each variable, in the order of their indices.
         weights: the count of each row, by default 1.
 
@@ -40,11 +41,11 @@ class Counts(Discrete):
     def __init__(
         self,
         rows: NDArray[np.integer[Any]],
-        variables: Sequence[str],
+        variables: NamesLike,
         states: Mapping[str, Sequence[Hashable]],
         weights: NDArray[Any] | None = None,
     ) -> None:
-        self.variables = tuple(variables)
+        self.variables = new_names(variables)
         self._rows = np.asarray(rows, dtype=np.int64).reshape(-1, len(self.variables))
         self._weights = np.ones(len(self._rows)) if weights is None else np.asarray(weights, dtype=np.float64)
         self.states = {name: tuple(states[name]) for name in self.variables}
@@ -79,7 +80,8 @@ class Counts(Discrete):
 
         Args:
             frame: anything with named columns: a pandas or polars data frame, or a dict of lists.
-            columns: the names of the columns to use, by default all.
+            columns: the names of the columns to use, by default all: a list, or a string that is read as in an
+                expression.
             weights: the count of each row, by default 1.
 
         Raises DataError for a column or a value that is missing.
@@ -90,6 +92,8 @@ class Counts(Discrete):
         >>> round(d.value("CR(rain; wet)", {"rain": "yes", "wet": "yes"}), 12)
         2.0
         """
+        if isinstance(columns, str):
+            columns = read_names(columns, _column_names(frame))
         chosen = list(columns) if columns is not None else _column_names(frame)
         if not chosen:
             raise DataError("the frame has no columns to count")
@@ -153,21 +157,19 @@ class Counts(Discrete):
         (words, seen), (ids, names) = _used(observed), _used(labels)
         return cls(*_distinct(np.stack([words, ids], axis=1), (name, "label"), {name: seen, "label": names}))
 
-    def test(
-        self, left: str | Iterable[str], right: str | Iterable[str], given: str | Iterable[str] = ()
-    ) -> IndependenceTest:
+    def test(self, left: NamesLike, right: NamesLike, given: NamesLike = ()) -> IndependenceTest:
         """Test whether the variables ``left`` and ``right`` are independent given the variables ``given``.
 
-        Each argument is the name of a variable, or a list of names. This is the G-squared test, also called
-        likelihood-ratio test. A small p-value contradicts the independence.
+        Each argument is a list of names, or a string that is read as in an expression. This is the G-squared test,
+        also called likelihood-ratio test. A small p-value contradicts the independence.
+
+        Raises ExpressionError for an unknown name, and DataError if a side is empty or a variable is named twice.
 
         >>> d = Counts.of_frame({"rain": [0, 0, 1, 1] * 25, "wet": [0, 0, 1, 0] * 25})
         >>> d.test("rain", "wet")
-        {rain} and {wet} are independent: G2 = 43.15, 1 degrees of freedom, p = 5.06e-11
+        hypothesis: {rain} and {wet} are independent; G2 = 43.15, 1 degrees of freedom, p = 5.06e-11
         """
-        groups = [(group,) if isinstance(group, str) else tuple(group) for group in (left, right, given)]
-        for group in groups:
-            self.require(group)
+        groups = [self.require(group) for group in (left, right, given)]
         if not groups[0] or not groups[1] or len({name for group in groups for name in group}) < sum(map(len, groups)):
             raise DataError("name at least one variable on each side, and no variable twice")
         columns = [[self.variables.index(name) for name in group] for group in groups]
@@ -175,11 +177,11 @@ class Counts(Discrete):
         tail = chi_squared_tail(statistic, degrees) if degrees else 1.0
         return IndependenceTest(Independence(*groups), statistic, degrees, tail)
 
-    def table(self, columns: Sequence[str] | None = None, *, add: float = 0.0) -> Table:
+    def table(self, columns: NamesLike | None = None, *, add: float = 0.0) -> Table:
         """The distribution of some variables as a dense table.
 
         Args:
-            columns: the names of the variables, by default all.
+            columns: the names of the variables, by default all: a list, or a string that is read as in an expression.
             add: a constant that is added to the count of every cell, so that no cell is zero.
 
         Raises DataError if the table would have more than 2^24 cells.
@@ -188,15 +190,14 @@ class Counts(Discrete):
         >>> round(d.table(add=0.5).value("P(rain, wet)", {"rain": "no", "wet": "yes"}), 12)
         0.125
         """
-        names = self.variables if columns is None else tuple(columns)
-        self.require(names)
+        names = self.variables if columns is None else self.require(columns)
         if not add >= 0:
             raise DataError(f"add must not be negative, not {add}")
         check_cells(math.prod(len(self.states[name]) for name in names), names)
         return Table(self._sums(names, {}) + add, names, states={name: self.states[name] for name in names})
 
     def rates(
-        self, between: Iterable[str], given: Iterable[str] = (), n: int = 10, *, smooth: float = 0.5
+        self, between: NamesLike, given: NamesLike = (), n: int = 10, *, smooth: float = 0.5
     ) -> tuple[list[ValueRate], list[ValueRate]]:
         """The ``n`` combinations of values with the highest rates above 1, and the ``n`` with the lowest below 1.
 
@@ -205,7 +206,7 @@ class Counts(Discrete):
         ``smooth=0``, this is the co-occurrence rate.
 
         Args:
-            between: the names of two or more variables.
+            between: the names of two or more variables: a list, or a string that is read as in an expression.
             given: the names of variables to condition on. The expected number is then for independence given their
                 values, and each combination of their values has its own rates.
             n: the length of each list.
@@ -218,9 +219,8 @@ class Counts(Discrete):
         >>> repulsive[0].values, repulsive[0].rate
         (('sun', 'wet'), 0.0)
         """
-        variables, conditions = tuple(between), tuple(given)
+        variables, conditions = self.require(between), self.require(given)
         names = (*variables, *conditions)
-        self.require(names)
         if len(variables) < 2 or len(set(names)) < len(names):
             raise DataError("rates are between at least two variables; name no variable twice")
         if not smooth >= 0:

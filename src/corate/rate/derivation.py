@@ -232,7 +232,7 @@ class Derivation:
         >>> from corate.rate import Counts, factorise
         >>> rows = {"A": [0, 0, 1, 1] * 50, "B": [0, 0, 1, 1] * 50, "C": [0, 1, 0, 1] * 50}
         >>> factorise("A-B B-C").derivation.test(Counts.of_frame(rows))
-        [{C} and {A} are independent given {B}: G2 = 0.00, 0 degrees of freedom, p = 1]
+        [hypothesis: {C} and {A} are independent given {B}; G2 = 0.00, 0 degrees of freedom, p = 1]
         """
         used = dict.fromkeys(step.independence for step in self.steps if step.independence is not None)
         return [counts.test(*independence) for independence in used if independence.left and independence.right]

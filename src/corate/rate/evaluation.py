@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeVar
 from corate.rate.errors import ExpressionError, UndefinedRateError
 from corate.rate.expressions import Expression, Group, Probability, Rate, Sum
 from corate.rate.parsing import parse
-from corate.rate.terms import Term, Value
+from corate.rate.terms import NamesLike, Term, Value, read_names
 
 __all__ = ["Distribution", "Evaluation", "Potential", "interpretation"]
 
@@ -98,9 +98,18 @@ class Distribution(ABC):
     def interpret(self, expression: str | Expression, at: Mapping[str, Value] | None = None) -> str:
         """``"attractive"`` if the value of a rate is above 1, ``"repulsive"`` if it is below, else ``"independent"``.
 
-        The arguments are those of :meth:`value`.
+        The arguments are those of :meth:`value`, but the expression must be a rate. Raises ExpressionError for any
+        other expression.
+
+        >>> from corate.rate import Table
+        >>> weather = Table([[4, 1], [1, 4]], ["rain", "wet"])
+        >>> weather.interpret("CR(rain; wet)", {"rain": 0, "wet": 0})
+        'attractive'
         """
-        return interpretation(self.log_value(expression, at))
+        rate = read(expression, self.variables)
+        if not isinstance(rate, Rate):
+            raise ExpressionError(f"{rate} is not a co-occurrence rate such as CR(A; B)")
+        return interpretation(self.log_value(rate, at))
 
     def difference(self, left: str | Expression, right: str | Expression) -> float:
         """The largest absolute difference between the logarithms of two expressions.
@@ -117,11 +126,17 @@ class Distribution(ABC):
         evaluation = Evaluation(self, [name for side in sides for name in side.variables()])
         return evaluation.difference(*sides)
 
-    def require(self, names: Iterable[str]) -> None:
-        """Raise ExpressionError if one of the names is not a variable of this distribution."""
-        for name in names:
+    def require(self, names: NamesLike) -> tuple[str, ...]:
+        """The names as a tuple. Raises ExpressionError if one of them is not a variable of this distribution.
+
+        The names are a list, or a string that is read as in an expression: ``"AB"`` or ``"A, B"`` has two names,
+        ``"rain"`` has one. A word that is the name of a variable of the distribution is one name.
+        """
+        found = read_names(names, self.variables)
+        for name in found:
             if name not in self.variables:
                 raise ExpressionError(f"no variable {name!r} in the distribution; it has {', '.join(self.variables)}")
+        return found
 
     def undefined(self, expression: Expression, at: Mapping[str, Value] | None = None) -> UndefinedRateError:
         """The error for an expression that is undefined at some values; subclasses add which probability is zero."""

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any, ClassVar
 
 from corate.rate.errors import ExpressionError
-from corate.rate.terms import Block, BlockLike, Term, Value, block, term
+from corate.rate.terms import Block, BlockLike, NamesLike, Term, Value, block, new_names, term
 
 __all__ = [
     "CR",
@@ -278,7 +278,7 @@ class Group(Expression):
 
     Args:
         symbol: the name.
-        scope: the names of its variables.
+        scope: the names of its variables: a list, or a string that is read as in an expression.
         body: the product.
 
     >>> e = Group("phi", ["A", "B"], CR("A; B") * P("A"))
@@ -292,8 +292,8 @@ class Group(Expression):
     scope: tuple[str, ...]
     body: Expression
 
-    def __init__(self, symbol: str, scope: Iterable[str], body: Expression) -> None:
-        self._set(symbol=symbol, scope=tuple(scope), body=body)
+    def __init__(self, symbol: str, scope: NamesLike, body: Expression) -> None:
+        self._set(symbol=symbol, scope=new_names(scope), body=body)
 
     def _make_key(self) -> Hashable:
         return self.symbol, frozenset(self.scope), self.body

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from corate.rate.derivation import Derivation
@@ -12,7 +12,7 @@ from corate.rate.fields import field
 from corate.rate.graphs import Graph, GraphLike
 from corate.rate.junction import factors, junction
 from corate.rate.loops import opened
-from corate.rate.terms import Value, term
+from corate.rate.terms import NamesLike, Value, read_names
 from corate.rate.trees import chain, interior, tree
 
 __all__ = ["FORMS", "Factorisation", "factorise"]
@@ -55,7 +55,7 @@ def factorise(
     graph: GraphLike,
     form: str = "auto",
     *,
-    given: Iterable[str] = (),
+    given: NamesLike = (),
     configuration: Mapping[str, Value] | None = None,
 ) -> Factorisation:
     """Factorise the joint probability of the nodes of a graph, and derive the result from the theorems.
@@ -75,7 +75,8 @@ def factorise(
         graph: a string such as ``"A-B B-C"``, a list of edges, or a networkx graph.
         form: one of the forms above.
         given: names of variables that every factor is conditioned on: nodes of the graph, or other variables that all
-            nodes may depend on, such as the observation of a conditional random field.
+            nodes may depend on, such as the observation of a conditional random field. A list of names, or a string
+            that is read as in an expression.
         configuration: for the form ``mrf``, the values to which the potentials fix variables, by default 0. They must
             have a positive probability together with any values of the other variables.
 
@@ -90,8 +91,9 @@ def factorise(
         raise ExpressionError(f"unknown form {form!r}; there are {', '.join(FORMS)}")
     if configuration is not None and form != "mrf":
         raise ExpressionError(f"a configuration is for the form mrf; the form is {form}")
-    conditions = [term(name).name for name in ([given] if isinstance(given, str) else given)]
-    read = Graph.of(graph, given=conditions)
+    plain = Graph.of(graph)
+    conditions = read_names(given, plain.nodes)
+    read = Graph.of(plain, given=conditions)
     inner = read.without(conditions)
     if not inner.nodes:
         raise ExpressionError("all variables are given, so there is nothing to factorise")

@@ -20,7 +20,7 @@ from corate.errors import DataError
 from corate.rate.errors import ExpressionError, UndefinedRateError
 from corate.rate.evaluation import Distribution, Evaluation, read
 from corate.rate.expressions import Expression
-from corate.rate.terms import Term
+from corate.rate.terms import NamesLike, Term, new_names
 from corate.types import F64
 
 __all__ = ["Gaussian", "Quadratic"]
@@ -68,7 +68,7 @@ class Gaussian(Distribution):
 
     Args:
         covariance: the covariance matrix, of shape (variables, variables).
-        variables: the names of the variables.
+        variables: the names of the variables: a list, or a string that is read as in an expression.
         mean: the mean of each variable, by default 0.
 
     Raises DataError if the covariance is not symmetric and positive definite, or if a shape does not fit.
@@ -78,8 +78,8 @@ class Gaussian(Distribution):
     (1.1547, 'repulsive')
     """
 
-    def __init__(self, covariance: ArrayLike, variables: Sequence[str], *, mean: ArrayLike | None = None) -> None:
-        self.variables = tuple(variables)
+    def __init__(self, covariance: ArrayLike, variables: NamesLike, *, mean: ArrayLike | None = None) -> None:
+        self.variables = new_names(variables)
         n = len(self.variables)
         self.covariance = np.array(covariance, dtype=np.float64)
         self.mean = np.zeros(n) if mean is None else np.array(mean, dtype=np.float64)

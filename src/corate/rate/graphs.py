@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from corate.rate.errors import ExpressionError, SeparationError
 from corate.rate.parsing import WRITTEN_NAME, bare_name
+from corate.rate.terms import NamesLike, read_names
 from corate.rate.writing import name_text
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Graph:
     edges: tuple[tuple[str, str], ...]
 
     @classmethod
-    def of(cls, source: GraphLike, *, given: Iterable[str] = ()) -> Graph:
+    def of(cls, source: GraphLike, *, given: NamesLike = ()) -> Graph:
         """Make a graph from a string, from edges, or from a networkx graph.
 
         In a string, a hyphen joins two nodes, and a space separates edges: ``"A-B B-C"``. A path can be written as one:
@@ -58,11 +59,14 @@ class Graph:
 
         Args:
             source: the string, the edges (pairs of nodes), or the networkx graph.
-            given: a list of names of variables that all others may depend on. Those that are not nodes are added, with
-                edges to all nodes.
+            given: variables that all others may depend on: a list of names, or a string that is read as in an
+                expression. Those that are not nodes are added, with edges to all nodes.
 
         Raises ExpressionError for a graph that cannot be read, is empty, is directed or has an edge from a node to
         itself.
+
+        >>> Graph.of("A-B", given="rain")
+        Graph("A-B A-rain B-rain")
         """
         if isinstance(source, Graph):
             graph = source
@@ -79,8 +83,8 @@ class Graph:
             graph = _of_edges((), source)
         return graph._with_given(given)
 
-    def _with_given(self, given: Iterable[str]) -> Graph:
-        added = [name for name in dict.fromkeys(given) if name not in self.neighbours]
+    def _with_given(self, given: NamesLike) -> Graph:
+        added = [name for name in dict.fromkeys(read_names(given, self.neighbours)) if name not in self.neighbours]
         nodes, edges = list(self.nodes), list(self.edges)
         for name in added:
             _name(name)
@@ -102,45 +106,59 @@ class Graph:
             found[b].add(a)
         return {node: frozenset(others) for node, others in found.items()}
 
-    def require(self, names: Iterable[str]) -> None:
-        """Raise ExpressionError if one of the names is not a node."""
-        for name in names:
+    def require(self, names: NamesLike) -> tuple[str, ...]:
+        """The names as a tuple. Raises ExpressionError if one of them is not a node.
+
+        The names of nodes, here and in the other methods, are a list, or a string that is read as in an expression:
+        ``"AB"`` or ``"A, B"`` has two names, ``"rain"`` has one. A word that is the name of a node is one name.
+        """
+        found = read_names(names, self.neighbours)
+        for name in found:
             if name not in self.neighbours:
                 raise ExpressionError(f"no node {name!r} in the graph; it has {', '.join(self.nodes[:20])}")
+        return found
 
-    def ordered(self, names: Iterable[str]) -> list[str]:
-        """The nodes that are among ``names``, in the order of the graph."""
-        wanted = set(names)
+    def ordered(self, names: NamesLike) -> list[str]:
+        """The nodes ``names`` in the order of the graph, each once. Raises ExpressionError for an unknown name.
+
+        >>> Graph.of("A-B B-C").ordered(["C", "A"])
+        ['A', 'C']
+        """
+        wanted = set(self.require(names))
         return [node for node in self.nodes if node in wanted]
 
-    def without(self, names: Iterable[str]) -> Graph:
-        """The graph without some nodes and their edges."""
-        gone = set(names)
+    def without(self, names: NamesLike) -> Graph:
+        """The graph without some nodes and their edges. Raises ExpressionError for an unknown name."""
+        gone = set(self.require(names))
         kept = tuple(node for node in self.nodes if node not in gone)
         return Graph(kept, tuple((a, b) for a, b in self.edges if a not in gone and b not in gone))
 
-    def blanket(self, names: Collection[str]) -> set[str]:
-        """The Markov blanket of some nodes: all their neighbours, without the nodes themselves."""
-        self.require(names)
-        return set().union(*(self.neighbours[name] for name in names)) - set(names)
+    def blanket(self, names: NamesLike) -> set[str]:
+        """The Markov blanket of some nodes: all their neighbours, without the nodes themselves.
 
-    def is_clique(self, names: Iterable[str]) -> bool:
-        """Whether there is an edge between any two of some nodes."""
-        chosen = set(names)
+        Raises ExpressionError for an unknown name.
+        """
+        chosen = self.require(names)
+        return set().union(*(self.neighbours[name] for name in chosen)) - set(chosen)
+
+    def is_clique(self, names: NamesLike) -> bool:
+        """Whether there is an edge between any two of some nodes. Raises ExpressionError for an unknown name."""
+        chosen = set(self.require(names))
         return all(chosen - {node} <= self.neighbours[node] for node in chosen)
 
-    def path(self, sources: Collection[str], targets: Collection[str], avoiding: Collection[str]) -> list[str] | None:
+    def path(self, sources: NamesLike, targets: NamesLike, avoiding: NamesLike) -> list[str] | None:
         """A shortest path between two sets of nodes, without the nodes ``avoiding``; None if there is none.
 
-        Each argument is a list of names. If there is no path, ``avoiding`` separates ``sources`` from ``targets``.
+        If there is no path, ``avoiding`` separates ``sources`` from ``targets``. Raises ExpressionError for an unknown
+        name.
 
         >>> g = Graph.of("A-B B-C C-D D-A")
-        >>> g.path(["A"], ["C"], ["B"]), g.path(["A"], ["C"], ["B", "D"])
+        >>> g.path("A", "C", "B"), g.path("A", "C", ["B", "D"])
         (['A', 'D', 'C'], None)
         """
-        self.require([*sources, *targets, *avoiding])
-        blocked, wanted = set(avoiding), set(targets) - set(avoiding)
-        came: dict[str, str | None] = {node: None for node in sources if node not in blocked}
+        begin, end, blocked = self.require(sources), self.require(targets), set(self.require(avoiding))
+        wanted = set(end) - blocked
+        came: dict[str, str | None] = {node: None for node in begin if node not in blocked}
         waiting = deque(came)
         while waiting:
             node = waiting.popleft()

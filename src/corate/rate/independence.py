@@ -41,7 +41,7 @@ class Independence(NamedTuple):
 
 @dataclass(frozen=True)
 class IndependenceTest:
-    """The result of a G-squared test. Its text begins with the independence that was tested, not with a conclusion.
+    """The result of a G-squared test. Its text has the hypothesis that was tested and the p-value, but no conclusion.
 
     Attributes:
         independence: the :class:`Independence` that was tested.
@@ -56,9 +56,8 @@ class IndependenceTest:
     p_value: float
 
     def __str__(self) -> str:
-        return (
-            f"{self.independence}: G2 = {self.statistic:.2f}, {self.degrees} degrees of freedom, p = {self.p_value:.3g}"
-        )
+        numbers = f"G2 = {self.statistic:.2f}, {self.degrees} degrees of freedom, p = {self.p_value:.3g}"
+        return f"hypothesis: {self.independence}; {numbers}"
 
     __repr__ = __str__
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from corate.rate.derivation import Derivation, Step
 from corate.rate.expressions import Expression, Probability, Rate, probability
-from corate.rate.graphs import Graph
+from corate.rate.graphs import Graph, GraphLike
 from corate.rate.terms import Block, Sem, Seq, Term
 from corate.rate.theorems import cit3, definition, duplicate, partition
 from corate.rate.trees import start
@@ -36,7 +36,7 @@ class JunctionTree:
         separators: the nodes of the separator of each clique, in the same order. The first separator is empty.
         added: the edges that triangulation added.
 
-    >>> JunctionTree.of(Graph.of("A-B B-C C-D D-A"))
+    >>> JunctionTree.of("A-B B-C C-D D-A")
     JunctionTree(cliques=(('A', 'B', 'C'), ('A', 'C', 'D')), separators=((), ('A', 'C')), added=(('A', 'C'),))
     """
 
@@ -45,9 +45,10 @@ class JunctionTree:
     added: tuple[tuple[str, str], ...]
 
     @classmethod
-    def of(cls, graph: Graph) -> JunctionTree:
+    def of(cls, graph: GraphLike) -> JunctionTree:
         """Triangulate a graph with the min-fill heuristic, and build its junction tree."""
-        order, later, added = _eliminate(graph)
+        read = Graph.of(graph)
+        order, later, added = _eliminate(read)
         place = {node: i for i, node in enumerate(order)}
         cliques: list[dict[str, None]] = []
         separators: list[tuple[str, ...]] = []
@@ -60,9 +61,9 @@ class JunctionTree:
             else:
                 at = len(cliques)
                 cliques.append(dict.fromkeys([*rest, node]))
-                separators.append(tuple(graph.ordered(rest)))
+                separators.append(tuple(read.ordered(rest)))
             home[node] = at
-        return cls(tuple(tuple(graph.ordered(c)) for c in cliques), tuple(separators), added)
+        return cls(tuple(tuple(read.ordered(c)) for c in cliques), tuple(separators), added)
 
 
 def junction(graph: Graph, given: Sequence[str]) -> tuple[Derivation, JunctionTree]:

@@ -25,6 +25,8 @@ def random_table(
         states: the number of states of every variable, or a mapping from variables to lists of states. Variables
             without an entry have two or three states, at random.
 
+    Raises ExpressionError if ``states`` has a variable that is not a node.
+
     >>> d = random_table("A-B B-C", seed=1)
     >>> d.difference("P(A, C | B)", "P(A | B) P(C | B)") < 1e-12
     True
@@ -34,13 +36,14 @@ def random_table(
     drawn = rng.integers(2, 4, size=len(read.nodes)).tolist() if not isinstance(states, int) else None
     sizes = {node: drawn[i] if drawn is not None else int(states) for i, node in enumerate(read.nodes)}  # type: ignore[arg-type]
     named = {name: tuple(values) for name, values in states.items()} if isinstance(states, Mapping) else {}
-    sizes |= {name: len(values) for name, values in named.items() if name in sizes}
+    read.require(named)
+    sizes |= {name: len(values) for name, values in named.items()}
     check_cells(math.prod(sizes.values()), read.nodes)
     logs = np.zeros(list(sizes.values()))
     for clique in read.cliques():
         shape = [sizes[node] if node in clique else 1 for node in read.nodes]
         logs = logs + rng.normal(size=shape)
-    return Table(logs, read.nodes, states={n: v for n, v in named.items() if n in sizes}, log=True)
+    return Table(logs, read.nodes, states=named, log=True)
 
 
 def random_gaussian(graph: GraphLike, seed: int = 0) -> Gaussian:

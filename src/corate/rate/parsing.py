@@ -123,7 +123,7 @@ class _Reader:
             return probability(*parse_probability(inner_text, self.names))
         if found[2] == "CR":
             return Rate(*parse_rate(inner_text, self.names))
-        return Group(found[2], (t.name for t in _terms(inner_text, self.names)), self.bracketed())
+        return Group(found[2], (t.name for t in parse_terms(inner_text, self.names)), self.bracketed())
 
     def sum(self, written: str) -> Expression:
         """A sum over a variable, or over a copy of it that is written with primes."""
@@ -162,22 +162,17 @@ def parse_probability(text: str, names: Collection[str] = ()) -> tuple[Block, Bl
     left, given = _sides(text)
     if len(_split(left, ";")) > 1:
         raise ExpressionError(f"P({text}): separate the variables of a probability by commas")
-    return Block(_terms(left, names)), Block(_terms(given, names))
+    return Block(parse_terms(left, names)), Block(parse_terms(given, names))
 
 
 def parse_rate(text: str, names: Collection[str] = ()) -> tuple[list[Block], Block]:
     """Read the inside of CR(...): the blocks and the condition."""
     left, given = _sides(text)
     parts = _split(left, ";") if left.strip() else []
-    blocks = [Block(_terms(part, names)) for part in parts]
+    blocks = [Block(parse_terms(part, names)) for part in parts]
     if not all(blocks):
         raise ExpressionError(f"CR({text}): a variable is missing between two semicolons")
-    return blocks, Block(_terms(given, names))
-
-
-def parse_block(text: str) -> Block:
-    """One joint variable, such as ``X1X2`` or ``rain, wet``."""
-    return Block(_terms(text, ()))
+    return blocks, Block(parse_terms(given, names))
 
 
 def parse_values(text: str, names: Collection[str] = ()) -> dict[str, Value]:
@@ -187,7 +182,7 @@ def parse_values(text: str, names: Collection[str] = ()) -> dict[str, Value]:
     {'A': 1, 'rain': 'yes'}
     """
     found: dict[str, Value] = {}
-    for term in _terms(text, names):
+    for term in parse_terms(text, names):
         if term.value is None or term.name in found:
             raise ExpressionError(f"{text!r}: give {term.name} one value, such as {term.name}=0")
         found[term.name] = term.value
@@ -254,7 +249,8 @@ def _sides(text: str) -> tuple[str, str]:
     return left, given[0] if given else ""
 
 
-def _terms(text: str, names: Collection[str]) -> Iterator[Term]:
+def parse_terms(text: str, names: Collection[str] = ()) -> Iterator[Term]:
+    """The variables in a text such as ``X1X2`` or ``rain, wet=1``; ``names`` are words to be read as one variable."""
     at = 0
     while rest := text[at:].lstrip(" \t\n,"):
         at = len(text) - len(rest)

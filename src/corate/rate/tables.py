@@ -15,7 +15,7 @@ from corate.errors import DataError
 from corate.rate.errors import ExpressionError, UndefinedRateError
 from corate.rate.evaluation import Distribution, Evaluation, read
 from corate.rate.expressions import Expression, Group, Probability, Rate, Sum, probability
-from corate.rate.terms import Block, Term, Value
+from corate.rate.terms import Block, NamesLike, Term, Value, new_names
 from corate.types import F64
 
 if TYPE_CHECKING:
@@ -206,11 +206,13 @@ class Table(Discrete):
 
     Args:
         weights: an array with an axis for each variable. The weights are divided by their sum.
-        variables: the names of the variables, in the order of the axes.
+        variables: the names of the variables, in the order of the axes: a list, or a string that is read as in an
+            expression.
         states: the states of variables, in order. By default 0, 1, 2 and so on.
         log: whether ``weights`` are logarithms.
 
-    Raises DataError if the weights are negative, not finite or all zero, or if the names do not fit the axes.
+    Raises DataError if the weights are negative, not finite or all zero, if the names do not fit the axes, or if
+    ``states`` has an unknown variable.
 
     >>> d = Table([[30, 10], [20, 40]], ["season", "weather"], states={"weather": ["dry", "wet"]})
     >>> d.interpret("CR(season; weather)", {"season": 1, "weather": "wet"})
@@ -220,13 +222,13 @@ class Table(Discrete):
     def __init__(
         self,
         weights: ArrayLike,
-        variables: Sequence[str],
+        variables: NamesLike,
         *,
         states: Mapping[str, Sequence[Hashable]] | None = None,
         log: bool = False,
     ) -> None:
         given = np.asarray(weights, dtype=np.float64)
-        self.variables = tuple(variables)
+        self.variables = new_names(variables)
         if given.ndim != len(self.variables) or len(set(self.variables)) != len(self.variables):
             raise DataError(f"a table with {given.ndim} axes needs {given.ndim} different names, not {self.variables}")
         if not log and (not np.isfinite(given).all() or (given < 0).any()):
@@ -238,6 +240,7 @@ class Table(Discrete):
             raise DataError("a table needs at least one weight above zero, and all weights must be finite")
         self._logs = logs - total
         named = states or {}
+        self.require(named)
         self.states = {
             name: tuple(named.get(name, range(n))) for name, n in zip(self.variables, logs.shape, strict=True)
         }

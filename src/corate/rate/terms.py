@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["Block", "BlockLike", "Sem", "Seq", "Term", "Value", "block", "term"]
+from corate.rate.errors import ExpressionError
+
+__all__ = ["Block", "BlockLike", "NamesLike", "Sem", "Seq", "Term", "Value", "block", "new_names", "read_names", "term"]
 
 Value: TypeAlias = int | float | str
 
@@ -47,6 +49,7 @@ class Block(tuple[Term, ...]):
 
 
 BlockLike: TypeAlias = str | Term | Iterable[str | Term]
+NamesLike: TypeAlias = str | Iterable[str]
 
 
 def term(given: str | Term) -> Term:
@@ -58,17 +61,47 @@ def term(given: str | Term) -> Term:
     return parse_term(given)
 
 
-def block(given: BlockLike) -> Block:
+def block(given: BlockLike, known: Collection[str] = ()) -> Block:
     """One joint variable: a text such as ``"X1X2"``, a term, or several of them."""
-    if isinstance(given, Block):
-        return given
-    if isinstance(given, Term):
-        return Block([given])
-    if isinstance(given, str):
-        from corate.rate.parsing import parse_block
+    return given if isinstance(given, Block) else Block(_terms(given, known))
 
-        return parse_block(given)
-    return Block(map(term, given))
+
+def read_names(given: NamesLike, known: Collection[str] = ()) -> tuple[str, ...]:
+    """The names of a set of variables: a text that is read as in an expression, or a list with a name in each element.
+
+    A name or a word that is in ``known`` is one variable.
+
+    >>> read_names("rain, AB"), read_names("AB", known=["AB"]), read_names(["AB", "next label"])
+    (('rain', 'A', 'B'), ('AB',), ('AB', 'next label'))
+    """
+    if not isinstance(given, str):
+        given = tuple(given)
+        if all(isinstance(name, str) and name in known for name in given):  # the usual case, and fast
+            return given
+    found = _terms(given, known)
+    if fixed := next((t for t in found if t.value is not None), None):
+        raise ExpressionError(f"{fixed} has a value; write only the name of the variable, {fixed.name}")
+    return tuple(t.name for t in found)
+
+
+def new_names(given: NamesLike) -> tuple[str, ...]:
+    """The names of new variables: as in :func:`read_names`, but the names in a list can have any characters.
+
+    >>> new_names("rain, AB"), new_names(["a=b"])
+    (('rain', 'A', 'B'), ('a=b',))
+    """
+    return read_names(given) if isinstance(given, str) else tuple(given)
+
+
+def _terms(given: BlockLike, known: Collection[str]) -> list[Term]:
+    """The terms in a text or a list. This is the only place that decides how a text with several variables is read."""
+    if isinstance(given, Term):
+        return [given]
+    if isinstance(given, str):
+        from corate.rate.parsing import parse_terms
+
+        return [Term(given)] if given in known else list(parse_terms(given, known))
+    return [Term(one) if isinstance(one, str) and one in known else term(one) for one in given]
 
 
 def Seq(*variables: str | Term) -> Block:  # noqa: N802

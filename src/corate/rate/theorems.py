@@ -124,7 +124,7 @@ def order(expression: str | Expression, new: str | Iterable[BlockLike]) -> Step:
       = CR(B; C; A)    (order independence)
     """
     rate = _rate(expression)
-    after = Rate(_listed(new), rate.given)
+    after = Rate(_listed(new, rate), rate.given)
     if after != rate:
         raise ExpressionError(f"{after} does not have the same variables as {rate}")
     return Step("order independence", rate, after)
@@ -140,7 +140,7 @@ def partition(expression: str | Expression, left: str | Iterable[BlockLike]) -> 
     CR(A; B | Y) CR(C; D | Y) CR(AB; CD | Y)
     """
     rate = _rate(expression)
-    chosen = _listed(left)
+    chosen = _listed(left, rate)
     rest = _without(rate, chosen)
     if not chosen or not rest:
         raise ExpressionError(f"a partition of {rate} needs at least one variable on each side")
@@ -156,7 +156,7 @@ def merge(expression: str | Expression, first: BlockLike, second: BlockLike) -> 
     CR(A; BC) CR(B; C)
     """
     rate = _rate(expression)
-    a, b = block(first), block(second)
+    a, b = _block(first, rate), _block(second, rate)
     after = product(_merged(rate, a, b), Rate((a, b), rate.given))
     return Step("merge", rate, after, f"{a} and {b}")
 
@@ -169,11 +169,12 @@ def independent_merge(expression: str | Expression, first: BlockLike, second: Bl
     >>> print(independent_merge("CR(A; B; C | D)", "A", "B", graph="A-C A-D B-D").after)
     CR(AB; C | D)
     """
-    rate = _rate(expression)
-    a, b = block(first), block(second)
+    read_graph = Graph.of(graph)
+    rate = _rate(expression, read_graph)
+    a, b = _block(first, rate), _block(second, rate)
     merged = _merged(rate, a, b)
     given = _names(rate.given)
-    require_separation(Graph.of(graph), _names(a), _names(b), given)
+    require_separation(read_graph, _names(a), _names(b), given)
     used = _independent(_names(a), _names(b), given)
     return Step("independent merge", rate, merged, str(used), used)
 
@@ -185,7 +186,7 @@ def duplicate(expression: str | Expression, *blocks: BlockLike) -> Step:
     CR(B; A; B | Y) P(B | Y)
     """
     rate = _rate(expression)
-    twice = [block(b) for b in blocks]
+    twice = [_block(b, rate) for b in blocks]
     _without(rate, twice)
     if not twice:
         raise ExpressionError(f"{rate}: name at least one variable to duplicate")
@@ -201,15 +202,16 @@ def cit1(expression: str | Expression, drop: BlockLike, *, graph: GraphLike) -> 
     >>> print(cit1("CR(A; BC)", "C", graph="A-B B-C").after)
     CR(A; B)
     """
-    rate, (left, right) = _two_blocks(expression)
-    y = block(drop)
+    read_graph = Graph.of(graph)
+    rate, (left, right) = _two_blocks(expression, read_graph)
+    y = _block(drop, rate)
     if not y or not (set(y) <= set(right) or set(y) <= set(left)):
         raise ExpressionError(f"{y or 'nothing'} cannot be dropped from {rate}: name variables of one of its blocks")
     x, yz = (left, right) if set(y) <= set(right) else (right, left)
     dropped = set(y)
     z = Block(t for t in yz if t not in dropped)
     kept = _names((*z, *rate.given))
-    require_separation(Graph.of(graph), _names(x), _names(y), kept)
+    require_separation(read_graph, _names(x), _names(y), kept)
     after = rate_or_one([b for b in ((x, z) if x is left else (z, x)) if b], rate.given)
     used = _independent(_names(t for t in x if t not in z), _names(y), kept)
     return Step("first CIT", rate, after, str(used), used)
@@ -223,14 +225,15 @@ def cit2(expression: str | Expression, split: BlockLike, *, graph: GraphLike) ->
     >>> print(cit2("CR(AC; B)", "A", graph="A-B B-C").after)
     CR(A; B) CR(C; B) / CR(A; C)
     """
-    rate, (left, right) = _two_blocks(expression)
-    x = block(split)
+    read_graph = Graph.of(graph)
+    rate, (left, right) = _two_blocks(expression, read_graph)
+    x = _block(split, rate)
     if not x or not (set(x) < set(left) or set(x) < set(right)):
         raise ExpressionError(f"{x or 'nothing'} is not part of a block of {rate}; name some of its variables, not all")
     xy, z = (left, right) if set(x) < set(left) else (right, left)
     y = Block(t for t in xy if t not in x)
     given = _names((*z, *rate.given))
-    require_separation(Graph.of(graph), _names(x), _names(y), given)
+    require_separation(read_graph, _names(x), _names(y), given)
     after = product(Rate((x, z), rate.given), Rate((y, z), rate.given), (Rate((x, y), rate.given), -1))
     used = _independent(_names(x), _names(y), given)
     return Step("second CIT", rate, after, str(used), used)
@@ -244,13 +247,14 @@ def cit3(expression: str | Expression, *, graph: GraphLike) -> Step:
     >>> print(cit3("CR(AB; BC)", graph="A-B B-C").after)
     1 / P(B)
     """
-    rate, (left, right) = _two_blocks(expression)
+    read_graph = Graph.of(graph)
+    rate, (left, right) = _two_blocks(expression, read_graph)
     within = set(right)
     z = Block(t for t in left if t in within)
     shared = set(z)
     x, y = Block(t for t in left if t not in within), Block(t for t in right if t not in shared)
     given = _names((*z, *rate.given))
-    require_separation(Graph.of(graph), _names(x), _names(y), given)
+    require_separation(read_graph, _names(x), _names(y), given)
     after = product((probability(z, rate.given), -1))
     used = _independent(_names(x), _names(y), given) if x and y else None
     return Step("third CIT", rate, after, str(used or ""), used)
@@ -266,7 +270,8 @@ def unconnected(expression: str | Expression, first: str, second: str, *, graph:
     >>> print(unconnected("CR(A=0; B; C=0) CR(A; B; C)", "A", "C", graph="A-B B-C").after)
     CR(A=0; B; C) CR(A; B; C=0)
     """
-    whole, read_graph = read(expression), Graph.of(graph)
+    read_graph = Graph.of(graph)
+    whole = read(expression, read_graph.nodes)
     rates = [f for f, k in whole.powers().items() for _ in range(k) if isinstance(f, Rate)]
     fixed = next((r for r in rates if all(_value(r, n) is not None for n in (first, second))), None)
     if fixed is None:
@@ -302,8 +307,8 @@ def require_unconnected(graph: Graph, first: str, second: str, present: Sequence
                 )
 
 
-def _rate(expression: str | Expression) -> Rate:
-    return _kind(read(expression), Rate, "a rate such as CR(A; B)")
+def _rate(expression: str | Expression, graph: Graph | None = None) -> Rate:
+    return _kind(read(expression, graph.nodes if graph else ()), Rate, "a rate such as CR(A; B)")
 
 
 def _kind(expression: Expression, kind: type[Kind], called: str) -> Kind:
@@ -312,18 +317,23 @@ def _kind(expression: Expression, kind: type[Kind], called: str) -> Kind:
     return expression
 
 
-def _two_blocks(expression: str | Expression) -> tuple[Rate, tuple[Block, Block]]:
-    rate = _rate(expression)
+def _two_blocks(expression: str | Expression, graph: Graph) -> tuple[Rate, tuple[Block, Block]]:
+    rate = _rate(expression, graph)
     if len(rate.blocks) != 2:
         raise ExpressionError(f"{rate} has {len(rate.blocks)} variables; this theorem needs two (joint) variables")
     return rate, (rate.blocks[0], rate.blocks[1])
 
 
-def _listed(blocks: str | Iterable[BlockLike]) -> list[Block]:
+def _block(given: BlockLike, rate: Rate) -> Block:
+    """A joint variable; a word that is the name of a variable of the rate is that variable."""
+    return given if isinstance(given, Block) else block(given, rate.variables())
+
+
+def _listed(blocks: str | Iterable[BlockLike], rate: Rate) -> list[Block]:
     """Blocks as a list; a text names single variables."""
     if isinstance(blocks, str):
-        return [Block([t]) for t in block(blocks)]
-    return [b if isinstance(b, Block) else block(b) for b in blocks]
+        return [Block([t]) for t in _block(blocks, rate)]
+    return [_block(b, rate) for b in blocks]
 
 
 def _without(rate: Rate, chosen: Sequence[Block]) -> list[Block]:

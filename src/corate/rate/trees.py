@@ -74,5 +74,5 @@ def _split(graph: Graph, whole: Rate, leaf: str, own: Block, left: Mapping[str, 
     dropped = [block[0] for node, block in left.items() if node not in graph.neighbours[leaf]]
     if dropped:
         cut = Rate((Block(b[0] for b in left.values()), own), whole.given)
-        steps.append(cit1(cut, dropped, graph=graph))
+        steps.append(cit1(cut, Block(dropped), graph=graph))
     return steps

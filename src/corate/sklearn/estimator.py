@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from types import MethodType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from corate.corpus import Corpus
@@ -47,17 +47,35 @@ class LabelLists(list[list[str]]):
         return np.fromiter(self, dtype=object, count=len(self))
 
 
-def _can_learn_more(estimator: SequenceTagger) -> bool:
-    """Whether there is ``partial_fit``. L-BFGS goes to the optimum of the new sentences, and forgets the old ones."""
+class _LearnsMore:
+    """A method of estimators whose training method can learn more; other estimators do not have the attribute.
+
+    It is scikit-learn's ``available_if``, except that the message of the AttributeError has the reason.
+    """
+
+    def __init__(self, function: Callable[..., SequenceTagger]) -> None:
+        self.function = function
+
+    def __get__(self, estimator: SequenceTagger | None, owner: type | None = None) -> Callable[..., SequenceTagger]:
+        if estimator is None:
+            return self.function
+        _check_learns_more(estimator)
+        return MethodType(self.function, estimator)
+
+
+def _check_learns_more(estimator: SequenceTagger) -> None:
+    """Raise AttributeError if there is no ``partial_fit``.
+
+    L-BFGS goes to the optimum of the new sentences, and forgets the old ones.
+    """
     method = METHODS.get(str(estimator.method))
     if method is None:  # fit says which methods there are
-        return True
+        return
     if method is not Empirical and not method.takes_init:
         able = ", ".join(name for name, other in METHODS.items() if other is Empirical or other.takes_init)
         raise AttributeError(f"the method {method.name!r} has no partial_fit; these have it: {able}")
     if (estimator.optimizer or getattr(method, "optimizer", None)) == "lbfgs":
         raise AttributeError(f"{method.name!r} has partial_fit only with stochastic steps; set optimizer='adagrad'")
-    return True
 
 
 @dataclass(eq=False, repr=False)
@@ -180,7 +198,7 @@ class SequenceTagger(BaseEstimator):
             sample_weight: a weight for each sentence, by default 1. The method ``"empirical"`` does not support it.
             X_dev: held-out sentences for tuning and early stopping, which are never trained on: ``held_out`` of
                 :func:`corate.train`.
-            y_dev: the labels of ``X_dev``.
+            y_dev: the labels of ``X_dev``. Give both or none.
 
         Raises ConfigError for a parameter that the method does not have or whose value is out of range, and DataError
         for sentences or labels that cannot be used.
@@ -189,13 +207,15 @@ class SequenceTagger(BaseEstimator):
         method = self._method(sample_weight)
         corpus, n_features = read_sentences(X, read_labels(y), self.columns, rows=self.features is not None)
         held_out = None
+        if X_dev is None and y_dev is not None:
+            raise DataError("X_dev is missing: y_dev has the labels of its sentences; give both or none")
         if X_dev is not None:
             held_out = read_like(X_dev, read_labels(y_dev, "y_dev"), [c.name for c in corpus.columns], n_features)
         text = {"raw": self.raw, "raw_classes": self.raw_classes}
         arguments = {"features": self.features, "init": self.init, "held_out": held_out, **text}
         return self._learned(self._train(corpus, method, **arguments), n_features)
 
-    @available_if(_can_learn_more)
+    @_LearnsMore
     def partial_fit(
         self, X: Iterable[Any], y: Iterable[Iterable[str]], sample_weight: ArrayLike | None = None
     ) -> SequenceTagger:

@@ -42,7 +42,8 @@ class CorateComponent(Pipe):
             its model does not need it.
         sets: ``"ents"`` sets entities, ``"tag_"`` sets the tags of tokens. By default, entities if the labels of the
             model mark spans, else tags.
-        overwrite: whether new tags replace existing tags, and new entities replace the entities that they overlap.
+        overwrite: whether new tags replace existing tags, and new entities replace the entities that they overlap. The
+            default is False, as for spaCy's tagger and entity ruler: the annotation of earlier components is kept.
         scores: whether to set probabilities, too: those of entities in the span group ``spans_key``, those of tags in
             ``token._.corate_score``.
         spans_key: with ``scores``, the key of the span group of all entities that the tagger found:

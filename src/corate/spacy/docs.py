@@ -59,7 +59,7 @@ def from_docs(
     corpus = corpus_of(given, {"word": "text", **(columns or {})})
     if label is None:
         return corpus
-    read = _entity_labels if label == "ents" else lambda d, tokens: _values(d, tokens, label)
+    read = _entity_labels if label == "ents" else lambda d, tokens: _values(d, tokens, label, "label")
     found = [value for d, doc in enumerate(given) for own in sentences_of(doc) for value in read(d, own)]
     return replace(corpus, labels=Column.of("label", found))
 
@@ -69,7 +69,7 @@ def corpus_of(docs: Sequence[Doc], columns: Mapping[str, str]) -> Corpus:
     sentences = [(d, tokens) for d, doc in enumerate(docs) for tokens in sentences_of(doc)]
     offsets = Corpus.from_sentences([[token.text for token in own] for _, own in sentences])
     built = tuple(
-        Column.of(name, [value for d, own in sentences for value in _values(d, own, attribute)])
+        Column.of(name, [value for d, own in sentences for value in _values(d, own, attribute, "columns")])
         for name, attribute in columns.items()
     )
     texts, places = [], []
@@ -98,14 +98,14 @@ def sentences_of(doc: Doc) -> list[list[Token]]:
     return [tokens for own in whole if (tokens := [token for token in own if not token.text.isspace()])]
 
 
-def _values(document: int, tokens: list[Token], attribute: str) -> Iterator[str]:
-    """An attribute of tokens, as text."""
+def _values(document: int, tokens: list[Token], attribute: str, option: str) -> Iterator[str]:
+    """An attribute of tokens, as text. ``option`` is the argument that names it."""
     for token in tokens:
         value = getattr(token, attribute, None)
         if not isinstance(value, str):
             raise ConfigError(
                 f"tokens have no text {attribute!r}; name an attribute such as 'tag_', 'pos_' or 'lemma_'",
-                option="columns",
+                option=option,
             )
         if not value and attribute != "text":
             raise DataError(
@@ -143,7 +143,8 @@ def set_labels(
         sets: ``"ents"`` sets entities, from labels that mark spans; ``"tag_"`` sets the tags of tokens.
         overwrite: whether new tags replace existing tags, and new entities replace the entities that they overlap. If
             False, the existing ones are kept, and new entities that overlap them are left out. Entities that do not
-            overlap are always kept, as with spaCy's entity ruler.
+            overlap are always kept, as with spaCy's entity ruler. The default is True, because the caller gives
+            these labels. For :class:`CorateComponent` it is False, so that a pipeline keeps what other components set.
 
     Raises DataError if the number of labels is not that of the tokens, or if a span has no type.
 
