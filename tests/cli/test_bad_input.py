@@ -86,7 +86,7 @@ def test_ragged_rows(corate, small, tmp_path):
         assert one_line(corate(*command), "ragged.tsv, line 8", "--skip-bad")
         result = corate(*command, "--skip-bad")
         assert result.code == 0
-        assert "skipped 2 rows that do not fit, the first in line 8" in result.err
+        assert "skipped 2 malformed rows, the first in line 8" in result.err
     tagged = corate("tag", small / "m.corate", file)
     assert tagged.text.split("\n")[-5:] == ["the\tDET\tDET", "dog\tNOUN", "", "some\tmore\tDET\tDET", ""]
 

@@ -12,7 +12,7 @@ from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
 from corate.cli.shared_options import Reading, one_of
 from corate.cli.tag import Layout
-from corate.cli.terminal import ProgressBar, count, escaped, is_terminal
+from corate.cli.terminal import ProgressBar, counted, escaped, is_terminal
 from corate.errors import DataError
 from corate.io.streams import NamedBytes, bare_suffix, load, name_of, save
 
@@ -95,7 +95,7 @@ def active(
             text = "".join(pieces[s].decode().rstrip("\r") + end for s in chosen.tolist())
     save(escaped(text) if output == "-" and is_terminal() else text, output, encoding)
     if len(chosen) < n and not quiet:
-        typer.echo(f"corate: the text has only {count(len(chosen))} sentences", err=True)
+        typer.echo(f"corate: the text has only {counted(len(chosen), 'sentence')}", err=True)
 
 
 def _sentences(data: bytes, format: str, comment: str | None, n: int, name: str) -> list[bytes]:
@@ -114,5 +114,8 @@ def _sentences(data: bytes, format: str, comment: str | None, n: int, name: str)
     if format == "jsonl" and len(pieces) == n + 1:
         pieces = pieces[1:]  # a first line with the names of labels
     if len(pieces) != n:
-        raise DataError(f"{name}: {n} sentences in {len(pieces)} pieces of text; give them in the format 'text'")
+        raise DataError(
+            f"{name}: {counted(n, 'sentence')} in {counted(len(pieces), 'piece')} of text; "
+            "give them in the format 'text'"
+        )
     return pieces

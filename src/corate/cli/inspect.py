@@ -13,7 +13,7 @@ from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
 from corate.cli.shared_options import Reading, with_reading_options
 from corate.cli.tag import Layout
-from corate.cli.terminal import ProgressBar, count, size
+from corate.cli.terminal import ProgressBar, counted, size
 from corate.errors import DataError
 from corate.io.atomic import check_writable, write_text
 from corate.io.streams import NamedBytes, bare_suffix, load, name_of
@@ -107,7 +107,7 @@ def inspect(
         )
     write_text(output, page)
     if not quiet:
-        about = "" if corpus is None else f", {count(len(corpus))} sentences"
+        about = "" if corpus is None else f", {counted(len(corpus), 'sentence')}"
         typer.echo(f"page: {output}, {size(len(page.encode()))}{about}")
 
 

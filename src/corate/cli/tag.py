@@ -27,7 +27,7 @@ from corate.cli.tag_answers import (
     tag_rows,
     tag_spans,
 )
-from corate.cli.terminal import ProgressBar, escaped, is_terminal
+from corate.cli.terminal import ProgressBar, counted, escaped, is_terminal
 from corate.errors import DataError
 from corate.io.chunks import cut_at_blank_lines, cut_at_lines, open_blocks, refuse_nul
 from corate.io.encodings import check_encoding, encoded, utf8
@@ -299,7 +299,7 @@ def _check_rows(piece: bytes, separator: str, width: int, comment: str | None, n
         if row and found != width:  # also if the row ends with white space
             line += piece.count(b"\n", 0, match.start())
             raise DataError(
-                f"{name}, line {line}: {found} column{'s' if found != 1 else ''}, but the first row has {width}; fix "
+                f"{name}, line {line}: {counted(found, 'column')}, but the first row has {width}; fix "
                 f"the line, or use --separator tab if tabs separate the columns"
             )
 

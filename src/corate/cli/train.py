@@ -13,7 +13,7 @@ from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
 from corate.cli.method_options import chosen_method, name_methods, with_method_options
 from corate.cli.shared_options import Reading, one_of, with_reading_options
-from corate.cli.terminal import ProgressBar, count, percent, print_json, size, told
+from corate.cli.terminal import ProgressBar, counted, percent, print_json, size, told
 from corate.io.atomic import check_writable
 from corate.spans import SCHEMES
 from corate.training.options import METHODS
@@ -290,8 +290,8 @@ def described(record: dict[str, Any], output: str) -> dict[str, Any]:
 def _show(result: dict[str, Any], *, settings: bool, held_out: bool) -> None:
     """Print the result, with the settings or the held-out accuracy if asked for."""
     print(
-        f"{result['method']}: {count(result['sentences'])} sentences, {count(result['tokens'])} tokens, "
-        f"{count(result['labels'])} labels, trained in {result['seconds']:.2f} s, "
+        f"{result['method']}: {counted(result['sentences'], 'sentence')}, {counted(result['tokens'], 'token')}, "
+        f"{counted(result['labels'], 'label')}, trained in {result['seconds']:.2f} s, "
         f"{result['seconds_total']:.2f} s in all"
     )
     print(f"model: {result['model']}, {size(result['bytes'])}, {result['bytes_per_token']:.1f} bytes a token")

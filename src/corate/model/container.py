@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import StringTable
+from corate.display import counted
 from corate.errors import ModelError
 from corate.io.atomic import replacing
 
@@ -109,7 +110,7 @@ class StreamedTensor:
             found += len(part)
             yield np.ascontiguousarray(part, dtype=self.dtype)
         if found != self.size:
-            raise ModelError(f"the parts of tensor {name!r} have {found} numbers and not {self.size}")
+            raise ModelError(f"the parts of tensor {name!r} have {counted(found, 'number')} and not {self.size}")
 
 
 def write(
@@ -235,7 +236,9 @@ def unpack_table(name: str, tensors: Mapping[str, Array]) -> StringTable:
         raise ModelError(f"the string table {name!r} of the model has tensors of the wrong dtype or shape")
     ends = offsets.astype(np.int64, copy=False)
     if not len(ends) or ends[0] != 0 or ends[-1] != len(data) or np.any(ends[1:] < ends[:-1]):
-        raise ModelError(f"the string table {name!r} of the model has offsets that do not fit its {len(data)} bytes")
+        raise ModelError(
+            f"the string table {name!r} of the model has offsets that do not fit its {counted(len(data), 'byte')}"
+        )
     try:
         data.tobytes().decode()
     except UnicodeDecodeError as error:
@@ -378,8 +381,8 @@ def _check_beginning(path: str, content: Bytes) -> tuple[int, int, int]:
     start = 8 + int.from_bytes(first[:8], "little")
     if start > min(len(content), _LONGEST_HEADER + 8) or start % 8:
         raise ModelError(
-            f"{path}: the model is damaged: its header ends at byte {start}, the file has {len(content)} bytes; "
-            "copy it again, or train again"
+            f"{path}: the model is damaged: its header ends at byte {start}, the file has "
+            f"{counted(len(content), 'byte')}; copy it again, or train again"
         )
     return int(match[1]), match.start(2), start
 
@@ -449,5 +452,5 @@ def _views(path: str, data: Bytes, entries: Mapping[str, Any]) -> dict[str, Arra
             _refuse(path, f"tensor {name!r} has the shape {shape} ({error})")
         end = stop
     if end != len(data):
-        _refuse(path, f"{len(data) - end} bytes at its end belong to no tensor")
+        _refuse(path, f"no tensor has the last {counted(len(data) - end, 'byte')}")
     return tensors
