@@ -43,6 +43,10 @@ _MANY = 1_000_000
 _INT_MAX = 2**31 - 1
 _LARGE = 1e9
 
+_LATTICE = (
+    "The labels that are considered for each token. full: all labels. pruned: only those that are likely for its word; "
+    "if there are few labels, all of them are considered, and the lattice is full."
+)
 _OPTIMIZER = "The optimiser. adagrad: stochastic passes with AdaGrad. lbfgs: iterations of L-BFGS."
 
 
@@ -269,9 +273,7 @@ class Separate(FittedMethod):
 class ChainMethod(FittedMethod):
     """Options of the methods that train on whole sentences: all except ``empirical`` and ``separate``."""
 
-    lattice: str = _choice(
-        "full", ("full", "pruned"), "Consider all labels of a token, or only those that are likely for the word."
-    )
+    lattice: str = _choice("full", ("full", "pruned"), _LATTICE)
     transitions: str = _choice(
         "all", ("all", "seen"), "Which label pairs have a weight: all, or only those seen in training."
     )
@@ -292,7 +294,7 @@ class _LikelihoodMethod(ChainMethod):
         None,
         (1, 2),
         "1: weights for label pairs. 2: also weights for three labels in a row.",
-        "2 for polish with more than 24 labels and without parts, else 1",
+        "2 for polish with a pruned lattice and without parts, else 1",
     )
     unknown: str | None = _other(
         "The label of tokens whose label is not known. Training sums over all labels for them.", "text"
@@ -310,15 +312,13 @@ class Polish(_LikelihoodMethod):
     name: ClassVar[MethodName] = "polish"
     takes_init: ClassVar[bool] = True
 
-    lattice: str = _choice(
-        "pruned", ("full", "pruned"), "Consider all labels of a token, or only those that are likely for the word."
-    )
+    lattice: str = _choice("pruned", ("full", "pruned"), _LATTICE)
     base: str | None = _choice(
         None,
         ("default", "pooled", "paper", "none", "separate"),
         "How the initial node scores (base scores) are computed from counts. none: they are zero. separate: they come "
         "from a model of the method separate, which is trained first.",
-        "pooled if there are few labels, else default",
+        "pooled if the lattice is full because there are few labels, else default",
     )
     optimizer: str = _choice("adagrad", ("adagrad",), _OPTIMIZER)
     c2: float | None = _number(None, 0, _LARGE, "Weight of the sum of squared weights (L2).", "depends on the base")
