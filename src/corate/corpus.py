@@ -7,6 +7,7 @@ slicing, shuffling and splitting only copy integers.
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, overload
@@ -25,7 +26,7 @@ from corate.strings import StringTable
 from corate.texts import Texts
 from corate.types import Ids, Offsets
 
-__all__ = ["Attributes", "Column", "Corpus", "StringTable"]
+__all__ = ["Attributes", "Column", "Corpus", "StringTable", "check_corpus"]
 
 #: A token in Python: a word, a tuple of columns, or a mapping from column name to value.
 Token = str | Sequence[str] | Mapping[str, str]
@@ -285,6 +286,8 @@ class Corpus:
     def require_labels(self) -> Column:
         """The label column. Raises DataError, with the remedy, if there is none."""
         if self.labels is None:
+            if not len(self):
+                raise DataError("the corpus has no sentences")
             hint = "; are the columns separated by something other than tabs and spaces (separator=)?"
             raise DataError(
                 "the data has no labels; name the label column with columns=" + hint * (len(self.columns) == 1)
@@ -441,3 +444,11 @@ def _label_column(labels: Iterable[Iterable[str]], offsets: list[int]) -> Column
     if s + 2 != len(offsets):
         raise DataError(f"{counted(len(offsets) - 1, 'sentence')} but labels for {s + 1}")
     return Column.of("label", flat)
+
+
+def check_corpus(corpus: object) -> None:
+    """Raise DataError, with the remedy, if this is not a corpus."""
+    if not isinstance(corpus, Corpus):
+        path = isinstance(corpus, str | os.PathLike)
+        how = "read the file with corate.read" if path else "make one with Corpus.from_sentences or Corpus.from_frame"
+        raise DataError(f"a corpus is needed, not a {type(corpus).__name__}; {how}")

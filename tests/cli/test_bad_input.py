@@ -36,21 +36,13 @@ import sys
 import pytest
 
 import corate as library
+from command_line import one_line
 from corate import CorateError, Corpus, DataError, FeatureError, ModelError
 from corate.cli.exits import complain
 
 PROGRAM = [sys.executable, "-m", "corate.cli"]
 TEXT = b"the\tDET\ndog\tNOUN\n\na\tDET\ncat\tNOUN\n\n"
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits are POSIX's")
-
-
-def one_line(result, *said):
-    """The command failed with one line that says these things."""
-    assert result.code == 1
-    assert result.err.startswith("corate: error: ")
-    assert result.err.count("\n") == 1
-    assert all(text in result.err for text in said), result.err
-    return True
 
 
 @pytest.fixture(scope="module")

@@ -62,7 +62,6 @@ def active(
     """
     if os.path.exists(output) and os.path.exists(model) and os.path.samefile(model, output):
         raise typer.BadParameter(f"{output} is the model itself", param_hint="--output")
-    import corate
     from corate import formats
     from corate.evaluation.active import most_informative
     from corate.formats import detection, labelstudio
@@ -72,7 +71,7 @@ def active(
     reading = Reading(columns=columns, encoding=encoding, separator=separator, comment=comment)
     with ProgressBar(quiet) as progress:
         progress("reading")
-        tagger = corate.load(model)
+        tagger = options.load_model(model, file)
         name, data = name_of(file), load(file, encoding)
         found = None if format is Layout.auto else format.value
         found = found or detection.by_suffix(bare_suffix(file))

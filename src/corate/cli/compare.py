@@ -108,9 +108,9 @@ def compare(
         silence_warnings()
     with ProgressBar(quiet) as progress:
         progress("reading")
-        corpus = reading.read(file)
-        test_corpus = None if test is None else reading.read(test, corpus)
-        held_out_corpus = None if held_out is None else reading.read(held_out, corpus)
+        corpus = reading.read_labelled(file)
+        test_corpus = None if test is None else reading.read_labelled(test, corpus)
+        held_out_corpus = None if held_out is None else reading.read_labelled(held_out, corpus)
     table = _Table(seeds, folds, printed=not (json or quiet))
     stopped: BaseException | None = None
     try:

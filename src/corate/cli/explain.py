@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -83,6 +85,8 @@ def _tokens(tagger: Tagger, text: str | None, file: str | None, format: str, sen
             raise ConfigError(f"the model reads {reads}; give a sentence with --file")
         if not text.split():
             raise DataError("the text has no words")
+        if os.path.isfile(text):
+            warnings.warn(f"{text} is explained as a word; give a file with --file {text}", stacklevel=2)
         return text.split()
     assert file is not None
     corpus = corate.read(file, format=format, layout=tagger.layout)

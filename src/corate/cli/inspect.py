@@ -83,7 +83,6 @@ def inspect(
     also shows scores, the confusion matrix with the sentences behind each cell, and the calibration. Sentences are
     sorted by doubt, 1 - P(best labels), and tokens are explained. The page is one file, and needs no network.
     """
-    import corate
     from corate.inspection.page import inspect_page
     from corate.pages.charts import check_installed
 
@@ -93,7 +92,7 @@ def inspect(
         silence_warnings()
     with ProgressBar(quiet) as progress:
         progress("reading")
-        tagger = corate.load(model)
+        tagger = options.load_model(model, file)
         corpus = None if file is None else _read(file, tagger, reading, format.value, not unlabelled)
         page = inspect_page(
             tagger,

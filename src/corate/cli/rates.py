@@ -9,9 +9,8 @@ import typer
 
 from corate.cli import shared_options as options
 from corate.cli.column_rates import show_column_rates
-from corate.cli.shared_options import Reading, with_reading_options
+from corate.cli.shared_options import Reading, is_model_file, with_reading_options
 from corate.cli.terminal import counted, escaped, is_terminal, print_json, show_table
-from corate.io.encodings import is_model
 from corate.io.streams import bare_suffix, open_output
 from corate.pages.charts import check_installed, standalone
 
@@ -97,15 +96,15 @@ def rates(
     if svg is not None:
         check_installed()
     data_rates: dict[tuple[str, str], float] = {}
-    if _is_model(source):
-        corpus = None if data is None else reading.read(data)
+    if is_model_file(source):
+        corpus = None if data is None else reading.read_labelled(data)
         attractive, repulsive, heat = _of_model(source, pairs)
         if corpus is not None:
             data_rates = _counted_rates(corpus, smooth)
     elif data is not None:
         raise typer.BadParameter(f"{source} is text itself; --data is for models", param_hint="--data")
     else:
-        attractive, repulsive, heat = _of_corpus(reading.read(source), pairs, smooth)
+        attractive, repulsive, heat = _of_corpus(reading.read_labelled(source), pairs, smooth)
     if svg is not None:
         with open_output(svg) as stream:
             stream.write(standalone(heat.first(_PICTURE_LABELS).chart()).encode())
@@ -126,13 +125,6 @@ def _as_dicts(pairs: list[LabelPair], data_rates: dict[tuple[str, str], float]) 
     """The pairs for JSON, with the rates of the text given with ``--data``."""
     beside = {"data_rate"} if data_rates else set()
     return [p._asdict() | dict.fromkeys(beside, data_rates.get((p.left, p.right))) for p in pairs]
-
-
-def _is_model(source: str) -> bool:
-    if source == "-":
-        return False
-    with open(source, "rb") as file:
-        return is_model(file.read(64))
 
 
 def _of_model(path: str, n: int) -> tuple[list[LabelPair], list[LabelPair], HeatMap]:

@@ -194,6 +194,7 @@ def train(
             raise typer.BadParameter(f"{output} is the {name} file itself", param_hint="--output")
     import corate
     from corate.model.crfsuite import has_suffix
+    from corate.training.checks import refuse_too_many_labels
     from corate.training.files import must_be_stored
 
     if has_suffix(output):  # some models cannot be saved so, which is known after training only
@@ -218,9 +219,12 @@ def train(
             progress.show(event)
 
         progress("reading")
-        corpus = None if stored else reading.read(file)
-        held_out_corpus = None if held_out is None else reading.read(held_out, corpus)
-        test_corpus = None if test is None else reading.read(test, corpus)
+        corpus = None if stored else reading.read_labelled(file)
+        if corpus is not None:
+            with options.naming(file):
+                refuse_too_many_labels(corpus, chosen.name, chosen.many_labels)
+        held_out_corpus = None if held_out is None else reading.read_labelled(held_out, corpus)
+        test_corpus = None if test is None else reading.read_labelled(test, corpus)
         read = time.perf_counter()
         shared: dict[str, Any] = {
             "features": features,

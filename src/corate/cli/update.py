@@ -52,7 +52,6 @@ def update(
     target = model if output is None else output
     if file != "-" and os.path.exists(target) and os.path.exists(file) and os.path.samefile(file, target):
         raise typer.BadParameter(f"{target} is the text file itself", param_hint="--output")
-    import corate
 
     if quiet:
         silence_warnings()
@@ -60,8 +59,8 @@ def update(
     check_writable(target)
     with ProgressBar(quiet) as progress:
         progress("reading")
-        old = corate.load(model)
-        corpus = reading.read(file, old)
+        old = options.load_model(model, file)
+        corpus = reading.read_labelled(file, old)
         progress("learning")
         tagger = old.update(corpus)
         progress("saving")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corate.corpus import Column, Corpus, StringTable
+from corate.corpus import Column, Corpus, StringTable, check_corpus
 from corate.display import counted
 from corate.errors import DataError
 from corate.evaluation.chunks import chunk_types, chunks
@@ -173,11 +173,7 @@ def evaluate(
     >>> evaluate([["NAME", "VERB"], ["VERB", "VERB"]], corpus).accuracy
     0.75
     """
-    if not isinstance(corpus, Corpus):
-        raise DataError(
-            f"a corpus is needed, not a {type(corpus).__name__}; make one with Corpus.from_sentences or "
-            "Corpus.from_frame"
-        )
+    check_corpus(corpus)
     if isinstance(predicted, Tagger):
         if known_words is None and len(predicted.words):
             known_words = predicted.words

@@ -70,6 +70,7 @@ _BEGINNING = re.compile(
 _LONGEST_BEGINNING = 256
 _LONGEST_HEADER = 100_000_000  # bytes; safetensors readers refuse a longer one
 _MOST_DIMENSIONS = 32  # of a tensor: the limit of NumPy 1
+_REMEDY = "give the path of a model that corate saved"
 
 _MAGIC = (
     (b"\x80", "a Python pickle"),
@@ -354,14 +355,14 @@ def content_of(path: str, mapped: bool) -> Bytes:
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):  # opening a pipe would block
             what = "a directory" if stat.S_ISDIR(mode) else "not a regular file"
-            raise ModelError(f"{path}: not a corate model: this is {what}")
+            raise ModelError(f"{path}: not a corate model: this is {what}; {_REMEDY}")
         with open(path, "rb") as file:
             if mapped and os.name != "nt" and os.fstat(file.fileno()).st_size > 0:
                 content = np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), dtype=np.uint8)
             else:
                 content = np.fromfile(file, dtype=np.uint8)
     except FileNotFoundError:
-        raise ModelError(f"{path}: no such file; give the path of a model that corate saved") from None
+        raise ModelError(f"{path}: no such file; {_REMEDY}") from None
     except OSError as error:
         raise ModelError(f"{path}: the model cannot be read ({error.strerror or error})") from error
     except ValueError as error:
@@ -377,7 +378,9 @@ def _check_beginning(path: str, content: Bytes) -> tuple[int, int, int]:
     first = content[:_LONGEST_BEGINNING].tobytes()
     match = _BEGINNING.match(first, 8)
     if match is None:
-        raise ModelError(f"{path}: not a corate model: it looks like {_looks_like(first)}, or a badly damaged model")
+        raise ModelError(
+            f"{path}: not a corate model: it looks like {_looks_like(first)}, or a badly damaged model; {_REMEDY}"
+        )
     start = 8 + int.from_bytes(first[:8], "little")
     if start > min(len(content), _LONGEST_HEADER + 8) or start % 8:
         raise ModelError(
