@@ -11,7 +11,10 @@ from unittest.mock import patch
 
 import typer.main
 
-__all__ = ["Result", "one_line", "run"]
+__all__ = ["PROGRAM", "Result", "one_line", "run"]
+
+#: The program in a process of its own.
+PROGRAM = [sys.executable, "-m", "corate.cli"]
 
 
 @dataclass(frozen=True)
