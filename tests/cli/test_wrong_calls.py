@@ -72,6 +72,40 @@ def test_text_that_is_named_as_if_it_were_compressed(corate, data, tmp_path):
     assert one_line(result, "train.tsv.gz is not a complete gzip file", "or rename it if it is not compressed")
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"PK\x03\x04\x14\x00\xfc", "is a ZIP archive or an Office document, not text"),
+        (b"%PDF-1.4\n%\xe2\xe3\n", "is a PDF document, not text"),
+    ],
+)
+def test_files_that_are_not_text(corate, model, tmp_path, content, said):
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    for call in (["train", path, "-o", tmp_path / "m.corate"], ["tag", model, path], ["eval", model, path]):
+        assert one_line(corate(*call), f"{path} {said}")
+
+
+def test_a_table_with_commas(corate, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("word,label\nAnn,B-PER\nLee,I-PER\n")
+    said = "cannot detect the format"
+    assert one_line(
+        corate("train", path, "-o", tmp_path / "m"), said, "if commas separate the columns", "--separator ,"
+    )
+    assert corate("train", path, "-o", tmp_path / "m", "--format", "columns", "--separator", ",", "-q").code == 0
+
+
+def test_words_in_the_place_of_a_file_to_tag(corate, model):
+    said = f"no such file: Ann Lee; to tag words, pipe them in: echo WORDS | corate tag {model}"
+    assert one_line(corate("tag", model, "Ann Lee"), said)
+
+
+def test_too_few_names_of_columns(corate, data, tmp_path):
+    result = corate("train", data / "train.tsv", "-o", tmp_path / "m", "--columns", "word")
+    assert one_line(result, "train.tsv, line 1: 2 columns, but --columns has 1 name (word); name each column")
+
+
 def test_a_template_with_an_unknown_column(corate, data, tmp_path):
     result = corate("train", data / "train.tsv", "-o", tmp_path / "m.corate", "--features", "word[0]; pos[0]")
     said = "unknown column 'pos'; columns: word; name the columns with --columns (in pos[0])"

@@ -100,9 +100,9 @@ def test_ragged_rows_are_named_or_skipped() -> None:
 
 
 def test_a_column_too_few() -> None:
-    with pytest.raises(DataError, match=r"line 1: 3 columns, but 2 column names were given \(word, label\)"):
+    with pytest.raises(DataError, match=r"line 1: 3 columns, but columns= has 2 names \(word, label\)"):
         read(CHUNKS, columns="word,label")
-    with pytest.raises(DataError, match="4 column names"):
+    with pytest.raises(DataError, match="columns= has 4 names"):
         read(CHUNKS, columns="word,lemma,pos,label", skip_bad=True)
 
 
@@ -157,7 +157,7 @@ def test_slashed_splits_at_the_last_slash() -> None:
 def test_slashed_without_labels_and_by_name() -> None:
     assert read(b"a/X\n", labelled=False, format="slashed").labels is None
     assert names(read(b"a/X\n", columns="form,pos", format="slashed")) == ["form", "pos"]
-    with pytest.raises(DataError, match="2 columns in this format, but 3"):
+    with pytest.raises(DataError, match="2 columns in this format, but columns= has 3 names"):
         read(b"a/X\n", columns="word,pos,label", format="slashed")
 
 

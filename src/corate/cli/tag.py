@@ -133,6 +133,8 @@ def tag(
     if file == "-" and sys.stdin is not None and sys.stdin.isatty() and not quiet:
         print("corate: reading from the keyboard; end with a blank line and Ctrl-D", file=sys.stderr)
     tagger = options.load_model(model, file)
+    if file != "-" and not os.path.exists(file):
+        raise DataError(f"no such file: {file}; to tag words, pipe them in: echo WORDS | corate tag {model}")
     name = name_of(file)
     shown = output in (None, "-") and is_terminal()  # a bar would disturb the text
     bar = ProgressBar(quiet or shown, waits=file == "-")

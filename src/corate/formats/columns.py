@@ -120,8 +120,8 @@ def _ragged_error(
     columns = counted(found, "column")
     if options.columns is not None and first:
         return DataError(
-            f"{name}, line {line}: {columns}, but {width} column names were given ({', '.join(options.columns)}); "
-            f"name each column, and use _ for columns to omit{hint}"
+            f"{name}, line {line}: {columns}, but columns= has {counted(width, 'name')} "
+            f"({', '.join(options.columns)}); name each column, and use _ for columns to omit{hint}"
         )
     return DataError(
         f"{name}, line {line}: {columns}, but the rows before have {width}; fix the line, or omit such lines with "

@@ -96,8 +96,8 @@ def _names(options: Options, defaults: tuple[str, ...], name: str) -> list[str]:
     names = options.columns or defaults
     if len(names) != len(defaults):
         raise DataError(
-            f"{name} has {counted(len(defaults), 'column')} in this format, but {len(names)} "
-            f"column names were given ({', '.join(names)})"
+            f"{name} has {counted(len(defaults), 'column')} in this format, but columns= has "
+            f"{counted(len(names), 'name')} ({', '.join(names)})"
         )
     return list(names)
 
