@@ -19,119 +19,22 @@ corpora (see `benchmarks/corpora.py`) only the made-up addresses of `corate demo
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
-import shutil
 import statistics
-import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
-
-import numpy as np
 
 from benchmarks import corpora, measure
+from benchmarks.commits import FOLDER, Commit, install, lock
+from benchmarks.model_differences import RECORD, differences, label_differences
 from benchmarks.tables import Row, Table, parser
 
-FOLDER = corpora.ROOT / "build" / "compare"
 LIMIT = 1.03  # for training and tagging
 START_UP_LIMIT = 1.0
 FEWEST_PAIRS = 3  # fewer give no useful standard error
-
-
-# --- Models ---------------------------------------------------------------------------------------------------------
-
-DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BOOL": "|b1"}
-DTYPES |= {f"{kind}{8 * size}": f"<{kind.lower()}{size}" for kind in "IU" for size in (1, 2, 4, 8)}
-#: Members of the metadata that differ between runs or versions of the same model.
-UNCOMPARED = {"sha256", "format_version"}
-#: Records of training may differ, and are printed; the parameters of a model may not.
-RECORD = "header record."
-
-
-@dataclass(frozen=True)
-class Tensor:
-    """An array as stored in the file."""
-
-    dtype: str
-    shape: tuple[int, ...]
-    data: bytes
-
-    def values(self) -> np.ndarray[Any, Any]:
-        """The values as a flat array."""
-        return np.frombuffer(self.data, DTYPES[self.dtype])
-
-
-def read_model(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors and the header of a model file (docs/model-file.md), read without Corate."""
-    content = path.read_bytes()
-    begin = 8 + int.from_bytes(content[:8], "little")
-    places = json.loads(content[8:begin])
-    metadata = places.pop("__metadata__", {})
-    header = {name: value for name, value in metadata.items() if name not in UNCOMPARED}
-    if "header" in header:
-        header |= json.loads(header.pop("header"))
-    tensors = {
-        name: Tensor(place["dtype"], tuple(place["shape"]), content[begin + first : begin + last])
-        for name, place in places.items()
-        for first, last in [place["data_offsets"]]
-    }
-    return tensors, header
-
-
-def members(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """The members of nested objects by dotted name, without times and versions."""
-    if isinstance(value, dict) and value:
-        for key, inner in value.items():
-            if "seconds" not in key and "version" not in key:
-                yield from members(inner, f"{name}.{key}" if name else key)
-    else:
-        yield name, value
-
-
-def tensor_difference(base: Tensor, head: Tensor) -> str:
-    """How two tensors of the same name differ; empty if they are equal."""
-    if base.dtype != head.dtype:
-        return f"dtype {base.dtype} became {head.dtype}"
-    if base.shape != head.shape:
-        return f"shape {list(base.shape)} became {list(head.shape)}"
-    if base.data == head.data:
-        return ""
-    old, new = base.values(), head.values()
-    # Compare bytes: 0 and -0 differ, and a NaN is equal to itself.
-    changed = (old.view(f"V{old.itemsize}") != new.view(f"V{new.itemsize}")).sum()
-    largest = np.abs(new.astype(float) - old.astype(float)).max()
-    return f"{changed:,} of {len(old):,} values differ, by {largest:.3g} at most"
-
-
-def differences(base: Path, head: Path) -> list[str]:
-    """The differences between two model files, one per line; a renamed tensor is reported as removed and added."""
-    (tensors, header), (new_tensors, new_header) = read_model(base), read_model(head)
-    found = [f"tensor {name}: removed" for name in tensors if name not in new_tensors]
-    found += [f"tensor {name}: added" for name in new_tensors if name not in tensors]
-    for name in tensors.keys() & new_tensors.keys():
-        if difference := tensor_difference(tensors[name], new_tensors[name]):
-            found.append(f"tensor {name}: {difference}")
-    old, new = dict(members(header)), dict(members(new_header))
-    found += [f"header {name}: removed" for name in old.keys() - new.keys()]
-    found += [f"header {name}: added" for name in new.keys() - old.keys()]
-    both = old.keys() & new.keys()
-    found += [f"header {name}: {old[name]!r} became {new[name]!r}" for name in both if old[name] != new[name]]
-    return sorted(found)
-
-
-def label_differences(base: Path, head: Path) -> list[str]:
-    """How many lines of two tagged texts differ: one line, or none."""
-    old, new = base.read_bytes().splitlines(), head.read_bytes().splitlines()
-    if len(old) != len(new):
-        return [f"labels: {len(old):,} lines became {len(new):,}"]
-    changed = [i for i, lines in enumerate(zip(old, new, strict=True), 1) if lines[0] != lines[1]]
-    return (
-        [f"labels: {len(changed):,} of {len(old):,} lines differ, the first is line {changed[0]:,}"] if changed else []
-    )
 
 
 # --- Times ----------------------------------------------------------------------------------------------------------
@@ -185,88 +88,6 @@ def summary(times: Sequence[Times]) -> tuple[float, float]:
     """Geometric mean of the ratios of medians, and the standard error of its logarithm, from the parts' errors."""
     mean = math.exp(statistics.mean(math.log(one.of_medians) for one in times))
     return mean, math.sqrt(sum(one.error**2 for one in times)) / len(times)
-
-
-# --- Commits --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Commit:
-    """An installed state of the repository."""
-
-    name: str
-    folder: Path
-
-    @property
-    def corate(self) -> str:
-        """The command."""
-        return str(self.folder / "bin" / "corate")
-
-    def packages(self) -> dict[str, str]:
-        """The versions of all installed packages except Corate."""
-        command = [
-            str(self.folder / "bin" / "python"),
-            "-m",
-            "pip",
-            "--disable-pip-version-check",
-            "list",
-            "--format=json",
-        ]
-        listed = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-        return {one["name"]: one["version"] for one in listed if one["name"] != "corate"}
-
-
-def lock() -> IO[str]:
-    """A lock, held while the file is open: two runs at once would share environments and disturb each other's times."""
-    import fcntl  # not on Windows, where benchmarks do not run
-
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    file = (FOLDER / "lock").open("w")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
-        raise SystemExit(f"another comparison is running in {measure.from_root(FOLDER)}; wait until it ends") from None
-    return file
-
-
-def git(*arguments: str, index: Path | None = None) -> str:
-    """The output of a git command; with `index`, git uses this file instead of the real index."""
-    env = os.environ | ({"GIT_INDEX_FILE": str(index)} if index else {})
-    done = subprocess.run(["git", *arguments], cwd=corpora.ROOT, env=env, capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(f"git {' '.join(arguments)}: {done.stderr.strip()}")
-    return done.stdout.strip()
-
-
-def working_tree(index: Path) -> str:
-    """The tree hash that a commit of all files would have."""
-    git("read-tree", "HEAD", index=index)
-    git("add", "--all", index=index)
-    return git("write-tree", index=index)
-
-
-def install(revision: str | None) -> Commit:
-    """Export and install a revision (None: the working tree), unless it is installed already."""
-    index = FOLDER / "index"
-    here = working_tree(index)
-    tree = git("rev-parse", "--verify", f"{revision}^{{tree}}") if revision else here
-    if revision or tree == git("rev-parse", "HEAD^{tree}"):
-        name = git("rev-parse", "--short", f"{revision or 'HEAD'}^{{commit}}")
-    else:
-        name = f"working tree {tree[:7]}"
-    folder = FOLDER / f"{tree[:12]}-{sys.implementation.cache_tag}"
-    if not (folder / "installed").is_file():
-        print(f"installing {name} into {measure.from_root(folder)} (some minutes)", flush=True)
-        shutil.rmtree(folder, ignore_errors=True)
-        git("read-tree", tree, index=index)
-        git("checkout-index", "--all", f"--prefix={folder / 'source'}/", index=index)
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        if subprocess.run([*pip, str(folder / "source")]).returncode:
-            raise SystemExit(f"{name} cannot be installed")
-        (folder / "installed").touch()
-    return Commit(name, folder)
 
 
 # --- Cases ----------------------------------------------------------------------------------------------------------

@@ -11,7 +11,10 @@ from unittest.mock import patch
 
 import typer.main
 
-__all__ = ["Result", "run"]
+__all__ = ["PROGRAM", "Result", "one_line", "run"]
+
+#: The program in a process of its own.
+PROGRAM = [sys.executable, "-m", "corate.cli"]
 
 
 @dataclass(frozen=True)
@@ -63,3 +66,12 @@ def run(
         sys.stdin, sys.stdout, sys.stderr, sys.argv = old
     assert isinstance(code, int)
     return Result(code, out.buffer.getvalue(), err.getvalue())
+
+
+def one_line(result: Result, *said: str) -> bool:
+    """The command failed with one line that says these things."""
+    assert result.code == 1
+    assert result.err.startswith("corate: error: ")
+    assert result.err.count("\n") == 1
+    assert all(text in result.err for text in said), result.err
+    return True

@@ -15,6 +15,8 @@ Labelled = list[list[tuple[str, str]]]
 #: Words that differ in case, endings, digits and hyphens, so that they meet on some rungs and not on others.
 WORDS = ("the", "The", "THE", "dog", "Dogs", "dogs", "cats", "walking", "Talking", "x-1", "42", "43", "é", "naïve", ".")
 LABELS = ("D", "N", "V", "P")
+#: Two sentences as a file of columns.
+TEXT = b"the\tDET\ndog\tNOUN\n\na\tDET\ncat\tNOUN\n\n"
 
 #: Few of the words at a time, so that they meet often.
 vocabularies = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6, unique=True)

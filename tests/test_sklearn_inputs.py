@@ -47,7 +47,7 @@ def test_rows_of_columns() -> None:
     estimator = fits(ROWS)
     assert estimator.tagger_.columns == ("word", "pos")
     assert estimator.predict([[{"word": "Ann", "pos": "NNP"}]]) == [["N"]]
-    with pytest.raises(DataError, match="1 columns"):
+    with pytest.raises(DataError, match="1 column "):
         estimator.predict(WORDS)
 
 
@@ -171,7 +171,7 @@ def test_labels_may_be_arrays() -> None:
         ("Ann sleeps", [["N", "V"]], "X must be a list of sentences, not the text"),
         (["Ann sleeps"], [["N", "V"]], "sentence 0 must be a list of tokens, not the text"),
         ([["Ann", "sleeps"]], ["NV"], "labels of sentence 0 must be a list"),
-        ([["Ann", "sleeps"]], [["N"]], "sentence 0: 2 tokens but 1 labels"),
+        ([["Ann", "sleeps"]], [["N"]], "sentence 0: 2 tokens but 1 label"),
         ([["Ann"], ["Bob"]], [["N"]], "2 sentences but labels for 1"),
         ([["Ann"]], [[1]], "every token must be a string"),
         ([["Ann", ("Bob", "NNP")]], [["N", "N"]], "2 columns"),

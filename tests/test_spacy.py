@@ -136,7 +136,7 @@ def test_missing_annotation_names_the_document_and_the_token(tmp_path: Path) -> 
 
 
 def test_labels_must_fit() -> None:
-    with pytest.raises(DataError, match="document 0: a sentence has 2 tokens, but 1 labels"):
+    with pytest.raises(DataError, match="document 0: a sentence has 2 tokens, but 1 label"):
         set_labels([document(["a", "b"])], [["O"]])
     with pytest.raises(DataError, match="labels for more sentences"):
         set_labels([document(["a"])], [["O"], ["O"]])

@@ -39,7 +39,8 @@ int64_t TextTagger::run(std::string_view text, std::string& out, int64_t first_l
             split_fields(row, separator_, needed_, fields);
             if (fields.size() < needed_)
                 throw std::runtime_error("line " + std::to_string(line_number) + " has " + std::to_string(fields.size()) +
-                                         " columns, but the model reads column " + std::to_string(needed_));
+                                         (fields.size() == 1 ? " column" : " columns") + ", but the model reads column " +
+                                         std::to_string(needed_));
             sentence.add(session, fields, positions_);
         }
     }

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from corate.arguments import check_threads, check_whole
 from corate.corpus import Corpus
-from corate.display import percent
+from corate.display import counted, percent
 from corate.errors import ConfigError, DataError
 from corate.evaluation.report import Report, compare_labels
 from corate.evaluation.significance import Difference, paired_test, sentence_counts
@@ -380,7 +380,9 @@ def _folds(corpus: Corpus, folds: int | None) -> list[tuple[int | None, Corpus, 
     corpus.require_labels()
     filled = np.flatnonzero(np.diff(corpus.offsets))
     if count > len(filled):
-        raise DataError(f"{len(filled)} sentences cannot be divided into {count} folds; take fewer folds, or more text")
+        raise DataError(
+            f"{counted(len(filled), 'sentence')} cannot be divided into {count} folds; take fewer folds, or more text"
+        )
     parts = np.array_split(np.random.default_rng(0).permutation(filled), count)
     return [
         (number, corpus.take(np.setdiff1d(filled, part)), corpus.take(np.sort(part)))

@@ -7,6 +7,7 @@ slicing, shuffling and splitting only copy integers.
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, overload
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from corate import frames
 from corate.arguments import check_seed
 from corate.attributes import Attributes, FeatureSentence, ItemSequence
+from corate.display import counted
 from corate.errors import DataError
 from corate.ragged import offsets_of, take_rows
 from corate.spans import convert
@@ -24,7 +26,7 @@ from corate.strings import StringTable
 from corate.texts import Texts
 from corate.types import Ids, Offsets
 
-__all__ = ["Attributes", "Column", "Corpus", "StringTable"]
+__all__ = ["Attributes", "Column", "Corpus", "StringTable", "check_corpus"]
 
 #: A token in Python: a word, a tuple of columns, or a mapping from column name to value.
 Token = str | Sequence[str] | Mapping[str, str]
@@ -100,12 +102,17 @@ class Corpus:
         n = self.n_tokens
         for column in (*self.columns, *(() if self.labels is None else (self.labels,))):
             if len(column.ids) != n:
-                raise DataError(f"column {column.name!r} has {len(column.ids)} tokens, but the offsets imply {n}")
+                raise DataError(
+                    f"column {column.name!r} has {counted(len(column.ids), 'token')}, but the offsets imply {n}"
+                )
         if self.attributes is not None and len(self.attributes.offsets) != n + 1:
-            raise DataError(f"{len(self.attributes.offsets) - 1} tokens have attributes, but the offsets imply {n}")
+            raise DataError(
+                f"attributes of {counted(len(self.attributes.offsets) - 1, 'token')}, but the offsets imply {n}"
+            )
         if self.texts is not None and (len(self.texts.texts), len(self.texts.starts)) != (len(self), n):
             raise DataError(
-                f"texts of {len(self.texts.texts)} sentences and {len(self.texts.starts)} tokens do not fit"
+                f"texts of {counted(len(self.texts.texts), 'sentence')} and {counted(len(self.texts.starts), 'token')} "
+                "do not fit"
             )
 
     # -- building ------------------------------------------------------------------------------------------------
@@ -133,7 +140,7 @@ class Corpus:
         >>> Corpus.from_sentences([["a", "b"], ["c"]], [["X", "Y"], ["X"]])
         Corpus(2 sentences, 3 tokens, columns: word, 2 labels)
         >>> Corpus.from_sentences([[{"word": "a", "pos": "DT", "label": "O"}]])
-        Corpus(1 sentences, 1 tokens, columns: word pos, 1 labels)
+        Corpus(1 sentence, 1 token, columns: word pos, 1 label)
         """
         names: list[str] | None = list(columns) if columns is not None else None
         data: list[list[str]] = []
@@ -179,7 +186,7 @@ class Corpus:
         Raises FeatureError, which names the sentence and the token, for features that cannot be used.
 
         >>> Corpus.from_features([[{"w": "a"}, {"w": "b"}]], [["X", "Y"]])
-        Corpus(1 sentences, 2 tokens, 2 attributes, 2 labels)
+        Corpus(1 sentence, 2 tokens, 2 attributes, 2 labels)
         """
         offsets, attributes = Attributes.of_sentences(feature_lists(sentences), keep_false=keep_false)
         label = None if labels is None else _label_column(labels, offsets.tolist())
@@ -255,13 +262,13 @@ class Corpus:
         return int(self.offsets[-1])
 
     def __repr__(self) -> str:
-        parts = [f"{len(self)} sentences", f"{self.n_tokens} tokens"]
+        parts = [counted(len(self), "sentence"), counted(self.n_tokens, "token")]
         if self.columns:
             parts.append("columns: " + " ".join(c.name for c in self.columns))
         if self.attributes is not None:
-            parts.append(f"{len(self.attributes.names)} attributes")
+            parts.append(counted(len(self.attributes.names), "attribute"))
         if self.labels is not None:
-            parts.append(f"{len(self.labels.strings)} labels")
+            parts.append(counted(len(self.labels.strings), "label"))
         return f"Corpus({', '.join(parts)})"
 
     def column(self, name: str) -> Column:
@@ -318,6 +325,8 @@ class Corpus:
     def require_labels(self) -> Column:
         """The column of the labels. Raises DataError, which says what to do, if there is none."""
         if self.labels is None:
+            if not len(self):
+                raise DataError("the corpus has no sentences")
             hint = "; are the columns separated by something other than tabs and spaces (separator=)?"
             raise DataError(
                 "the data has no labels; name the label column with columns=" + hint * (len(self.columns) == 1)
@@ -445,7 +454,8 @@ def _columns_of(tokens: list[Token], names: list[str], sentence: int) -> Iterabl
     if set(map(len, rows)) - {len(names)}:
         i, row = next((i, row) for i, row in enumerate(rows) if len(row) != len(names))
         raise DataError(
-            f"sentence {sentence}, token {i}: {len(row)} columns ({row!r}), expected {len(names)} ({', '.join(names)})"
+            f"sentence {sentence}, token {i}: {counted(len(row), 'column')} ({row!r}), expected {len(names)} "
+            f"({', '.join(names)})"
         )
     return zip(*rows, strict=True)
 
@@ -479,7 +489,15 @@ def _label_column(labels: Iterable[Iterable[str]], offsets: list[int]) -> Column
         flat.extend(listed(sentence, f"the labels of sentence {s}", "labels"))
         if s + 1 >= len(offsets) or len(flat) != offsets[s + 1]:
             want = offsets[s + 1] - offsets[s] if s + 1 < len(offsets) else 0
-            raise DataError(f"sentence {s}: {want} tokens but {len(flat) - offsets[s]} labels")
+            raise DataError(f"sentence {s}: {counted(want, 'token')} but {counted(len(flat) - offsets[s], 'label')}")
     if s + 2 != len(offsets):
-        raise DataError(f"{len(offsets) - 1} sentences but labels for {s + 1}")
+        raise DataError(f"{counted(len(offsets) - 1, 'sentence')} but labels for {s + 1}")
     return Column.of("label", flat)
+
+
+def check_corpus(corpus: object) -> None:
+    """Raise DataError, with the remedy, if this is not a corpus."""
+    if not isinstance(corpus, Corpus):
+        path = isinstance(corpus, str | os.PathLike)
+        how = "read the file with corate.read" if path else "make one with Corpus.from_sentences or Corpus.from_frame"
+        raise DataError(f"a corpus is needed, not a {type(corpus).__name__}; {how}")

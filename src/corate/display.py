@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["count", "percent", "size", "told"]
+__all__ = ["count", "counted", "percent", "size", "told"]
 
 
 def percent(fraction: float | None) -> str:
@@ -27,16 +27,29 @@ def count(number: float) -> str:
     return f"{number:,.0f}"
 
 
+def counted(number: float, noun: str) -> str:
+    """A whole number of things, with the noun in the singular or the plural.
+
+    The plural of the noun must end in s, or in es if the noun ends in s.
+
+    >>> counted(1, "label"), counted(0, "token"), counted(2, "pass"), counted(4000, "sentence")
+    ('1 label', '0 tokens', '2 passes', '4,000 sentences')
+    """
+    text = count(number)
+    plural = noun + ("es" if noun.endswith("s") else "s")
+    return f"{text} {noun if text == '1' else plural}"
+
+
 def size(n_bytes: float) -> str:
     """A number of bytes in a suitable unit.
 
-    >>> size(812), size(81_234), size(5_200_000)
-    ('812 bytes', '81.2 kB', '5.2 MB')
+    >>> size(1), size(812), size(81_234), size(5_200_000)
+    ('1 byte', '812 bytes', '81.2 kB', '5.2 MB')
     """
     for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if n_bytes >= factor:
             return f"{n_bytes / factor:.1f} {unit}"
-    return f"{n_bytes:.0f} bytes"
+    return counted(round(n_bytes), "byte")
 
 
 def told(value: Any) -> str:

@@ -79,7 +79,7 @@ class ProgressEvent:
         assert self.step is not None
         assert self.steps is not None
         if self.step >= self.steps:
-            return f"resumed after all {self.steps} passes"
+            return f"resumed after pass {self.step} of {self.steps}"
         return f"resumed at pass {self.step + 1} of {self.steps}"
 
     def __str__(self) -> str:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import Column, Corpus
+from corate.display import counted
 from corate.errors import DataError
 from corate.memory import shown_memory
 from corate.ragged import offsets_of
@@ -145,8 +146,8 @@ class StoredCorpus:
 
     def __repr__(self) -> str:
         return (
-            f"StoredCorpus({len(self)} sentences, {self.n_tokens} tokens, columns: {' '.join(self.columns)}, "
-            f"{len(self.labels)} labels)"
+            f"StoredCorpus({counted(len(self), 'sentence')}, {counted(self.n_tokens, 'token')}, "
+            f"columns: {' '.join(self.columns)}, {counted(len(self.labels), 'label')})"
         )
 
     @property

@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import corate  # noqa: E402
-from benchmarks import compare_commits as compare  # noqa: E402 - not installed, they stand beside the tests
+from benchmarks import commits, model_differences  # noqa: E402 - not installed, they stand beside the tests
+from benchmarks import compare_commits as compare  # noqa: E402
 from corate.cli import main as corate_command  # noqa: E402
 from corate.training.options import METHODS  # noqa: E402
 
@@ -38,27 +39,27 @@ def base(tmp_path: Path) -> Path:
 
 
 def test_the_same_model_differs_in_nothing(base: Path, tmp_path: Path) -> None:
-    assert compare.differences(base, written(tmp_path / "head")) == []
+    assert model_differences.differences(base, written(tmp_path / "head")) == []
 
 
 def test_one_other_byte_is_found(base: Path, tmp_path: Path) -> None:
     head = written(tmp_path / "head", TENSORS | {"bias": np.array([0.5, 0.0, -2.25], np.float32)})
-    assert compare.differences(base, head) == ["tensor bias: 1 of 3 values differ, by 0.25 at most"]
+    assert model_differences.differences(base, head) == ["tensor bias: 1 of 3 values differ, by 0.25 at most"]
 
 
 def test_the_sign_of_zero_is_a_difference(base: Path, tmp_path: Path) -> None:
     head = written(tmp_path / "head", TENSORS | {"bias": np.array([0.5, -0.0, -2.0], np.float32)})
-    assert compare.differences(base, head) == ["tensor bias: 1 of 3 values differ, by 0 at most"]
+    assert model_differences.differences(base, head) == ["tensor bias: 1 of 3 values differ, by 0 at most"]
 
 
 def test_a_renamed_tensor_is_removed_and_added(base: Path, tmp_path: Path) -> None:
     head = written(tmp_path / "head", {"node.bias": TENSORS["bias"], "edges.labels": TENSORS["edges.labels"]})
-    assert compare.differences(base, head) == ["tensor bias: removed", "tensor node.bias: added"]
+    assert model_differences.differences(base, head) == ["tensor bias: removed", "tensor node.bias: added"]
 
 
 def test_another_dtype_or_shape_is_found(base: Path, tmp_path: Path) -> None:
     tensors = {"bias": TENSORS["bias"].astype(np.float16), "edges.labels": TENSORS["edges.labels"].ravel()}
-    assert compare.differences(base, written(tmp_path / "head", tensors)) == [
+    assert model_differences.differences(base, written(tmp_path / "head", tensors)) == [
         "tensor bias: dtype F32 became F16",
         "tensor edges.labels: shape [2, 2] became [4]",
     ]
@@ -66,7 +67,7 @@ def test_another_dtype_or_shape_is_found(base: Path, tmp_path: Path) -> None:
 
 def test_the_header_is_compared_but_for_seconds(base: Path, tmp_path: Path) -> None:
     record = {"method": "polish", "seconds": 9.0, "held_out": {"accuracy": 0.5}, "seed": 0}
-    assert compare.differences(base, written(tmp_path / "head", header={"order": 2, "record": record})) == [
+    assert model_differences.differences(base, written(tmp_path / "head", header={"order": 2, "record": record})) == [
         "header order: 1 became 2",
         "header record.held_out.accuracy: None became 0.5",
         "header record.seed: added",
@@ -77,8 +78,8 @@ def test_models_of_corate_are_read_and_only_seconds_differ(tmp_path: Path) -> No
     corpus = corate.Corpus.from_sentences([[("Ann", "B"), ("sleeps", "O")], [("Bo", "B"), ("runs", "O")]])
     for name in ("base", "head"):
         corate.train(corpus, "empirical").save(tmp_path / name)
-    assert compare.differences(tmp_path / "base", tmp_path / "head") == []
-    tensors, header = compare.read_model(tmp_path / "base")
+    assert model_differences.differences(tmp_path / "base", tmp_path / "head") == []
+    tensors, header = model_differences.read_model(tmp_path / "base")
     assert tensors["labels.data"].data == b"BO"
     assert header["record"]["method"] == "empirical"
 
@@ -86,11 +87,11 @@ def test_models_of_corate_are_read_and_only_seconds_differ(tmp_path: Path) -> No
 def test_other_labels_are_counted(tmp_path: Path) -> None:
     for name, text in {"base": "a\tO\n\nb\tO\n", "head": "a\tO\n\nb\tB\n", "short": "a\tO\n"}.items():
         (tmp_path / name).write_text(text, "utf-8")
-    assert compare.label_differences(tmp_path / "base", tmp_path / "base") == []
-    assert compare.label_differences(tmp_path / "base", tmp_path / "head") == [
+    assert model_differences.label_differences(tmp_path / "base", tmp_path / "base") == []
+    assert model_differences.label_differences(tmp_path / "base", tmp_path / "head") == [
         "labels: 1 of 3 lines differ, the first is line 3"
     ]
-    assert compare.label_differences(tmp_path / "base", tmp_path / "short") == ["labels: 3 lines became 1"]
+    assert model_differences.label_differences(tmp_path / "base", tmp_path / "short") == ["labels: 3 lines became 1"]
 
 
 def test_commits_take_turns_to_be_first() -> None:
@@ -136,12 +137,12 @@ def test_every_case_trains_and_tags(case: compare.Case, tmp_path: Path, monkeypa
     for path in (text.train, text.test):
         compare.corpora.write(sentences, path)
     compare.with_items(text)
-    train, tag, model, tagged = compare.commands(compare.Commit("head", tmp_path), case, text, threads=1)
+    train, tag, model, tagged = compare.commands(commits.Commit("head", tmp_path), case, text, threads=1)
     for command in (train, tag):
         monkeypatch.setattr(sys, "argv", command)
         with contextlib.suppress(SystemExit):  # the files tell
             corate_command()
-    assert compare.differences(model, model) == []
+    assert model_differences.differences(model, model) == []
     assert len(tagged.read_text("utf-8").split("\n\n")) >= len(sentences)
 
 
@@ -158,30 +159,30 @@ def test_the_working_tree_counts_with_new_files_and_leaves_the_index_alone(
     monkeypatch.setattr(compare.corpora, "ROOT", tmp_path)
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
         monkeypatch.delenv(name, raising=False)
-    compare.git("init", "--quiet")
+    commits.git("init", "--quiet")
     (tmp_path / ".gitignore").write_text("index*\n", "utf-8")
-    compare.git("add", "--all")
+    commits.git("add", "--all")
     author = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-    compare.git(*author, "commit", "--quiet", "--message", "First")
-    first = compare.git("rev-parse", "HEAD^{tree}")
-    assert compare.working_tree(tmp_path / "index") == first
+    commits.git(*author, "commit", "--quiet", "--message", "First")
+    first = commits.git("rev-parse", "HEAD^{tree}")
+    assert commits.working_tree(tmp_path / "index") == first
     (tmp_path / "new").write_text("new\n", "utf-8")
-    tree = compare.working_tree(tmp_path / "index")
-    assert compare.git("ls-tree", "--name-only", tree).split() == [".gitignore", "new"]
-    assert compare.git("status", "--short") == "?? new"
+    tree = commits.working_tree(tmp_path / "index")
+    assert commits.git("ls-tree", "--name-only", tree).split() == [".gitignore", "new"]
+    assert commits.git("status", "--short") == "?? new"
 
 
 def test_two_comparisons_do_not_run_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("fcntl")
-    monkeypatch.setattr(compare, "FOLDER", tmp_path)
-    with compare.lock(), pytest.raises(SystemExit, match="another comparison is running"):
-        compare.lock()
-    compare.lock().close()
+    monkeypatch.setattr(commits, "FOLDER", tmp_path)
+    with commits.lock(), pytest.raises(SystemExit, match="another comparison is running"):
+        commits.lock()
+    commits.lock().close()
 
 
 def test_an_unknown_revision_is_named() -> None:
     with pytest.raises(SystemExit, match="no-such-commit"):
-        compare.git("rev-parse", "--verify", "no-such-commit^{tree}")
+        commits.git("rev-parse", "--verify", "no-such-commit^{tree}")
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,10 @@
 
 import pytest
 
+import corate as library
 from command_line import run
 from corate.demo import write_files
+from small_corpora import TEXT
 
 
 @pytest.fixture(name="corate")
@@ -27,3 +29,12 @@ def model(tmp_path_factory, data):
     result = run("train", data / "train.tsv", "-o", path, "--method", "empirical", "--quiet")
     assert (result.code, result.out, result.err) == (0, b"", "")
     return path
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory):
+    """A folder with a very small text and its model."""
+    folder = tmp_path_factory.mktemp("small")
+    (folder / "train.tsv").write_bytes(TEXT * 20)
+    library.train(library.read(folder / "train.tsv"), "empirical").save(folder / "m.corate")
+    return folder

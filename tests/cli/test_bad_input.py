@@ -14,53 +14,31 @@ one label only                  test_one_label
 a label not seen in training    test_labels_not_seen_in_training; test_eval_info_demo_commands.py
 a missing column                test_a_missing_column, test_a_missing_column_in_python; test_layout.py
 NaN or infinite values          test_items_that_are_no_numbers, test_features_that_are_no_numbers; formats/test_read.py
-a damaged model                 test_every_flipped_byte, test_every_truncation, test_damage_is_one_line; container
-a directory, an unwritable path test_places_that_cannot_be_read_or_written; test_train_command.py; test_container.py
-disk full during save           test_a_full_disk; test_program.py; test_tag_command.py; io/test_atomic.py
-Ctrl-C                          test_ctrl_c_at_any_stage_of_training, test_ctrl_c_while_tagging; test_program.py
+a damaged model                 test_bad_models.py; model/test_container.py
+a directory, an unwritable path test_bad_places.py; test_train_command.py; model/test_container.py
+disk full during save           test_bad_places.py; test_program.py; test_tag_command.py; io/test_atomic.py
+Ctrl-C                          test_ctrl_c.py; test_program.py
 SIGTERM, SIGHUP                 test_signals.py
 closed standard streams         test_closed_streams.py
+arguments in the wrong order    test_wrong_calls.py
 more threads than there are     test_threads_that_cannot_be_had
-things of the wrong kind        test_what_cannot_be_trained_on
+things of the wrong kind        test_what_cannot_be_trained_on; test_wrong_calls.py
 ==============================  ======================================================================================
 """
 
 import io
 import json
 import math
-import os
-import signal
 import subprocess
 import sys
 
 import pytest
 
 import corate as library
+from command_line import one_line
 from corate import CorateError, Corpus, DataError, FeatureError, ModelError
 from corate.cli.exits import complain
-
-PROGRAM = [sys.executable, "-m", "corate.cli"]
-TEXT = b"the\tDET\ndog\tNOUN\n\na\tDET\ncat\tNOUN\n\n"
-posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits are POSIX's")
-
-
-def one_line(result, *said):
-    """The command failed with one line that says these things."""
-    assert result.code == 1
-    assert result.err.startswith("corate: error: ")
-    assert result.err.count("\n") == 1
-    assert all(text in result.err for text in said), result.err
-    return True
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    """A folder with a small text and its model."""
-    folder = tmp_path_factory.mktemp("small")
-    (folder / "train.tsv").write_bytes(TEXT * 20)
-    library.train(library.read(folder / "train.tsv"), "empirical").save(folder / "m.corate")
-    return folder
-
+from small_corpora import TEXT
 
 # -- text ------------------------------------------------------------------------------------------------------------
 
@@ -86,7 +64,7 @@ def test_ragged_rows(corate, small, tmp_path):
         assert one_line(corate(*command), "ragged.tsv, line 8", "--skip-bad")
         result = corate(*command, "--skip-bad")
         assert result.code == 0
-        assert "skipped 2 rows that do not fit, the first in line 8" in result.err
+        assert "skipped 2 malformed rows, the first in line 8" in result.err
     tagged = corate("tag", small / "m.corate", file)
     assert tagged.text.split("\n")[-5:] == ["the\tDET\tDET", "dog\tNOUN", "", "some\tmore\tDET\tDET", ""]
 
@@ -272,110 +250,6 @@ def test_a_sentence_without_tokens_has_no_labels(small):
     assert tagger.tag_text(b"") == (b"", 0)
 
 
-# -- models ----------------------------------------------------------------------------------------------------------
-
-
-def test_every_flipped_byte(small, tmp_path):
-    content = bytearray((small / "m.corate").read_bytes())
-    path = tmp_path / "m"
-    for place in range(len(content)):
-        content[place] ^= 1 << place % 8
-        path.write_bytes(content)
-        with pytest.raises(ModelError, match="m: "):
-            library.load(path)
-        content[place] ^= 1 << place % 8
-    path.write_bytes(content)
-    assert library.load(path).tag(["the", "dog"]) == ["DET", "NOUN"]
-
-
-def test_every_truncation(small, tmp_path):
-    content = (small / "m.corate").read_bytes()
-    path = tmp_path / "m"
-    for length in [*range(0, len(content), 7), len(content) - 1]:
-        path.write_bytes(content[:length])
-        with pytest.raises(ModelError, match="m: "):
-            library.load(path)
-
-
-@pytest.mark.parametrize("command", ["tag", "eval", "info", "update"])
-def test_damage_is_one_line(corate, small, tmp_path, command):
-    content = (small / "m.corate").read_bytes()
-    path = tmp_path / "m"
-    arguments = [] if command == "info" else [small / "train.tsv"]
-    for damaged in (content[:-1], content[:1000], content[:-9] + b"?" + content[-8:], content + b"\n", b"", TEXT):
-        path.write_bytes(damaged)
-        result = corate(command, path, *arguments)
-        assert one_line(result, str(path))
-        assert result.out == b""
-        assert path.read_bytes() == damaged
-
-
-def test_a_model_works_wherever_it_is_moved(corate, tmp_path, monkeypatch):
-    (tmp_path / "here").mkdir()
-    (tmp_path / "there").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    (tmp_path / "here" / "animals.txt").write_text("dog\ncat\n")
-    (tmp_path / "here" / "templates").write_text("word[0]\nin(word[0], animals.txt)\n")
-    (tmp_path / "here" / "t.tsv").write_bytes(TEXT * 20)
-    assert corate("train", "t.tsv", "-o", "m", "--features", "templates", "--method", "empirical", "-q").code == 0
-    os.rename("m", tmp_path / "there" / "m")
-    for name in ("animals.txt", "templates", "t.tsv"):
-        os.remove(name)
-    monkeypatch.chdir(tmp_path / "there")
-    assert corate("tag", "m", "-f", "columns", stdin=b"the\ncat\n").text == "the\tDET\ncat\tNOUN\n"
-    assert corate("update", "m", "-", "-q", stdin=TEXT).code == 0
-
-
-# -- places ----------------------------------------------------------------------------------------------------------
-
-
-def test_places_that_cannot_be_read_or_written(corate, small, tmp_path):
-    model, text, missing = small / "m.corate", small / "train.tsv", tmp_path / "missing"
-    for command in (
-        ["train", tmp_path, "-o", tmp_path / "m"],
-        ["train", text, "-o", tmp_path],
-        ["train", text, "-o", tmp_path / "m", "--features", tmp_path],
-        ["tag", tmp_path, text],
-        ["tag", model, tmp_path],
-        ["tag", model, text, "-o", tmp_path],
-        ["eval", model, tmp_path],
-        ["update", model, text, "-o", tmp_path],
-        ["info", tmp_path],
-    ):
-        assert one_line(corate(*command), str(tmp_path))
-    for command in (
-        ["train", missing, "-o", tmp_path / "m"],
-        ["train", text, "-o", missing / "m"],
-        ["train", text, "-o", tmp_path / "m", "--test", missing],
-        ["tag", missing, text],
-        ["tag", model, missing],
-        ["tag", model, text, "-o", missing / "out"],
-        ["eval", model, missing],
-        ["update", model, missing],
-        ["update", model, text, "-o", missing / "m"],
-    ):
-        assert one_line(corate(*command), str(missing))
-    assert not list(tmp_path.iterdir())
-
-
-def test_what_a_command_reads_is_never_what_it_writes(corate, small, tmp_path):
-    model, text = tmp_path / "m", tmp_path / "t.tsv"
-    model.write_bytes((small / "m.corate").read_bytes())
-    text.write_bytes(TEXT)
-    for command in (
-        ["tag", model, text, "-o", model],
-        ["train", text, "-o", text],
-        ["train", small / "train.tsv", "-o", text, "--test", text],
-        ["train", small / "train.tsv", "-o", text, "--held-out", text],
-        ["update", model, text, "-o", text],
-    ):
-        result = corate(*command)
-        assert result.code == 2
-        assert "itself" in result.err
-        assert model.read_bytes() == (small / "m.corate").read_bytes()
-        assert text.read_bytes() == TEXT
-
-
 def test_a_fault_in_a_template_is_one_line_without_its_caret(corate, small, tmp_path):
     command = ["train", small / "train.tsv", "-o", tmp_path / "m", "--features", "word[0] word[1]"]
     result = corate(*command)
@@ -409,114 +283,6 @@ def test_items_and_columns_are_not_mistaken_for_each_other(corate, small, tmp_pa
         assert one_line(corate(*command, small / "train.tsv"), "ready-made features")
     for command in (["tag", small / "m.corate"], ["eval", small / "m.corate"]):
         assert one_line(corate(*command, tmp_path / "t.items"), "no column 'word'")
-
-
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="the superuser may write anywhere")
-def test_a_folder_that_may_not_be_written(corate, small, tmp_path):
-    tmp_path.chmod(0o500)
-    try:
-        for command in (["train", small / "train.tsv"], ["tag", small / "m.corate", small / "train.tsv"]):
-            assert one_line(corate(*command, "-o", tmp_path / "m"), str(tmp_path / "m"))
-    finally:
-        tmp_path.chmod(0o700)
-
-
-@posix
-@pytest.mark.parametrize("command", ["update", "tag"])
-def test_a_full_disk(small, tmp_path, command):
-    import resource
-
-    (tmp_path / "m").write_bytes((small / "m.corate").read_bytes())
-    (tmp_path / "out").write_bytes(b"old")
-    arguments = {"update": ["update", "m", small / "train.tsv"], "tag": ["tag", "m", small / "train.tsv", "-o", "out"]}
-    run = subprocess.run(
-        [*PROGRAM, *arguments[command]],
-        cwd=tmp_path,
-        capture_output=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (900, 900)),
-    )
-    assert run.returncode == 1
-    assert run.stderr.startswith(b"corate: error: ")
-    assert run.stderr.count(b"\n") == 1
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "out"]
-    assert (tmp_path / "out").read_bytes() == b"old"
-    assert library.load(tmp_path / "m").record["sentences"] == 40
-
-
-# -- Ctrl-C ----------------------------------------------------------------------------------------------------------
-
-#: Runs a command and sends this process the signal of Ctrl-C when it comes to a stage of its work.
-INTERRUPTED = """
-import os, signal, sys
-from corate.cli import main, terminal
-def reached(self, event):
-    if event.title == {stage!r}:
-        os.kill(os.getpid(), signal.SIGINT)
-terminal.ProgressBar.show = reached
-main()
-"""
-#: Runs a command and says when it begins to read.
-WAITING = """
-from corate.cli import main, terminal
-terminal.ProgressBar.show = lambda self, event: print(event.title, flush=True)
-main()
-"""
-COUNTING = ["reading", "counting", "tuning the default ladder", "fitting the expert weights", "fitting the edges",
-            "building the model", "saving"]  # fmt: skip
-POLISHING = ["reading", "counting", "fitting the expert weights", "polish", "building the model", "saving"]
-
-
-@posix
-@pytest.mark.parametrize(
-    ("options", "stage"),
-    [
-        *((["--method", "empirical", "--ladder", "pooled"], stage) for stage in COUNTING),
-        *(([], stage) for stage in POLISHING),
-    ],
-)
-def test_ctrl_c_at_any_stage_of_training(small, tmp_path, options, stage):
-    model = tmp_path / "m"
-    model.write_bytes(b"the old model")
-    command = ["train", small / "train.tsv", "-o", model, *options, "--features", "word[0]"]
-    run = subprocess.run([sys.executable, "-c", INTERRUPTED.format(stage=stage), *command], capture_output=True)
-    assert (run.returncode, run.stdout, run.stderr) == (130, b"", b"corate: interrupted\n")
-    assert [path.name for path in tmp_path.iterdir()] == ["m"]
-    assert model.read_bytes() == b"the old model"
-
-
-@posix
-def test_ctrl_c_while_tagging(small, tmp_path):
-    out = tmp_path / "out"
-    for command in (
-        ["tag", small / "m.corate", small / "train.tsv", "-o", out],
-        ["tag", small / "m.corate", "-o", out],
-    ):
-        code = INTERRUPTED.format(stage="tagging")
-        run = subprocess.run([sys.executable, "-c", code, *command], input=TEXT, capture_output=True)
-        assert (run.returncode, run.stdout, run.stderr) == (130, b"", b"corate: interrupted\n")
-        assert not list(tmp_path.iterdir())
-
-
-@posix
-def test_ctrl_c_while_waiting_for_text_leaves_the_old_model(small, tmp_path):
-    (tmp_path / "m").write_bytes((small / "m.corate").read_bytes())
-    for command in (["train", "-", "-o", "m"], ["update", "m", "-"]):
-        with subprocess.Popen(
-            [sys.executable, "-c", WAITING, *command],
-            cwd=tmp_path,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        ) as process:
-            assert process.stdout.readline() == b"reading\n"
-            process.stdin.write(TEXT)
-            process.stdin.flush()
-            process.send_signal(signal.SIGINT)
-            process.stdin.close()  # a signal just before read() is seen only when that returns
-            assert process.wait() == 130
-            assert process.stderr.read() == b"corate: interrupted\n"
-        assert [path.name for path in tmp_path.iterdir()] == ["m"]
-        assert (tmp_path / "m").read_bytes() == (small / "m.corate").read_bytes()
 
 
 # -- threads ---------------------------------------------------------------------------------------------------------

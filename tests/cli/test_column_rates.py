@@ -196,7 +196,7 @@ def test_bad_rows_can_be_left_out(corate, tmp_path):
     (tmp_path / "t.csv").write_text("a,b\nx,1\n,2\ny,2\nz\n")
     result = corate("rates", tmp_path / "t.csv", "--between", "a,b", "--skip-bad", "--json")
     assert (result.code, json.loads(result.text)["rows"]) == (0, 2)
-    assert "skipped 2 rows that do not fit, the first in line 3" in result.err
+    assert "skipped 2 malformed rows, the first in line 3" in result.err
     (tmp_path / "t.csv").write_text("a,b\n,1\n")
     result = corate("rates", tmp_path / "t.csv", "--between", "a,b", "--skip-bad")
     assert (result.code, "no rows to count without a missing value" in result.err) == (1, True)

@@ -108,7 +108,7 @@ def test_unfinished_methods_are_not_compared(corpora):
         ({"corpus": Corpus.from_sentences([["a"]])}, "label"),
         ({"held_out": Corpus.from_sentences([["a"]])}, "label"),
         ({"test": Corpus.from_sentences([["a"]])}, "label"),
-        ({"test": Corpus.from_sentences([])}, "label|no tokens"),
+        ({"test": Corpus.from_sentences([])}, "the corpus has no sentences"),
         ({"test": None}, "either test data or a number of folds"),
         ({"folds": 2}, "either test data or a number of folds"),
         ({"test": None, "folds": 1}, "folds must be a whole number, 2 or more, not 1"),

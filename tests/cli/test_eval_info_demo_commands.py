@@ -1,6 +1,7 @@
 """corate eval, info and demo: numbers for scripts, tables for people."""
 
 import json
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -129,6 +130,23 @@ def test_info_says_what_input_a_model_expects_and_what_it_gives(corate, tmp_path
     if "-o" in words:
         words[words.index("-o") + 1] = str(tmp_path / "tagged")
     assert corate(*words[1:]).code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "lattice"),
+    [
+        ([], "full: all labels of each token"),  # the default, pruned, is full if there are few labels
+        (["--base", "paper"], "pruned: the labels that are likely for each word"),
+        (["--base", "paper", "--lattice", "full"], "full: all labels of each token"),
+    ],
+)
+def test_info_explains_the_lattice_that_was_used(corate, data, tmp_path, options, lattice):
+    path = tmp_path / "model.corate"
+    assert corate("train", data / "train.tsv", "-o", path, "--passes", "1", *options, "--quiet").code == 0
+    shown = dict(
+        re.split(r"\s{2,}", line, maxsplit=1) for line in corate("info", path).text.splitlines() if "  " in line
+    )
+    assert shown["lattice"] == lattice
 
 
 def test_info_refuses_other_files(corate, data):

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-PROGRAM = [sys.executable, "-m", "corate.cli"]
+from command_line import PROGRAM
+
 COMMANDS = [
     "train",
     "tag",

@@ -89,7 +89,7 @@ def test_tables_and_the_map_are_printed(corate, data):
 def test_of_many_labels_some_are_drawn(corate, tmp_path):
     (tmp_path / "text").write_text("".join(f"w{i} L{i}\n" for i in range(40)))
     lines = corate("rates", tmp_path / "text").text.splitlines()
-    assert "(17 labels are omitted; --svg shows more)" in lines
+    assert "(17 labels omitted; --svg shows more)" in lines
     assert lines[-2].endswith(" L22")
     assert lines[-1].endswith("<s> (column: </s>)")
 

@@ -84,7 +84,7 @@ def test_a_resumed_run_says_where_it_resumes(corate, tmp_path):
     assert re.fullmatch(rf"corate: resumed at cell \d+ of {stored}\n", again.err)
     assert scores(json.loads(again.text)) == scores(json.loads(first.text))
     whole = corate("reproduce", "label-bias", "--methods", "memm")
-    assert whole.err == f"corate: all {stored} cells were measured before; --fresh measures them again\n"
+    assert whole.err == f"corate: measured before: {stored} cells, nothing is left; --fresh measures again\n"
     assert corate("reproduce", "label-bias", "--methods", "memm", "--quiet").err == ""
 
 

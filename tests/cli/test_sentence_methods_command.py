@@ -337,7 +337,7 @@ def test_a_resumed_run_says_where_it_resumes(corate, few, tmp_path):
     second = corate(*command, "5", "--json")
     assert second.err == "corate: polish: resumed at pass 3 of 5\n"
     assert json.loads(second.text)["resumed_after_passes"] == 2
-    assert corate(*command, "5").err == "corate: polish: resumed after all 5 passes\n"
+    assert corate(*command, "5").err == "corate: polish: resumed after pass 5 of 5\n"
     assert corate(*command, "5", "--quiet").err == ""
 
 

@@ -195,7 +195,7 @@ def test_a_resumed_run_says_so_at_once_and_only_once(clock, monkeypatch, screen)
         progress.show(ProgressEvent("polish", 4 / 12, step=4, steps=12, resumed=True))
         clock[0] = 100.0
     assert stream.getvalue() == "corate: polish: resumed at pass 5 of 12\n"
-    assert str(ProgressEvent("polish", 1.0, step=12, steps=12, resumed=True)) == "polish: resumed after all 12 passes"
+    assert str(ProgressEvent("polish", 1.0, step=12, steps=12, resumed=True)) == "polish: resumed after pass 12 of 12"
 
 
 def test_a_log_that_cannot_be_written_does_not_stop_the_work(clock, monkeypatch):

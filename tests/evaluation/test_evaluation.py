@@ -212,10 +212,10 @@ def test_a_slice_is_judged_by_its_own_labels() -> None:
     [
         ([["X", "X"]], "2 sentences but predicted labels for 1"),
         ([["X", "X"], ["X"], ["X"]], "2 sentences but predicted labels for 3"),
-        ([["X"], ["X", "X"]], "sentence 0: 2 tokens but 1 predicted labels"),
-        ([["X", "X"], []], "sentence 1: 1 tokens but 0 predicted labels"),
+        ([["X"], ["X", "X"]], "sentence 0: 2 tokens but 1 predicted label"),
+        ([["X", "X"], []], "sentence 1: 1 token but 0 predicted labels"),
         (["XX", "X"], "not one string"),
-        (Column.of("label", ["X"]), "3 tokens but 1 predicted labels"),
+        (Column.of("label", ["X"]), "3 tokens but 1 predicted label"),
         (Column("label", np.array([0, 0, -1], dtype=np.int32), StringTable.intern(["X"])[0]), "between 0 and 0"),
         (Column("label", np.array([0, 0, 1], dtype=np.int32), StringTable.intern(["X"])[0]), "between 0 and 0"),
     ],

@@ -110,7 +110,7 @@ def test_errors_name_the_line_and_the_remedy(text, options, message):
 
 
 def test_bad_rows_are_skipped_if_asked_for():
-    with pytest.warns(corate.formats.SkippedWarning, match="skipped 1 rows that do not fit, the first in line 14"):
+    with pytest.warns(corate.formats.SkippedWarning, match="skipped 1 malformed row, the first in line 14"):
         corpus = corate.read(TEXT + b"\n1 a b\n", skip_bad=True, format="conllu")
     assert corpus.n_tokens == 6
 

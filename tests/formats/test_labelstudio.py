@@ -178,7 +178,7 @@ def test_errors_name_the_task_and_the_remedy(bad: Any, message: str) -> None:
     with pytest.raises(DataError) as caught:
         read(bad, good)
     assert message in str(caught.value)
-    with pytest.warns(SkippedWarning, match="skipped 1 tasks or spans that do not fit, the first in task [07]"):
+    with pytest.warns(SkippedWarning, match="skipped 1 malformed record, the first in task [07]"):
         corpus = read(bad, good, skip_bad=True)
     assert corpus.labels_of(len(corpus) - 1) == ["B-PER", "O"]
 
@@ -228,9 +228,9 @@ def test_labels_that_are_not_spans_are_not_written() -> None:
         written(corpus)
     with pytest.raises(DataError, match="the labels have no types"):
         written(Corpus.from_sentences([["Ann", "Lee"]]), labels=[["B", "B-X"]])
-    with pytest.raises(DataError, match="sentence 0: 1 spans, but 2 scores"):
+    with pytest.raises(DataError, match="sentence 0: 1 span, but 2 scores"):
         written(corpus, labels=[["B-X"]], scores=[[0.5, 0.5]])
-    with pytest.raises(DataError, match="1 sentences to write, but scores for 0"):
+    with pytest.raises(DataError, match="1 sentence to write, but scores for 0"):
         written(corpus, labels=[["B-X"]], scores=[])
     with pytest.raises(DataError, match="scores= is for format='labelstudio'"):
         corate.write(corpus, io.BytesIO(), scores=[[0.5]])

@@ -92,7 +92,7 @@ def test_ragged_rows_are_named_or_skipped() -> None:
     data = b"a X\nb Y\n\nc\nd Z extra\ne X\n"
     with pytest.raises(DataError, match=r"line 4: 1 column, but the rows before have 2.*skip_bad=True"):
         read(data)
-    with pytest.warns(SkippedWarning, match=r"skipped 2 rows .* line 4") as caught:
+    with pytest.warns(SkippedWarning, match=r"skipped 2 malformed rows, .* line 4") as caught:
         corpus = read(data, skip_bad=True)
     assert (caught[0].message.count, caught[0].message.line) == (2, 4)
     assert list(corpus) == [[("a",), ("b",)], [("e",)]]
@@ -100,9 +100,9 @@ def test_ragged_rows_are_named_or_skipped() -> None:
 
 
 def test_a_column_too_few() -> None:
-    with pytest.raises(DataError, match=r"line 1: 3 columns, but 2 column names were given \(word, label\)"):
+    with pytest.raises(DataError, match=r"line 1: 3 columns, but columns= has 2 names \(word, label\)"):
         read(CHUNKS, columns="word,label")
-    with pytest.raises(DataError, match="4 column names"):
+    with pytest.raises(DataError, match="columns= has 4 names"):
         read(CHUNKS, columns="word,lemma,pos,label", skip_bad=True)
 
 
@@ -157,7 +157,7 @@ def test_slashed_splits_at_the_last_slash() -> None:
 def test_slashed_without_labels_and_by_name() -> None:
     assert read(b"a/X\n", labelled=False, format="slashed").labels is None
     assert names(read(b"a/X\n", columns="form,pos", format="slashed")) == ["form", "pos"]
-    with pytest.raises(DataError, match="2 columns in this format, but 3"):
+    with pytest.raises(DataError, match="2 columns in this format, but columns= has 3 names"):
         read(b"a/X\n", columns="word,pos,label", format="slashed")
 
 
@@ -166,7 +166,7 @@ def test_a_token_without_a_label(token: str) -> None:
     data = f"a/X b/Y\nc/X {token} d/Z\n".encode()
     with pytest.raises(DataError, match=f"line 2: the token '{token}'"):
         read(data, format="slashed")
-    with pytest.warns(SkippedWarning, match="skipped 1 tokens"):
+    with pytest.warns(SkippedWarning, match="skipped 1 malformed token,"):
         assert read(data, format="slashed", skip_bad=True).tokens(1) == ["c", "d"]
 
 
@@ -205,7 +205,7 @@ def test_values_that_are_no_finite_numbers(value: str) -> None:
     data = f"X\ta\n\nY\tb\tc:{value}\nZ\td\n".encode()
     with pytest.raises(DataError, match=r"line 3: the attribute 'c' has the value"):
         read(data, format="items")
-    with pytest.warns(SkippedWarning, match=r"skipped 1 rows .* line 3"):
+    with pytest.warns(SkippedWarning, match=r"skipped 1 malformed row, .* line 3"):
         corpus = read(data, format="items", skip_bad=True)
     assert [corpus.labels_of(i) for i in range(len(corpus))] == [["X"], ["Z"]]
 
@@ -253,7 +253,7 @@ def test_jsonl_lists() -> None:
         ('{"tokens": ["a"]}', "columns word, but the lines before have word, label"),
         ('{"labels": ["X"]}', "no list 'tokens' in the object"),
         ('{"tokens": ["a"], "words": ["a"], "labels": ["X"]}', "two members"),
-        ('[["a", "X"], ["b"]]', "1 columns"),
+        ('[["a", "X"], ["b"]]', "1 column "),
         ('[["a", "X"], "b"]', "list of columns"),
         ('[["a", "X"], []]', "list of columns"),
         ("[" * 100_000, "JSON"),
@@ -265,7 +265,7 @@ def test_jsonl_lines_that_do_not_fit(line: str, message: str) -> None:
     with pytest.raises(DataError, match=message) as raised:
         read(data, format="jsonl")
     assert "line 2" in str(raised.value)
-    with pytest.warns(SkippedWarning, match="1 sentences"):
+    with pytest.warns(SkippedWarning, match="1 malformed sentence,"):
         assert len(read(data, format="jsonl", skip_bad=True)) == 1
 
 

@@ -59,7 +59,7 @@ def test_a_bad_row_that_is_a_piece_of_its_own(tmp_path: Path) -> None:
     path.write_text("dog\tN\nbarks\tV\n\n" * 50 + "only-a-word\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"text.tsv, line 151: 1 column, but the rows before have 2"):
         list(read_pieces(str(path)))
-    with pytest.warns(SkippedWarning, match="skipped 1 rows .* line 151"):
+    with pytest.warns(SkippedWarning, match="skipped 1 malformed row, .* line 151"):
         assert sum(map(len, read_pieces(str(path), skip_bad=True))) == 50
 
 

@@ -127,10 +127,10 @@ def test_an_update_with_an_unknown_state() -> None:
 
 def test_answers_that_do_not_fit_into_memory_are_refused() -> None:
     model = GraphModel.from_factors([("A", [1, 1]), ("B", [1, 1])], memory=2000)
-    with pytest.raises(ConfigError, match="marginals of 100 rows have 4 numbers each"):
+    with pytest.raises(ConfigError, match="marginals of 100 rows, each with 4 numbers, need"):
         model.marginals({"A": [0] * 100})
     many = GraphModel.from_factors([(f"V{i}", np.ones(10)) for i in range(12)])
-    with pytest.raises(ConfigError, match="1,000,000,000,000 numbers each"):
+    with pytest.raises(ConfigError, match="of 1 row, each with 1,000,000,000,000 numbers"):
         many.joint(list(many.variables))
 
 

@@ -90,7 +90,7 @@ def test_every_truncated_file_is_an_error_or_a_whole_network(tmp_path) -> None:
     [
         (("( B | A )", "( B | C )"), "line 9: .* has a cycle|cycle: "),
         (("[ 3 ]", "[ 4 ]"), "line 3: A needs 4 different states"),
-        (("(young) 0.75, 0.25;", "(young) 0.75;"), "has 1 numbers; it needs 2"),
+        (("(young) 0.75, 0.25;", "(young) 0.75;"), "has 1 number; it needs 2"),
         (("(young) 0.75, 0.25;", ""), "has 2 rows; it needs 3"),
         (("(young) 0.75, 0.25;", "(old) 0.75, 0.25;"), r"line 10: \(old\) are no states of A"),
         (("0.75, 0.25", "0.75, -0.25"), "line 10: a probability is negative"),
@@ -127,7 +127,7 @@ def test_bif_files_with_mistakes(change: tuple[str, str], match: str) -> None:
         ("MARKOV 1 2 1 1 0 2 1 x", "not a number"),
         ("MARKOV 1 2 1 1 0 2 1 nan", "not finite"),
         ("MARKOV 1 2 1 1 0 2 1 -1", "negative"),
-        ("MARKOV 1 2 1 1 0 2 1 1 7", "are left"),
+        ("MARKOV 1 2 1 1 0 2 1 1 7", "1 number after the last factor"),
         ("MARKOV 40 " + "2 " * 40 + "1 40 " + " ".join(map(str, range(40))) + f" {2**40} 1", "the file ends"),
     ],
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
+import os
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -23,6 +25,8 @@ ALGORITHMS = ["lbfgs", "l2sgd", "ap", "pa", "arow"]
 GOLDEN = Path(make.__file__).parent
 #: float32 scores against CRFsuite's float64.
 CLOSE = 1e-5
+#: CRFsuite shuffles with the random numbers of the C library.
+C_LIBRARY = ctypes.CDLL("ucrtbase" if os.name == "nt" else None)
 
 Items = list[dict[str, Any]]
 
@@ -45,6 +49,8 @@ def sentences(n: int, seed: int) -> tuple[list[Items], list[list[str]]]:
 
 
 def by_crfsuite(path: Path, algorithm: str = "lbfgs", **parameters: Any) -> pycrfsuite.Tagger:
+    """Train with CRFsuite: the same model in every run, whatever was trained before in this process."""
+    C_LIBRARY.srand(1)
     trainer = pycrfsuite.Trainer(algorithm, {"max_iterations": 20, **parameters}, verbose=False)
     for items, labels in zip(*sentences(60, 1), strict=True):
         trainer.append(items, labels)
@@ -69,6 +75,12 @@ def assert_alike(tagger: Tagger, oracle: pycrfsuite.Tagger, x: list[Items]) -> N
         expected = [[oracle.marginal(label, i) for label in tagger.labels] for i in range(len(items))]
         np.testing.assert_allclose(found, expected, rtol=0, atol=CLOSE)
         assert np.exp(tagger.score(items, labels)) == pytest.approx(oracle.probability(labels), abs=CLOSE)
+
+
+def test_models_of_crfsuite_do_not_depend_on_what_was_trained_before(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        by_crfsuite(tmp_path / name, "pa")
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
 
 
 # -- reading ---------------------------------------------------------------------------------------------------------

@@ -190,7 +190,7 @@ WRONG = {
     **{f"another place of chunk {i}": (put(28 + 4 * i, 49), "not the start of its part") for i in range(5)},
     **{f"size of chunk {i}": (in_chunk(i, 4, 2**32 - 1), "does not fit") for i in range(5)},
     **{f"small size of chunk {i}": (in_chunk(i, 4, 8), "does not fit") for i in range(5)},
-    "number of weights": (in_chunk(0, 8, 2**32 - 1), "weights do not fit"),
+    "number of weights": (in_chunk(0, 8, 2**32 - 1), "does not fit .* weights"),
     "kind of a weight": (in_chunk(0, 12, 2), "of an unknown kind"),
     "source of a weight": (in_chunk(0, 16, 9), "belongs to no attribute"),
     "label of a weight": (in_chunk(0, 20, 3), "belongs to no attribute or to no label"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,29 @@ def test_what_needs_the_text_in_memory(text: Path, method: str | Method, more: d
     assert caught.value.option == "memory"
 
 
+@pytest.mark.parametrize(
+    ("method", "more", "able"),
+    [
+        (corate.Standard(), {}, True),
+        (corate.Piecewise(), {}, True),
+        (corate.MEMM(), {}, True),
+        (corate.Separate(optimizer="lbfgs"), {}, True),
+        (corate.Standard(c1=0.1), {}, False),
+        (corate.Separate(optimizer="lbfgs", coupling="joint"), {}, False),
+        (corate.Standard(), {"init": "a model"}, False),
+        (corate.Polish(base="separate"), {}, False),
+    ],
+)
+def test_the_error_recommends_adagrad_if_it_works(
+    text: Path, method: corate.Method, more: dict[str, Any], able: bool
+) -> None:
+    with pytest.raises(ConfigError, match="or use polish or empirical alone") as caught:
+        must_be_stored(str(text), method, "1M", **more)
+    assert ("use optimizer='adagrad'" in str(caught.value)) == able
+    if able:
+        assert must_be_stored(str(text), replace(method, optimizer="adagrad"), "1M", **more)  # type: ignore[call-arg]
+
+
 def test_without_a_limit_it_only_warns(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "free_memory", lambda: 1000)
     with pytest.warns(UserWarning, match="takes the memory that it needs"):
@@ -183,7 +207,7 @@ def test_an_interruption_leaves_nothing_behind(text: Path, tmp_path: Path, stage
 @pytest.mark.usefixtures("tiny_pieces")
 def test_words_that_do_not_fit_are_refused(text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "STORED_EMPIRICAL", (0, 100_000))
-    with pytest.raises(DataError, match=r"30 distinct words need about 3 MB, more than the limit of 1 MB"):
+    with pytest.raises(DataError, match=r"counting 30 distinct words needs about 3 MB, more than the limit of 1 MB"):
         train_file(text, tmp_path / "model.corate", "empirical", memory="1M")
     monkeypatch.setattr(files, "STORED_TEXT", (0, 50_000))
     with pytest.raises(DataError, match=r"after \d+ tokens, the text has more than 20 distinct strings"):

@@ -12,7 +12,7 @@ from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
 from corate.cli.shared_options import Reading, one_of
 from corate.cli.tag import Layout
-from corate.cli.terminal import ProgressBar, count, escaped, is_terminal
+from corate.cli.terminal import ProgressBar, counted, escaped, is_terminal
 from corate.errors import DataError
 from corate.io.streams import NamedBytes, bare_suffix, load, name_of, save
 
@@ -63,7 +63,6 @@ def active(
     """
     if os.path.exists(output) and os.path.exists(model) and os.path.samefile(model, output):
         raise typer.BadParameter(f"{output} is the model itself", param_hint="--output")
-    import corate
     from corate import formats
     from corate.evaluation.active import most_informative
     from corate.formats import detection, labelstudio
@@ -73,7 +72,7 @@ def active(
     reading = Reading(columns=columns, encoding=encoding, separator=separator, comment=comment)
     with ProgressBar(quiet) as progress:
         progress("reading")
-        tagger = corate.load(model)
+        tagger = options.load_model(model, file)
         name, data = name_of(file), load(file, encoding)
         found = None if format is Layout.auto else format.value
         found = found or detection.by_suffix(bare_suffix(file))
@@ -96,7 +95,7 @@ def active(
             text = "".join(pieces[s].decode().rstrip("\r") + end for s in chosen.tolist())
     save(escaped(text) if output == "-" and is_terminal() else text, output, encoding)
     if len(chosen) < n and not quiet:
-        typer.echo(f"corate: the text has only {count(len(chosen))} sentences", err=True)
+        typer.echo(f"corate: the text has only {counted(len(chosen), 'sentence')}", err=True)
 
 
 def _sentences(data: bytes, format: str, comment: str | None, n: int, name: str) -> list[bytes]:
@@ -115,5 +114,8 @@ def _sentences(data: bytes, format: str, comment: str | None, n: int, name: str)
     if format == "jsonl" and len(pieces) == n + 1:
         pieces = pieces[1:]  # a first line with the names of labels
     if len(pieces) != n:
-        raise DataError(f"{name}: {n} sentences in {len(pieces)} pieces of text; give them in the format 'text'")
+        raise DataError(
+            f"{name}: {counted(n, 'sentence')} in {counted(len(pieces), 'piece')} of text; "
+            "give them in the format 'text'"
+        )
     return pieces

@@ -6,10 +6,9 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from corate.cli.exits import EXIT_CODES, exit_codes
-from corate.cli.help import GroupedCommand
+from corate.cli.help import GroupedCommand, SuggestingGroup
 
 __all__ = ["app"]
 
@@ -42,7 +41,7 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-class _Commands(TyperGroup):
+class _Commands(SuggestingGroup):
     """The commands in the order of definition, each with the exit codes of `exit_codes`."""
 
     def list_commands(self, ctx: Any) -> list[str]:

@@ -9,7 +9,7 @@ import typer
 
 from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
-from corate.cli.terminal import ProgressBar, count, print_json
+from corate.cli.terminal import ProgressBar, counted, print_json
 from corate.io.atomic import check_writable
 
 __all__ = ["EXAMPLES", "classes"]
@@ -61,5 +61,5 @@ def classes(
     if json:
         print_json({"file": output, **facts})
     elif not quiet and output != "-":
-        words, seconds = count(facts["words"]), facts["seconds_total"]
-        print(f"{output}: {words} words of {count(facts['tokens'])} tokens in {number} classes, {seconds:.2f} s")
+        words, tokens = counted(facts["words"], "word"), counted(facts["tokens"], "token")
+        print(f"{output}: {words} of {tokens} in {counted(number, 'class')}, {facts['seconds_total']:.2f} s")

@@ -12,7 +12,7 @@ from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
 from corate.cli.plot import Point, check_picture, in_characters, page, picture, prepare_picture
 from corate.cli.shared_options import Reading, with_reading_options
-from corate.cli.terminal import ProgressBar, count, percent, print_json, size
+from corate.cli.terminal import ProgressBar, count, counted, percent, print_json, size
 from corate.errors import CorateError
 from corate.io.streams import open_output
 from corate.pages.charts import standalone
@@ -109,9 +109,9 @@ def compare(
         silence_warnings()
     with ProgressBar(quiet) as progress:
         progress("reading")
-        corpus = reading.read(file)
-        test_corpus = None if test is None else reading.read(test, corpus)
-        held_out_corpus = None if held_out is None else reading.read(held_out, corpus)
+        corpus = reading.read_labelled(file)
+        test_corpus = None if test is None else reading.read_labelled(test, corpus)
+        held_out_corpus = None if held_out is None else reading.read_labelled(held_out, corpus)
     table = _Table(seeds, folds, printed=not (json or quiet))
     stopped: BaseException | None = None
     try:
@@ -239,7 +239,7 @@ def _show_differences(compared: Sequence[MethodDifference]) -> None:
         return
     best, result = compared[0].best, compared[0].result
     score = {"f1": "F1"}.get(compared[0].score, compared[0].score)
-    print(f"\n{score} compared with {best}, over {count(result.sentences)} sentences:")
+    print(f"\n{score} compared with {best}, over {counted(result.sentences, 'sentence')}:")
     print(f"{'method':10}  {'difference':>10}  {'95% interval':>18}  {'p-value':>8}")
     for d in compared:
         interval = f"{100 * d.result.low:+.2f} to {100 * d.result.high:+.2f}"
@@ -257,7 +257,8 @@ def _finish(
     points = [Point(r.method, r.seconds, r.mean("accuracy") or 0.0, r.spread("accuracy")) for r in rows]
     if plot is not None:
         tested = f"{table.folds} folds" if test is None else f"{count(len(test))} to test"
-        summary = f"{count(len(corpus))} sentences ({count(corpus.n_tokens)} tokens) to train on, {tested}"
+        trained = f"{counted(len(corpus), 'sentence')} ({counted(corpus.n_tokens, 'token')})"
+        summary = f"{trained} to train on, {tested}"
         if plot.endswith(".html"):
             text = page(points, table.header, [table.cells(r) for r in rows], summary)
         else:

@@ -10,7 +10,7 @@ import typer
 from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
 from corate.cli.shared_options import one_of
-from corate.cli.terminal import count, print_json, size
+from corate.cli.terminal import counted, print_json, size
 from corate.io.atomic import check_writable
 
 __all__ = ["EXAMPLES", "convert"]
@@ -65,4 +65,4 @@ def convert(
     if json:
         print_json({"model": output, "format": written, "bytes": n_bytes, "labels": labels, "features": features})
     elif not quiet:
-        print(f"{output}: {written}, {count(labels)} labels, {count(features)} features, {size(n_bytes)}")
+        print(f"{output}: {written}, {counted(labels, 'label')}, {counted(features, 'feature')}, {size(n_bytes)}")

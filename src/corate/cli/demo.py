@@ -11,7 +11,7 @@ import typer
 
 from corate.cli import shared_options as options
 from corate.cli.evaluate import measure
-from corate.cli.terminal import count, is_terminal, percent, show_table, size
+from corate.cli.terminal import count, counted, is_terminal, percent, show_table, size
 from corate.spans import spans
 
 if TYPE_CHECKING:
@@ -73,10 +73,11 @@ def demo(
     lines = list(addresses(sentences + n_test, seed))
     tagger = corate.train(corate.Corpus.from_sentences(lines[:sentences]), seed=seed)
     scores, _ = measure(tagger, corate.Corpus.from_sentences(lines[sentences:]))
+    tested = f"{counted(scores['tokens'], 'token')} in {counted(n_test, 'new line')}"
     rows = [
-        ["trained on", f"{count(sentences)} address lines, {count(tagger.record['tokens'])} tokens"],
+        ["trained on", f"{counted(sentences, 'address line')}, {counted(tagger.record['tokens'], 'token')}"],
         ["training time", f"{tagger.record['seconds']:.2f} s"],
-        ["accuracy", f"{percent(scores['accuracy'])} of {count(scores['tokens'])} tokens in {count(n_test)} new lines"],
+        ["accuracy", f"{percent(scores['accuracy'])} of {tested}"],
         ["accuracy, new words", percent(scores["accuracy_oov"])],
         ["F1 of whole parts", percent(scores["f1"])],
         ["tagging speed", f"{count(scores['tokens_per_second'])} tokens a second"],

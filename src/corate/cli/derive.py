@@ -8,7 +8,7 @@ import typer
 
 from corate.cli import shared_options as options
 from corate.cli.exits import UNUSABLE, complain
-from corate.cli.terminal import json_text
+from corate.cli.terminal import counted, json_text
 from corate.io.streams import open_output
 
 if TYPE_CHECKING:
@@ -84,7 +84,8 @@ def derive(
         stream.write(f"{text}\n".encode())
     if checked is not None and not checked:
         complain(
-            f"{len(checked.failed)} of {len(checked.steps)} steps are wrong; this is a bug in corate, please report it"
+            f"errors in {len(checked.failed)} of {counted(len(checked.steps), 'step')}; this is a bug in corate, "
+            "please report it"
         )
         raise typer.Exit(UNUSABLE)
 

@@ -90,15 +90,14 @@ def evaluate(
     Shows the accuracy on all words, known words and OOV words (words that are not in the training text). If the labels
     mark spans, it also shows precision, recall and F1 of the spans.
     """
-    import corate
 
     prepare_picture(plot, [model, file])
     if quiet:
         silence_warnings()
     with ProgressBar(quiet) as progress:
         progress("reading")
-        tagger = corate.load(model)
-        corpus = reading.read(file, tagger)
+        tagger = options.load_model(model, file)
+        corpus = reading.read_labelled(file, tagger)
         scores, report = measure(tagger, corpus, threads, progress)
         found = details(tagger, corpus, calibration, errors, least_sure, progress.show)
         if plot is not None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from corate.cli.terminal import count, escaped, is_terminal, percent, show_table
+from corate.cli.terminal import count, counted, escaped, is_terminal, percent, show_table
 
 if TYPE_CHECKING:
     from corate import Tagger
@@ -97,7 +97,7 @@ def drawing(report: Report, groups: dict[str, Calibration] | None, *, page: bool
     return render(
         "evaluation.html",
         title=f"{title}: evaluation",
-        summary=f"{count(report.tokens)} tokens in {count(report.sentences)} sentences",
+        summary=f"{counted(report.tokens, 'token')} in {counted(report.sentences, 'sentence')}",
         pictures=pictures,
         rows=score_rows(report),
     )
@@ -138,7 +138,9 @@ def _lines(sentence: LabelledSentence) -> list[str]:
     """A sentence with its gold and predicted labels below the tokens, in lines of limited width."""
     from rich.cells import cell_len
 
-    wrong = f"{count(sentence.errors)} of {count(len(sentence.tokens))} labels wrong" if sentence.errors else "no error"
+    wrong = (
+        f"{count(sentence.errors)} of {counted(len(sentence.tokens), 'label')} wrong" if sentence.errors else "no error"
+    )
     lines = [f"sentence {count(sentence.sentence + 1)}: {wrong}, probability {percent(sentence.probability)}"]
     names = ("token", "gold", "predicted")
     margin = max(map(len, names)) + 4

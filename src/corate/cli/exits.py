@@ -42,7 +42,7 @@ without corpora were run); 129 ended by SIGHUP; 130 interrupted with Ctrl-C; 143
 #: Arguments of the library that are also options of the command line.
 _ARGUMENTS = (
     "bias|calibrate|columns|comment|constrain|encoding|features|format|half|held_out|init|label|label_names|many_labels|"
-    "missing|raw|"
+    "missing|optimizer|raw|"
     "separator|skip_bad|temporary|threads|widen_spans"
 )
 _ARGUMENT = re.compile(rf"\b({_ARGUMENTS})=(?:(True\b)|('[^']*'))?")
@@ -68,11 +68,14 @@ def as_options(message: str) -> str:
 def complain(message: str) -> None:
     """Write an error to standard error: on a terminal as it is, otherwise as one line.
 
-    For scripts and logs, the lines of a message are joined, and the line of the caret is omitted. Terminal control
-    characters are always escaped.
+    For scripts and logs, the lines of a message are joined, without the caret that points at a place in the last line.
+    Terminal control characters are always escaped.
     """
     if not sys.stderr.isatty():
-        message = " ".join(line.strip() for line in message.split("\n") if line.strip() != "^")
+        lines = [line.strip() for line in message.split("\n")]
+        if lines[-1] == "^":
+            lines[-2:] = [f"(in {lines[-2]})"]
+        message = " ".join(lines)
     print_line(f"error: {as_options(message)}")
 
 

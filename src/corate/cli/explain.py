@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from corate.cli import shared_options as options
-from corate.cli.terminal import print_json, show_table
+from corate.cli.terminal import counted, print_json, show_table
 from corate.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -91,11 +93,13 @@ def _tokens(tagger: Tagger, text: str | None, file: str | None, format: str, sen
             raise ConfigError(f"the model reads {reads}; give a sentence with --file")
         if not text.split():
             raise DataError("the text has no words")
+        if os.path.isfile(text):
+            warnings.warn(f"{text} is explained as a word; give a file with --file {text}", stacklevel=2)
         return text.split()
     assert file is not None
     corpus = corate.read(file, format=format, layout=tagger.layout)
     if sentence > len(corpus):
-        raise DataError(f"{file} has {len(corpus)} sentences; there is no sentence {sentence}")
+        raise DataError(f"{file} has {counted(len(corpus), 'sentence')}; there is no sentence {sentence}")
     here = range(int(corpus.offsets[sentence - 1]), int(corpus.offsets[sentence]))
     if not tagger.vocabulary.columns:
         return [_features(corpus, t) for t in here]
@@ -153,5 +157,5 @@ def _show(tokens: list[Any], found: Explanation, top: int) -> None:
     shown, rest = found.contributions[:top], found.contributions[top:]
     rows = [[f"{c.score:+.3f}", c.source, c.name] for c in shown]
     if rest:
-        rows.append([f"{sum(c.score for c in rest):+.3f}", "others", f"{len(rest)} smaller contributions"])
+        rows.append([f"{sum(c.score for c in rest):+.3f}", "others", counted(len(rest), "smaller contribution")])
     show_table(rows, ["score", "source", "name"])

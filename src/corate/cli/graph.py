@@ -11,7 +11,7 @@ import typer
 
 from corate.cli import shared_options as options
 from corate.cli.help import CommandGroup, GroupedCommand
-from corate.cli.terminal import ProgressBar, count, print_json, show_table, size
+from corate.cli.terminal import ProgressBar, counted, print_json, show_table, size
 from corate.io.streams import open_output
 from corate.memory import parse_memory
 
@@ -137,13 +137,9 @@ def fit(
     if json:
         print_json(facts)
     elif not quiet:
-        print(f"{_counted(len(model.variables), 'variable')}, {_counted(len(model.graph.edges), 'edge')}, ", end="")
+        print(f"{counted(len(model.variables), 'variable')}, {counted(len(model.graph.edges), 'edge')}, ", end="")
         print(f"treewidth {plan.treewidth}")
         print(f"model: {output}, {size(written)}")
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{count(n)} {noun}{'s' * (n != 1)}"
 
 
 @graph.command("learn", cls=GroupedCommand)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-__all__ = ["CommandGroup", "GroupedCommand"]
+__all__ = ["CommandGroup", "GroupedCommand", "SuggestingGroup"]
 
 
 def _show_all(ctx: Any, param: Any, wanted: bool) -> None:
@@ -91,7 +92,19 @@ class GroupedCommand(TyperCommand):
         return sum(param.get_help_record(ctx) is not None for param in options)
 
 
-class CommandGroup(TyperGroup):
+class SuggestingGroup(TyperGroup):
+    """A command with commands of its own. The error for an unknown name suggests a similar one."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the first argument names."""
+        names = self.list_commands(ctx)
+        close = difflib.get_close_matches(args[0], names, n=1)
+        if close and args[0] not in names and not ctx.resilient_parsing:
+            ctx.fail(f"No such command {args[0]!r}; did you mean {close[0]!r}?")
+        return super().resolve_command(ctx, args)
+
+
+class CommandGroup(SuggestingGroup):
     """A command with commands of its own. ``--help-all`` shows the help of each of them, too."""
 
     all_shown = False

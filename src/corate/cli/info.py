@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from corate.cli import shared_options as options
-from corate.cli.terminal import count, percent, print_json, show_table, size, told
+from corate.cli.terminal import count, counted, percent, print_json, show_table, size, told
 
 if TYPE_CHECKING:
     from corate import Tagger
@@ -133,17 +133,18 @@ def _summary(facts: dict[str, Any], tagger: Tagger) -> list[list[str]]:
         rows.append(["normalised", "at every position: P(label | label before, words)"])
     rows.append(["labels", _labels(facts["labels"])])
     if facts["span_types"] is not None:
-        rows.append(["spans", f"{count(len(facts['span_types']))} types: {_listed(facts['span_types'])}"])
+        rows.append(["spans", f"{counted(len(facts['span_types']), 'type')}: {_listed(facts['span_types'])}"])
     rows += [["input", facts["input"]], ["tag with", facts["tag_with"]]]
     if record["sentences"]:  # a CRFsuite file does not say
         by = f", by corate {facts['version']}" if facts["version"] else ""
-        rows.append(["trained on", f"{count(record['sentences'])} sentences, {count(record['tokens'])} tokens{by}"])
+        text = f"{counted(record['sentences'], 'sentence')}, {counted(record['tokens'], 'token')}"
+        rows.append(["trained on", f"{text}{by}"])
     rows.append(["held-out", _held_out(record)])
     rows.append(["probabilities", _probabilities(facts)])
     rows.append(["constraints", f"valid in {facts['constrain']}" if facts["constrain"] else "none"])
     rows.append(["more text", _more_text(facts, tagger)])
-    words = f"{count(facts['words'])} words, " if facts["words"] else ""
-    rows.append(["holds", f"{words}{count(record['features'])} features"])
+    words = f"{counted(facts['words'], 'word')}, " if facts["words"] else ""
+    rows.append(["holds", f"{words}{counted(record['features'], 'feature')}"])
     if facts["bytes_by_part"]:
         rows.append(["size", ", ".join(f"{name} {size(n)}" for name, n in facts["bytes_by_part"].items())])
     if "shrunk" in record:

@@ -13,7 +13,7 @@ from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
 from corate.cli.shared_options import Reading, with_reading_options
 from corate.cli.tag import Layout
-from corate.cli.terminal import ProgressBar, count, size
+from corate.cli.terminal import ProgressBar, counted, size
 from corate.errors import DataError
 from corate.io.atomic import check_writable, write_text
 from corate.io.streams import NamedBytes, bare_suffix, load, name_of
@@ -84,7 +84,6 @@ def inspect(
     sorted by doubt (1 minus the probability of the best labels), and tokens are explained. The page is one file, and
     needs no network.
     """
-    import corate
     from corate.inspection.page import inspect_page
     from corate.pages.charts import check_installed
 
@@ -94,7 +93,7 @@ def inspect(
         silence_warnings()
     with ProgressBar(quiet) as progress:
         progress("reading")
-        tagger = corate.load(model)
+        tagger = options.load_model(model, file)
         corpus = None if file is None else _read(file, tagger, reading, format.value, not unlabelled)
         page = inspect_page(
             tagger,
@@ -108,7 +107,7 @@ def inspect(
         )
     write_text(output, page)
     if not quiet:
-        about = "" if corpus is None else f", {count(len(corpus))} sentences"
+        about = "" if corpus is None else f", {counted(len(corpus), 'sentence')}"
         typer.echo(f"page: {output}, {size(len(page.encode()))}{about}")
 
 

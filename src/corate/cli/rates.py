@@ -9,9 +9,8 @@ import typer
 
 from corate.cli import shared_options as options
 from corate.cli.column_rates import show_column_rates
-from corate.cli.shared_options import Reading, with_reading_options
-from corate.cli.terminal import escaped, is_terminal, print_json, show_table
-from corate.io.encodings import is_model
+from corate.cli.shared_options import Reading, is_model_file, with_reading_options
+from corate.cli.terminal import counted, escaped, is_terminal, print_json, show_table
 from corate.io.streams import bare_suffix, open_output
 from corate.pages.charts import check_installed, standalone
 
@@ -96,24 +95,24 @@ def rates(
         )
     if svg is not None:
         check_installed()
-    counted: dict[tuple[str, str], float] = {}
-    if _is_model(source):
-        corpus = None if data is None else reading.read(data)
+    data_rates: dict[tuple[str, str], float] = {}
+    if is_model_file(source):
+        corpus = None if data is None else reading.read_labelled(data)
         attractive, repulsive, heat = _of_model(source, pairs)
         if corpus is not None:
-            counted = _counted_rates(corpus, smooth)
+            data_rates = _counted_rates(corpus, smooth)
     elif data is not None:
         raise typer.BadParameter(f"{source} is text itself; --data is for models", param_hint="--data")
     else:
-        attractive, repulsive, heat = _of_corpus(reading.read(source), pairs, smooth)
+        attractive, repulsive, heat = _of_corpus(reading.read_labelled(source), pairs, smooth)
     if svg is not None:
         with open_output(svg) as stream:
             stream.write(standalone(heat.first(_PICTURE_LABELS).chart()).encode())
     if json:
         listed = {"attractive": attractive, "repulsive": repulsive}
-        print_json({"source": source, **{name: _as_dicts(pairs, counted) for name, pairs in listed.items()}})
+        print_json({"source": source, **{name: _as_dicts(pairs, data_rates) for name, pairs in listed.items()}})
     else:
-        _show(attractive, repulsive, heat, counted)
+        _show(attractive, repulsive, heat, data_rates)
 
 
 def _check_for_table(data: str | None, svg: str | None) -> None:
@@ -122,17 +121,10 @@ def _check_for_table(data: str | None, svg: str | None) -> None:
             raise typer.BadParameter("this is for labels, not for the columns of a table", param_hint=option)
 
 
-def _as_dicts(pairs: list[LabelPair], counted: dict[tuple[str, str], float]) -> list[dict[str, Any]]:
+def _as_dicts(pairs: list[LabelPair], data_rates: dict[tuple[str, str], float]) -> list[dict[str, Any]]:
     """The pairs for JSON, with the rates of the text given with ``--data``."""
-    beside = {"data_rate"} if counted else set()
-    return [p._asdict() | dict.fromkeys(beside, counted.get((p.left, p.right))) for p in pairs]
-
-
-def _is_model(source: str) -> bool:
-    if source == "-":
-        return False
-    with open(source, "rb") as file:
-        return is_model(file.read(64))
+    beside = {"data_rate"} if data_rates else set()
+    return [p._asdict() | dict.fromkeys(beside, data_rates.get((p.left, p.right))) for p in pairs]
 
 
 def _of_model(path: str, n: int) -> tuple[list[LabelPair], list[LabelPair], HeatMap]:
@@ -195,16 +187,16 @@ def _heat_map(labels: list[str], logs: Any) -> HeatMap:
 
 
 def _show(
-    attractive: list[LabelPair], repulsive: list[LabelPair], heat: HeatMap, counted: dict[tuple[str, str], float]
+    attractive: list[LabelPair], repulsive: list[LabelPair], heat: HeatMap, data_rates: dict[tuple[str, str], float]
 ) -> None:
     for title, pairs in (("attract", attractive), ("avoid", repulsive)):
         if pairs:
             kind = "weight" if pairs[0].rate is None else "rate"
             cells = [[p.left, p.right, f"{p.weight if p.rate is None else p.rate:.3g}"] for p in pairs]
             header = ["label", "next label", kind]
-            if counted:
+            if data_rates:
                 header.append("rate in the data")
-                rates = [counted.get((p.left, p.right)) for p in pairs]
+                rates = [data_rates.get((p.left, p.right)) for p in pairs]
                 cells = [[*row, "-" if r is None else f"{r:.3g}"] for row, r in zip(cells, rates, strict=True)]
             show_table(cells, header, title=f"label pairs that {title} each other")
             print()
@@ -212,7 +204,7 @@ def _show(
     more = len(heat.rows) - len(shown.rows)
     print("each label (row) before each label (column): + attract, - avoid, . neither")
     if more:
-        print(f"({more} labels are omitted; --svg shows more)")
+        print(f"({counted(more, 'label')} omitted; --svg shows more)")
     if is_terminal():
         rows, columns = (tuple(map(escaped, names)) for names in (shown.rows, shown.columns))
         _show_coloured(replace(shown, rows=rows, columns=columns))

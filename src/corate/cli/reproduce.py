@@ -11,7 +11,7 @@ import typer
 
 from corate.cli import shared_options as options
 from corate.cli.exits import MISSING, UNUSABLE, complain
-from corate.cli.terminal import ProgressBar, percent, show_table, time_left
+from corate.cli.terminal import ProgressBar, counted, percent, show_table, time_left
 
 if TYPE_CHECKING:
     from corate.reproduction.running import News
@@ -131,7 +131,7 @@ class _Progress:
             if self.kept:
                 self.bar.keep(f"resumed at cell {self.kept + 1} of {news.of}")
         if self.kept == news.of and not self.measuring:
-            self.bar.keep(f"all {news.of} cells were measured before; --fresh measures them again")
+            self.bar.keep(f"measured before: {counted(news.of, 'cell')}, nothing is left; --fresh measures again")
         short = news.cell.experiment in _SHORT
         if sys.stderr.isatty():
             self.bar(f"{news.cell.name}: {news.stage}" if news.stage else news.cell.name, news.share)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from corate.arguments import LARGEST_SEED
+from corate.errors import ConfigError, DataError, ModelError
+from corate.io.encodings import is_model
+from corate.io.streams import name_of
 
 if TYPE_CHECKING:
     from corate.corpus import Corpus
@@ -37,9 +42,45 @@ __all__ = [
     "SkipBad",
     "Threads",
     "WidenSpans",
+    "is_model_file",
+    "load_model",
+    "naming",
     "one_of",
     "with_reading_options",
 ]
+
+
+@contextmanager
+def naming(file: str) -> Iterator[None]:
+    """Begin the messages of DataErrors with the name of the file. Errors about an option stay as they are."""
+    try:
+        yield
+    except ConfigError:
+        raise
+    except DataError as error:
+        raise DataError(f"{name_of(file)}: {error}") from None
+
+
+def load_model(model: str, text: str | None = None) -> Tagger:
+    """Load a model. If it is not one, but the text is one, the error says that the model comes first."""
+    import corate
+
+    try:
+        return corate.load(model)
+    except ModelError:
+        if text is not None and is_model_file(text) and not is_model_file(model):
+            raise ModelError(
+                f"{model} is not a model, but {text} is one; give the model first, then the text"
+            ) from None
+        raise
+
+
+def is_model_file(path: str) -> bool:
+    """Whether a path is the file of a model, of Corate or of CRFsuite."""
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return is_model(file.read(64))
 
 
 def one_of(names: Sequence[str], help: str, panel: str | None = None) -> Any:
@@ -190,6 +231,13 @@ class Reading:
         if like is not None:
             given |= {"layout": like.layout, "label_source": like.label_source}
         return formats.read(file, labelled=labelled, **given)
+
+    def read_labelled(self, file: str, like: Corpus | Tagger | None = None) -> Corpus:
+        """Like `read`. Raises DataError, which names the file, if it has no labels."""
+        corpus = self.read(file, like)
+        with naming(file):
+            corpus.require_labels()
+        return corpus
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of ``corate.read`` for these options."""

@@ -90,7 +90,7 @@ def shrink(
         before = corate.load(model)
         if drop_rare > 1 and before.counts is None:
             raise typer.BadParameter(_no_counts(before, drop_rare), param_hint="--drop-rare")
-        corpus = None if test is None else reading.read(test, before)
+        corpus = None if test is None else reading.read_labelled(test, before)
         progress("shrinking")
         before.shrunk(drop_below=drop_below, rare=drop_rare, counts=not no_counts).save(output, half=half)
         after = corate.load(output)

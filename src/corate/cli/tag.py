@@ -27,7 +27,7 @@ from corate.cli.tag_answers import (
     tag_rows,
     tag_spans,
 )
-from corate.cli.terminal import ProgressBar, escaped, is_terminal
+from corate.cli.terminal import ProgressBar, counted, escaped, is_terminal
 from corate.errors import DataError
 from corate.io.chunks import cut_at_blank_lines, cut_at_lines, open_blocks, refuse_nul
 from corate.io.encodings import check_encoding, encoded, utf8
@@ -128,12 +128,13 @@ def tag(
     """
     if output is not None and os.path.exists(output) and os.path.exists(model) and os.path.samefile(model, output):
         raise typer.BadParameter(f"{output} is the model itself", param_hint="--output")
-    import corate
 
     is_utf8 = check_encoding(encoding) == "utf-8"
     if file == "-" and sys.stdin is not None and sys.stdin.isatty() and not quiet:
         print("corate: reading from the keyboard; end with a blank line and Ctrl-D", file=sys.stderr)
-    tagger = corate.load(model)
+    tagger = options.load_model(model, file)
+    if file != "-" and not os.path.exists(file):
+        raise DataError(f"no such file: {file}; to tag words, pipe them in: echo WORDS | corate tag {model}")
     name = name_of(file)
     shown = output in (None, "-") and is_terminal()  # a bar would disturb the text
     bar = ProgressBar(quiet or shown, waits=file == "-")
@@ -148,9 +149,9 @@ def tag(
 
         blocks = refuse_nul(utf8(with_progress(), encoding, name), name)
         read_already, first = _first_lines(blocks, interactive=file == "-")
-        layout = _layout(format, file, first, comment)
-        written = _output_layout(layout, Layout(to))
         reading = Reading(Format.auto, columns, "utf-8", separator, comment, label=label, label_names=label_names)
+        layout = _layout(format, file, first, reading)
+        written = _output_layout(layout, Layout(to))
         _check_label(reading, layout, written)
         asked = Asked(nbest, scores, constrain, only_sure, fixed)
         _check_asked(asked, layout, written)
@@ -188,14 +189,20 @@ def _first_lines(blocks: Iterator[bytes], *, interactive: bool) -> tuple[list[by
     return read_already, seen[: cut + 1] if cut >= 0 else seen
 
 
-def _layout(format: Layout, file: str, first: bytes, comment: str | None) -> Layout:
-    """The given format, else the one of the file's suffix or its first lines."""
-    if format is not Layout.auto:
-        return format
-    from corate.formats import detection
+def _layout(format: Layout, file: str, first: bytes, reading: Reading) -> Layout:
+    """The given format, else the one of the file's suffix or its first lines. Plain text has one column only."""
+    found = format
+    if found is Layout.auto:
+        from corate.formats import detection
 
-    found = detection.by_suffix(bare_suffix(file))
-    return Layout(found or detection.detect(first, name_of(file), comment=comment, labelled=False))
+        known = detection.by_suffix(bare_suffix(file))
+        found = Layout(known or detection.detect(first, name_of(file), comment=reading.comment, labelled=False))
+    if found in (Layout.text, Layout.raw) and len(reading.column_names() or ()) > 1:
+        raise typer.BadParameter(
+            f"{name_of(file)} is plain text, which has one column; omit this option, or say --format columns",
+            param_hint="--columns",
+        )
+    return found
 
 
 def _output_layout(layout: Layout, to: Layout) -> Layout:
@@ -299,7 +306,7 @@ def _check_rows(piece: bytes, separator: str, width: int, comment: str | None, n
         if row and found != width:  # also if the row ends with white space
             line += piece.count(b"\n", 0, match.start())
             raise DataError(
-                f"{name}, line {line}: {found} column{'s' if found != 1 else ''}, but the first row has {width}; fix "
+                f"{name}, line {line}: {counted(found, 'column')}, but the first row has {width}; fix "
                 f"the line, or use --separator tab if tabs separate the columns"
             )
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from corate.cli.shared_options import one_of
+from corate.display import counted
 from corate.errors import DataError
 from corate.spans import SCHEMES
 
@@ -234,7 +235,8 @@ def _tagged(
                 cells.append(rows.cells(line))
                 if len(cells[-1]) <= max(needed):
                     raise DataError(
-                        f"line {number} has {len(cells[-1])} columns, but the model reads column {max(needed) + 1}"
+                        f"line {number} has {counted(len(cells[-1]), 'column')}, but the model reads "
+                        f"column {max(needed) + 1}"
                     )
                 label = FREE if fixed is None else _fixed_label(cells[-1], fixed)
                 if label != FREE and label not in tagger.labels:

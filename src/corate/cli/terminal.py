@@ -15,7 +15,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from corate.display import count, percent, size, told
+from corate.display import count, counted, percent, size, told
 from corate.progress import ProgressEvent
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ProgressBar",
     "count",
+    "counted",
     "escaped",
     "is_terminal",
     "json_text",

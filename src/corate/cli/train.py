@@ -13,7 +13,7 @@ from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
 from corate.cli.method_options import chosen_method, with_method_options
 from corate.cli.shared_options import Reading, one_of, with_reading_options
-from corate.cli.terminal import ProgressBar, count, percent, print_json, size, told
+from corate.cli.terminal import ProgressBar, counted, percent, print_json, size, told
 from corate.io.atomic import check_writable
 from corate.spans import SCHEMES
 from corate.training.options import METHODS
@@ -200,6 +200,7 @@ def train(
             raise typer.BadParameter(f"{output} is the {name} file itself", param_hint="--output")
     import corate
     from corate.model.crfsuite import has_suffix
+    from corate.training.checks import refuse_too_many_labels
     from corate.training.files import must_be_stored
 
     if has_suffix(output):  # some models cannot be saved so, which is known after training only
@@ -224,9 +225,12 @@ def train(
             progress.show(event)
 
         progress("reading")
-        corpus = None if stored else reading.read(file)
-        held_out_corpus = None if held_out is None else reading.read(held_out, corpus)
-        test_corpus = None if test is None else reading.read(test, corpus)
+        corpus = None if stored else reading.read_labelled(file)
+        if corpus is not None:
+            with options.naming(file):
+                refuse_too_many_labels(corpus, chosen.name, chosen.many_labels)
+        held_out_corpus = None if held_out is None else reading.read_labelled(held_out, corpus)
+        test_corpus = None if test is None else reading.read_labelled(test, corpus)
         read = time.perf_counter()
         shared: dict[str, Any] = {
             "features": features,
@@ -296,8 +300,8 @@ def described(record: dict[str, Any], output: str) -> dict[str, Any]:
 def _show(result: dict[str, Any], *, settings: bool, held_out: bool) -> None:
     """Print the result, with the settings or the held-out accuracy if asked for."""
     print(
-        f"{result['method']}: {count(result['sentences'])} sentences, {count(result['tokens'])} tokens, "
-        f"{count(result['labels'])} labels, trained in {result['seconds']:.2f} s, "
+        f"{result['method']}: {counted(result['sentences'], 'sentence')}, {counted(result['tokens'], 'token')}, "
+        f"{counted(result['labels'], 'label')}, trained in {result['seconds']:.2f} s, "
         f"{result['seconds_total']:.2f} s in all"
     )
     print(f"model: {result['model']}, {size(result['bytes'])}, {result['bytes_per_token']:.1f} bytes a token")

@@ -11,7 +11,7 @@ import typer
 from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
 from corate.cli.shared_options import Reading, with_reading_options
-from corate.cli.terminal import ProgressBar, count, print_json, size
+from corate.cli.terminal import ProgressBar, counted, print_json, size
 from corate.cli.train import described
 from corate.io.atomic import check_writable
 
@@ -52,7 +52,6 @@ def update(
     target = model if output is None else output
     if file != "-" and os.path.exists(target) and os.path.exists(file) and os.path.samefile(file, target):
         raise typer.BadParameter(f"{target} is the text file itself", param_hint="--output")
-    import corate
 
     if quiet:
         silence_warnings()
@@ -60,8 +59,8 @@ def update(
     check_writable(target)
     with ProgressBar(quiet) as progress:
         progress("reading")
-        old = corate.load(model)
-        corpus = reading.read(file, old)
+        old = options.load_model(model, file)
+        corpus = reading.read_labelled(file, old)
         progress("learning")
         tagger = old.update(corpus)
         progress("saving")
@@ -78,7 +77,8 @@ def update(
 def _show(result: dict[str, Any]) -> None:
     added = result["added"]
     print(
-        f"{count(added['sentences'])} sentences, {count(added['tokens'])} tokens and {count(added['labels'])} labels "
-        f"more, {count(result['tokens'])} tokens in all, in {result['seconds_total']:.2f} s"
+        f"{counted(added['sentences'], 'sentence')}, {counted(added['tokens'], 'token')} and "
+        f"{counted(added['labels'], 'label')} more, {counted(result['tokens'], 'token')} in all, "
+        f"in {result['seconds_total']:.2f} s"
     )
     print(f"model: {result['model']}, {size(result['bytes'])}, {result['bytes_per_token']:.1f} bytes a token")

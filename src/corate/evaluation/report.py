@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corate.corpus import Column, Corpus, StringTable
+from corate.corpus import Column, Corpus, StringTable, check_corpus
+from corate.display import counted
 from corate.errors import DataError
 from corate.evaluation.chunks import chunk_types, chunks
 from corate.evaluation.tally import Confusion, Tally, common_ids, matched_entities
@@ -121,7 +122,7 @@ class Report:
 
     def __repr__(self) -> str:
         parts = [f"{name} {value}" for name, value in self._summary() if value.endswith("%")]
-        return f"Report({', '.join(parts)}; {self.tokens} tokens, {self.sentences} sentences)"
+        return f"Report({', '.join(parts)}; {counted(self.tokens, 'token')}, {counted(self.sentences, 'sentence')})"
 
     def __str__(self) -> str:
         return "\n\n".join(_aligned([header, *rows] if header else rows) for header, rows in self._tables())
@@ -189,11 +190,7 @@ def evaluate(
     >>> evaluate([["NAME", "VERB"], ["VERB", "VERB"]], corpus).accuracy
     0.75
     """
-    if not isinstance(corpus, Corpus):
-        raise DataError(
-            f"a corpus is needed, not a {type(corpus).__name__}; make one with Corpus.from_sentences or "
-            "Corpus.from_frame"
-        )
+    check_corpus(corpus)
     if isinstance(predicted, Tagger):
         if known_words is None and len(predicted.words):
             known_words = predicted.words
@@ -263,15 +260,15 @@ def _column(predicted: Sequence[Sequence[str]], offsets: Int64) -> Column:
     have = np.fromiter(map(len, predicted), dtype=np.int64, count=len(predicted))
     want = np.diff(offsets)
     if len(have) != len(want):
-        raise DataError(f"{len(want)} sentences but predicted labels for {len(have)}")
+        raise DataError(f"{counted(len(want), 'sentence')} but predicted labels for {len(have)}")
     for s in np.flatnonzero(have != want)[:1].tolist():
-        raise DataError(f"sentence {s}: {want[s]} tokens but {have[s]} predicted labels")
+        raise DataError(f"sentence {s}: {counted(want[s], 'token')} but {counted(have[s], 'predicted label')}")
     return Column.of("label", itertools.chain.from_iterable(predicted))
 
 
 def _check_column(column: Column, n: int) -> None:
     if len(column.ids) != n:
-        raise DataError(f"{n} tokens but {len(column.ids)} predicted labels")
+        raise DataError(f"{counted(n, 'token')} but {counted(len(column.ids), 'predicted label')}")
     if column.ids.min() < 0 or column.ids.max() >= len(column.strings):
         raise DataError(f"the ids of the predicted labels must lie between 0 and {len(column.strings) - 1}")
 

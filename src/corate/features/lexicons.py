@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import StringTable
+from corate.display import counted
 from corate.errors import FeatureError
 
 __all__ = ["Lexicon", "file_lexicons", "held_lexicons", "read_word_classes", "read_word_list"]
@@ -69,7 +70,7 @@ class Lexicon:
         return len(self.keys)
 
     def __repr__(self) -> str:
-        return f"Lexicon({self.name!r}, {len(self)} words, {len(self.classes)} classes)"
+        return f"Lexicon({self.name!r}, {counted(len(self), 'word')}, {counted(len(self.classes), 'class')})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Lexicon, (self.name, self.keys, self.values, self.classes)  # without the native tables

@@ -131,7 +131,8 @@ class Template:
                 f"template {text!r} needs column number {position}, but the data has {len(columns)}, "
                 f"counted from 0: {have}"
             )
-        raise FeatureError(_with_caret(unknown("column", column, columns), text, max(text.find(f"{column}["), 0)))
+        message = f"{unknown('column', column, columns)}; name the columns with columns="
+        raise FeatureError(_with_caret(message, text, max(text.find(f"{column}["), 0)))
 
 
 def parse(

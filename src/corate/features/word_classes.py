@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from corate import _native
 from corate.arguments import check_threads, check_whole
 from corate.corpus import Corpus, StringTable
+from corate.display import counted
 from corate.errors import ConfigError, DataError
 from corate.features.lexicons import Lexicon, lexicon_name
 from corate.features.templates import Atom, Template
@@ -181,7 +182,7 @@ def _learn(text: _Text, numbers: Sequence[int], threads: int, progress: OnProgre
         check_whole("classes", n, 2, MOST_CLASSES)
         if n > len(text.words):
             raise DataError(
-                f"the text has {len(text.words)} different words, too few for {n} classes; "
+                f"the text has {counted(len(text.words), 'different word')}, too few for {counted(n, 'class')}; "
                 "give more text, or fewer classes"
             )
     progress(ProgressEvent(_STAGE, 0.0))

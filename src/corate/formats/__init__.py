@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from corate.corpus import Corpus
+from corate.corpus import Corpus, check_corpus
 from corate.errors import DataError
 from corate.formats import columns as column_files
 from corate.formats import conllu, detection, items, jsonl, labelstudio, lines, pieces
@@ -207,6 +207,7 @@ def write(
     >>> file.getvalue()
     'Ann/NAME sleeps/VERB\\n'
     """
+    check_corpus(corpus)
     check_separator(separator)
     column = labels_to_write(corpus, labels)
     if scores is not None and format != "labelstudio":

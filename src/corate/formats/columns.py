@@ -9,6 +9,7 @@ import numpy as np
 
 from corate import _native
 from corate.corpus import Column, Corpus
+from corate.display import counted
 from corate.errors import DataError
 from corate.formats.reading import (
     Options,
@@ -31,7 +32,7 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     Without a separator, try tabs first if the first row has one, then any run of spaces and tabs.
 
     >>> read(b"New York\\tB-LOC\\nsleeps\\tO\\n", "news", Options())
-    Corpus(1 sentences, 2 tokens, columns: word, 2 labels)
+    Corpus(1 sentence, 2 tokens, columns: word, 2 labels)
     """
     _, parsed = _parse(data, options)
     refuse_nul(parsed, name)
@@ -116,11 +117,11 @@ def _ragged_error(
 ) -> DataError:
     rows = first_row(data, options.comment), data.split(b"\n", line)[line - 1]
     hint = comment_hint(*rows, comment=options.comment)
-    columns = f"{found} column{'s' if found != 1 else ''}"
+    columns = counted(found, "column")
     if options.columns is not None and first:
         return DataError(
-            f"{name}, line {line}: {columns}, but {width} column names were given ({', '.join(options.columns)}); "
-            f"name each column, and use _ for columns to omit{hint}"
+            f"{name}, line {line}: {columns}, but columns= has {counted(width, 'name')} "
+            f"({', '.join(options.columns)}); name each column, and use _ for columns to omit{hint}"
         )
     return DataError(
         f"{name}, line {line}: {columns}, but the rows before have {width}; fix the line, or omit such lines with "

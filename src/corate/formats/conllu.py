@@ -15,6 +15,7 @@ import numpy as np
 
 from corate import _native
 from corate.corpus import Column, Corpus, StringTable
+from corate.display import counted
 from corate.errors import DataError
 from corate.formats.reading import Options, nothing_error, refuse_nul, warn_skipped, word_of
 from corate.formats.writing import check_labels, check_values
@@ -134,8 +135,7 @@ def bad_row(row: bytes) -> str:
     """
     fields = row.rstrip(b"\r").split(b"\t")
     if len(fields) != len(COLUMNS):
-        columns = f"{len(fields)} column{'s' * (len(fields) > 1)}"
-        return f"{columns}, but CoNLL-U has {len(COLUMNS)} with tabs between them; fix the line"
+        return f"{counted(len(fields), 'column')}, but CoNLL-U has {len(COLUMNS)} with tabs between them; fix the line"
     number = fields[0].decode(errors="replace")
     if not fields[_FORM] and number.isdigit():
         return "the token has an empty FORM; fill it in"

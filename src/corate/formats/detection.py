@@ -70,6 +70,7 @@ def detect(data: bytes, name: str, *, comment: str | None = None, labelled: bool
         return "text"
     raise DataError(
         f"{name}: cannot detect the format from the first lines; name it with format=: {', '.join(FORMATS)}, raw"
+        + "; if commas separate the columns, also set separator=','" * all("," in row for row in rows)
         + comment_hint(*(row.encode() for row in rows), comment=comment)
     )
 

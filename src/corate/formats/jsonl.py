@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from corate.corpus import Column, Corpus
+from corate.display import counted
 from corate.errors import DataError
 from corate.formats.label_names import checked_names, ids_of
 from corate.formats.reading import Options, names_of, nothing_error, warn_skipped
@@ -38,9 +39,9 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     """Read UTF-8 bytes; ``name`` is their name in messages.
 
     >>> read(b'{"id": 7, "tokens": ["Ann", "sleeps"], "labels": ["NAME", "VERB"]}', "news", Options())
-    Corpus(1 sentences, 2 tokens, columns: word, 2 labels)
+    Corpus(1 sentence, 2 tokens, columns: word, 2 labels)
     >>> read(b'[["Ann", "NAME"], ["sleeps", "VERB"]]', "news", Options())
-    Corpus(1 sentences, 2 tokens, columns: word, 2 labels)
+    Corpus(1 sentence, 2 tokens, columns: word, 2 labels)
     """
     columns: Sentence = {}
     offsets = [0]
@@ -68,7 +69,7 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
         offsets.append(offsets[-1] + len(values))
     if not columns:
         raise DataError(f"{name}, line {first_bad}: no valid sentence") if skipped else nothing_error(name, data)
-    warn_skipped(name, skipped, first_bad, "sentences")
+    warn_skipped(name, skipped, first_bad, "sentence")
     built = [Column.of(key, values) for key, values in columns.items()]
     label = next((c for c in built if c.name == "label"), None)
     observed = tuple(c for c in built if c.name != "label")
@@ -181,7 +182,7 @@ def _of_list(value: list[Any], options: Options) -> Sentence:
         if not isinstance(token, list) or not token:
             raise DataError(f"a token must be a list of columns, not {json.dumps(token)[:40]}")
         if len(token) != len(names):
-            raise DataError(f"{len(token)} columns ({json.dumps(token)[:40]}), expected {', '.join(names)}")
+            raise DataError(f"{counted(len(token), 'column')} ({json.dumps(token)[:40]}), expected {', '.join(names)}")
     return {name: list(column) for name, column in zip(names, zip(*value, strict=True), strict=True) if name != "_"}
 
 

@@ -14,6 +14,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from corate.corpus import Corpus
+from corate.display import counted
 from corate.errors import DataError
 from corate.formats.labelstudio_writing import write
 from corate.formats.reading import Options, warn_skipped, word_of
@@ -83,7 +84,7 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
         records.append({"task": task, "member": member, "utf16": units is not None, **_names(task)})
     if not texts:
         raise _nothing(name, skipped, options)
-    warn_skipped(name, skipped.count, skipped.task, "tasks or spans", "task")
+    warn_skipped(name, skipped.count, skipped.task, "record", "task")
     named = next((_control(record) for record in records if "from_name" in record), {})
     column = word_of(options.layout)
     corpus = Corpus.from_sentences(
@@ -257,7 +258,7 @@ def _span(text: str, value: Any, units: list[int] | None) -> _Span | None:
         raise _SpanError(f"{place} has the labels {labels!r:.60}, and must have one; {_REMEDY}")
     found = _between(text, start, stop, units)
     if found is None:
-        raise _SpanError(f"{place} is not in the text, which has {len(text)} characters; {_REMEDY}")
+        raise _SpanError(f"{place} is not in the text, which has {counted(len(text), 'character')}; {_REMEDY}")
     if shown is not None and not _same(text[found[0] : found[1]], shown):
         raise _SpanError(f"{place} is {_short(text[found[0] : found[1]])} in the text; {_REMEDY}")
     return _Span(*found, labels[0])

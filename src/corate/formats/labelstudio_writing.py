@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from corate.corpus import Column, Corpus
+from corate.display import counted
 from corate.errors import DataError
 from corate.spans import Span, are_spans, spans
 from corate.texts import Texts
@@ -47,7 +48,7 @@ def write(
         )
     texts = corpus.texts if corpus.texts is not None else _joined_words(corpus)
     if scores is not None and len(scores) != len(corpus):
-        raise DataError(f"{len(corpus)} sentences to write, but scores for {len(scores)}")
+        raise DataError(f"{counted(len(corpus), 'sentence')} to write, but scores for {len(scores)}")
     tasks = []
     for s, (first, last) in enumerate(pairwise(corpus.offsets.tolist())):
         if first == last:
@@ -57,7 +58,7 @@ def write(
             found = spans(labels.values(first, last))
             own = None if scores is None else list(scores[s])
             if own is not None and len(own) != len(found):
-                raise DataError(f"sentence {s}: {len(found)} spans, but {len(own)} scores")
+                raise DataError(f"sentence {s}: {counted(len(found), 'span')}, but {counted(len(own), 'score')}")
             results = _results(texts, s, slice(first, last), found, own)
             if predicted:
                 score = {} if not own else {"score": round(min(own), 6)}

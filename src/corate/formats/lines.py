@@ -8,6 +8,7 @@ from typing import Any
 
 from corate import _native
 from corate.corpus import Column, Corpus
+from corate.display import counted
 from corate.errors import DataError
 from corate.formats.reading import (
     Options,
@@ -55,7 +56,7 @@ def read_slashed(data: bytes, name: str, options: Options) -> Corpus:
             f"such tokens with skip_bad=True"
         )
     corpus = _corpus(parsed, data, name, names)
-    warn_skipped(name, skipped, line, "tokens")
+    warn_skipped(name, skipped, line, "token")
     return corpus
 
 
@@ -95,8 +96,8 @@ def _names(options: Options, defaults: tuple[str, ...], name: str) -> list[str]:
     names = options.columns or defaults
     if len(names) != len(defaults):
         raise DataError(
-            f"{name} has {len(defaults)} column{'s' if len(defaults) > 1 else ''} in this format, but {len(names)} "
-            f"column names were given ({', '.join(names)})"
+            f"{name} has {counted(len(defaults), 'column')} in this format, but columns= has "
+            f"{counted(len(names), 'name')} ({', '.join(names)})"
         )
     return list(names)
 

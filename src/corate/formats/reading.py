@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import Column, Corpus, StringTable, _default_names
+from corate.display import counted
 from corate.errors import DataError
 from corate.tokenizer import Tokenizer
 
@@ -38,11 +39,11 @@ class SkippedWarning(UserWarning):
     """Malformed data was omitted: ``count`` is the number of rows, ``line`` the line (or task) of the first one.
 
     >>> SkippedWarning("train.tsv", 2, 17)
-    SkippedWarning('train.tsv: skipped 2 rows that do not fit, the first in line 17')
+    SkippedWarning('train.tsv: skipped 2 malformed rows, the first in line 17')
     """
 
-    def __init__(self, name: str, count: int, line: int, what: str = "rows", place: str = "line") -> None:
-        super().__init__(f"{name}: skipped {count} {what} that do not fit, the first in {place} {line}")
+    def __init__(self, name: str, count: int, line: int, what: str = "row", place: str = "line") -> None:
+        super().__init__(f"{name}: skipped {counted(count, f'malformed {what}')}, the first in {place} {line}")
         self.count = count
         self.line = line
 
@@ -130,7 +131,7 @@ def names_of(width: int, options: Options) -> tuple[str, ...]:
         return observed
     if layout and list(layout) != _default_names(len(layout), labelled=True):
         raise DataError(
-            f"{width} column{'s' if width != 1 else ''}, but the training data had {len(layout)} "
+            f"{counted(width, 'column')}, but the training data had {len(layout)} "
             f"({', '.join(layout)}); name the columns with columns="
         )
     return tuple(_default_names(width, labelled=labelled))
@@ -178,7 +179,7 @@ def nothing_error(name: str, data: bytes) -> NoSentenceError:
     return NoSentenceError(f"{name} contains no sentence; all its lines are comments or omitted")
 
 
-def warn_skipped(name: str, count: int, line: int, what: str = "rows", place: str = "line") -> None:
+def warn_skipped(name: str, count: int, line: int, what: str = "row", place: str = "line") -> None:
     """Warn the caller of ``corate.formats.read`` if anything was skipped."""
     if count:
         warnings.warn(SkippedWarning(name, count, line, what, place), stacklevel=4)

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from corate.display import counted
 from corate.errors import DataError
 from corate.formats.reading import SkippedWarning, check_separator
 from corate.io.streams import Source, load, name_of
@@ -112,7 +113,7 @@ def _csv_rows(text: str, name: str, columns: Sequence[str], separator: str | Non
                 yield lines.line_num, [None] * len(at)
             elif fields:
                 raise DataError(
-                    f"{name}, line {lines.line_num}: the row has {len(fields)} field{'s' * (len(fields) > 1)}, and the "
+                    f"{name}, line {lines.line_num}: the row has {counted(len(fields), 'field')}, and the "
                     f"header row has {len(header)}; correct the row, or leave such rows out with skip_bad=True"
                 )
     except csv.Error as error:

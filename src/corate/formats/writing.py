@@ -9,6 +9,7 @@ from itertools import chain
 import numpy as np
 
 from corate.corpus import Column, Corpus
+from corate.display import counted
 from corate.errors import DataError
 
 __all__ = ["check_labels", "check_values", "has_values", "labels_to_write"]
@@ -66,8 +67,8 @@ def labels_to_write(corpus: Corpus, labels: Sequence[Sequence[str]] | None) -> C
         return corpus.labels
     lengths = np.diff(corpus.offsets).tolist()
     if len(labels) != len(lengths):
-        raise DataError(f"{len(lengths)} sentences to write, but labels for {len(labels)}")
+        raise DataError(f"{counted(len(lengths), 'sentence')} to write, but labels for {len(labels)}")
     for s, (want, given) in enumerate(zip(lengths, labels, strict=True)):
         if isinstance(given, str) or len(given) != want:
-            raise DataError(f"sentence {s}: {want} tokens, but the labels {list(given)[:20]!r}")
+            raise DataError(f"sentence {s}: {counted(want, 'token')}, but the labels {list(given)[:20]!r}")
     return Column.of("label", chain.from_iterable(labels))

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from corate.display import counted
 from corate.errors import DataError
 from corate.frames.arrow import Lists, interned, is_utf8
 from corate.frames.tables import Table
@@ -48,7 +49,7 @@ def read_table(
         if len(differ):
             row = int(differ[0])
             raise DataError(
-                f"{table.place(row)}: {lists[first].lengths[row]} values in column {columns[first]!r}, but "
+                f"{table.place(row)}: {counted(lists[first].lengths[row], 'value')} in column {columns[first]!r}, but "
                 f"{lists[name].lengths[row]} in column {columns[name]!r}; each token needs one of each"
             )
     rows = np.arange(len(table))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from corate.display import counted
 from corate.errors import DataError
 from corate.graphs.directed import Network, Table
 from corate.types import F64
@@ -197,13 +198,13 @@ def _read_rows(reader: _Reader, network: Network, child: str, parents: Sequence[
         wanted = math.prod(shape) if token == "table" else shape[-1]
         found = whole if token == "table" else default if token == "default" else rows[row]
         if found is None or len(found) != wanted:
-            raise reader.error(f"the row of {child} has {len(found or ())} numbers; it needs {wanted}", at)
+            raise reader.error(f"the row of {child} has {counted(len(found or ()), 'number')}; it needs {wanted}", at)
     if whole is not None:
         # A whole table has the child's states slowest.
         return np.moveaxis(np.array(whole).reshape([shape[-1], *shape[:-1]]), 0, -1)
     if default is None and len(rows) != math.prod(shape[:-1]):
         raise reader.error(
-            f"the table of {child} has {len(rows):,} rows; it needs {math.prod(shape[:-1]):,}", reader.at - 1
+            f"the table of {child} has {counted(len(rows), 'row')}; it needs {math.prod(shape[:-1]):,}", reader.at - 1
         )
     table = np.empty(shape)
     if default is not None:

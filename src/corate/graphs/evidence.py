@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from corate.display import counted
 from corate.errors import ConfigError, DataError
 from corate.graphs.engine import Given
 from corate.graphs.variables import States, code_column, names_of, opened
@@ -32,8 +33,8 @@ class EvidenceRows:
         """Raise ConfigError if answers with so many cells for every row need more bytes than ``memory``."""
         if 8 * cells * len(self.rows) > memory:
             raise ConfigError(
-                f"the {what} of {len(self.rows):,} rows have {cells:,} numbers each, which need more than the memory "
-                f"budget of {memory:,} bytes; ask for fewer rows or variables at a time",
+                f"the {what} of {counted(len(self.rows), 'row')}, each with {counted(cells, 'number')}, need more than "
+                f"the memory budget of {counted(memory, 'byte')}; ask for fewer rows or variables at a time",
                 option="memory",
             )
 

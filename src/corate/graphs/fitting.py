@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corate.arguments import check_whole
+from corate.display import counted
 from corate.errors import ConfigError, DataError
 from corate.graphs.composite import fit_composite, neighbourhoods
 from corate.graphs.engine import Factor, edges_of
@@ -136,8 +137,8 @@ def _method(method: str, tree: Triangulation) -> str:
         return "closed" if tree.added == 0 else "ipf"
     if method == "closed" and tree.added:
         raise ConfigError(
-            f"the closed form needs a triangulated graph, and this one lacks {tree.added} "
-            f"edge{'s' * (tree.added > 1)}; use the method ipf, or add edges",
+            f"the closed form needs a triangulated graph, and this one lacks "
+            f"{counted(tree.added, 'edge')}; use the method ipf, or add edges",
             option="method",
         )
     return method

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.arguments import check_seed, check_threads, check_whole
+from corate.display import counted
 from corate.errors import ConfigError, DataError
 from corate.graphs.engine import NOTHING, Engine, Factor, edges_of
 from corate.graphs.estimation import ScopeCounts
@@ -70,11 +71,10 @@ class GraphModel:
         self._log_z: float | None = None
 
     def __repr__(self) -> str:
-        edges = len(self.graph.edges)
-        rows = f", fitted to {self.record['rows']:,.12g} rows" if "rows" in self.record else ""
+        rows = f", fitted to {counted(self.record['rows'], 'row')}" if "rows" in self.record else ""
         return (
-            f"GraphModel({len(self.variables)} variable{'s' * (len(self.variables) != 1)}, "
-            f"{edges} edge{'s' * (edges != 1)}, treewidth {self.costs().treewidth}{rows})"
+            f"GraphModel({counted(len(self.variables), 'variable')}, {counted(len(self.graph.edges), 'edge')}, "
+            f"treewidth {self.costs().treewidth}{rows})"
         )
 
     # -- making a model ------------------------------------------------------------------------------------------------
@@ -452,7 +452,10 @@ class GraphModel:
         if not rows.single:
             raise DataError("given must be a dict of single states")
         if check_whole("n", n, 1) * len(self.variables) * 12 > self._memory:
-            raise ConfigError(f"{n:,} draws need more than the memory budget of {self._memory:,} bytes", option="n")
+            raise ConfigError(
+                f"the memory budget of {counted(self._memory, 'byte')} is too small for {counted(n, 'draw')}",
+                option="n",
+            )
         logs, states = self._engine.draw(rows.given, n, check_seed(seed))
         rows.require_possible(logs)
         return {name: decoded(states[:, v], self.states[name]) for v, name in enumerate(self.variables)}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from corate.display import counted
 from corate.errors import DataError
 from corate.graphs.engine import Factor
 from corate.graphs.variables import States
@@ -29,8 +30,8 @@ def checked_factors(
         for name, size in zip(scope, table.shape, strict=True):
             if len(known.setdefault(name, tuple(range(size)))) != size:
                 raise DataError(
-                    f"the factor of {', '.join(scope)} has {size} states of {name}, which has {len(known[name])} "
-                    "elsewhere"
+                    f"the factor of {', '.join(scope)} has {counted(size, 'state')} of {name}, "
+                    f"which has {len(known[name])} elsewhere"
                 )
     if absent := [name for name in names if name not in known]:
         raise DataError(f"{absent[0]} is in no factor, so its states are unknown; give them with states")

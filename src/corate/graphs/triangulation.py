@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.arguments import check_whole
+from corate.display import counted
 from corate.errors import ConfigError
 from corate.rate import Graph
 from corate.types import Ids, Offsets
@@ -70,9 +71,9 @@ class Plan:
         shown = ", ".join(self.largest[:8]) + (f" and {len(self.largest) - 8} more" if len(self.largest) > 8 else "")
         raise ConfigError(
             f"the graph needs {_bytes(self.bytes)}, more than the budget of {_bytes(memory)}: its triangulation has "
-            f"treewidth {self.treewidth} and {self.cells:,} cells, of which {self.largest_cells:,} are in the clique "
-            f"of {shown}. Remove edges, merge states, condition on a cutset (from_factors and read can), or allow more "
-            "with memory",
+            f"treewidth {self.treewidth} and {counted(self.cells, 'cell')}, of which {self.largest_cells:,} are in the "
+            f"clique of {shown}. Remove edges, merge states, condition on a cutset (from_factors and read can), or "
+            "allow more with memory",
             option="memory",
         )
 
@@ -186,4 +187,4 @@ def _bytes(n: int) -> str:
     for unit, size in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if n >= size:
             return f"{n / size:,.3g} {unit}" if n < 1000 * size else f"{n / size:,.0f} {unit}"
-    return f"{n} bytes"
+    return counted(n, "byte")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from corate.display import counted
 from corate.errors import DataError
 from corate.types import F64
 
@@ -42,11 +43,13 @@ def read_uai(text: str, name: str) -> tuple[dict[str, range], Factors, list[str]
         cells = math.prod(sizes[v] for v in scope)
         given = numbers.whole(f"the number of values of factor {f}", 0, 2**62)
         if given != cells:
-            raise DataError(f"{name}: factor {f} has {given:,} values; its variables have {cells:,} joint states")
+            raise DataError(
+                f"{name}: factor {f} has {counted(given, 'value')}; its variables have {counted(cells, 'joint state')}"
+            )
         table = numbers.values(cells, f).reshape([sizes[v] for v in scope])
         factors.append((tuple(f"V{v}" for v in scope), table))
     if numbers.left():
-        raise DataError(f"{name}: {numbers.left()} numbers are left after the last factor; is the file damaged?")
+        raise DataError(f"{name}: {counted(numbers.left(), 'number')} after the last factor; is the file damaged?")
     states = {f"V{i}": range(size) for i, size in enumerate(sizes)}
     children = [scope[-1] for scope, _ in factors] if tokens[0].upper() == "BAYES" and all(scopes) else None
     return states, factors, children if children and sorted(children) == sorted(states) else None
@@ -72,7 +75,9 @@ class _Numbers:
 
     def values(self, n: int, factor: int) -> F64:
         if self.left() < n:
-            raise DataError(f"{self._name}: factor {factor} needs {n:,} values, and the file ends; it may be truncated")
+            raise DataError(
+                f"{self._name}: factor {factor} needs {counted(n, 'value')}, and the file ends; it may be truncated"
+            )
         try:
             found = np.array(self._tokens[self._at : self._at + n], dtype=np.float64)
         except ValueError:

@@ -12,6 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
+from corate.display import counted
 from corate.errors import DataError
 from corate.graphs.bif import MOST_CELLS
 from corate.graphs.directed import Network, Table
@@ -99,7 +100,7 @@ def _table(network: Network, node: dict[str, Any]) -> Table:
     shape = [len(network.states[each]) for each in (*parents, node["id"])]
     words = node["probabilities"].split()
     if math.prod(shape) > MOST_CELLS or len(words) != math.prod(shape):
-        raise DataError(f"{where} has {len(words):,} numbers; its states need {math.prod(shape):,}")
+        raise DataError(f"{where} has {counted(len(words), 'number')}; its states need {math.prod(shape):,}")
     try:
         values = np.array(words, dtype=np.float64)
     except ValueError:

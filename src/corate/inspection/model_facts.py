@@ -18,6 +18,7 @@ from corate.types import F64
 __all__ = ["LabelRates", "description", "feature_data", "label_rates"]
 
 _LABELS_LISTED = 40
+_LATTICES = {"full": "all labels of each token", "pruned": "the labels that are likely for each word"}
 #: A heat map with more labels than this is not legible.
 _LABELS_DRAWN = 40
 #: Features in all, for and against all labels; and of one label at most and at least.
@@ -50,7 +51,13 @@ def description(tagger: Tagger) -> list[tuple[str, str]]:
         for key, value in record.items()
         if isinstance(value, dict) and not any(v is not None for v in value.values())
     }
-    return [*rows, *((key, told(value)) for key, value in record.items() if key not in shown.union(unknown, empty))]
+    more_rows = ((key, _told(key, value)) for key, value in record.items() if key not in shown.union(unknown, empty))
+    return [*rows, *more_rows]
+
+
+def _told(key: str, value: Any) -> str:
+    """A value of a record as text. The lattice is the one that was used, which need not be the one of the option."""
+    return f"{value}: {_LATTICES[value]}" if key == "lattice" and value in _LATTICES else told(value)
 
 
 @dataclass(frozen=True, eq=False)

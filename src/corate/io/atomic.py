@@ -34,7 +34,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         target, old = _target(path)
         temporary = _temporary_for(target)
         try:
-            with open(temporary, "xb", opener=_open_private if old else None) as file:
+            with _writing_in(target.parent):
+                file = open(temporary, "xb", opener=_open_private if old else None)  # noqa: SIM115
+            with file:
                 if old is not None:
                     _copy_mode_and_owner(temporary, old)
                 yield file
@@ -59,11 +61,19 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     with named(path):
         trial = _temporary_for(_target(path)[0])
         try:
-            trial.touch(exist_ok=False)
-        except OSError as error:
-            raise OSError(error.errno, f"cannot write in {trial.parent} ({error.strerror})", os.fspath(path)) from None
+            with _writing_in(trial.parent):
+                trial.touch(exist_ok=False)
         finally:
             trial.unlink(missing_ok=True)
+
+
+@contextmanager
+def _writing_in(folder: Path) -> Iterator[None]:
+    """Let an OSError say that nothing can be written in the folder."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, f"cannot write in {folder} ({error.strerror})") from None
 
 
 def _target(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None]:

@@ -119,4 +119,7 @@ def _zstandard(name: str) -> Any:
 
 
 def _damaged(name: str, compression: str, reason: object) -> DataError:
-    return DataError(f"{name} is not a complete {compression} file ({reason}); download or compress it again")
+    return DataError(
+        f"{name} is not a complete {compression} file ({reason}); download or compress it again, "
+        "or rename it if it is not compressed"
+    )

@@ -11,6 +11,12 @@ from corate.errors import DataError
 
 __all__ = ["check_encoding", "encoded", "is_model", "utf8"]
 
+#: The first bytes of files that are not text: what they are, and what to do.
+_NOT_TEXT = {
+    b"PAR1": "a Parquet file, not text; read it with pandas or pyarrow, then use Corpus.from_frame",
+    b"PK\x03\x04": "a ZIP archive or an Office document, not text; unpack it, or save it as text",
+    b"%PDF-": "a PDF document, not text; extract its text first",
+}
 _MODEL = re.compile(rb'.{8}\{"__metadata__":\{"format":"corate"|lCRF.{4}FOMC', re.DOTALL)
 
 
@@ -56,10 +62,9 @@ def utf8(blocks: Iterable[bytes], encoding: str, name: str) -> Iterator[bytes]:
             raise DataError(
                 f"{name} is a {program} model, not text; pass it as the model, or train it further with init="
             )
-        if first and block and block.startswith(b"PAR1"):
-            raise DataError(
-                f"{name} is a Parquet file, not text; read it with pandas or pyarrow, then use Corpus.from_frame"
-            )
+        for magic, kind in _NOT_TEXT.items():
+            if first and block and block.startswith(magic):
+                raise DataError(f"{name} is {kind}")
         text = _to_utf8(decoder, block, is_utf8, position)
         if text or block:
             yield text.removeprefix(codecs.BOM_UTF8) if first else text

@@ -105,6 +105,8 @@ def _read_all(source: Source, name: str) -> bytes | str:
         return source
     try:
         if not isinstance(source, str | os.PathLike):
+            if not hasattr(source, "read"):
+                raise DataError(f"a path, bytes or an open file is needed, not a {type(source).__name__}")
             return source.read()
         if os.fspath(source) == "-":
             return standard_input().read()
@@ -112,6 +114,8 @@ def _read_all(source: Source, name: str) -> bytes | str:
             raise DataError(f"{name} is a directory; name a file in it")
         return Path(source).read_bytes()
     except FileNotFoundError:
+        if "\n" in name:
+            raise DataError("no file has such a name; if it is the text itself, give it as bytes") from None
         raise DataError(f"no such file: {name}") from None
     except UnicodeDecodeError as error:  # a file opened in text mode
         raise DataError(f"{name}: {error}; open it in binary mode and name its encoding") from error

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import Column
+from corate.display import counted
 from corate.errors import ConfigError, DataError
 from corate.label_scores import EdgeScores
 from corate.model.chain import ChainModel
@@ -146,7 +147,9 @@ def _for_each(constraints: Constraints | Sequence[Constraints], n: int) -> list[
     if not all(isinstance(one, Constraints) for one in each):
         raise ConfigError("constraints must be corate.Constraints(...), or one for each sentence", option="constraints")
     if len(each) != n:
-        raise ConfigError(f"{n} sentences but {len(each)} constraints; give one for each", option="constraints")
+        raise ConfigError(
+            f"{counted(n, 'sentence')} but {counted(len(each), 'constraint')}; give one for each", option="constraints"
+        )
     if not isinstance(constraints, Constraints) and each:
         shared = replace(each[0], labels={})
         if any(replace(one, labels={}) != shared for one in each):
@@ -181,7 +184,9 @@ class _TokenSets:
         for s, ((a, b), one) in enumerate(zip(pairwise(sentences.tolist()), each, strict=True)):
             for place, names in one.labels.items():
                 if place >= b - a:
-                    raise DataError(f"labels: {self.place(s)} has {b - a} tokens, so there is no token {place}")
+                    raise DataError(
+                        f"labels: {self.place(s)} has {counted(b - a, 'token')}, so there is no token {place}"
+                    )
                 self._limit(a + int(place), labels(names, f"labels[{place}]"))
             if a < b and one.first is not None:
                 self._limit(a, labels(one.first, "first"))

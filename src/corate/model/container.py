@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import StringTable
+from corate.display import counted
 from corate.errors import ModelError
 from corate.io.atomic import replacing
 
@@ -69,6 +70,7 @@ _BEGINNING = re.compile(
 _LONGEST_BEGINNING = 256
 _LONGEST_HEADER = 100_000_000  # bytes; safetensors readers refuse a longer one
 _MOST_DIMENSIONS = 32  # of a tensor: the limit of NumPy 1
+_REMEDY = "give the path of a model that corate saved"
 
 _MAGIC = (
     (b"\x80", "a Python pickle"),
@@ -109,7 +111,7 @@ class StreamedTensor:
             found += len(part)
             yield np.ascontiguousarray(part, dtype=self.dtype)
         if found != self.size:
-            raise ModelError(f"the parts of tensor {name!r} have {found} numbers and not {self.size}")
+            raise ModelError(f"the parts of tensor {name!r} have {counted(found, 'number')} and not {self.size}")
 
 
 def write(
@@ -235,7 +237,9 @@ def unpack_table(name: str, tensors: Mapping[str, Array]) -> StringTable:
         raise ModelError(f"the string table {name!r} of the model has tensors of the wrong dtype or shape")
     ends = offsets.astype(np.int64, copy=False)
     if not len(ends) or ends[0] != 0 or ends[-1] != len(data) or np.any(ends[1:] < ends[:-1]):
-        raise ModelError(f"the string table {name!r} of the model has offsets that do not fit its {len(data)} bytes")
+        raise ModelError(
+            f"the string table {name!r} of the model has offsets that do not fit its {counted(len(data), 'byte')}"
+        )
     try:
         data.tobytes().decode()
     except UnicodeDecodeError as error:
@@ -351,14 +355,14 @@ def content_of(path: str, mapped: bool) -> Bytes:
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):  # opening a pipe would block
             what = "a directory" if stat.S_ISDIR(mode) else "not a regular file"
-            raise ModelError(f"{path}: not a corate model: this is {what}")
+            raise ModelError(f"{path}: not a corate model: this is {what}; {_REMEDY}")
         with open(path, "rb") as file:
             if mapped and os.name != "nt" and os.fstat(file.fileno()).st_size > 0:
                 content = np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), dtype=np.uint8)
             else:
                 content = np.fromfile(file, dtype=np.uint8)
     except FileNotFoundError:
-        raise ModelError(f"{path}: no such file; give the path of a model that corate saved") from None
+        raise ModelError(f"{path}: no such file; {_REMEDY}") from None
     except OSError as error:
         raise ModelError(f"{path}: the model cannot be read ({error.strerror or error})") from error
     except ValueError as error:
@@ -374,12 +378,14 @@ def _check_beginning(path: str, content: Bytes) -> tuple[int, int, int]:
     first = content[:_LONGEST_BEGINNING].tobytes()
     match = _BEGINNING.match(first, 8)
     if match is None:
-        raise ModelError(f"{path}: not a corate model: it looks like {_looks_like(first)}, or a badly damaged model")
+        raise ModelError(
+            f"{path}: not a corate model: it looks like {_looks_like(first)}, or a badly damaged model; {_REMEDY}"
+        )
     start = 8 + int.from_bytes(first[:8], "little")
     if start > min(len(content), _LONGEST_HEADER + 8) or start % 8:
         raise ModelError(
-            f"{path}: the model is damaged: its header ends at byte {start}, the file has {len(content)} bytes; "
-            "copy it again, or train again"
+            f"{path}: the model is damaged: its header ends at byte {start}, the file has "
+            f"{counted(len(content), 'byte')}; copy it again, or train again"
         )
     return int(match[1]), match.start(2), start
 
@@ -449,5 +455,5 @@ def _views(path: str, data: Bytes, entries: Mapping[str, Any]) -> dict[str, Arra
             _refuse(path, f"tensor {name!r} has the shape {shape} ({error})")
         end = stop
     if end != len(data):
-        _refuse(path, f"{len(data) - end} bytes at its end belong to no tensor")
+        _refuse(path, f"no tensor has the last {counted(len(data) - end, 'byte')}")
     return tensors

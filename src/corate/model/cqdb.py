@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import StringTable
+from corate.display import counted
 from corate.errors import ModelError
 from corate.model.container import unpack_table
 from corate.ragged import offsets_of
@@ -48,12 +49,12 @@ def chunk_at(content: Bytes, start: int, name: bytes, least: int) -> Bytes:
     """The chunk of the file that starts with its name and its size, which is at least ``least`` bytes."""
     shown = name.decode()
     if not 0 <= start <= len(content) - least:
-        refuse(f"its part {shown} starts at byte {start}, the file has {len(content)} bytes")
+        refuse(f"its part {shown} starts at byte {start}, the file has {counted(len(content), 'byte')}")
     found, size = struct.unpack_from("<4sI", content.data, start)
     if found != name:
         refuse(f"byte {start} is not the start of its part {shown}")
     if not least <= size <= len(content) - start:
-        refuse(f"its part {shown} has the size {size}, which does not fit the file of {len(content)} bytes")
+        refuse(f"its part {shown} has the size {size}, which does not fit the file of {counted(len(content), 'byte')}")
     return content[start : start + size]
 
 

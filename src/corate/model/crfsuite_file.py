@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import StringTable
+from corate.display import counted
 from corate.errors import ModelError
 from corate.model import cqdb
 from corate.model.cqdb import Bytes, check_size, chunk_at, refuse, words_at
@@ -69,7 +70,7 @@ class CrfsuiteModel:
 def decode(content: Bytes) -> CrfsuiteModel:
     """The model in the bytes of a file. Raises ModelError if they are not one."""
     if len(content) < _HEADER.size:
-        refuse(f"it has only {len(content)} bytes")
+        refuse(f"it has only {counted(len(content), 'byte')}")
     magic, size, kind, version, _, n_labels, n_attributes, *places = _HEADER.unpack_from(content.data)
     if magic != MAGIC:
         raise ModelError("not a CRFsuite model")
@@ -78,7 +79,7 @@ def decode(content: Bytes) -> CrfsuiteModel:
             f"the CRFsuite model has the kind {kind!r} and the version {version}; corate reads {_KIND!r}, {_VERSION}"
         )
     if size != len(content):
-        refuse(f"it has {len(content)} bytes where its header says {size}")
+        refuse(f"it has {counted(len(content), 'byte')} where its header says {size}")
     records = _records(content, places[0])
     labels = cqdb.read(content, places[1], n_labels, "labels")
     attributes = cqdb.read(content, places[2], n_attributes, "attributes")
@@ -105,7 +106,7 @@ def _records(content: Bytes, start: int) -> NDArray[np.void]:
     chunk = chunk_at(content, start, b"FEAT", _CHUNK.size)
     _, size, count = _CHUNK.unpack_from(chunk.data)
     if size != _CHUNK.size + _WEIGHT.itemsize * count:
-        refuse(f"{count} weights do not fit its part FEAT of {size} bytes")
+        refuse(f"its part FEAT of {counted(size, 'byte')} does not fit {counted(count, 'weight')}")
     records: NDArray[np.void] = chunk[_CHUNK.size :].view(_WEIGHT)
     if np.any(records["kind"] > _TRANSITION):
         refuse("a weight is of an unknown kind")
@@ -132,7 +133,7 @@ def _check_references(content: Bytes, start: int, name: bytes, rows: int, record
     chunk = chunk_at(content, start, name, _CHUNK.size)
     _, size, count = _CHUNK.unpack_from(chunk.data)
     if count != rows or size < _CHUNK.size + 4 * rows:
-        refuse(f"its part {shown} has {count} rows in {size} bytes, not {rows}")
+        refuse(f"its part {shown} has {counted(count, 'row')} in {counted(size, 'byte')}, not {rows}")
     places = words_at(chunk, _CHUNK.size + 4 * np.arange(rows))
     used = np.flatnonzero(places)  # 0 stands for an empty row
     places = places[used] - start

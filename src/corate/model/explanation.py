@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import Corpus
+from corate.display import counted
 from corate.errors import DataError
 from corate.model.constraints import Constraints
 from corate.model.lattice import Lattice
@@ -114,7 +115,9 @@ def _candidates(lattice: Lattice, question: Question) -> set[str]:
     """The candidate labels of a token; raises DataError if there is no such token."""
     start, stop = lattice.sentences[question.sentence : question.sentence + 2].tolist()
     if not 0 <= question.position < stop - start:
-        raise DataError(f"there is no token {question.position}; the sentence has {stop - start} tokens, from 0")
+        raise DataError(
+            f"there is no token {question.position}; the sentence has {counted(stop - start, 'token')}, from 0"
+        )
     token = start + question.position
     return {lattice.names[y] for y in lattice.labels[lattice.offsets[token] : lattice.offsets[token + 1]].tolist()}
 

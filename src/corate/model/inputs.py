@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from corate import _native
 from corate.attributes import OLD_JOINER, FeatureSentence, ItemSequence, as_before
 from corate.corpus import Column, Corpus, Token, feature_lists, listed
+from corate.display import counted
 from corate.errors import DataError, FeatureError, ModelError
 from corate.features.ready_made import Bins, FeatureFunction, features_of, native_names, with_features
 from corate.features.vocabulary import Vocabulary, column_arrays
@@ -179,7 +180,8 @@ class Inputs:
         if len(first) == len(self._needed):
             return self._needed
         raise DataError(
-            f"a token has {len(first)} columns ({first!r}); the model was trained on {', '.join(self.columns)}"
+            f"a token has {counted(len(first), 'column')} ({first!r}); the model was trained on "
+            f"{', '.join(self.columns)}"
         )
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from corate.display import counted
 from corate.errors import ModelError
 from corate.model.lattice import Lattice
 from corate.pages.colours import hues
@@ -71,10 +72,12 @@ def labelled_text(lattice: Lattice) -> LabelledText:
 
 def tagger_text(tagger: Tagger) -> str:
     """A tagger in a line."""
-    words = f"{len(tagger.words)} words, " if len(tagger.words) else ""
+    words = f"{counted(len(tagger.words), 'word')}, " if len(tagger.words) else ""
     sentences = tagger.record["sentences"]  # 0 if the file did not say
-    trained = f"trained on {sentences} sentences" if sentences else f"{tagger.record['features']} features"
-    return f"Tagger({tagger.method}, {len(tagger.labels)} labels, {words}{trained})"
+    trained = (
+        f"trained on {counted(sentences, 'sentence')}" if sentences else counted(tagger.record["features"], "feature")
+    )
+    return f"Tagger({tagger.method}, {counted(len(tagger.labels), 'label')}, {words}{trained})"
 
 
 def tagger_html(tagger: Tagger) -> str:

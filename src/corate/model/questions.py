@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from corate.corpus import Corpus
+from corate.display import counted
 from corate.errors import DataError
 from corate.model.constraints import Constraints
 from corate.model.inputs import Sentence
@@ -59,7 +60,7 @@ class Questions:
             ids, _ = lattice.best()
         else:
             if len(labels) != lattice.sentences[1]:
-                raise DataError(f"{lattice.sentences[1]} tokens but {len(labels)} labels")
+                raise DataError(f"{counted(lattice.sentences[1], 'token')} but {counted(len(labels), 'label')}")
             known = {name: i for i, name in enumerate(lattice.names)}
             ids = np.array([known.get(label, -1) for label in labels], dtype=np.int32)
         log_z, _ = lattice.marginals()

@@ -17,6 +17,7 @@ from corate.arguments import check_threads
 from corate.attributes import ItemSequence
 from corate.corpus import Column, Corpus, StringTable, listed
 from corate.counting.counts import Counts
+from corate.display import counted
 from corate.errors import ConfigError, DataError, ModelError
 from corate.features.ready_made import Bins, FeatureFunction, check_picklable
 from corate.features.vocabulary import Vocabulary
@@ -319,7 +320,7 @@ class Tagger(Questions, FrameTagging):
             if width == len(names):
                 return names
         raise DataError(
-            f"the first row has {width} column{'s' if width != 1 else ''}, but the training data had "
+            f"the first row has {counted(width, 'column')}, but the training data had "
             f"{len(self.layout)} ({', '.join(self.layout)}); name the columns with columns="
         )
 

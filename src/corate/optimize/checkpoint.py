@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from corate.display import counted
 from corate.errors import ModelError
 from corate.model import container
 from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
@@ -60,8 +61,8 @@ class Checkpoint:
             raise ModelError(f"{os.fspath(self.path)}: the checkpoint does not fit this run; remove it")
         if header["passes"] > passes:
             raise ModelError(
-                f"{os.fspath(self.path)}: the checkpoint has made {header['passes']} passes, more than the {passes} "
-                "passes of this run; name another file or remove it"
+                f"{os.fspath(self.path)}: the checkpoint has made {counted(header['passes'], 'pass')}, this run makes "
+                f"{passes}; name another file or remove it"
             )
         run.resume(tensors, header["passes"])
         for name in STEPS if isinstance(run, AdaGrad) else ():

@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from corate.display import counted
 from corate.errors import ConfigError
 from corate.pages.page import visible
 
@@ -225,7 +226,7 @@ def confusion(title: str, labels: Sequence[str], counts: NDArray[np.integer]) ->
         for j, n in enumerate(row):
             share = n / totals[i] if i == j and n else math.sqrt(n / worst) if i != j and n else 0.0
             shades.append(_FULL * share * (-0.6 if i == j else 1.0))
-            tips.append(f"{labels[i]} predicted as {labels[j]}: {n:,} of {totals[i]:,} tokens")
+            tips.append(f"{labels[i]} predicted as {labels[j]}: {n:,} of {counted(totals[i], 'token')}")
     return _cells(title, labels, labels, shades, tips, ("predicted", "label"))
 
 

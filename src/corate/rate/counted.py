@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from corate.display import counted
 from corate.errors import DataError
 from corate.rate.independence import Independence, IndependenceTest, chi_squared_tail, g_squared
 from corate.rate.tables import Discrete, Table, check_cells
@@ -50,14 +51,16 @@ class Counts(Discrete):
         self._weights = np.ones(len(self._rows)) if weights is None else np.asarray(weights, dtype=np.float64)
         self.states = {name: tuple(states[name]) for name in self.variables}
         if self._weights.shape != (len(self._rows),) or not (self._weights >= 0).all():
-            raise DataError(f"{len(self._rows)} rows need the same number of weights, and no weight may be negative")
+            raise DataError(
+                f"weights must be {counted(len(self._rows), 'number')}, one for each row, and none may be negative"
+            )
         if not 0 < self._weights.sum() < np.inf:
             raise DataError("there is nothing to count: no row has a weight above zero")
         if len(set(self.variables)) != len(self.variables):
             raise DataError(f"two columns have the same name ({', '.join(self.variables)}); rename one")
 
     def __repr__(self) -> str:
-        return f"Counts({self._weights.sum():,.0f} observations of {', '.join(self.variables)})"
+        return f"Counts({counted(self._weights.sum(), 'observation')} of {', '.join(self.variables)})"
 
     @property
     def rows(self) -> NDArray[np.int64]:
@@ -167,7 +170,7 @@ class Counts(Discrete):
 
         >>> d = Counts.of_frame({"rain": [0, 0, 1, 1] * 25, "wet": [0, 0, 1, 0] * 25})
         >>> d.test("rain", "wet")
-        hypothesis: {rain} and {wet} are independent; G2 = 43.15, 1 degrees of freedom, p = 5.06e-11
+        hypothesis: {rain} and {wet} are independent; G2 = 43.15, 1 degree of freedom, p = 5.06e-11
         """
         groups = [self.require(group) for group in (left, right, given)]
         if not groups[0] or not groups[1] or len({name for group in groups for name in group}) < sum(map(len, groups)):

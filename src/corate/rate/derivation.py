@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from corate.display import counted
 from corate.rate.errors import ExpressionError
 from corate.rate.evaluation import Distribution, Evaluation, read
 from corate.rate.expressions import Expression, Group, Probability, Sum, of_powers
@@ -109,10 +110,10 @@ class Check:
 
     def __str__(self) -> str:
         if self.holds:
-            skipped = f"; {self.skipped:,} values of probability zero are skipped" if self.skipped else ""
-            return f"all {len(self.steps)} steps hold; largest difference {self.largest:.1e}{skipped}"
+            skipped = f"; skipped {counted(self.skipped, 'value')} of probability zero" if self.skipped else ""
+            return f"no error in {counted(len(self.steps), 'step')}; largest difference {self.largest:.1e}{skipped}"
         lines = [f"  {step.before} = {step.after}    ({step.reason})" for step in self.failed]
-        return "\n".join([f"{len(lines)} of {len(self.steps)} steps do not hold:", *lines])
+        return "\n".join([f"errors in {len(lines)} of {counted(len(self.steps), 'step')}:", *lines])
 
     __repr__ = __str__
 
@@ -216,7 +217,7 @@ class Derivation:
         >>> from corate.rate import Table, factorise
         >>> chain = factorise("A-B B-C").derivation
         >>> chain.check(Table([[[3, 1], [1, 2]], [[1, 2], [3, 1]]], ["A", "B", "C"]))
-        1 of 3 steps do not hold:
+        errors in 1 of 3 steps:
           CR(AB; C) = CR(B; C)    (first CIT: {C} and {A} are independent given {B})
         """
         names = dict.fromkeys(name for step in self.steps for e in (step.before, step.after) for name in e.variables())

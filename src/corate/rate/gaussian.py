@@ -84,7 +84,7 @@ class Gaussian(Distribution):
         self.covariance = np.array(covariance, dtype=np.float64)
         self.mean = np.zeros(n) if mean is None else np.array(mean, dtype=np.float64)
         if self.covariance.shape != (n, n) or self.mean.shape != (n,) or len(set(self.variables)) != n:
-            raise DataError(f"{n} variables need {n} different names, a covariance of {n} by {n} and a mean of {n}")
+            raise DataError(f"there must be {n} different names, a covariance of {n} by {n} and a mean of length {n}")
         if not np.allclose(self.covariance, self.covariance.T):
             raise DataError("the covariance is not symmetric")
         try:

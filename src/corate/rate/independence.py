@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from corate.display import counted
 from corate.rate.graphs import braced
 
 __all__ = ["Independence", "IndependenceTest", "chi_squared_tail", "g_squared"]
@@ -56,7 +57,8 @@ class IndependenceTest:
     p_value: float
 
     def __str__(self) -> str:
-        numbers = f"G2 = {self.statistic:.2f}, {self.degrees} degrees of freedom, p = {self.p_value:.3g}"
+        degrees = f"{counted(self.degrees, 'degree')} of freedom"
+        numbers = f"G2 = {self.statistic:.2f}, {degrees}, p = {self.p_value:.3g}"
         return f"hypothesis: {self.independence}; {numbers}"
 
     __repr__ = __str__

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from corate.display import counted
 from corate.errors import DataError
 from corate.rate.errors import ExpressionError, UndefinedRateError
 from corate.rate.evaluation import Distribution, Evaluation, read
@@ -246,10 +247,11 @@ class Table(Discrete):
         }
         for name, n in zip(self.variables, logs.shape, strict=True):
             if len(set(self.states[name])) != n:
-                raise DataError(f"{name} has {n} states, so it needs {n} different state names")
+                raise DataError(f"{name} has {counted(n, 'state')}, so it needs {counted(n, 'different state name')}")
 
     def __repr__(self) -> str:
-        return f"Table({', '.join(f'{name}: {len(states)} states' for name, states in self.states.items())})"
+        parts = [f"{name}: {counted(len(states), 'state')}" for name, states in self.states.items()]
+        return f"Table({', '.join(parts)})"
 
     def sample(self, n: int, seed: int = 0) -> Counts:
         """Draw ``n`` observations at random, with the random seed ``seed``; returns their counts.

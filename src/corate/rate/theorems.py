@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import TypeVar
 
+from corate.display import counted
 from corate.rate.derivation import Step
 from corate.rate.errors import ExpressionError, SeparationError
 from corate.rate.evaluation import read
@@ -320,7 +321,9 @@ def _kind(expression: Expression, kind: type[Kind], called: str) -> Kind:
 def _two_blocks(expression: str | Expression, graph: Graph) -> tuple[Rate, tuple[Block, Block]]:
     rate = _rate(expression, graph)
     if len(rate.blocks) != 2:
-        raise ExpressionError(f"{rate} has {len(rate.blocks)} variables; this theorem needs two (joint) variables")
+        raise ExpressionError(
+            f"{rate} has {counted(len(rate.blocks), 'variable')}; this theorem needs two (joint) variables"
+        )
     return rate, (rate.blocks[0], rate.blocks[1])
 
 

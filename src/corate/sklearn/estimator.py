@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from corate.corpus import Corpus
+from corate.display import counted
 from corate.errors import ConfigError, DataError
 from corate.evaluation.report import compare_labels
 from corate.features import FeatureSource
@@ -315,7 +316,9 @@ class SequenceTagger(BaseEstimator):
             raise ConfigError("only the accuracy can be weighted; leave sample_weight out", option="sample_weight")
         weights = np.asarray(sample_weight, dtype=float)
         if weights.shape != (len(corpus),) or not weights.sum() > 0:
-            raise DataError(f"sample_weight must be {len(corpus)} numbers, one for each sentence, with a sum above 0")
+            raise DataError(
+                f"sample_weight must be {counted(len(corpus), 'number')}, one for each sentence, with a sum above 0"
+            )
         right = np.array(predicted.values(), dtype=object) == np.array(corpus.require_labels().values(), dtype=object)
         return float(np.average(right, weights=np.repeat(weights, np.diff(corpus.offsets))))
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import Corpus, listed
+from corate.display import counted
 from corate.errors import DataError
 
 __all__ = ["read_labels", "read_like", "read_sentences"]
@@ -53,7 +54,11 @@ def read_like(
 
 
 def _form(n_features: int | None) -> str:
-    return "words, rows of columns or named features" if n_features is None else f"arrays with {n_features} columns"
+    return (
+        "words, rows of columns or named features"
+        if n_features is None
+        else f"arrays with {counted(n_features, 'column')}"
+    )
 
 
 def _tokens(sentence: Any, index: int) -> list[Any] | NDArray[Any]:

@@ -15,6 +15,7 @@ from spacy.tokens import Doc, DocBin, Span, Token
 from spacy.vocab import Vocab
 
 from corate.corpus import Column, Corpus
+from corate.display import counted
 from corate.errors import ConfigError, DataError
 from corate.spans import spans
 from corate.texts import Texts
@@ -161,7 +162,9 @@ def set_labels(
         for tokens in sentences_of(doc):
             own = list(next(rest, ()))
             if len(own) != len(tokens):
-                raise DataError(f"document {d}: a sentence has {len(tokens)} tokens, but {len(own)} labels")
+                raise DataError(
+                    f"document {d}: a sentence has {counted(len(tokens), 'token')}, but {counted(len(own), 'label')}"
+                )
             found.append((tokens, own))
         if sets == "tag_":
             _set_tags(found, overwrite)

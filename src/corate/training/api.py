@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.arguments import check_seed, check_threads
-from corate.corpus import Corpus
+from corate.corpus import Corpus, check_corpus
 from corate.counting.counts import Counts, label_ids
 from corate.errors import ConfigError, FeatureError, ModelError
 from corate.features import FeatureSource, resolve
@@ -25,7 +25,7 @@ from corate.model.pruning import without_idle, without_rare
 from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ProgressEvent
 from corate.training.chains import ChainTraining
-from corate.training.checks import check_corpus, refuse_too_many_labels
+from corate.training.checks import refuse_too_many_labels
 from corate.training.defaults import choose_parts, choose_scheme, choose_start
 from corate.training.empirical_model import rebuild
 from corate.training.options import (
@@ -154,6 +154,8 @@ def train(
     """
     started = time.perf_counter()
     check_corpus(corpus)
+    if held_out is not None:
+        check_corpus(held_out)
     chosen = resolve_method(method, options)
     context = RunContext(check_threads(threads), check_seed(seed), reporter(progress))
     refuse_too_many_labels(corpus, chosen.name, chosen.many_labels)

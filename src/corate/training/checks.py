@@ -7,7 +7,7 @@ import numpy as np
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
 
-__all__ = ["check_corpus", "check_label_number", "refuse_too_large_values", "refuse_too_many_labels"]
+__all__ = ["check_label_number", "refuse_too_large_values", "refuse_too_many_labels"]
 
 #: The most labels of all methods except empirical, and the most labels times words of empirical.
 MOST_LABELS = 10_000
@@ -22,15 +22,6 @@ DOUBTED_SHARE = 2 / 3
 DOUBTED_TOKENS = 50
 #: The largest value of a numeric feature, in methods that fit weights.
 LARGEST_VALUE = 1e15
-
-
-def check_corpus(corpus: Corpus) -> None:
-    """Raise DataError if this is not a corpus."""
-    if not isinstance(corpus, Corpus):
-        raise DataError(
-            f"a corpus is needed, not a {type(corpus).__name__}; make one with Corpus.from_sentences or "
-            "Corpus.from_frame"
-        )
 
 
 def refuse_too_many_labels(corpus: Corpus, method: str, many_labels: bool) -> None:

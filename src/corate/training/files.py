@@ -12,12 +12,14 @@ import time
 import warnings
 from collections.abc import Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corate import formats
 from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus
+from corate.display import counted
 from corate.errors import ConfigError, DataError
 from corate.features import FeatureSource
 from corate.io.compression import compression_of
@@ -156,9 +158,23 @@ def must_be_stored(
         return True
     about = "" if need is None else f" (about {shown_memory(need)})"
     if memory is not None:
-        raise ConfigError(f"{problem}; give more memory{about}, or use polish or empirical alone", option="memory")
+        other = _stochastic(method)
+        able = other is not None and _unsupported(other, features, held_out, others) is None
+        stochastic = "use optimizer='adagrad', " if able else ""
+        advice = f"give more memory{about}, {stochastic}or use polish or empirical alone"
+        raise ConfigError(f"{problem}; {advice}", option="memory")
     warnings.warn(f"{problem}, so training takes the memory that it needs{about}", stacklevel=3)
     return False
+
+
+def _stochastic(method: Method) -> Method | None:
+    """The method with stochastic passes instead of L-BFGS; None if it already has them, or cannot have them."""
+    if getattr(method, "optimizer", None) != "lbfgs":
+        return None
+    try:
+        return replace(method, optimizer="adagrad")  # type: ignore[call-arg]
+    except ConfigError:  # with c1
+        return None
 
 
 def _unsupported(method: Method, features: FeatureSource, held_out: object, others: Mapping[str, object]) -> str | None:
@@ -256,7 +272,7 @@ def _most_words(words: int, memory: int) -> int:
     if need <= 1.1 * memory:
         return words
     if most < min(words, FEWEST_WORDS):
-        what = f"{words:,} distinct word{'s need' if words != 1 else ' needs'} about {shown_memory(need)}"
+        what = f"counting {counted(words, 'distinct word')} needs about {shown_memory(need)}"
         raise DataError(f"{what}, more than the limit of {shown_memory(memory)}; give more memory")
     warnings.warn(
         f"{most:,} of {words:,} distinct words fit in {shown_memory(memory)}; the others, which are rare, are "

@@ -45,7 +45,7 @@ _LARGE = 1e9
 
 _LATTICE = (
     "Which labels training considers for a token. full: all labels. pruned: only the labels that are likely for the "
-    "word; for polish with at most 24 labels, this is usually all of them."
+    "word, or all labels if an estimate says that this takes about the same time."
 )
 _BATCH = "Mini-batch size of AdaGrad, in sentences. 0: a share of the corpus, from 16 to 256 sentences."
 _OPTIMIZER = "The optimiser. adagrad: stochastic passes with AdaGrad. lbfgs: iterations of L-BFGS."
@@ -331,7 +331,7 @@ class Polish(_LikelihoodMethod):
         "How the initial node scores (base scores) are computed from counts: as by the ladder of the method empirical "
         "of the same name. none: they are zero. separate: they come from a model of the method separate, which is "
         "trained first.",
-        "usually pooled with at most 24 labels or without words, else default",
+        "pooled with a full lattice or without words, else default",
     )
     optimizer: str = _choice("adagrad", ("adagrad",), _OPTIMIZER)
     c2: float | None = _number(

@@ -15,6 +15,7 @@ from corate.compat.pycrfsuite.log_parser import TrainLogParser
 from corate.compat.pycrfsuite.log_writer import LogWriter
 from corate.compat.pycrfsuite.parameters import Parameters
 from corate.corpus import Corpus
+from corate.display import counted
 from corate.errors import ConfigError, DataError, ModelError
 from corate.io.atomic import check_writable
 from corate.model import crfsuite
@@ -69,7 +70,7 @@ class BaseTrainer:
         """Add many sequences. GeneratedFeatures are read when training starts, so do not change them before."""
         sequences, labels = list(sequences), list(labels)
         if len(sequences) != len(labels):
-            raise DataError(f"{len(sequences)} sequences but labels for {len(labels)}")
+            raise DataError(f"{counted(len(sequences), 'sequence')} but labels for {len(labels)}")
         if type(self).append is not BaseTrainer.append:
             for xseq, yseq in zip(sequences, labels, strict=True):
                 self.append(xseq, yseq, group)

@@ -19,6 +19,7 @@
   const tag = (labels, hues, y, look) => isolated(labels[y], `${look} ${hues[y] < 0 ? "hue-none" : `hue-${hues[y]}`}`);
   const isolated = (text, look) => element("bdi", look, text);
   const number = (value) => value.toLocaleString("en");
+  const counted = (value, noun) => `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
   const signed = (value, digits) => (value > 0 ? "+" : value < 0 ? "−" : "") + Math.abs(value).toFixed(digits);
 
   function bar(value, most) {
@@ -37,7 +38,7 @@
       shown += added.length;
       const left = items.length - shown;
       button.hidden = left === 0;
-      button.textContent = `Show ${number(Math.min(left, atOnce))} more of ${number(left)} ${what}`;
+      button.textContent = `Show ${number(Math.min(left, atOnce))} more of ${counted(left, what)}`;
       return added;
     }
     button.addEventListener("click", () => {
@@ -80,7 +81,7 @@
     const sign = $("feature-sign");
     chosen.append(new Option("all", NONE));
     options(chosen, labels);
-    const list = inParts($("feature-rows"), $("feature-more"), FEATURES_AT_ONCE, "features", (i) => {
+    const list = inParts($("feature-rows"), $("feature-more"), FEATURES_AT_ONCE, "feature", (i) => {
       const heading = element("td", "", element("code", "", isolated(name[i])));
       const value = element("td", "number", signed(weight[i], 3));
       const whose = element("td", "", tag(labels, hues, label[i], "label"));
@@ -96,7 +97,7 @@
       }
       list(found);
       const up = `the ${number(most)} largest for and against each label are in this page`;
-      $("feature-status").textContent = name.length ? `${number(found.length)} of ${number(name.length)} features; ${up}.` : "The model has no weights of features.";
+      $("feature-status").textContent = name.length ? `${number(found.length)} of ${counted(name.length, "feature")}; ${up}.` : "The model has no weights of features.";
     }
     onInput([search, chosen, sign], update);
     update();
@@ -162,7 +163,7 @@
         rows.push([isolated(names[flat[k]]), flat[k + 1]]);
         rest -= flat[k + 1];
       }
-      if (terms[i] > rows.length) rows.push([`${number(terms[i] - rows.length)} smaller contributions`, rest]);
+      if (terms[i] > rows.length) rows.push([counted(terms[i] - rows.length, "smaller contribution"), rest]);
       const most = rows.reduce((a, row) => Math.max(a, Math.abs(row[1])), 0);
       const header = element("tr", "", element("th", "number", "score"), element("th", "", element("span", "hidden", "size")), element("th", "", "contribution"));
       const body = element("tbody", "", ...rows.map(([name, score]) => element("tr", "", element("td", "number", signed(score, 2)), element("td", "", bar(score, most)), element("td", "", name))));
@@ -216,7 +217,7 @@
       all[Math.max(0, Math.min(all.length - 1, next))].focus();
     });
 
-    const list = inParts(target, $("sentence-more"), SENTENCES_AT_ONCE, "sentences", sentence);
+    const list = inParts(target, $("sentence-more"), SENTENCES_AT_ONCE, "sentence", sentence);
 
     function inCell(s) {
       for (let t = start[s]; t < start[s + 1]; ++t) if (isChosen(t)) return true;
@@ -237,7 +238,7 @@
       if (order.value === "errors") found.sort((a, b) => errors[b] - errors[a] || a - b);
       list(found);
       const status = $("sentence-status");
-      status.replaceChildren(`${number(found.length)} of ${number(count)} sentences`);
+      status.replaceChildren(`${number(found.length)} of ${counted(count, "sentence")}`);
       if (cell) status.append(", with tokens of gold label ", tagOf(cell.gold, "label"), " and predicted label ", tagOf(cell.predicted, "label"));
       status.append(".");
     }

@@ -7,6 +7,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from corate.display import counted
 from corate.io.atomic import write_text
 from corate.pages.charts import standalone
 from corate.reproduction import label_bias, paper
@@ -123,8 +124,9 @@ def _in_short(tables: Mapping[tuple[str, str], Mapping[str, Record]]) -> list[Bl
             ends = {key: [points(cell[key], cell[f"paper_{key}"]) for cell in cells] for key in _SHORT}
             reached = {key: sum(p is not None and p > -0.005 for p in found) for key, found in ends.items()}
             texts.append(
-                f"**{NAMES[method]}** reaches or exceeds the paper's accuracy on {reached['accuracy']} of {len(cells)} "
-                f"tables, on OOV words on {reached['accuracy_oov']}, on known words on {reached['accuracy_known']}."
+                f"**{NAMES[method]}** reaches or exceeds the paper's accuracy on {reached['accuracy']} of "
+                f"{counted(len(cells), 'table')}, on OOV words on {reached['accuracy_oov']}, on known words on "
+                f"{reached['accuracy_known']}."
             )
     texts += [text for name, table in tables.items() if (text := _against_peers(name, table))]
     texts += [_ratio_text(name, table) for name, table in tables.items() if name[0] in ("pos", "ner") and _ratio(table)]
@@ -201,11 +203,10 @@ def _table(name: tuple[str, str], table: Mapping[str, Record]) -> Table:
         if any(cell[key] is not None for cell in table.values()):
             rows.append([title, *(_score_cell(table, column, key) for column in columns)])
     rows.append(["training, s", *(_time_cell(table, column) for column in columns)])
-    size = next(iter(table.values()))
     caption = f"{paper.TITLES[name]}" if name in paper.TITLES else " ".join(name)
-    for known in [cell for cell in table.values() if cell["sentences"]][:1]:
-        size = known
-        caption += f" ({size['sentences']:,} training sentences, {size['tokens']:,} tokens, {size['labels']} labels)"
+    for size in [cell for cell in table.values() if cell["sentences"]][:1]:
+        text = f"{counted(size['sentences'], 'training sentence')}, {counted(size['tokens'], 'token')}"
+        caption += f" ({text}, {counted(size['labels'], 'label')})"
     return Table(["", *(HEADERS[column] for column in columns)], rows, caption)
 
 
@@ -336,7 +337,7 @@ def _measured(records: Sequence[Record], budget: float, seed: int) -> list[Block
         ["Corate", __version__],
         ["peers", peers],
         ["Python", f"{platform.python_version()}, {platform.system()}"],
-        ["processor", f"{_processor()}, {os.cpu_count()} cores"],
+        ["processor", f"{_processor()}, {counted(os.cpu_count() or 1, 'core')}"],
         ["threads", threads],
         ["seed", str(seed)],
         ["budget", f"{budget:g} s per cell"],

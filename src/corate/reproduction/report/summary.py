@@ -7,6 +7,8 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from corate.display import counted
+
 __all__ = ["HEADERS", "NAMES", "PEER_COLUMNS", "Record", "averaged", "by_table", "number", "points", "rows", "seconds"]
 
 Record = dict[str, Any]
@@ -51,7 +53,7 @@ def averaged(records: Sequence[Record]) -> list[Record]:
     means = []
     for group in rounds.values():
         mean = {key: _mean([one[key] for one in group]) for key in _SCORES}
-        means.append({**group[0], **mean, "split": f"mean of {len(group)} rounds"})
+        means.append({**group[0], **mean, "split": f"mean of {counted(len(group), 'round')}"})
     return [*means, *rest]
 
 

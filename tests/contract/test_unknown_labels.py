@@ -1,0 +1,78 @@
+"""Training on whole sentences where some labels are not known."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from corate.errors import DataError
+from corate.features.templates import parse
+from corate.training.chains import ChainTraining
+from corate.training.options import Standard
+from corate.training.start_from_counts import StartFromCounts
+from small_corpora import Labelled, corpus_of, random_sentences
+from whole_sentences import TEST, TRAINING, accuracy, arrays, trained
+
+
+@pytest.mark.parametrize("method", ["standard", "polish"])
+def test_where_all_labels_are_known_nothing_changes(method: str) -> None:
+    assert arrays(trained(method=method, unknown="?")) == arrays(trained(method=method))
+
+
+@pytest.mark.parametrize("method", ["piecewise", "memm", "perceptron"])
+def test_other_methods_need_every_label(method: str) -> None:
+    with pytest.raises(DataError, match="unknown is an option of"):
+        trained(method=method, unknown="?")
+
+
+def hidden(labelled: Labelled, share: float) -> Labelled:
+    rng = np.random.default_rng(2)
+    return [[(w, "?" if rng.random() < share else y) for w, y in s] for s in labelled]
+
+
+@pytest.mark.parametrize("method", ["standard", "polish"])
+def test_half_of_the_labels_teach_nearly_as_much(method: str) -> None:
+    tagger = trained(hidden(random_sentences(150, noise=0.1), 0.5), method=method, unknown="?")
+    assert "?" not in tagger.labels
+    assert accuracy(tagger, TEST) > 0.8
+
+
+@pytest.mark.parametrize("method", ["standard", "polish"])
+@pytest.mark.parametrize("lattice", ["full", "pruned"])
+def test_many_labels_may_be_unknown_too(method: str, lattice: str) -> None:
+    """With this many labels, not all are candidates everywhere."""
+    labelled = [[(f"w{i}", f"L{i % 30}") for i in range(s, s + 3)] for s in range(0, 90, 3)] * 4
+    tagger = trained(hidden(labelled, 0.3), method=method, lattice=lattice, unknown="?")
+    assert accuracy(tagger, labelled) > 0.9
+
+
+def test_every_label_unknown_is_refused() -> None:
+    with pytest.raises(DataError, match=r"every label is '\?'"):
+        trained([[("a", "?")]], method="standard", unknown="?")
+
+
+def test_the_objective_sums_over_what_is_not_known() -> None:
+    """-log of the sum of P(labelling) over all labellings with the known labels, plus the penalty."""
+    labelled = [s[:4] for s in hidden(TRAINING, 0.4)[:15]]
+    start = StartFromCounts(corpus_of(labelled), [parse("word[0]")], base="none", unknown="?")
+    run = ChainTraining(Standard(c2=0.5, iterations=30), start)
+    items = run.items(run.tokens, start.tables(), training=True)
+    weights = run.fit(items, run.p, "standard").weights
+    value, _ = items.chains.objective(weights.astype(np.float64), 1.0, 1)
+    tagger = trained(labelled, method="standard", unknown="?", features=["word[0]"], c2=0.5, iterations=30)
+    m = tagger.model
+    expected = 0.5 * float((m.weights.scores**2).sum() + (m.bias**2).sum() + (m.edges.scores**2).sum())
+    for sentence in labelled:
+        choices = [tagger.labels if y == "?" else [y] for _, y in sentence]
+        scores = [tagger.score([w for w, _ in sentence], list(labels)) for labels in itertools.product(*choices)]
+        expected -= float(np.logaddexp.reduce(scores))
+    assert value == pytest.approx(expected, rel=1e-4)
+
+
+def test_what_is_not_known_is_learned_from_what_is_around_it() -> None:
+    """`q` is never labelled; its label follows from its neighbours' labels and the label pairs of other sentences."""
+    labelled: Labelled = [[("a", "A"), ("b", "B"), ("c", "C")]] * 20 + [[("a", "A"), ("q", "?"), ("c", "C")]] * 20
+    tagger = trained(labelled, method="standard", unknown="?", features=["word[0]"])
+    assert tagger.tag(["a", "q", "c"]) == ["A", "B", "C"]
