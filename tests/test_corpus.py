@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -93,3 +94,61 @@ def test_other_iterables_are_fine(tagger: corate.Tagger) -> None:
     assert tagger.tag(iter(["Jan", "slaapt"])) == tagger.tag(("Jan", "slaapt")) == ["N", "V"]  # type: ignore[arg-type]
     assert Corpus.from_sentences(iter([iter(["Jan"])])).tokens(0) == ["Jan"]
     assert Corpus.from_sentences(Corpus.from_sentences([["Jan"]])).tokens(0) == ["Jan"]
+
+
+FEATURES = [[{"w": "to", "length": 2}, ["w:be"]], [], [{"w": "be"}, {}], [["or"], {"w": "to"}]]
+
+
+@pytest.mark.parametrize("cut", range(len(FEATURES) + 1))
+@pytest.mark.parametrize("sentences", [FEATURES, [[["a"], ["b", "a"]], [], [["b"]], [["c"], []]]])
+def test_joined_corpora_keep_their_features(sentences: list[Any], cut: int) -> None:
+    labels = [["X", "Y"][: len(sentence)] for sentence in sentences]
+    parts = [Corpus.from_features(sentences[s], labels[s]) for s in (slice(cut), slice(cut, None))]
+    joined, whole = Corpus.joined(parts), Corpus.from_features(sentences, labels)
+    assert joined.offsets.tolist() == whole.offsets.tolist()
+    assert [joined.labels_of(s) for s in range(4)] == labels
+    for name in ("offsets", "ids", "values", "heads"):
+        np.testing.assert_array_equal(getattr(joined.attributes, name), getattr(whole.attributes, name))
+    assert joined.attributes.names.to_list() == whole.attributes.names.to_list()  # type: ignore[union-attr]
+
+
+def test_joined_corpora_keep_their_texts_if_all_have_them() -> None:
+    parts = [corate.read(text, format="raw") for text in (b"Ann sings. Bob sleeps.", b"Jan\n\nhums.")]
+    texts, whole = Corpus.joined(parts).texts, [part.texts for part in parts]
+    assert texts is not None
+    assert texts.texts == whole[0].texts + whole[1].texts
+    assert texts.records == whole[0].records + whole[1].records
+    assert texts.starts.tolist() == [*whole[0].starts.tolist(), *whole[1].starts.tolist()]
+    assert texts.stops.tolist() == [*whole[0].stops.tolist(), *whole[1].stops.tolist()]
+    assert Corpus.joined([*parts, replace(parts[0], texts=None)]).texts is None
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ([], "no corpora to join"),
+        (
+            [Corpus.from_sentences([[("a", "D", "X")]]), Corpus.from_sentences([[("a", "X")]])],
+            "corpus 0 has word pos, corpus 1 has word; .*columns=",
+        ),
+        (
+            [Corpus.from_sentences([["a"]], columns=[name]) for name in ("word", "lemma")],
+            "corpus 0 has word, corpus 1 has lemma; .*columns=",
+        ),
+        (
+            [Corpus.from_sentences([["a"]]), Corpus.from_sentences([[("a", "X")]])],
+            r"corpus 1 has labels, and corpus 0 has none; .*labels=None",
+        ),
+        (
+            [Corpus.from_sentences([[("a", "X")]])] * 2 + [Corpus.from_sentences([["a"]])],
+            r"corpus 0 has labels, and corpus 2 has none; .*labels=None",
+        ),
+        (
+            [replace(Corpus.from_features([[["a"]]]), attributes=None), Corpus.from_features([[["a"]]])],
+            "corpus 1 has ready-made features, and corpus 0 has none; .*attributes=None",
+        ),
+    ],
+)
+def test_corpora_that_differ_are_not_joined(parts: list[Corpus], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        Corpus.joined(parts)

@@ -231,18 +231,34 @@ class Corpus:
     def joined(cls, pieces: Sequence[Corpus]) -> Corpus:
         """The sentences of several corpora in one corpus.
 
-        The corpora must have the same columns. Ready-made features and raw texts are not kept.
+        Labels and ready-made features are kept. Raw texts are kept if all corpora have them. ``layout`` and
+        ``label_source`` are those of the first corpus.
+
+        Raises DataError if the corpora have different columns, or if only some of them have labels or ready-made
+        features.
 
         >>> Corpus.joined([Corpus.from_sentences([["a", "b"]]), Corpus.from_sentences([["b"]])])
         Corpus(2 sentences, 3 tokens, columns: word)
         """
+        if not pieces:
+            raise DataError("there are no corpora to join")
         first = pieces[0]
         if len(pieces) == 1:
             return first
+        _check_alike(pieces)
         columns = [_joined([piece.columns[c] for piece in pieces]) for c in range(len(first.columns))]
-        labels = None if first.labels is None else _joined([piece.require_labels() for piece in pieces])
-        offsets = offsets_of(np.concatenate([np.diff(piece.offsets) for piece in pieces]))
-        return cls(tuple(columns), offsets, labels, layout=first.layout, label_source=first.label_source)
+        labels = [piece.labels for piece in pieces if piece.labels is not None]
+        attributes = [piece.attributes for piece in pieces if piece.attributes is not None]
+        texts = [piece.texts for piece in pieces if piece.texts is not None]
+        return cls(
+            tuple(columns),
+            offsets_of(np.concatenate([np.diff(piece.offsets) for piece in pieces])),
+            _joined(labels) if labels else None,
+            Attributes.joined(attributes) if attributes else None,
+            first.layout,
+            first.label_source,
+            Texts.joined(texts) if len(texts) == len(pieces) else None,
+        )
 
     # -- looking -------------------------------------------------------------------------------------------------
 
@@ -393,6 +409,24 @@ class Corpus:
         order = np.random.default_rng(check_seed(seed)).permutation(len(self))
         cut = round(fraction * len(self))
         return self.take(np.sort(order[cut:])), self.take(np.sort(order[:cut]))
+
+
+def _check_alike(pieces: Sequence[Corpus]) -> None:
+    """Raise DataError if the corpora have different columns, or if only some have labels or ready-made features."""
+    names = [" ".join(column.name for column in piece.columns) or "(none)" for piece in pieces]
+    for i, own in enumerate(names):
+        if own != names[0]:
+            raise DataError(
+                f"the corpora have different columns: corpus 0 has {names[0]}, corpus {i} has {own}; read them with "
+                "the same columns="
+            )
+    for what, attribute in ("labels", "labels"), ("ready-made features", "attributes"):
+        have = [getattr(piece, attribute) is not None for piece in pieces]
+        if any(have) and not all(have):
+            raise DataError(
+                f"corpus {have.index(True)} has {what}, and corpus {have.index(False)} has none; to join the corpora "
+                f"without {what}, use dataclasses.replace(corpus, {attribute}=None)"
+            )
 
 
 def _joined(columns: Sequence[Column]) -> Column:
