@@ -152,3 +152,20 @@ def test_joined_corpora_keep_their_texts_if_all_have_them() -> None:
 def test_corpora_that_differ_are_not_joined(parts: list[Corpus], message: str) -> None:
     with pytest.raises(DataError, match=message):
         Corpus.joined(parts)
+
+
+def test_indices_of_sentences_are_those_of_a_python_list() -> None:
+    words, labels = [["a", "b"], [], ["c"]], [["X", "Y"], [], ["Z"]]
+    corpus = Corpus.from_sentences(words, labels)
+    for i in range(-3, 3):
+        assert corpus.tokens(i) == corpus[i].tokens(0) == corpus.take([i]).tokens(0) == words[i]
+        assert corpus.rows(i) == corpus[i].rows(-1) == [(word,) for word in words[i]]
+        assert corpus.labels_of(np.int32(i)) == corpus.take(np.array([i])).labels_of(0) == labels[i]  # type: ignore[arg-type]
+    assert [list(sentence) for sentence in corpus.take([-1, 0, 2])] == [[("c",)], [("a",), ("b",)], [("c",)]]
+    for i in (-4, 3):
+        for ask in (corpus.tokens, corpus.rows, corpus.labels_of, corpus.__getitem__, lambda i: corpus.take([0, i])):
+            with pytest.raises(IndexError, match=rf"no sentence {i} \(counted from 0\); the number of sentences is 3"):
+                ask(i)
+    with pytest.raises(IndexError, match="the number of sentences is 0"):
+        Corpus.from_sentences([]).tokens(0)
+    assert len(corpus.take([])) == 0

@@ -7,6 +7,7 @@ slicing, shuffling and splitting only copy integers.
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, overload
@@ -302,9 +303,9 @@ class Corpus:
         return named if named is not None else (self.columns[0] if self.columns else None)
 
     def tokens(self, sentence: int) -> list[str]:
-        """The words of the sentence with this index, counted from 0.
+        """The words of the sentence with this index, counted from 0. The index -1 is the last sentence.
 
-        Raises DataError if the corpus has only ready-made features.
+        Raises DataError if the corpus has only ready-made features, and IndexError if there is no such sentence.
 
         >>> Corpus.from_sentences([["Ann", "sleeps"], ["Bob"]]).tokens(0)
         ['Ann', 'sleeps']
@@ -312,7 +313,7 @@ class Corpus:
         column = self.word
         if column is None:
             raise DataError("this corpus contains ready-made features and no words")
-        return column.values(int(self.offsets[sentence]), int(self.offsets[sentence + 1]))
+        return column.values(*self._bounds(sentence))
 
     def rows(self, sentence: int) -> list[tuple[str, ...]]:
         """The tokens of one sentence: a tuple of the values of all columns, without the label, for each token.
@@ -320,7 +321,7 @@ class Corpus:
         >>> Corpus.from_sentences([[("the", "DT", "O"), ("dog", "NN", "B")]]).rows(0)
         [('the', 'DT'), ('dog', 'NN')]
         """
-        start, stop = int(self.offsets[sentence]), int(self.offsets[sentence + 1])
+        start, stop = self._bounds(sentence)
         return list(zip(*(c.values(start, stop) for c in self.columns), strict=True))
 
     def labels_of(self, sentence: int) -> list[str]:
@@ -329,7 +330,18 @@ class Corpus:
         >>> Corpus.from_sentences([[("Ann", "NAME"), ("sleeps", "VERB")]]).labels_of(0)
         ['NAME', 'VERB']
         """
-        return self.require_labels().values(int(self.offsets[sentence]), int(self.offsets[sentence + 1]))
+        return self.require_labels().values(*self._bounds(sentence))
+
+    def _bounds(self, sentence: int) -> tuple[int, int]:
+        """The first token of a sentence, and the token after its last. Negative indices count from the end."""
+        i, n = operator.index(sentence), len(self)
+        if not -n <= i < n:
+            raise IndexError(self._no_sentence(i))
+        i %= n
+        return int(self.offsets[i]), int(self.offsets[i + 1])
+
+    def _no_sentence(self, index: int) -> str:
+        return f"there is no sentence {index} (counted from 0); the number of sentences is {len(self)}"
 
     def require_labels(self) -> Column:
         """The column of the labels. Raises DataError, which says what to do, if there is none."""
@@ -353,15 +365,21 @@ class Corpus:
         """A slice of sentences, or one sentence, as a corpus. It shares the string tables."""
         if isinstance(key, slice):
             return self.take(np.arange(len(self))[key])
-        return self.take(np.arange(len(self))[[key]])
+        return self.take([operator.index(key)])
 
     def take(self, sentences: NDArray[np.integer[Any]] | Sequence[int]) -> Corpus:
-        """The sentences with these indices, in this order. Indices count from 0 and may not be negative.
+        """The sentences with these indices, in this order. Negative indices count from the end: -1 is the last one.
+
+        Raises IndexError if there is no such sentence.
 
         >>> Corpus.from_sentences([["a"], ["b"], ["c"]]).take([2, 0]).tokens(0)
         ['c']
         """
         chosen = np.asarray(sentences, dtype=np.int64)
+        wrong = chosen[(chosen < -len(self)) | (chosen >= len(self))]
+        if len(wrong):
+            raise IndexError(self._no_sentence(int(wrong[0])))
+        chosen = np.where(chosen < 0, chosen + len(self), chosen)
         offsets, tokens = take_rows(self.offsets, chosen)
         return Corpus(
             tuple(c.take(tokens) for c in self.columns),
