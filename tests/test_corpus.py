@@ -78,6 +78,34 @@ def test_one_sentence_is_a_list_of_tokens(tagger: corate.Tagger, sentence: Any) 
             ask(sentence)
 
 
+ONE_SENTENCE: dict[str, Callable[[corate.Tagger, Any], Any]] = {
+    "tag": corate.Tagger.tag,
+    "tag with constraints": lambda tagger, sentence: tagger.tag(sentence, decode="posterior"),
+    "score": corate.Tagger.score,
+    "nbest": lambda tagger, sentence: tagger.nbest(sentence, 2),
+    "marginals": corate.Tagger.marginals,
+    "pair_marginals": corate.Tagger.pair_marginals,
+    "entities": corate.Tagger.entities,
+    "show": lambda tagger, sentence: repr(tagger.show(sentence)),
+    "confidence": corate.Tagger.confidence,
+    "entropy": corate.Tagger.entropy,
+    "sample": lambda tagger, sentence: tagger.sample(sentence, 2),
+    "explain": lambda tagger, sentence: repr(tagger.explain(sentence, 0)),
+}
+
+
+@pytest.mark.parametrize("ask", ONE_SENTENCE.values(), ids=list(ONE_SENTENCE))
+def test_a_corpus_is_not_one_sentence(ask: Callable[[corate.Tagger, Any], Any]) -> None:
+    corpus = Corpus.from_sentences([[("Jan", "N", "B-PER"), ("slaapt", "V", "O")]] * 2)
+    tagger = corate.train(corpus, features=["word[0]", "pos[0]"])
+    with pytest.raises(DataError, match=r"not a Corpus; corpus.rows\(0\) .*tagger.lattice\(corpus\)"):
+        ask(tagger, corpus[0])
+    ask(tagger, corpus.rows(0))  # as the message says
+    features = Corpus.from_features([[["Jan"], ["slaapt"]]] * 2, [["B-PER", "O"]] * 2)
+    with pytest.raises(DataError, match="not a Corpus"):
+        ask(corate.train(features), features[0])
+
+
 def test_features_that_are_false_are_left_out_or_have_the_value_zero():
     sentences = [[{"a": False, "b": True}, {"a": True, "n": 0}], corate.ItemSequence([{"c": {"d": False}}])]
     left_out = Corpus.from_features(sentences).attributes

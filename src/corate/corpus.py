@@ -454,14 +454,21 @@ def _joined(columns: Sequence[Column]) -> Column:
 
 
 def listed(values: Iterable[Item], what: str, of: str) -> Iterable[Item]:
-    """The values. Raises DataError for text or a table, because iterating gives characters or column names.
+    """The values. Raises DataError for text, a table, or a corpus in place of a sentence.
+
+    Iterating over them gives characters, the names of columns, or sentences.
 
     >>> listed("Jan slaapt", "sentence 0", "tokens")
     Traceback (most recent call last):
     corate.errors.DataError: sentence 0 must be a list of tokens, not the text 'Jan slaapt'; split it first, ...
     """
-    if isinstance(values, list | tuple | Corpus):
+    if isinstance(values, list | tuple) or (isinstance(values, Corpus) and of == "lists of tokens"):
         return values
+    if isinstance(values, Corpus):
+        raise DataError(
+            f"{what} must be a list of {of}, not a Corpus; corpus.rows(0) is the list of the first sentence, and "
+            "tagger.tag_all(corpus) and tagger.lattice(corpus) accept a whole corpus"
+        )
     if isinstance(values, str | bytes):
         raise DataError(
             f"{what} must be a list of {of}, not the text {values[:40]!r}; split it first, for example with .split()"
