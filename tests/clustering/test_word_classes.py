@@ -106,6 +106,12 @@ def test_classes_label_words_that_only_raw_text_has(method, tmp_path):
         assert tagger.tag(["This", "fox", "hid"]) == ["D", "N", "V"]
 
 
+def test_a_number_of_classes_needs_raw_text():
+    with pytest.raises(ConfigError, match="give raw=") as refused:
+        corate.train(Corpus.from_sentences(LABELLED), raw_classes=3)
+    assert refused.value.option == "raw_classes"
+
+
 def test_raw_text_comes_from_files_of_several_formats(tmp_path):
     made = sentences(40)
     lines = "".join(" ".join(s) + "\n" for s in made)
