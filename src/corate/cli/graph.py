@@ -68,8 +68,7 @@ Memory = Annotated[
     str,
     typer.Option(
         metavar="SIZE",
-        help="Maximum memory, such as 500M or 2G; a number without a unit is in GB. A model that needs more is an "
-        "error.",
+        help="Maximum memory, such as 500M or 2G. A model that needs more is an error.",
     ),
 ]
 
@@ -106,7 +105,7 @@ def fit(
         raise typer.BadParameter("name the model file to write", param_hint="--output")
     if (edges is None) == (structure is None):
         raise typer.BadParameter("give either a graph such as 'A-B B-C', or --structure")
-    limit = _bytes(memory)
+    limit = parse_memory(memory)
     given = {name: int(n) if n.isdigit() else 0 for name, n in (_states(hidden) if hidden else {}).items()}
     with ProgressBar(quiet) as progress:
         progress("reading")
@@ -271,24 +270,12 @@ def draw(
         stream.write(read.draw(seed=seed).encode())
 
 
-def _bytes(memory: str) -> int:
-    """The memory limit in bytes; a number without a unit is in GB.
-
-    >>> _bytes("500M"), _bytes("0.5")
-    (500000000, 500000000)
-    """
-    try:
-        return parse_memory(round(float(memory) * 1e9))
-    except (ValueError, OverflowError):  # not a number, or not a finite one
-        return parse_memory(memory)
-
-
 def _model(path: str, memory: str) -> GraphModel:
     from corate.graphs import GraphModel
     from corate.graphs.files import FORMATS
     from corate.io.streams import bare_suffix
 
-    budget = _bytes(memory)
+    budget = parse_memory(memory)
     if bare_suffix(path).removeprefix(".") in FORMATS:
         return GraphModel.read(path, memory=budget)
     return GraphModel.load(path, memory=budget)
