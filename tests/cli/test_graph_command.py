@@ -113,7 +113,8 @@ def test_networks_of_other_programs_are_queried(corate, tmp_path):
     [
         (["fit", "{data}", "-o", "{folder}/x"], 2, "either a graph"),
         (["fit", "{data}", "sky-snow", "-o", "{folder}/x"], 1, "no column 'snow'"),
-        (["fit", "{data}", "sky-ground"], 2, "model file to write"),
+        (["fit", "{data}", "sky-ground"], 2, "Missing option '--output' / '-o'"),
+        (["fit", "{data}", "sky-ground", "-o", ""], 1, "cannot be written"),
         (["fit", "{data}", "sky-ground", "-o", "{folder}/x", "--memory", "100B"], 1, "needs"),
         (["fit", "{data}", "sky-ground", "-o", "{folder}/x", "--memory", "0.1K"], 1, "needs"),
         (["fit", "{folder}/none", "sky-ground", "-o", "{folder}/x", "--memory", "lots"], 1, "such as 500M or 2G"),

@@ -76,12 +76,10 @@ Memory = Annotated[
 @graph.command("fit", cls=GroupedCommand)
 def fit(
     data: Data,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The model file to write.")],
     edges: Annotated[
         str | None, typer.Argument(metavar="[GRAPH]", help="Edges, such as 'A-B B-C', between columns.")
     ] = None,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="The model file to write. Required.")
-    ] = "",
     structure: Structure = None,
     width: Width = 3,
     columns: Columns = None,
@@ -101,8 +99,6 @@ def fit(
     """Fit a model to a table, for a given graph or for one that is learned. Give either GRAPH or --structure."""
     from corate.graphs import GraphModel
 
-    if not output:
-        raise typer.BadParameter("name the model file to write", param_hint="--output")
     if (edges is None) == (structure is None):
         raise typer.BadParameter("give either a graph such as 'A-B B-C', or --structure")
     limit = parse_memory(memory)
