@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,34 @@ def test_one_sentence_is_a_list_of_tokens(tagger: corate.Tagger, sentence: Any) 
             ask(sentence)
 
 
+ONE_SENTENCE: dict[str, Callable[[corate.Tagger, Any], Any]] = {
+    "tag": corate.Tagger.tag,
+    "tag with constraints": lambda tagger, sentence: tagger.tag(sentence, decode="posterior"),
+    "score": corate.Tagger.score,
+    "nbest": lambda tagger, sentence: tagger.nbest(sentence, 2),
+    "marginals": corate.Tagger.marginals,
+    "pair_marginals": corate.Tagger.pair_marginals,
+    "entities": corate.Tagger.entities,
+    "show": lambda tagger, sentence: repr(tagger.show(sentence)),
+    "confidence": corate.Tagger.confidence,
+    "entropy": corate.Tagger.entropy,
+    "sample": lambda tagger, sentence: tagger.sample(sentence, 2),
+    "explain": lambda tagger, sentence: repr(tagger.explain(sentence, 0)),
+}
+
+
+@pytest.mark.parametrize("ask", ONE_SENTENCE.values(), ids=list(ONE_SENTENCE))
+def test_a_corpus_is_not_one_sentence(ask: Callable[[corate.Tagger, Any], Any]) -> None:
+    corpus = Corpus.from_sentences([[("Jan", "N", "B-PER"), ("slaapt", "V", "O")]] * 2)
+    tagger = corate.train(corpus, features=["word[0]", "pos[0]"])
+    with pytest.raises(DataError, match=r"not a Corpus; corpus.rows\(0\) .*tagger.lattice\(corpus\)"):
+        ask(tagger, corpus[0])
+    ask(tagger, corpus.rows(0))  # as the message says
+    features = Corpus.from_features([[["Jan"], ["slaapt"]]] * 2, [["B-PER", "O"]] * 2)
+    with pytest.raises(DataError, match="not a Corpus"):
+        ask(corate.train(features), features[0])
+
+
 def test_features_that_are_false_are_left_out_or_have_the_value_zero():
     sentences = [[{"a": False, "b": True}, {"a": True, "n": 0}], corate.ItemSequence([{"c": {"d": False}}])]
     left_out = Corpus.from_features(sentences).attributes
@@ -93,3 +122,78 @@ def test_other_iterables_are_fine(tagger: corate.Tagger) -> None:
     assert tagger.tag(iter(["Jan", "slaapt"])) == tagger.tag(("Jan", "slaapt")) == ["N", "V"]  # type: ignore[arg-type]
     assert Corpus.from_sentences(iter([iter(["Jan"])])).tokens(0) == ["Jan"]
     assert Corpus.from_sentences(Corpus.from_sentences([["Jan"]])).tokens(0) == ["Jan"]
+
+
+FEATURES = [[{"w": "to", "length": 2}, ["w:be"]], [], [{"w": "be"}, {}], [["or"], {"w": "to"}]]
+
+
+@pytest.mark.parametrize("cut", range(len(FEATURES) + 1))
+@pytest.mark.parametrize("sentences", [FEATURES, [[["a"], ["b", "a"]], [], [["b"]], [["c"], []]]])
+def test_joined_corpora_keep_their_features(sentences: list[Any], cut: int) -> None:
+    labels = [["X", "Y"][: len(sentence)] for sentence in sentences]
+    parts = [Corpus.from_features(sentences[s], labels[s]) for s in (slice(cut), slice(cut, None))]
+    joined, whole = Corpus.joined(parts), Corpus.from_features(sentences, labels)
+    assert joined.offsets.tolist() == whole.offsets.tolist()
+    assert [joined.labels_of(s) for s in range(4)] == labels
+    for name in ("offsets", "ids", "values", "heads"):
+        np.testing.assert_array_equal(getattr(joined.attributes, name), getattr(whole.attributes, name))
+    assert joined.attributes.names.to_list() == whole.attributes.names.to_list()  # type: ignore[union-attr]
+
+
+def test_joined_corpora_keep_their_texts_if_all_have_them() -> None:
+    parts = [corate.read(text, format="raw") for text in (b"Ann sings. Bob sleeps.", b"Jan\n\nhums.")]
+    texts, whole = Corpus.joined(parts).texts, [part.texts for part in parts]
+    assert texts is not None
+    assert texts.texts == whole[0].texts + whole[1].texts
+    assert texts.records == whole[0].records + whole[1].records
+    assert texts.starts.tolist() == [*whole[0].starts.tolist(), *whole[1].starts.tolist()]
+    assert texts.stops.tolist() == [*whole[0].stops.tolist(), *whole[1].stops.tolist()]
+    assert Corpus.joined([*parts, replace(parts[0], texts=None)]).texts is None
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ([], "no corpora to join"),
+        (
+            [Corpus.from_sentences([[("a", "D", "X")]]), Corpus.from_sentences([[("a", "X")]])],
+            "corpus 0 has word pos, corpus 1 has word; .*columns=",
+        ),
+        (
+            [Corpus.from_sentences([["a"]], columns=[name]) for name in ("word", "lemma")],
+            "corpus 0 has word, corpus 1 has lemma; .*columns=",
+        ),
+        (
+            [Corpus.from_sentences([["a"]]), Corpus.from_sentences([[("a", "X")]])],
+            r"corpus 1 has labels, and corpus 0 has none; .*labels=None",
+        ),
+        (
+            [Corpus.from_sentences([[("a", "X")]])] * 2 + [Corpus.from_sentences([["a"]])],
+            r"corpus 0 has labels, and corpus 2 has none; .*labels=None",
+        ),
+        (
+            [replace(Corpus.from_features([[["a"]]]), attributes=None), Corpus.from_features([[["a"]]])],
+            "corpus 1 has ready-made features, and corpus 0 has none; .*attributes=None",
+        ),
+    ],
+)
+def test_corpora_that_differ_are_not_joined(parts: list[Corpus], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        Corpus.joined(parts)
+
+
+def test_indices_of_sentences_are_those_of_a_python_list() -> None:
+    words, labels = [["a", "b"], [], ["c"]], [["X", "Y"], [], ["Z"]]
+    corpus = Corpus.from_sentences(words, labels)
+    for i in range(-3, 3):
+        assert corpus.tokens(i) == corpus[i].tokens(0) == corpus.take([i]).tokens(0) == words[i]
+        assert corpus.rows(i) == corpus[i].rows(-1) == [(word,) for word in words[i]]
+        assert corpus.labels_of(np.int32(i)) == corpus.take(np.array([i])).labels_of(0) == labels[i]  # type: ignore[arg-type]
+    assert [list(sentence) for sentence in corpus.take([-1, 0, 2])] == [[("c",)], [("a",), ("b",)], [("c",)]]
+    for i in (-4, 3):
+        for ask in (corpus.tokens, corpus.rows, corpus.labels_of, corpus.__getitem__, lambda i: corpus.take([0, i])):
+            with pytest.raises(IndexError, match=rf"no sentence {i} \(counted from 0\); the number of sentences is 3"):
+                ask(i)
+    with pytest.raises(IndexError, match="the number of sentences is 0"):
+        Corpus.from_sentences([]).tokens(0)
+    assert len(corpus.take([])) == 0

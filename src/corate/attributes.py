@@ -5,7 +5,7 @@ The objects are read by ``native/bindings/feature_objects.cpp``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,11 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.ragged import take_rows
+from corate.ragged import offsets_of, take_rows
 from corate.strings import StringTable
 from corate.types import F32, Ids, Offsets
 
-__all__ = ["JOINER", "OLD_JOINER", "Attributes", "FeatureSentence", "ItemSequence", "TokenFeatures", "as_before"]
+__all__ = [
+    "JOINER",
+    "OLD_JOINER",
+    "Attributes",
+    "FeatureSentence",
+    "ItemSequence",
+    "TokenFeatures",
+    "as_before",
+    "merged_heads",
+]
 
 #: Stands between a key and its value in the name of a feature, as in CRFsuite.
 JOINER = ":"
@@ -105,6 +114,25 @@ class Attributes:
         (sentence_offsets, offsets, ids, values), table, heads = _native.intern_features(sentences, keep_false)
         return sentence_offsets, cls(offsets, ids, StringTable(*table), values, heads if (heads >= 0).any() else None)
 
+    @classmethod
+    def joined(cls, parts: Sequence[Attributes]) -> Attributes:
+        """The attributes of the tokens of all parts, one part after another.
+
+        >>> both = Attributes.joined([Attributes.of([["a"], ["b"]]), Attributes.of([["b", "c"]])])
+        >>> both.names.to_list(), both.offsets.tolist(), both.ids.tolist()
+        (['a', 'b', 'c'], [0, 1, 2, 4], [0, 1, 1, 2])
+        """
+        offsets = offsets_of(np.concatenate([np.diff(part.offsets) for part in parts]))
+        names, places = StringTable.joined([part.names for part in parts])
+        ids = np.concatenate([place[part.ids] for place, part in zip(places, parts, strict=True)])
+        values = heads = None
+        if any(part.values is not None for part in parts):
+            given = [np.ones(len(part.ids), np.float32) if part.values is None else part.values for part in parts]
+            values = np.concatenate(given)
+        if any(part.heads is not None for part in parts):
+            heads = merged_heads(np.concatenate(places), *(part.known_heads for part in parts))
+        return cls(offsets, ids, names, values, heads)
+
     @property
     def known_heads(self) -> Ids:
         """The heads of the names, -1 where there is none."""
@@ -128,6 +156,13 @@ class Attributes:
         data[(self.names.offsets[:-1] + self.heads)[self.heads >= 0]] = ord(joiner)
         names, places = StringTable.intern(StringTable(data, self.names.offsets).to_list())
         return Attributes(self.offsets, places[self.ids], names, self.values)
+
+
+def merged_heads(ids: Ids, *heads: Ids) -> Ids:
+    """The heads of names of several tables that were interned together with these ids. The first of a name counts."""
+    merged = np.full(int(ids.max(initial=-1)) + 1, -1, np.int32)
+    merged[ids[::-1]] = np.concatenate(heads)[::-1]
+    return merged
 
 
 def as_before(sentences: Iterable[Any]) -> list[Any]:

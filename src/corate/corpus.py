@@ -7,6 +7,7 @@ slicing, shuffling and splitting only copy integers.
 from __future__ import annotations
 
 import itertools
+import operator
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -238,18 +239,34 @@ class Corpus:
     def joined(cls, pieces: Sequence[Corpus]) -> Corpus:
         """The sentences of several corpora in one corpus.
 
-        The corpora must have the same columns. Ready-made features and raw texts are not kept.
+        Labels and ready-made features are kept. Raw texts are kept if all corpora have them. ``layout`` and
+        ``label_source`` are those of the first corpus.
+
+        Raises DataError if the corpora have different columns, or if only some of them have labels or ready-made
+        features.
 
         >>> Corpus.joined([Corpus.from_sentences([["a", "b"]]), Corpus.from_sentences([["b"]])])
         Corpus(2 sentences, 3 tokens, columns: word)
         """
+        if not pieces:
+            raise DataError("there are no corpora to join")
         first = pieces[0]
         if len(pieces) == 1:
             return first
+        _check_alike(pieces)
         columns = [_joined([piece.columns[c] for piece in pieces]) for c in range(len(first.columns))]
-        labels = None if first.labels is None else _joined([piece.require_labels() for piece in pieces])
-        offsets = offsets_of(np.concatenate([np.diff(piece.offsets) for piece in pieces]))
-        return cls(tuple(columns), offsets, labels, layout=first.layout, label_source=first.label_source)
+        labels = [piece.labels for piece in pieces if piece.labels is not None]
+        attributes = [piece.attributes for piece in pieces if piece.attributes is not None]
+        texts = [piece.texts for piece in pieces if piece.texts is not None]
+        return cls(
+            tuple(columns),
+            offsets_of(np.concatenate([np.diff(piece.offsets) for piece in pieces])),
+            _joined(labels) if labels else None,
+            Attributes.joined(attributes) if attributes else None,
+            first.layout,
+            first.label_source,
+            Texts.joined(texts) if len(texts) == len(pieces) else None,
+        )
 
     # -- looking -------------------------------------------------------------------------------------------------
 
@@ -293,9 +310,9 @@ class Corpus:
         return named if named is not None else (self.columns[0] if self.columns else None)
 
     def tokens(self, sentence: int) -> list[str]:
-        """The words of the sentence with this index, counted from 0.
+        """The words of the sentence with this index, counted from 0. The index -1 is the last sentence.
 
-        Raises DataError if the corpus has only ready-made features.
+        Raises DataError if the corpus has only ready-made features, and IndexError if there is no such sentence.
 
         >>> Corpus.from_sentences([["Ann", "sleeps"], ["Bob"]]).tokens(0)
         ['Ann', 'sleeps']
@@ -303,7 +320,7 @@ class Corpus:
         column = self.word
         if column is None:
             raise DataError("this corpus contains ready-made features and no words")
-        return column.values(int(self.offsets[sentence]), int(self.offsets[sentence + 1]))
+        return column.values(*self._bounds(sentence))
 
     def rows(self, sentence: int) -> list[tuple[str, ...]]:
         """The tokens of one sentence: a tuple of the values of all columns, without the label, for each token.
@@ -311,7 +328,7 @@ class Corpus:
         >>> Corpus.from_sentences([[("the", "DT", "O"), ("dog", "NN", "B")]]).rows(0)
         [('the', 'DT'), ('dog', 'NN')]
         """
-        start, stop = int(self.offsets[sentence]), int(self.offsets[sentence + 1])
+        start, stop = self._bounds(sentence)
         return list(zip(*(c.values(start, stop) for c in self.columns), strict=True))
 
     def labels_of(self, sentence: int) -> list[str]:
@@ -320,7 +337,18 @@ class Corpus:
         >>> Corpus.from_sentences([[("Ann", "NAME"), ("sleeps", "VERB")]]).labels_of(0)
         ['NAME', 'VERB']
         """
-        return self.require_labels().values(int(self.offsets[sentence]), int(self.offsets[sentence + 1]))
+        return self.require_labels().values(*self._bounds(sentence))
+
+    def _bounds(self, sentence: int) -> tuple[int, int]:
+        """The first token of a sentence, and the token after its last. Negative indices count from the end."""
+        i, n = operator.index(sentence), len(self)
+        if not -n <= i < n:
+            raise IndexError(self._no_sentence(i))
+        i %= n
+        return int(self.offsets[i]), int(self.offsets[i + 1])
+
+    def _no_sentence(self, index: int) -> str:
+        return f"there is no sentence {index} (counted from 0); the number of sentences is {len(self)}"
 
     def require_labels(self) -> Column:
         """The column of the labels. Raises DataError, which says what to do, if there is none."""
@@ -346,15 +374,21 @@ class Corpus:
         """A slice of sentences, or one sentence, as a corpus. It shares the string tables."""
         if isinstance(key, slice):
             return self.take(np.arange(len(self))[key])
-        return self.take(np.arange(len(self))[[key]])
+        return self.take([operator.index(key)])
 
     def take(self, sentences: NDArray[np.integer[Any]] | Sequence[int]) -> Corpus:
-        """The sentences with these indices, in this order. Indices count from 0 and may not be negative.
+        """The sentences with these indices, in this order. Negative indices count from the end: -1 is the last one.
+
+        Raises IndexError if there is no such sentence.
 
         >>> Corpus.from_sentences([["a"], ["b"], ["c"]]).take([2, 0]).tokens(0)
         ['c']
         """
         chosen = np.asarray(sentences, dtype=np.int64)
+        wrong = chosen[(chosen < -len(self)) | (chosen >= len(self))]
+        if len(wrong):
+            raise IndexError(self._no_sentence(int(wrong[0])))
+        chosen = np.where(chosen < 0, chosen + len(self), chosen)
         offsets, tokens = take_rows(self.offsets, chosen)
         return Corpus(
             tuple(c.take(tokens) for c in self.columns),
@@ -404,6 +438,24 @@ class Corpus:
         return self.take(np.sort(order[cut:])), self.take(np.sort(order[:cut]))
 
 
+def _check_alike(pieces: Sequence[Corpus]) -> None:
+    """Raise DataError if the corpora have different columns, or if only some have labels or ready-made features."""
+    names = [" ".join(column.name for column in piece.columns) or "(none)" for piece in pieces]
+    for i, own in enumerate(names):
+        if own != names[0]:
+            raise DataError(
+                f"the corpora have different columns: corpus 0 has {names[0]}, corpus {i} has {own}; read them with "
+                "the same columns="
+            )
+    for what, attribute in ("labels", "labels"), ("ready-made features", "attributes"):
+        have = [getattr(piece, attribute) is not None for piece in pieces]
+        if any(have) and not all(have):
+            raise DataError(
+                f"corpus {have.index(True)} has {what}, and corpus {have.index(False)} has none; to join the corpora "
+                f"without {what}, use dataclasses.replace(corpus, {attribute}=None)"
+            )
+
+
 def _joined(columns: Sequence[Column]) -> Column:
     strings, places = StringTable.joined([column.strings for column in columns])
     ids = [place[column.ids] for place, column in zip(places, columns, strict=True)]
@@ -411,14 +463,21 @@ def _joined(columns: Sequence[Column]) -> Column:
 
 
 def listed(values: Iterable[Item], what: str, of: str) -> Iterable[Item]:
-    """The values. Raises DataError for text or a table, because iterating gives characters or column names.
+    """The values. Raises DataError for text, a table, or a corpus in place of a sentence.
+
+    Iterating over them gives characters, the names of columns, or sentences.
 
     >>> listed("Jan slaapt", "sentence 0", "tokens")
     Traceback (most recent call last):
     corate.errors.DataError: sentence 0 must be a list of tokens, not the text 'Jan slaapt'; split it first, ...
     """
-    if isinstance(values, list | tuple | Corpus):
+    if isinstance(values, list | tuple) or (isinstance(values, Corpus) and of == "lists of tokens"):
         return values
+    if isinstance(values, Corpus):
+        raise DataError(
+            f"{what} must be a list of {of}, not a Corpus; corpus.rows(0) is the list of the first sentence, and "
+            "tagger.tag_all(corpus) and tagger.lattice(corpus) accept a whole corpus"
+        )
     if isinstance(values, str | bytes):
         raise DataError(
             f"{what} must be a list of {of}, not the text {values[:40]!r}; split it first, for example with .split()"

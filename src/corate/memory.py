@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sys
@@ -16,19 +17,23 @@ _CGROUP = Path("/sys/fs/cgroup")
 
 
 def parse_memory(given: int | str) -> int:
-    """A number of bytes, or a text with a unit.
+    """The bytes of a memory limit: a number of bytes, or a string with a unit.
 
     >>> parse_memory("1.5G"), parse_memory("300 MB"), parse_memory(2_000_000)
     (1500000000, 300000000, 2000000)
-    >>> parse_memory("lots")
+    >>> parse_memory("2")
     Traceback (most recent call last):
-    corate.errors.ConfigError: the memory limit must be a size such as 500M or 2G, not 'lots'
+    corate.errors.ConfigError: the memory limit must be a size with a unit (B, K, M, G, T), such as 500M or 2G, not '2'
     """
-    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)B?\s*", str(given), re.IGNORECASE)
-    size = 0 if found is None else int(float(found[1]) * _UNITS[found[2].upper()])
-    if size <= 0:
-        raise ConfigError(f"the memory limit must be a size such as 500M or 2G, not {given!r}", option="memory")
-    return size
+    text = given if isinstance(given, str) else f"{given}B"
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(?:B|([KMGT])B?)\s*", text, re.IGNORECASE)
+    size = 0.0 if found is None else float(found[1]) * _UNITS[(found[2] or "").upper()]
+    if not 1 <= size < math.inf:
+        raise ConfigError(
+            f"the memory limit must be a size with a unit (B, K, M, G, T), such as 500M or 2G, not {given!r}",
+            option="memory",
+        )
+    return int(size)
 
 
 def shown_memory(size: float) -> str:

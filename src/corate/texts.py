@@ -48,6 +48,16 @@ class Texts:
         starts, stops = np.array(places, dtype=np.int64).reshape(-1, 2).T
         return cls(tuple(texts), starts, stops, tuple(records) if records is not None else ({},) * len(texts))
 
+    @classmethod
+    def joined(cls, parts: Sequence[Texts]) -> Texts:
+        """The texts of all parts, one part after another."""
+        return cls(
+            tuple(text for part in parts for text in part.texts),
+            np.concatenate([part.starts for part in parts]),
+            np.concatenate([part.stops for part in parts]),
+            tuple(record for part in parts for record in part.records),
+        )
+
     def take(self, sentences: NDArray[np.int64], tokens: NDArray[np.int64]) -> Texts:
         """The given sentences, which have the given tokens."""
         chosen = sentences.tolist()

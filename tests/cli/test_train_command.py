@@ -247,7 +247,9 @@ def test_text_larger_than_memory_gives_the_same_model(corate, data, tmp_path, th
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--memory", "lots"), "must be a size such as 500M or 2G"),
+        (("--memory", "lots"), "must be a size with a unit (B, K, M, G, T), such as 500M or 2G, not 'lots'"),
+        (("--memory", "9" * 400 + "G"), "must be a size"),
+        (("--memory", "2"), "must be a size with a unit (B, K, M, G, T), such as 500M or 2G, not '2'"),
         (("--memory", "100K", "--method", "memm"), "'lbfgs' needs the text in memory"),
         (("--memory", "100K", "--raw", "raw.txt"), "--raw needs the text in memory"),
         (("--memory", "100K", "--method", "empirical", "--temporary", "nowhere"), "another folder with --temporary"),

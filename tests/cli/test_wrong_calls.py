@@ -175,7 +175,11 @@ def test_a_path_in_the_place_of_a_corpus(path, data, model):
     [
         (lambda: library.train([[("a", "X")]]), DataError, "not a list; make one with Corpus.from_sentences"),
         (lambda: library.train(Corpus.from_sentences([])), DataError, "the corpus has no sentences"),
-        (lambda: library.read(None), DataError, "a path, bytes or an open file is needed, not a NoneType"),
+        (
+            lambda: library.read(None),
+            DataError,
+            "the source must be a path, '-' for standard input, bytes or an open file, not None",
+        ),
         (lambda: library.read("Ann\tX\nLee\tY\n"), DataError, "if it is the text itself, give it as bytes"),
         (lambda: library.load(os.curdir), ModelError, "a directory; give the path of a model that corate saved"),
         (lambda: library.train(Corpus.from_sentences([[("a", "X")]]), "polsh"), ConfigError, "did you mean 'polish'"),

@@ -11,7 +11,9 @@ import corate
 from corate import ConfigError, Corpus, DataError
 from corate.features.lexicons import read_word_classes
 from corate.features.word_classes import class_templates, learn_word_classes, write_word_classes
+from corate.features.word_functions import WordFunction
 from corate.formats import read_unlabelled
+from corate.strings import StringTable
 
 KINDS = {"D": ("the", "a", "this"), "N": ("cat", "dog", "emu", "cow", "ant", "fox"), "V": ("ran", "sat", "ate", "hid")}
 
@@ -35,6 +37,17 @@ def test_words_with_the_same_neighbours_share_a_class():
 def test_words_are_clustered_in_lower_case_the_frequent_ones_first():
     found = corate.word_classes([["The", "THE", "a", "the", "b"], ["a"]], classes=2)
     assert found.keys.to_list() == ["the", "a", "b"]
+
+
+def test_a_word_has_the_class_that_the_template_gives_it():
+    found = corate.word_classes([["The", "ÉTÉ", "a", "the", "b"], ["a", "Straße", "İ"]], classes=3)
+    words = ["The", "THE", "the", "été", "Été", "STRASSE", "İ", "i", "B", "", "unknown"]
+    table, ids = StringTable.intern(words)
+    values, classes = WordFunction("map", 1, "classes-3", found).apply(table)
+    expected = [None if values[i] < 0 else classes[values[i]] for i in ids.tolist()]
+    assert [found.get(word) for word in words] == expected
+    assert found.get("THE") == found.get("the") is not None
+    assert found.get("unknown") is None
 
 
 def test_corpora_are_read_together(tmp_path):
@@ -104,6 +117,12 @@ def test_classes_label_words_that_only_raw_text_has(method, tmp_path):
     assert loaded.tag_all(sentences(9, 5)) == tagger.tag_all(sentences(9, 5))
     if method != "empirical":  # ten sentences are too few to find out that classes are to be trusted
         assert tagger.tag(["This", "fox", "hid"]) == ["D", "N", "V"]
+
+
+def test_a_number_of_classes_needs_raw_text():
+    with pytest.raises(ConfigError, match="give raw=") as refused:
+        corate.train(Corpus.from_sentences(LABELLED), raw_classes=3)
+    assert refused.value.option == "raw_classes"
 
 
 def test_raw_text_comes_from_files_of_several_formats(tmp_path):

@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,6 +51,22 @@ def test_paths_bytes_and_files(tmp_path: Path) -> None:
     assert same(read(io.StringIO(TEXT)))
     with path.open("rb") as file:
         assert same(read(file))
+
+
+@pytest.mark.parametrize("wrong", [5, None, {"a": 1}, bytearray(b"Ann NAME"), CORPUS])
+def test_other_objects_are_no_files(wrong: Any) -> None:
+    with pytest.raises(DataError, match="must be a path, '-' for standard input, bytes or an open file, not"):
+        read(wrong)
+    with pytest.raises(DataError, match="must be a path, '-' for standard output or an open file, not"):
+        write(CORPUS, wrong)
+
+
+def test_a_list_of_paths_is_read_one_by_one(tmp_path: Path) -> None:
+    path = tmp_path / "train"
+    path.write_bytes(TEXT.encode())
+    with pytest.raises(DataError, match=r"not \[.*\]; read each file, and join them with Corpus.joined"):
+        read([path, path])  # type: ignore[arg-type]
+    assert len(Corpus.joined([read(path), read(path)])) == 2
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,6 +119,13 @@ def test_a_model_of_a_function_asks_for_it(taggers: dict[str, Tagger], tmp_path:
     assert loaded.tag(["the", "dogs"]) == taggers["function"].tag(["the", "dogs"])
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "function"])
+def test_a_model_without_a_function_takes_none(taggers: dict[str, Tagger], kind: str, tmp_path: Path) -> None:
+    taggers[kind].save(tmp_path / "model")
+    with pytest.raises(ModelError, match=r"model: .* without a feature function; load it without features="):
+        corate.load(tmp_path / "model", features=features_of)
+
+
 # -- files that pass the hash and do not fit together ------------------------------------------------------------------
 
 

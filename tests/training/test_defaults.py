@@ -76,3 +76,13 @@ def test_the_record_says_which_share_of_labels_pruning_loses() -> None:
         assert (record["pruned_labels"]["all"] > 0) == lost
         assert record["pruned_labels"]["all"] < 120 / 920
     assert "pruned_labels" not in corate.train(Corpus.from_sentences(seen), lattice="full", order=1).record
+
+
+@pytest.mark.parametrize("base", [None, "default", "pooled", "paper", "none", "separate"])
+def test_few_labels_have_a_full_lattice_unless_the_base_has_few_candidates(base: str | None) -> None:
+    sentences = [[("the", "DET"), ("dog", "NOUN"), ("ran", "VERB")], [("a", "DET"), ("cat", "NOUN")]] * 3
+    record = corate.train(Corpus.from_sentences(sentences), base=base).record
+    pruned = base in ("paper", "none")
+    assert record["lattice"] == ("pruned" if pruned else "full")
+    assert record["settings"]["passes"] == (9 if pruned or base == "separate" else 3 if base == "default" else 2)
+    assert record["order"] == (2 if pruned else 1)

@@ -68,8 +68,7 @@ Memory = Annotated[
     str,
     typer.Option(
         metavar="SIZE",
-        help="Maximum memory, such as 500M or 2G; a number without a unit is in GB. A model that needs more is an "
-        "error.",
+        help="Maximum memory, such as 500M or 2G. A model that needs more is an error.",
     ),
 ]
 
@@ -77,12 +76,10 @@ Memory = Annotated[
 @graph.command("fit", cls=GroupedCommand)
 def fit(
     data: Data,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The model file to write.")],
     edges: Annotated[
         str | None, typer.Argument(metavar="[GRAPH]", help="Edges, such as 'A-B B-C', between columns.")
     ] = None,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="The model file to write. Required.")
-    ] = "",
     structure: Structure = None,
     width: Width = 3,
     columns: Columns = None,
@@ -102,11 +99,9 @@ def fit(
     """Fit a model to a table, for a given graph or for one that is learned. Give either GRAPH or --structure."""
     from corate.graphs import GraphModel
 
-    if not output:
-        raise typer.BadParameter("name the model file to write", param_hint="--output")
     if (edges is None) == (structure is None):
         raise typer.BadParameter("give either a graph such as 'A-B B-C', or --structure")
-    limit = _bytes(memory)
+    limit = parse_memory(memory)
     given = {name: int(n) if n.isdigit() else 0 for name, n in (_states(hidden) if hidden else {}).items()}
     with ProgressBar(quiet) as progress:
         progress("reading")
@@ -267,24 +262,12 @@ def draw(
         stream.write(read.draw(seed=seed).encode())
 
 
-def _bytes(memory: str) -> int:
-    """The memory limit in bytes; a number without a unit is in GB.
-
-    >>> _bytes("500M"), _bytes("0.5")
-    (500000000, 500000000)
-    """
-    try:
-        return parse_memory(round(float(memory) * 1e9))
-    except (ValueError, OverflowError):  # not a number, or not a finite one
-        return parse_memory(memory)
-
-
 def _model(path: str, memory: str) -> GraphModel:
     from corate.graphs import GraphModel
     from corate.graphs.files import FORMATS
     from corate.io.streams import bare_suffix
 
-    budget = _bytes(memory)
+    budget = parse_memory(memory)
     if bare_suffix(path).removeprefix(".") in FORMATS:
         return GraphModel.read(path, memory=budget)
     return GraphModel.load(path, memory=budget)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
+from corate.attributes import merged_heads
 from corate.corpus import Attributes, Corpus, StringTable
 from corate.errors import DataError
-from corate.features.ready_made import merged_heads
 from corate.features.vocabulary import Vocabulary
 from corate.ragged import offsets_of, take_rows
 from corate.types import Ids

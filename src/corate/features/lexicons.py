@@ -26,6 +26,7 @@ __all__ = ["Lexicon", "file_lexicons", "held_lexicons", "read_word_classes", "re
 #: Finds the lexicon of a function ("in" or "map"), a file name as in the template, and whether case is ignored.
 FindLexicon = Callable[[str, str, bool], "Lexicon"]
 
+_IGNORES_CASE = " lower"  # the end of the name of a lexicon that ignores case
 _LOWER = 1  # the word function "lower" of native/features/word_functions.h
 
 
@@ -33,7 +34,7 @@ _LOWER = 1  # the word function "lower" of native/features/word_functions.h
 class Lexicon:
     """Words and their classes: word ``keys[i]`` has the class ``classes[values[i]]``.
 
-    ``name`` is the function and the file, as in ``"map clusters.tsv"``.
+    ``name`` is the function and the file, as in ``"map clusters.tsv"``. It ends with `` lower`` if case is ignored.
 
     >>> cities = Lexicon.of("in cities.txt", {"Delft": "1", "Leiden": "1"})
     >>> len(cities), cities.get("Delft"), cities.get("delft")
@@ -57,11 +58,9 @@ class Lexicon:
         """
         keys, _ = StringTable.intern(words)
         if lower:
-            ids, blob, offsets = _native.apply_function(_LOWER, 0, "", keys.data, keys.offsets)
-            lowered = StringTable(blob, offsets).to_list()
             both = dict(words)
-            for word, i in zip(words, ids.tolist(), strict=True):
-                both.setdefault(lowered[i], words[word])
+            for word, lowered in zip(words, _lowered(keys), strict=True):
+                both.setdefault(lowered, words[word])
             return cls.of(name, both)
         classes, values = StringTable.intern(words.values())
         return cls(name, keys, values, classes)
@@ -76,9 +75,17 @@ class Lexicon:
         return Lexicon, (self.name, self.keys, self.values, self.classes)  # without the native tables
 
     def get(self, word: str) -> str | None:
-        """The class of a word as written, None if it has none."""
-        index = int(self.keys.find(StringTable.intern([word])[0])[0])
-        return None if index < 0 else self.classes[int(self.values[index])]
+        """The class of a word, None if it has none.
+
+        If the lexicon ignores case, a word that it does not contain as written is looked up in lower case.
+
+        >>> [Lexicon.of(name, {"delft": "city"}).get("Delft") for name in ("map cities.tsv", "map cities.tsv lower")]
+        [None, 'city']
+        """
+        written, _ = StringTable.intern([word])
+        forms = [word, *_lowered(written)] if self.name.endswith(_IGNORES_CASE) else [word]
+        found = [i for i in self.keys.find(StringTable.intern(forms)[0]).tolist() if i >= 0]
+        return self.classes[int(self.values[found[0]])] if found else None
 
     @cached_property
     def native(self) -> _native.Lookup:
@@ -159,7 +166,14 @@ def held_lexicons(lexicons: Mapping[str, Lexicon]) -> FindLexicon:
 
 def lexicon_name(function: str, file: str, lower: bool) -> str:
     """The name of the lexicon of a template's function and file."""
-    return f"{function} {file}" + (" lower" if lower else "")
+    return f"{function} {file}" + (_IGNORES_CASE if lower else "")
+
+
+def _lowered(words: StringTable) -> list[str]:
+    """The words in lower case."""
+    ids, blob, offsets = _native.apply_function(_LOWER, 0, "", words.data, words.offsets)
+    lowered = StringTable(blob, offsets).to_list()
+    return [lowered[i] for i in ids.tolist()]
 
 
 def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from corate import _native
-from corate.attributes import JOINER, OLD_JOINER, TokenFeatures, as_before
+from corate.attributes import JOINER, OLD_JOINER, TokenFeatures, as_before, merged_heads
 from corate.corpus import Attributes, Corpus, StringTable
 from corate.errors import FeatureError
 from corate.features.vocabulary import Vocabulary
@@ -27,7 +27,6 @@ __all__ = [
     "check_picklable",
     "features_of",
     "groups_of",
-    "merged_heads",
     "native_names",
     "with_features",
 ]
@@ -113,13 +112,6 @@ def _joined(a: Attributes, b: Attributes) -> Attributes:
         values[mine] = 1.0 if a.values is None else a.values
         values[theirs] = 1.0 if b.values is None else b.values
     return Attributes(offsets, out, names, values, merged_heads(ids, a.known_heads, b.known_heads))
-
-
-def merged_heads(ids: Ids, *heads: Ids) -> Ids:
-    """The heads of names of several tables that were interned together with these ids. The first of a name counts."""
-    merged = np.full(int(ids.max(initial=-1)) + 1, -1, np.int32)
-    merged[ids[::-1]] = np.concatenate(heads)[::-1]
-    return merged
 
 
 @dataclass(frozen=True)

@@ -68,14 +68,14 @@ def word_classes(
         progress: a function that is called with a :class:`~corate.ProgressEvent` after each pass.
 
     Returns:
-        A lexicon of the words in lower case, in descending frequency. ``lexicon.get(word)`` is the class of a word in
-        lower case, a number as a string such as ``"12"``; None for an unknown word.
+        A lexicon of the words in lower case, in descending frequency. ``lexicon.get(word)`` is the class of a word, a
+        number as a string such as ``"12"``; None for an unknown word. It ignores case.
 
     >>> sentences = [f"{a} {b} {c}".split() for a in ("A", "The") for b in ("cat", "dog") for c in ("ran", "sat")]
     >>> found = word_classes(sentences, classes=3)
     >>> found
     Lexicon('map classes-3 lower', 6 words, 3 classes)
-    >>> found.get("cat") == found.get("dog") != found.get("sat") == found.get("ran")
+    >>> found.get("cat") == found.get("Dog") != found.get("sat") == found.get("ran")
     True
     """
     corpus = sentences if isinstance(sentences, Corpus) else Corpus.from_sentences(sentences)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import reprlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -106,7 +107,11 @@ def _read_all(source: Source, name: str) -> bytes | str:
     try:
         if not isinstance(source, str | os.PathLike):
             if not hasattr(source, "read"):
-                raise DataError(f"a path, bytes or an open file is needed, not a {type(source).__name__}")
+                several = "; read each file, and join them with Corpus.joined" * isinstance(source, list | tuple)
+                raise DataError(
+                    "the source must be a path, '-' for standard input, bytes or an open file, not "
+                    f"{reprlib.repr(source)}{several}"
+                )
             return source.read()
         if os.fspath(source) == "-":
             return standard_input().read()
@@ -140,6 +145,9 @@ def save(text: str, target: Target, encoding: str = "utf-8") -> None:
         raise DataError(f"{name}: the first token begins with U+FEFF, which would read back as a byte order mark")
     data = b"".join(encoded([text], encoding, name))
     if not isinstance(target, str | os.PathLike):
+        if not hasattr(target, "write"):
+            accepted = "a path, '-' for standard output or an open file"
+            raise DataError(f"the target must be {accepted}, not {reprlib.repr(target)}")
         _write_to(target, data, text)
         return
     if os.fspath(target) == "-":

@@ -116,13 +116,14 @@ def load(path: str | os.PathLike[str], *, features: FeatureFunction | None = Non
 
     Args:
         path: the path of the file.
-        features: the feature function that the tagger was trained with, if any.
+        features: the feature function that the tagger was trained with, if any. For a file of CRFsuite, a function that
+            returns the features that the model knows; the tagger then accepts words.
         mmap: map the file into memory instead of reading it, so that processes that load the same model share the
             memory. The file must then not be overwritten in place while the tagger is in use. Otherwise, labels may
             change, or the process may end with a bus error (SIGBUS). ``Tagger.save`` never overwrites in place.
 
     Raises ModelError if there is no such file, if it is damaged or not a model of a tagger, if its format is newer than
-    this version, or if the feature function is missing.
+    this version, or if ``features`` is missing or was not used in training.
 
     >>> import corate, tempfile
     >>> corpus = corate.Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET"), ("cat", "NOUN")]])
@@ -174,6 +175,8 @@ def _tagger(tensors: Tensors, header: dict[str, Any], function: FeatureFunction 
         raise ModelError(
             "the model was trained with a Python function for features; load it with features=, the same function"
         )
+    if function is not None and not header["needs_function"]:
+        raise ModelError("the model was trained without a feature function; load it without features=")
     vocabulary = _get_vocabulary(tensors, header)
     model = _get_model(tensors, header)
     counts = _get_counts(tensors, header, vocabulary, model.labels) if "counts" in header else None
@@ -184,7 +187,7 @@ def _tagger(tensors: Tensors, header: dict[str, Any], function: FeatureFunction 
         _get_texts(header, "columns"),
         counts,
         _get_bins(header, vocabulary.joiner),
-        function if header["needs_function"] else None,
+        function,
     )
     if len(model.rows) and tagger.record.get("word") != vocabulary.columns[model.word_column]:
         raise ModelError("the model does not record which column contains its words; train it again")

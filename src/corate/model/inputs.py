@@ -103,7 +103,7 @@ class Inputs:
         if self.function is not None:
             corpus = with_features(corpus, self.function, self.vocabulary.joiner)
         if corpus.attributes is None:
-            raise FeatureError("the model was trained on ready-made features; give them, or load it with features=")
+            raise FeatureError("the model was trained on ready-made features; give them, with Corpus.from_features")
         attributes = corpus.attributes.joined_by(self.vocabulary.joiner)
         if self.bins is not None:
             attributes = self.bins.apply(attributes)

@@ -125,7 +125,8 @@ def train(
             they use ``"pos"``.
         raw: text without labels: a path, a corpus, or a list of these. Word classes are learned from it and from the
             words of the corpus. The classes of a word and of its neighbours are additional features.
-        raw_classes: the number of word classes, or a list of numbers. By default, 32, 64, 128 and 256.
+        raw_classes: the number of word classes that are learned with ``raw``, or a list of numbers. By default, 32, 64,
+            128 and 256.
         held_out: sentences for early stopping and for the tuning of counted scores. They are never trained on. Without
             them, there is no early stopping, and a part of the corpus is used for tuning before the model is trained on
             the whole corpus.
@@ -159,6 +160,8 @@ def train(
     chosen = resolve_method(method, options)
     context = RunContext(check_threads(threads), check_seed(seed), reporter(progress))
     refuse_too_many_labels(corpus, chosen.name, chosen.many_labels)
+    if raw_classes is not None and raw is None:
+        raise ConfigError("raw_classes is the number of classes that raw= learns; give raw=", option="raw_classes")
     if init is not None:
         check_init(chosen, features, raw)
     if calibrate:
@@ -405,7 +408,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
     ready, _ = ready_made(corpus, tagger.function, tagger.vocabulary.joiner, tagger.bins)
     old = tagger.vocabulary
     if ready.attributes is None and old.attributes is not None:
-        raise FeatureError("the model was trained on ready-made features; give them, or load it with features=")
+        raise FeatureError("the model was trained on ready-made features; give them, with Corpus.from_features")
     if old.attributes is None:
         ready = replace(ready, attributes=None)
     fresh, _ = Counts.of(ready, Vocabulary.of(old.templates, old.rungs), tagger.record.get("word"))

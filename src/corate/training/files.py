@@ -79,8 +79,8 @@ def train_file(
         method: as for :func:`corate.train`. These can train on text larger than memory: ``"polish"``, except with the
             base separate; ``"empirical"`` without ``features`` and ``held_out``; ``"separate"`` with the default
             coupling; ``"perceptron"``; and the other methods with the optimizer adagrad.
-        memory: the most memory to use, in bytes or as a string such as ``"2G"``. By default, half of the free memory.
-            The weights must fit into it, except for ``"empirical"``.
+        memory: the most memory to use: a number of bytes, or a string with a unit, such as ``"2G"``. By default, half
+            of the free memory. The weights must fit into it, except for ``"empirical"``.
         temporary: the folder for temporary files. By default, the folder of ``output``.
         features, held_out, constrain, threads, seed, progress: as for :func:`corate.train`.
         counts, half: as for :meth:`corate.Tagger.save`.

@@ -81,7 +81,9 @@ class Option:
         numeric: bool = isinstance(value, Real) and not isinstance(value, bool)
         if not numeric or not least <= value <= most or (whole and value != int(value)):
             kind = "an integer" if whole else "a number"
-            raise ConfigError(f"{name} must be {kind} from {least:.10g} to {most:.10g}, not {value!r}", option=name)
+            # The command line reads every number as a float, so 0 must not become 0.0 in the message.
+            given = repr(float(value)).removesuffix(".0") if isinstance(value, float) else repr(value)
+            raise ConfigError(f"{name} must be {kind} from {least:.10g} to {most:.10g}, not {given}", option=name)
         return int(value) if whole else float(value)
 
 
