@@ -55,8 +55,8 @@ def test_the_lower_case_form_counts_less_where_capitals_mean_another_label() -> 
 
 def test_the_record_says_which_share_of_labels_pruning_loses() -> None:
     """Words of two tokens have one label each. Words of one token have labels that their spelling does not tell."""
-    seen = [[(f"w{i}", f"L{i % 40}")] for i in range(400)] * 2
-    odd = [[("".join(random.Random(i).choices("xyz", k=9)), f"L{7 * i % 40}")] for i in range(120)]
+    seen = [[(f"w{i}", f"L{i % 80}")] for i in range(400)] * 2
+    odd = [[("".join(random.Random(i).choices("xyz", k=9)), f"L{7 * i % 80}")] for i in range(120)]
     for sentences, lost in ((seen, False), (seen + odd, True)):
         record = corate.train(Corpus.from_sentences(sentences)).record
         assert (record["pruned_labels"]["unseen_words"] > 0) == lost

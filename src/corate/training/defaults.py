@@ -22,8 +22,8 @@ from corate.label_parts import LabelParts
 from corate.model.constraints import Constraints, check_scheme
 from corate.spans import are_spans, detect
 from corate.training.edge_features import edge_templates
+from corate.training.lattice_costs import LatticeCosts
 from corate.training.options import ChainMethod, FittedMethod, Polish, Separate, options_of
-from corate.training.start import FULL_LATTICE_LABELS
 
 __all__ = [
     "ChainParameters",
@@ -37,7 +37,7 @@ __all__ = [
     "scheme_of_labels",
 ]
 
-#: With more labels than FULL_LATTICE_LABELS, edge features need this many tokens for each label.
+#: With many labels (see `corate.training.lattice_costs`), edge features need this many tokens for each label.
 EDGE_TOKENS_PER_LABEL = 1500
 
 #: Without words, pooled scores are made of every label for every token, if there are not more than this (400 MB).
@@ -110,8 +110,8 @@ def scheme_of_labels(
     return scheme
 
 
-def choose_base(method: Polish, corpus: Corpus, templates: Sequence[Template]) -> str:
-    """The base of polish: ``"pooled"`` if there are few labels or no words and the features can be counted.
+def choose_base(method: Polish, corpus: Corpus, templates: Sequence[Template], *, few: bool) -> str:
+    """The base of polish: ``"pooled"`` if there are ``few`` labels or no words and the features can be counted.
 
     Otherwise it is ``"default"``, or ``"none"`` without words: the default base is a ladder of words.
     """
@@ -124,23 +124,27 @@ def choose_base(method: Polish, corpus: Corpus, templates: Sequence[Template]) -
         some = countable_features(ready, len(ready.names))[ready.ids].any()
         return "pooled" if some and known and len(ids) * len(names) <= MOST_POOLED_SCORES else "none"
     countable = (bool(templates) or ready is not None) and (ready is None or ready.values is None)
-    return "pooled" if len(names) <= FULL_LATTICE_LABELS and countable and known else "default"
+    return "pooled" if few and countable and known else "default"
 
 
-def choose_edge_templates(method: Polish, corpus: Corpus, templates: Sequence[Template]) -> list[Template]:
+def choose_edge_templates(
+    method: Polish, corpus: Corpus, templates: Sequence[Template], *, few: bool
+) -> list[Template]:
     """The edge templates of polish: none if there are many labels and too few tokens for each."""
     labels = len(label_ids(corpus, method.unknown)[0])
-    few = labels <= FULL_LATTICE_LABELS
     enough = few or corpus.n_tokens > EDGE_TOKENS_PER_LABEL * labels
     return edge_templates(templates, corpus, few=few) if enough else []
 
 
-def choose_start(method: FittedMethod, corpus: Corpus, templates: Sequence[Template]) -> tuple[list[Template], str]:
-    """The templates with those of edge features, and the kind of the base scores."""
+def choose_start(
+    method: FittedMethod, corpus: Corpus, templates: Sequence[Template], costs: LatticeCosts | None
+) -> tuple[list[Template], str]:
+    """The templates with those of edge features, and the kind of the base scores. Without words there are no costs."""
     templates = list(templates)
     if isinstance(method, Polish):
-        templates += choose_edge_templates(method, corpus, templates)
-        return templates, choose_base(method, corpus, templates)
+        few = costs is not None and costs.choose_full
+        templates += choose_edge_templates(method, corpus, templates, few=few)
+        return templates, choose_base(method, corpus, templates, few=few)
     if isinstance(method, Separate) and method.coupling == "given-nodes":
         return [*templates, *edge_templates(templates, corpus)], method.base
     return templates, "none"
@@ -149,18 +153,20 @@ def choose_start(method: FittedMethod, corpus: Corpus, templates: Sequence[Templ
 def choose_parts(method: ChainMethod, labels: Sequence[str]) -> LabelParts | None:
     """The parts of labels that have weights; None for none.
 
-    Unset, they have weights in polish if there are many labels, and few parts make up most of them.
+    Unset, they have weights in polish if few parts make up most labels.
     Labels of spans are made of two parts each, and their parts have no weights unless they are asked for.
     """
     if method.parts is False or (method.parts is None and not isinstance(method, Polish)):
         return None
     parts = LabelParts.of(labels)
+    if not len(parts):
+        return None
     if method.parts is None:
-        if len(labels) <= FULL_LATTICE_LABELS or len(labels) < LABELS_PER_PART * len(parts):
+        if len(labels) < LABELS_PER_PART * len(parts) or are_spans(labels, strict=False):
             return None
-        if (np.diff(parts.offsets) >= 2).mean() < COMPOSED_LABELS or are_spans(labels, strict=False):
+        if (np.diff(parts.offsets) >= 2).mean() < COMPOSED_LABELS:
             return None
-    return parts if len(parts) else None
+    return parts
 
 
 @dataclass(frozen=True)

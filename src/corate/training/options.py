@@ -280,7 +280,7 @@ class ChainMethod(FittedMethod):
         None,
         "Use weights for parts that labels share (Case=Gen, or PER of B-PER), as well as for whole labels.",
         "flag",
-        unset="yes for polish if many labels consist of few parts, else no",
+        unset="yes for polish if most labels consist of a few parts, else no",
     )
 
 
@@ -292,7 +292,7 @@ class _LikelihoodMethod(ChainMethod):
         None,
         (1, 2),
         "1: weights for label pairs. 2: also weights for three labels in a row.",
-        "2 for polish with more than 24 labels and without parts, else 1",
+        "2 for polish on a pruned lattice without parts, else 1",
     )
     unknown: str | None = _other(
         "The label of tokens whose label is not known. Training sums over all labels for them.", "text"
@@ -311,14 +311,17 @@ class Polish(_LikelihoodMethod):
     takes_init: ClassVar[bool] = True
 
     lattice: str = _choice(
-        "pruned", ("full", "pruned"), "Consider all labels of a token, or only those that are likely for the word."
+        "pruned",
+        ("full", "pruned"),
+        "Consider all labels of a token, or only those that are likely for the word. pruned: still all labels, if this "
+        "takes about the same time by an estimate from the labels of each word.",
     )
     base: str | None = _choice(
         None,
         ("default", "pooled", "paper", "none", "separate"),
         "How the initial node scores (base scores) are computed from counts. none: they are zero. separate: they come "
         "from a model of the method separate, which is trained first.",
-        "pooled if there are few labels, else default",
+        "pooled if all labels are considered, or without words; else default",
     )
     optimizer: str = _choice("adagrad", ("adagrad",), _OPTIMIZER)
     c2: float | None = _number(None, 0, _LARGE, "Weight of the sum of squared weights (L2).", "depends on the base")
