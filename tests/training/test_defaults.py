@@ -20,10 +20,13 @@ def test_a_large_corpus_has_one_pass_less_from_a_rich_base_and_larger_steps(base
     assert ChainParameters.choose(Polish(rate=0.2, passes=7), MANY_TOKENS + 1, base).rate == 0.2
 
 
-def test_without_words_steps_are_larger_and_large_corpora_have_as_many_passes() -> None:
+def test_without_words_steps_are_larger_the_base_counts_less_and_large_corpora_have_as_many_passes() -> None:
     small, large = (ChainParameters.choose(Polish(), n, "pooled", words=False) for n in (100, MANY_TOKENS + 1))
     assert small == large
-    assert small.rate > ChainParameters.choose(Polish(), 100, "pooled").rate
+    with_words = ChainParameters.choose(Polish(), 100, "pooled")
+    assert small.rate > with_words.rate
+    assert small.temper < with_words.temper
+    assert ChainParameters.choose(Polish(temper=0.9), 100, "pooled", words=False).temper == 0.9
 
 
 @pytest.mark.parametrize("base", ["paper", "none"])

@@ -47,9 +47,11 @@ MOST_POOLED_SCORES = 100_000_000
 POLISH_TEMPERS = {"default": 0.55, "pooled": 0.8, "paper": 0.7, "none": 0.0}
 POLISH_C2 = {"default": 0.5, "pooled": 1.0, "paper": 0.5, "none": 0.5}
 POLISH_RATE = {"default": 0.06, "pooled": 0.06, "paper": 0.15, "none": 0.15}
-#: The step size from the bases default and pooled above MANY_TOKENS, where one pass less is made, and from the base
-#: pooled if there are no words: without a ladder there is more to learn.
-LARGE_RATE, WORDLESS_RATE = 0.08, 0.15
+#: The step size from the bases default and pooled above MANY_TOKENS, where one pass less is made.
+LARGE_RATE = 0.08
+#: The step size and the weight of the base scores from the base pooled if there are no words: without a ladder there is
+#: more to learn, and the base is less accurate.
+WORDLESS_RATE, WORDLESS_TEMPER = 0.15, 0.6
 #: The L2 weight with weights of parts of labels.
 PARTS_C2 = 2.0
 #: The number of passes from bases that know so much that more training would fit noise.
@@ -196,7 +198,7 @@ class ChainParameters:
                 "c2": PARTS_C2 if parts else POLISH_C2[base],
                 "rate": LARGE_RATE if rich and large else rate,
                 "passes": POLISH_PASSES[base] - large if rich else PASSES * _times(tokens),
-                "temper": POLISH_TEMPERS[base],
+                "temper": POLISH_TEMPERS[base] if words or base != "pooled" else WORDLESS_TEMPER,
             }
         return cls(**(chosen | _given(cls, method, base)))
 
