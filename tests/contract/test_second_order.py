@@ -12,9 +12,9 @@ import corate
 from corate.errors import DataError
 from corate.label_scores import DENSE_LABELS
 from corate.model.tagger import Tagger
-from corate.training.chains import MOST_TRIPLE_LABELS, ChainTraining
+from corate.training.chains import ChainTraining
+from corate.training.lattice_costs import MOST_TRIPLE_LABELS
 from corate.training.options import Standard
-from corate.training.start import FULL_LATTICE_LABELS
 from corate.training.start_from_model import StartFromModel
 from small_corpora import Labelled, corpus_of, for_method, random_sentences, words_of
 
@@ -147,25 +147,30 @@ def test_triples_seen_once_have_no_weight(way: dict[str, Any]) -> None:
 # -- which order a model has ------------------------------------------------------------------------------------------
 
 
-def of_labels(n: int) -> Labelled:
-    return [[(f"w{i % n}", f"L{i % n}") for i in range(s, s + 4)] for s in range(0, 4 * n, 4)] * 2
+#: With the sentences of `of_labels`, all labels are candidates everywhere, or only those of each word.
+FEW_LABELS, MANY_LABELS = 12, 25
+
+
+def of_labels(n: int, repeats: int = 3) -> Labelled:
+    """Words with one label each. With three repeats or more, none of them is rare."""
+    return [[(f"w{i % n}", f"L{i % n}") for i in range(s, s + 4)] for s in range(0, 4 * n, 4)] * repeats
 
 
 @pytest.mark.parametrize(
     ("labels", "options", "order"),
     [
-        (FULL_LATTICE_LABELS, {"method": "polish"}, 1),
-        (FULL_LATTICE_LABELS + 1, {"method": "polish"}, 2),
-        (FULL_LATTICE_LABELS + 1, {}, 2),
-        (FULL_LATTICE_LABELS + 1, {"method": "polish", "lattice": "full"}, 1),
-        (FULL_LATTICE_LABELS + 1, {"method": "polish", "all_labels": True}, 1),
-        (FULL_LATTICE_LABELS + 1, {"method": "standard"}, 1),
-        (FULL_LATTICE_LABELS + 1, {"method": "standard", "lattice": "pruned"}, 1),
-        (FULL_LATTICE_LABELS + 1, {"method": "polish", "order": 1}, 1),
-        (FULL_LATTICE_LABELS, {"method": "polish", "order": 2}, 2),
-        (FULL_LATTICE_LABELS, {"method": "standard", "order": 2}, 2),
-        (FULL_LATTICE_LABELS + 1, {"method": "polish", "lattice": "full", "order": 2}, 2),
-        (FULL_LATTICE_LABELS + 1, {"method": "perceptron"}, 1),
+        (FEW_LABELS, {"method": "polish"}, 1),
+        (MANY_LABELS, {"method": "polish"}, 2),
+        (MANY_LABELS, {}, 2),
+        (MANY_LABELS, {"method": "polish", "lattice": "full"}, 1),
+        (MANY_LABELS, {"method": "polish", "all_labels": True}, 1),
+        (MANY_LABELS, {"method": "standard"}, 1),
+        (MANY_LABELS, {"method": "standard", "lattice": "pruned"}, 1),
+        (MANY_LABELS, {"method": "polish", "order": 1}, 1),
+        (FEW_LABELS, {"method": "polish", "order": 2}, 2),
+        (FEW_LABELS, {"method": "standard", "order": 2}, 2),
+        (MANY_LABELS, {"method": "polish", "lattice": "full", "order": 2}, 2),
+        (MANY_LABELS, {"method": "perceptron"}, 1),
     ],
     ids=str,
 )
@@ -190,7 +195,7 @@ def test_a_full_lattice_of_many_labels_is_refused_with_a_remedy(options: dict[st
 
 
 def test_labels_too_many_for_a_table_have_triples_too(tmp_path: Path) -> None:
-    labelled = of_labels(DENSE_LABELS + 3)
+    labelled = of_labels(DENSE_LABELS + 3, repeats=2)
     tagger = trained(labelled, method="polish", features=["word[0]"], passes=1, many_labels=True)
     assert len(triples_of(tagger)) > DENSE_LABELS
     assert accuracy(tagger, labelled) > 0.9

@@ -22,10 +22,13 @@ def test_a_large_corpus_has_one_pass_less_from_a_rich_base_and_larger_steps(base
     assert ChainParameters.choose(Polish(rate=0.2, passes=7), MANY_TOKENS + 1, base).rate == 0.2
 
 
-def test_without_words_steps_are_larger_and_large_corpora_have_as_many_passes() -> None:
+def test_without_words_steps_are_larger_the_base_counts_less_and_large_corpora_have_as_many_passes() -> None:
     small, large = (ChainParameters.choose(Polish(), n, "pooled", words=False) for n in (100, MANY_TOKENS + 1))
     assert small == large
-    assert small.rate > ChainParameters.choose(Polish(), 100, "pooled").rate
+    with_words = ChainParameters.choose(Polish(), 100, "pooled")
+    assert small.rate > with_words.rate
+    assert small.temper < with_words.temper
+    assert ChainParameters.choose(Polish(temper=0.9), 100, "pooled", words=False).temper == 0.9
 
 
 @pytest.mark.parametrize("base", ["paper", "none"])
@@ -68,8 +71,8 @@ def test_the_lower_case_form_counts_less_where_capitals_mean_another_label() -> 
 
 def test_the_record_says_which_share_of_labels_pruning_loses() -> None:
     """Words of two tokens have one label each. Words of one token have labels that their spelling does not tell."""
-    seen = [[(f"w{i}", f"L{i % 40}")] for i in range(400)] * 2
-    odd = [[("".join(random.Random(i).choices("xyz", k=9)), f"L{7 * i % 40}")] for i in range(120)]
+    seen = [[(f"w{i}", f"L{i % 80}")] for i in range(400)] * 2
+    odd = [[("".join(random.Random(i).choices("xyz", k=9)), f"L{7 * i % 80}")] for i in range(120)]
     for sentences, lost in ((seen, False), (seen + odd, True)):
         record = corate.train(Corpus.from_sentences(sentences)).record
         assert (record["pruned_labels"]["unseen_words"] > 0) == lost

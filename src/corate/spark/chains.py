@@ -38,6 +38,7 @@ from corate.spark.frames import reduce_partitions
 from corate.training.chains import LEAST_TRIPLES, ChainTraining
 from corate.training.edge_features import edge_slots
 from corate.training.items import Items
+from corate.training.lattice_costs import LatticeCosts
 from corate.training.options import ChainMethod
 from corate.training.start import RunContext, Start
 from corate.training.start_from_counts import StartFromCounts, preset_of
@@ -85,6 +86,7 @@ class SharedStart:
     templates: tuple[Template, ...]
     base: str
     parts: LabelParts | None
+    costs: LatticeCosts
     fitted: tuple[LadderParameters, Pool | None]
     seed: int
 
@@ -96,7 +98,8 @@ class SharedStart:
         counted = CountedCorpus.of_counts(self.counts, tokens, self.word, (preset_of(self.base),), self.seed)
         context = RunContext(1, self.seed)
         options: dict[str, Any] = {"base": self.base, "all_labels": self.method.all_labels, "parts": self.parts}
-        return StartFromCounts.of_counted(counted, self.templates, context=context, fitted=self.fitted, **options)
+        options |= {"costs": self.costs, "fitted": self.fitted}
+        return StartFromCounts.of_counted(counted, self.templates, context=context, **options)
 
 
 class MixedTraining(ChainTraining):

@@ -27,6 +27,7 @@ from corate.training.api import Trained, reporter
 from corate.training.checks import refuse_too_many_labels
 from corate.training.defaults import choose_parts, choose_start
 from corate.training.empirical import PRESETS_OF_LADDERS, EmpiricalTraining
+from corate.training.lattice_costs import LatticeCosts
 from corate.training.options import Empirical, Method, Polish, Standard
 from corate.training.prepared import corpus_summary, default_features
 from corate.training.resolve import resolve_method
@@ -151,9 +152,12 @@ def _train_chains(
         found, _ = resolve(default_features(method, features, summary), list(source.columns))
         atoms = [atom for t in found for atom in t.atoms]
         lexicons = learned_from_counts(atoms, words, lexicons_of(found))
-        templates, base = choose_start(method, summary, [t.with_lexicons(lexicons) for t in found if t.atoms])
+        place = list(source.columns).index(_word_column(source))
+        costs = LatticeCosts.of_words(words.of_template(place), len(words.labels), method.order)
+        templates, base = choose_start(method, summary, [t.with_lexicons(lexicons) for t in found if t.atoms], costs)
         counted = count_ladders(data, source, templates, (preset_of(base),), context)
-        options: dict[str, Any] = {"base": base, "parts": choose_parts(method, words.labels.to_list())}
+        parts = choose_parts(method, words.labels.to_list())
+        options: dict[str, Any] = {"base": base, "parts": parts, "costs": costs}
         start = StartFromCounts.of_counted(counted, templates, all_labels=method.all_labels, context=context, **options)
         fitted = start.ladder, start.pool
         shared = SharedStart(
@@ -184,11 +188,15 @@ def _summary(counts: Counts, columns: Sequence[str]) -> Corpus:
     return corpus_summary({name: counts.vocabulary.strings(name) for name in columns}, counts.labels, totals)
 
 
+def _word_column(source: Source) -> str:
+    return "word" if "word" in source.columns else next(iter(source.columns))
+
+
 def count_ladders(
     df: DataFrame, source: Source, templates: Sequence[Template], presets: tuple[LadderPreset, ...], context: RunContext
 ) -> CountedCorpus:
     """Count the templates, and what ladders need. Templates that learn from labels need another pass, before."""
-    word = "word" if "word" in source.columns else next(iter(source.columns))
+    word = _word_column(source)
     wanted, derived, rungs = counted_templates(templates, presets, word)
     lexicons = lexicons_of(templates)
     if any(atom.function.table is None for t in wanted for atom in t.atoms if atom.function.learns):

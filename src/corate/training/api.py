@@ -28,6 +28,7 @@ from corate.training.chains import ChainTraining
 from corate.training.checks import refuse_too_many_labels
 from corate.training.defaults import choose_parts, choose_scheme, choose_start
 from corate.training.empirical_model import rebuild
+from corate.training.lattice_costs import LatticeCosts
 from corate.training.options import (
     ChainMethod,
     Empirical,
@@ -337,7 +338,9 @@ def _train_empirical(method: Empirical, data: Prepared, context: RunContext) -> 
 def _train_separate(method: Separate, data: Prepared, context: RunContext) -> Trained:
     from corate.training.separate import SeparateTraining
 
-    return Trained.separately(SeparateTraining(method, _count(method, data, context), context))
+    return Trained.separately(
+        SeparateTraining(method, _count(method, data, LatticeCosts.of_corpus(data.corpus), context), context)
+    )
 
 
 def _train_chain(
@@ -356,19 +359,23 @@ def _start(method: ChainMethod, data: Prepared, origin: Tagger | None, context: 
     unknown = getattr(method, "unknown", None)
     if origin is not None:
         return StartFromModel(origin, data.corpus, held_out=data.held_out, unknown=unknown)
+    costs = LatticeCosts.of_corpus(data.corpus, unknown, getattr(method, "order", None))
     parts = choose_parts(method, label_ids(data.corpus, unknown)[0].to_list())
-    return _count(method, data, context, unknown=unknown, parts=parts)
+    return _count(method, data, costs, context, unknown=unknown, parts=parts)
 
 
-def _count(method: FittedMethod, data: Prepared, context: RunContext, **options: Any) -> StartFromCounts:
+def _count(
+    method: FittedMethod, data: Prepared, costs: LatticeCosts | None, context: RunContext, **options: Any
+) -> StartFromCounts:
     """The base scores and initial weights from counts."""
-    templates, base = choose_start(method, data.corpus, data.templates)
+    templates, base = choose_start(method, data.corpus, data.templates, costs)
     return StartFromCounts(
         data.corpus,
         templates,
         base=base,
         held_out=data.held_out,
         all_labels=method.all_labels,
+        costs=costs,
         context=context,
         **options,
     )

@@ -39,6 +39,7 @@ from corate.training.defaults import ChainParameters, recorded
 from corate.training.edge_features import edge_features, edge_slots
 from corate.training.held_out_results import held_out_results
 from corate.training.items import ItemArrays, Items, ItemSet
+from corate.training.lattice_costs import MOST_TRIPLE_LABELS
 from corate.training.options import ChainMethod, OptimizedMethod, Perceptron, Polish
 from corate.training.start import HeldOutSet, InitialWeights, RunContext, Start
 from corate.training.start_from_counts import StartFromCounts
@@ -53,8 +54,6 @@ logger = logging.getLogger(__name__)
 LEAST_TRIPLES = 2
 #: The L2 decay of their weights at each visit.
 TRIPLE_DECAY = 0.01
-#: Order 2 on a full lattice takes at most this many labels: the cost grows with their cube.
-MOST_TRIPLE_LABELS = 32
 
 #: The number of tokens that tuning trains and evaluates on.
 TUNING_TOKENS = 40_000
@@ -253,6 +252,7 @@ class ChainTraining:
             "base": "model" if isinstance(self.start, StartFromModel) else self.start.base,
             "optimizer": self.optimizer,
             "lattice": self._lattice,
+            **({} if self.start.costs is None else {"lattice_costs": self.start.costs.recorded()}),
             **({} if self.start.pruned is None else {"pruned_labels": self.start.pruned}),
             "transitions": self.method.transitions,
             "boundaries": self.method.boundaries,

@@ -22,8 +22,8 @@ from corate.label_parts import LabelParts
 from corate.model.constraints import Constraints, check_scheme
 from corate.spans import are_spans, detect
 from corate.training.edge_features import edge_templates
+from corate.training.lattice_costs import LatticeCosts
 from corate.training.options import ChainMethod, FittedMethod, Polish, Separate, options_of
-from corate.training.start import FULL_LATTICE_LABELS
 
 __all__ = [
     "ChainParameters",
@@ -37,7 +37,7 @@ __all__ = [
     "scheme_of_labels",
 ]
 
-#: With more labels than FULL_LATTICE_LABELS, edge features need this many tokens for each label.
+#: With many labels (see `corate.training.lattice_costs`), edge features need this many tokens for each label.
 EDGE_TOKENS_PER_LABEL = 1500
 
 #: Without words, pooled scores are made of every label for every token, if there are not more than this (400 MB).
@@ -47,9 +47,11 @@ MOST_POOLED_SCORES = 100_000_000
 POLISH_TEMPERS = {"default": 0.55, "pooled": 0.8, "paper": 0.7, "none": 0.0}
 POLISH_C2 = {"default": 0.5, "pooled": 1.0, "paper": 0.5, "none": 0.5}
 POLISH_RATE = {"default": 0.06, "pooled": 0.06, "paper": 0.15, "none": 0.15}
-#: The step size from the bases default and pooled above MANY_TOKENS, where one pass less is made, and from the base
-#: pooled if there are no words: without a ladder there is more to learn.
-LARGE_RATE, WORDLESS_RATE = 0.08, 0.15
+#: The step size from the bases default and pooled above MANY_TOKENS, where one pass less is made.
+LARGE_RATE = 0.08
+#: The step size and the weight of the base scores from the base pooled if there are no words: without a ladder there is
+#: more to learn, and the base is less accurate.
+WORDLESS_RATE, WORDLESS_TEMPER = 0.15, 0.6
 #: The L2 weight with weights of parts of labels.
 PARTS_C2 = 2.0
 #: The number of passes from bases that know so much that more training would fit noise.
@@ -110,8 +112,8 @@ def scheme_of_labels(
     return scheme
 
 
-def choose_base(method: Polish, corpus: Corpus, templates: Sequence[Template]) -> str:
-    """The base of polish: ``"pooled"`` if there are few labels or no words and the features can be counted.
+def choose_base(method: Polish, corpus: Corpus, templates: Sequence[Template], *, few: bool) -> str:
+    """The base of polish: ``"pooled"`` if there are ``few`` labels or no words and the features can be counted.
 
     Otherwise it is ``"default"``, or ``"none"`` without words: the default base is a ladder of words.
     """
@@ -124,23 +126,27 @@ def choose_base(method: Polish, corpus: Corpus, templates: Sequence[Template]) -
         some = countable_features(ready, len(ready.names))[ready.ids].any()
         return "pooled" if some and known and len(ids) * len(names) <= MOST_POOLED_SCORES else "none"
     countable = (bool(templates) or ready is not None) and (ready is None or ready.values is None)
-    return "pooled" if len(names) <= FULL_LATTICE_LABELS and countable and known else "default"
+    return "pooled" if few and countable and known else "default"
 
 
-def choose_edge_templates(method: Polish, corpus: Corpus, templates: Sequence[Template]) -> list[Template]:
+def choose_edge_templates(
+    method: Polish, corpus: Corpus, templates: Sequence[Template], *, few: bool
+) -> list[Template]:
     """The edge templates of polish: none if there are many labels and too few tokens for each."""
     labels = len(label_ids(corpus, method.unknown)[0])
-    few = labels <= FULL_LATTICE_LABELS
     enough = few or corpus.n_tokens > EDGE_TOKENS_PER_LABEL * labels
     return edge_templates(templates, corpus, few=few) if enough else []
 
 
-def choose_start(method: FittedMethod, corpus: Corpus, templates: Sequence[Template]) -> tuple[list[Template], str]:
-    """The templates with those of edge features, and the kind of the base scores."""
+def choose_start(
+    method: FittedMethod, corpus: Corpus, templates: Sequence[Template], costs: LatticeCosts | None
+) -> tuple[list[Template], str]:
+    """The templates with those of edge features, and the kind of the base scores. Without words there are no costs."""
     templates = list(templates)
     if isinstance(method, Polish):
-        templates += choose_edge_templates(method, corpus, templates)
-        return templates, choose_base(method, corpus, templates)
+        few = costs is not None and costs.choose_full
+        templates += choose_edge_templates(method, corpus, templates, few=few)
+        return templates, choose_base(method, corpus, templates, few=few)
     if isinstance(method, Separate) and method.coupling == "given-nodes":
         return [*templates, *edge_templates(templates, corpus)], method.base
     return templates, "none"
@@ -149,18 +155,20 @@ def choose_start(method: FittedMethod, corpus: Corpus, templates: Sequence[Templ
 def choose_parts(method: ChainMethod, labels: Sequence[str]) -> LabelParts | None:
     """The parts of labels that have weights; None for none.
 
-    Unset, they have weights in polish if there are many labels, and few parts make up most of them.
+    Unset, they have weights in polish if few parts make up most labels.
     Labels of spans are made of two parts each, and their parts have no weights unless they are asked for.
     """
     if method.parts is False or (method.parts is None and not isinstance(method, Polish)):
         return None
     parts = LabelParts.of(labels)
+    if not len(parts):
+        return None
     if method.parts is None:
-        if len(labels) <= FULL_LATTICE_LABELS or len(labels) < LABELS_PER_PART * len(parts):
+        if len(labels) < LABELS_PER_PART * len(parts) or are_spans(labels, strict=False):
             return None
-        if (np.diff(parts.offsets) >= 2).mean() < COMPOSED_LABELS or are_spans(labels, strict=False):
+        if (np.diff(parts.offsets) >= 2).mean() < COMPOSED_LABELS:
             return None
-    return parts if len(parts) else None
+    return parts
 
 
 @dataclass(frozen=True)
@@ -190,7 +198,7 @@ class ChainParameters:
                 "c2": PARTS_C2 if parts else POLISH_C2[base],
                 "rate": LARGE_RATE if rich and large else rate,
                 "passes": POLISH_PASSES[base] - large if rich else PASSES * _times(tokens),
-                "temper": POLISH_TEMPERS[base],
+                "temper": POLISH_TEMPERS[base] if words or base != "pooled" else WORDLESS_TEMPER,
             }
         return cls(**(chosen | _given(cls, method, base)))
 

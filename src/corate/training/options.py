@@ -295,7 +295,7 @@ class ChainMethod(FittedMethod):
         "Use weights not only for whole labels, but also for parts that labels share, such as Case=Gen, or PER in "
         "B-PER and I-PER.",
         "flag",
-        unset="yes for polish if more than 24 labels consist of few parts, else no",
+        unset="yes for polish if most labels consist of a few parts, else no",
     )
 
 
@@ -351,7 +351,7 @@ class Polish(_LikelihoodMethod):
     )
     batch: int = _integer(16, 0, _MANY, _BATCH)
     temper: float | None = _number(
-        None, 0, 1000, "Weight of the base scores.", "0.55 (0.8 for the base pooled, 0.7 for paper)"
+        None, 0, 1000, "Weight of the base scores.", "0.55 (0.8 for the base pooled, 0.6 without words; 0.7 for paper)"
     )
     edge: float = _number(
         0.75, 0, 1000, "Weight of the counted scores of label pairs (co-occurrence rates), relative to the base scores."

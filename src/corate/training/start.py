@@ -27,12 +27,10 @@ from corate.label_scores import SparseRows
 from corate.model.chain import ChainModel
 from corate.progress import OnProgress, ignore_progress
 from corate.ragged import distinct
+from corate.training.lattice_costs import LatticeCosts
 from corate.types import F32, Csr
 
-__all__ = ["FULL_LATTICE_LABELS", "HeldOutSet", "InitialWeights", "RunContext", "Start", "with_bias"]
-
-#: With at most this many labels, all are candidates everywhere. The cost of a pair grows with their square.
-FULL_LATTICE_LABELS = 24
+__all__ = ["HeldOutSet", "InitialWeights", "RunContext", "Start", "with_bias"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +65,7 @@ class Start(ABC):
 
     base: str  # the kind of the base scores, "none" for a model
     full: bool  # whether all labels are candidates everywhere
+    costs: LatticeCosts | None = None  # the costs that this was chosen by, if it was
     word: str | None  # the column that holds the words
     labels: StringTable
     vocabulary: Vocabulary

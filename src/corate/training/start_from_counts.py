@@ -26,14 +26,8 @@ from corate.model.chain import ChainModel
 from corate.progress import ProgressEvent
 from corate.ragged import offsets_of
 from corate.training.empirical_model import ladder_model
-from corate.training.start import (
-    FULL_LATTICE_LABELS,
-    HeldOutSet,
-    InitialWeights,
-    RunContext,
-    Start,
-    with_bias,
-)
+from corate.training.lattice_costs import SUPPORT, LatticeCosts
+from corate.training.start import HeldOutSet, InitialWeights, RunContext, Start, with_bias
 from corate.types import F32, Ids
 
 __all__ = ["StartFromCounts", "preset_of"]
@@ -41,8 +35,8 @@ __all__ = ["StartFromCounts", "preset_of"]
 #: The parameters that limit the candidate labels of a token, by base. With the paper's ladder, rare words may also have
 #: labels that are likely for their spelling. Without a base, candidates are the labels seen, as in the paper.
 SUPPORTS: dict[str, dict[str, float]] = {
-    "default": {"threshold": 1e-4, "cap": 12},
-    "pooled": {"threshold": 1e-4, "cap": 12},
+    "default": SUPPORT,
+    "pooled": SUPPORT,
     "paper": {"threshold": 1e-3, "cap": 12, "word_k": 0.2},
     "none": {},
 }
@@ -52,7 +46,8 @@ PARTS_CAP = 24
 CONTEXT_SHARE = 0.5
 #: The number of tokens that the weights of the pool are fitted on.
 POOL_TOKENS = 8_000
-FEW_SUPPORT: dict[str, float] = {"threshold": 1e-6, "cap": FULL_LATTICE_LABELS}
+#: In a full lattice, labels less probable than this share of the best label have the same low score.
+FULL_THRESHOLD = 1e-6
 
 
 def preset_of(base: str) -> LadderPreset:
@@ -75,6 +70,7 @@ class StartFromCounts(Start):
         all_labels: bool = False,
         unknown: str | None = None,
         parts: LabelParts | None = None,
+        costs: LatticeCosts | None = None,
         context: RunContext | None = None,
     ) -> None:
         context = context or RunContext()
@@ -89,7 +85,7 @@ class StartFromCounts(Start):
             threads=context.threads,
         )
         self.given = held_out is not None
-        self._set(counted, templates, base, all_labels, parts, context)
+        self._set(counted, templates, base, all_labels, parts, costs, context)
         self.pool = self._fit_pool() if base == "pooled" else None
 
     @classmethod
@@ -101,6 +97,7 @@ class StartFromCounts(Start):
         base: str,
         all_labels: bool,
         parts: LabelParts | None,
+        costs: LatticeCosts | None = None,
         context: RunContext,
         fitted: tuple[LadderParameters, Pool | None] | None = None,
         given: bool = False,
@@ -111,7 +108,7 @@ class StartFromCounts(Start):
         """
         found = cls.__new__(cls)
         found.given = given
-        found._set(counted, templates, base, all_labels, parts, context)
+        found._set(counted, templates, base, all_labels, parts, costs, context)
         if fitted is None:
             found.pool = found._fit_pool() if base == "pooled" else None
         else:
@@ -125,12 +122,14 @@ class StartFromCounts(Start):
         base: str,
         all_labels: bool,
         parts: LabelParts | None,
+        costs: LatticeCosts | None,
         context: RunContext,
     ) -> None:
         self.base, self.context, self.counted, self.preset = base, context, counted, preset_of(base)
         self.counts, self.tokens, self.word = self.counted.counts, self.counted.tokens, self.counted.word
         self.labels, self.vocabulary, self.pairs = self.counts.labels, self.counts.vocabulary, self.counts.pairs
-        self.few = self.n_labels <= FULL_LATTICE_LABELS and (self.preset is DEFAULT or self.word is None)
+        self.costs = costs if self.preset is DEFAULT else None
+        self.few = self.costs is not None and self.costs.choose_full
         self.full = self.few or all_labels or self.word is None  # without words, every label is a candidate
         self.parts = parts
         self.slots = self._slots(self.counts.table)
@@ -173,7 +172,7 @@ class StartFromCounts(Start):
         if self.base != "pooled":
             tuned = tune_ladder(self.counted, self.preset, {}, self.context.progress).parameters
             tuned = replace(tuned, context=CONTEXT_SHARE * tuned.context)
-        support = FEW_SUPPORT if self.few else SUPPORTS[self.base]
+        support = {"threshold": FULL_THRESHOLD, "cap": self.n_labels} if self.few else SUPPORTS[self.base]
         if self.parts is not None and "cap" in support:
             support = support | {"cap": max(PARTS_CAP, support["cap"])}
         return replace(tuned, **support)  # type: ignore[arg-type]

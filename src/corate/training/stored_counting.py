@@ -23,6 +23,7 @@ from corate.label_scores import SparseRows
 from corate.ragged import offsets_of
 from corate.stored_corpus import StoredCorpus, writing_to
 from corate.training.edge_features import label_pairs
+from corate.training.lattice_costs import LatticeCosts
 from corate.types import Ids, Offsets
 
 __all__ = ["CheckVocabulary", "StoredLabels", "count_stored", "edge_rows_of", "triples_of"]
@@ -65,13 +66,24 @@ class StoredLabels:
         columns = dict.fromkeys(atom.column for atom in atoms if atom.function.learns)
         return {usual_name(column): self._usual_labels(column) for column in columns}
 
+    def lattice_costs(self, order: int | None) -> LatticeCosts:
+        """The costs of lattices of the corpus. ``order`` is the one that is asked for, if any."""
+        column, labels = self._column(self.stored.word)
+        words = _native.count_table(column.ids, labels, len(column.strings), len(self.names))
+        return LatticeCosts.of_words(Table(*words), len(self.names), order)
+
     def _usual_labels(self, name: str) -> Lexicon:
+        column, labels = self._column(name)
+        return usual_labels(column, self.names, labels)
+
+    def _column(self, name: str) -> tuple[Column, Ids]:
+        """A column and the labels of all tokens, in memory."""
         words, labels = list[Ids](), list[Ids]()
         for piece in self.stored.pieces(PIECE_TOKENS):
             words.append(piece.column(name).ids)
             labels.append(self.places[piece.require_labels().ids])
         strings = self.stored.strings[self.stored.columns.index(name)]
-        return usual_labels(Column(name, np.concatenate(words), strings), self.names, np.concatenate(labels))
+        return Column(name, np.concatenate(words), strings), np.concatenate(labels)
 
 
 def count_stored(

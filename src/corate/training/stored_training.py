@@ -28,6 +28,7 @@ from corate.stored_corpus import StoredCorpus, temporary_folder, writing_to
 from corate.training.api import Trained, train
 from corate.training.checks import refuse_too_many_labels
 from corate.training.defaults import choose_parts, choose_start, scheme_of_labels
+from corate.training.lattice_costs import LatticeCosts
 from corate.training.memory import check_corpus_fits, check_counting_fits, check_vocabulary_fits
 from corate.training.options import ChainMethod, Separate
 from corate.training.prepared import corpus_summary, default_features
@@ -115,7 +116,8 @@ def _start(
 ) -> StartFromCounts:
     """Count the corpus."""
     stored = labels.stored
-    templates, base = _templates_and_base(labels, method, features)
+    costs = labels.lattice_costs(getattr(method, "order", None))
+    templates, base = _templates_and_base(labels, method, features, costs)
     presets = (preset_of(base),)
     context.progress(ProgressEvent("counting"))
 
@@ -139,13 +141,14 @@ def _start(
         base=base,
         all_labels=method.all_labels,
         parts=None if isinstance(method, Separate) else choose_parts(method, labels.names.to_list()),
+        costs=costs,
         context=context,
         given=held_out is not None,
     )
 
 
 def _templates_and_base(
-    labels: StoredLabels, method: ChainMethod | Separate, features: FeatureSource
+    labels: StoredLabels, method: ChainMethod | Separate, features: FeatureSource, costs: LatticeCosts
 ) -> tuple[Sequence[Template], str]:
     """The templates, with the lexicons that they learn, and the kind of the base scores."""
     stored = labels.stored
@@ -156,7 +159,7 @@ def _templates_and_base(
     if function is not None:
         raise FeatureError("a feature function is only for training in memory; give templates or a preset")
     learned = labels.lexicons(atom for t in found for atom in t.atoms)
-    return choose_start(method, summary, [t.with_lexicons(learned) for t in found if t.atoms])
+    return choose_start(method, summary, [t.with_lexicons(learned) for t in found if t.atoms], costs)
 
 
 def _train(
