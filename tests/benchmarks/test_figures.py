@@ -18,7 +18,7 @@ from benchmarks import charts, tables
 from corate.counting.counted_words import FREQUENT_SHARE
 from corate.formats import detection
 from corate.graphs import triangulation
-from corate.training import files, memory
+from corate.training import files, lattice_costs, memory
 
 ROOT = tables.README.parents[1]
 PAGES = ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
@@ -61,6 +61,7 @@ PROGRAM = {
         f"{memory.TOKEN_BYTES} bytes",
         f"{100 * FREQUENT_SHARE:.0f} %",
     },
+    "docs/sentences.md": {f"{lattice_costs.FULL_MAY_COST} times"},
 }
 
 FLAIR = "published by the authors of Flair; the page links to their paper"
