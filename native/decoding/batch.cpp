@@ -100,6 +100,10 @@ std::vector<int32_t> tag(const Engine& engine, const Batch& batch, size_t thread
 BatchLattice lattice(const Engine& engine, const Batch& batch, size_t threads, Session* kept) {
     const size_t parts = useful_threads(threads, batch.size());
     std::vector<BatchLattice> found(parts);
+    if (engine.all_labels()) {  // otherwise the number of candidates is not known yet
+        found[0].labels.reserve(batch.corpus.n_tokens() * engine.n_labels());
+        found[0].scores.reserve(batch.corpus.n_tokens() * engine.n_labels());
+    }
     each_built(engine, batch, parts, kept, true, [&](size_t part, Session& session, size_t) { append(session, found[part]); });
     for (size_t part = 1; part < parts; ++part) append(found[part], found[0]);
     return std::move(found[0]);

@@ -425,3 +425,20 @@ def test_scores_do_not_depend_on_the_sentences_before() -> None:
         part = tagger.lattice(sentences[first : first + 100])
         assert np.array_equal(part.scores, whole.scores[first * 180 : (first + 100) * 180])
     assert tagger.tag(sentences[29_999]) == whole.tag()[29_999]
+
+
+@pytest.mark.parametrize("all_labels", [True, False])
+def test_scores_depend_on_the_words_around_only(all_labels: bool) -> None:
+    """The features of long sentences are looked up in pieces."""
+    rng = np.random.default_rng(1)
+    rows = [[(f"w{k}", f"L{k % 5}") for k in rng.integers(0, 40, 12).tolist()] for _ in range(60)]
+    features = ["word[0]", "suffix(word[0], 1)", "word[-2]", "word[1]", "word[-1]|word[0]", "word[0]|word[1]|word[2]"]
+    tagger = corate.train(corpus_of(rows), "polish", features=features, all_labels=all_labels)
+    words = [f"w{k}" for k in rng.integers(0, 60, 350).tolist()]
+    whole = tagger.lattice([words])
+    for i in range(2, 348):
+        part = tagger.lattice([words[i - 2 : i + 3]])
+        a, b = whole.offsets[i : i + 2]
+        c, d = part.offsets[2:4]
+        assert whole.labels[a:b].tolist() == part.labels[c:d].tolist()
+        assert whole.scores[a:b].tolist() == part.scores[c:d].tolist()
