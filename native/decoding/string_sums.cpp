@@ -8,7 +8,7 @@
 namespace {
 
 constexpr size_t kMostLabels = 64;
-constexpr size_t kMostSums = 4'000'000;  // floats and edge features that are kept of a column
+constexpr size_t kMostSums = 4'000'000;  // floats and edge features that are kept
 constexpr size_t kLine = 16;             // floats in a cache line
 
 // The value that stands for the string at position j of a sentence of n tokens, as in FeatureMap.
@@ -51,7 +51,7 @@ StringSums::Group& StringSums::group(size_t column, int32_t offset) {
 
 void StringSums::open(const Lexicon& lexicon, const int32_t* const* columns, int64_t first, int64_t last, int64_t n) {
     for (ColumnSums& own : columns_) {
-        if (own.sums.size() + own.edge_ids.size() > kMostSums) {
+        if (own.sums.size() + own.edge_ids.size() > kMostSums / columns_.size()) {
             std::fill(own.entries.begin(), own.entries.end(), -1);
             own.sums.clear();
             own.edge_lists.clear();
@@ -69,6 +69,7 @@ void StringSums::open(const Lexicon& lexicon, const int32_t* const* columns, int
             if (entry < 0) {
                 entry = next++;
                 new_.push_back(j);
+                if (j >= 0 && j < n) lexicon.prefetch_values(own.column, columns[own.column][j]);
             }
             own.places.push_back(entry);
         }
