@@ -8,7 +8,8 @@
 
 namespace {
 
-constexpr int64_t kAtOnce = 100;  // tokens whose features are looked up together
+constexpr int64_t kAtOnce = 100;         // tokens whose strings are looked up together
+constexpr size_t kFeaturesAtOnce = 100;  // features whose weights are fetched together, or more if one token has more
 
 }  // namespace
 
@@ -36,61 +37,72 @@ void Session::build(const int32_t* const* columns, int64_t n, bool keep_scores, 
             offsets.push_back(static_cast<int64_t>(labels.size()));
         }
         sums_.open(lexicon_, columns, first, last, n);
-        find_features(columns, first, last, n, keep_scores, ready, token);
+        prefetch_pairs(columns, first, last, n, keep_scores);
+        int64_t begin = first, end = first;  // the tokens of ends_
         for (int64_t i = first; i < last; ++i) {
+            if (i == end) {
+                begin = i;
+                end = find_features(columns, i, first, last, n, keep_scores, ready, token);
+            }
             float* score = scores.data() + offsets[static_cast<size_t>(i)];
             sums_.add(i, score, edge_ids);
             if (engine_.has_edge_features()) list_edge_features(columns, i, n, ready, token);
-            add_features(i, found_.data() + ends_[static_cast<size_t>(i - first)],
-                         found_.data() + ends_[static_cast<size_t>(i - first) + 1], score);
+            add_features(i, found_.data() + ends_[static_cast<size_t>(i - begin)],
+                         found_.data() + ends_[static_cast<size_t>(i - begin) + 1], score);
         }
     }
 }
 
-// Tables of pairs and rows of weights do not fit into the cache. So each step fetches what the next step will read, for all tokens.
-void Session::find_features(const int32_t* const* columns, int64_t first, int64_t last, int64_t n, bool keep_scores,
-                            const Attributes* ready, int64_t token) {
+// The tables of pairs do not fit into the cache, so the places of all pairs are fetched before the first is looked up.
+void Session::prefetch_pairs(const int32_t* const* columns, int64_t first, int64_t last, int64_t n, bool keep_scores) {
     const FeatureMap& map = lexicon_.map();
-    const SparseRows& linear = engine_.linear();
-    const auto scored = [&](int64_t i) { return keep_scores || width(i) > 1; };
-    const auto is_pair = [&](size_t t) { return map.atoms(t).size() == 2; };
     pairs_.clear();
-    for (const size_t t : sums_.others())
-        for (int64_t i = first; is_pair(t) && i < last; ++i) {
+    for (const size_t t : sums_.others()) {
+        if (map.atoms(t).size() != 2) continue;
+        for (int64_t i = first; i < last; ++i) {
             std::array<int32_t, 2>& values = pairs_.emplace_back();
-            if (scored(i) && lexicon_.gather(t, columns, i, n, values.data()))
+            if ((keep_scores || width(i) > 1) && lexicon_.gather(t, columns, i, n, values.data()))
                 map.prefetch(t, values.data());
             else
                 values[0] = kAbsent;
         }
+    }
+}
+
+// Rows of weights are far apart in memory, so those of several tokens are fetched before the first are added.
+int64_t Session::find_features(const int32_t* const* columns, int64_t i, int64_t first, int64_t last, int64_t n, bool keep_scores,
+                               const Attributes* ready, int64_t token) {
+    const FeatureMap& map = lexicon_.map();
+    const SparseRows& linear = engine_.linear();
     found_.clear();
     ends_.assign(1, 0);
     const auto use = [&](int64_t feature, float value) {
         found_.push_back({feature, value});
         prefetch(linear.offsets.data() + feature);
     };
-    for (int64_t i = first; i < last; ++i) {
+    for (; i < last && found_.size() < kFeaturesAtOnce; ++i, ends_.push_back(found_.size())) {
+        if (!keep_scores && width(i) == 1) continue;
         const std::array<int32_t, 2>* values = pairs_.data() + (i - first);
         for (const size_t t : sums_.others()) {
             int32_t f = kAbsent;
-            if (is_pair(t)) {
+            if (map.atoms(t).size() != 2) {
+                f = lexicon_.feature(t, columns, i, n);
+            } else {
                 if ((*values)[0] != kAbsent) f = map.find(t, values->data());
                 values += last - first;
-            } else if (scored(i)) {
-                f = lexicon_.feature(t, columns, i, n);
             }
             if (f >= 0 && engine_.base(t) + f < engine_.base(t + 1)) use(engine_.base(t) + f, 1.0f);
         }
-        if (ready != nullptr && scored(i))
-            for (int64_t k = ready->ids.offsets[token + i]; k < ready->ids.offsets[token + i + 1]; ++k)
-                if (ready->ids.ids[k] >= 0) use(ready->ids.ids[k], ready->values ? (*ready->values)[k] : 1.0f);
-        ends_.push_back(found_.size());
+        if (ready == nullptr) continue;
+        for (int64_t k = ready->ids.offsets[token + i]; k < ready->ids.offsets[token + i + 1]; ++k)
+            if (ready->ids.ids[k] >= 0) use(ready->ids.ids[k], ready->values ? (*ready->values)[k] : 1.0f);
     }
     for (const auto& [feature, value] : found_) {
         const int64_t at = linear.offsets[static_cast<size_t>(feature)];
         prefetch(linear.labels.data() + at);
         prefetch(linear.scores.data() + at);
     }
+    return i;
 }
 
 void Session::add_features(int64_t i, const Found* begin, const Found* end, float* score) {

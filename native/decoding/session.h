@@ -44,9 +44,11 @@ class Session {
     void place(const int32_t* const* columns, int64_t i);
     // Adds labels to the candidates from `at` on, if they are not among them.
     void add_candidates(size_t at, const int32_t* more, size_t n);
-    // Finds the features of the tokens from `first` to `last` that are not in the sums of strings.
-    void find_features(const int32_t* const* columns, int64_t first, int64_t last, int64_t n, bool keep_scores,
-                       const Attributes* ready, int64_t token);
+    // Finds the values of pairs of the tokens from `first` to `last`.
+    void prefetch_pairs(const int32_t* const* columns, int64_t first, int64_t last, int64_t n, bool keep_scores);
+    // Finds the features of some tokens from i on that are not in the sums of strings, and returns the end of these tokens.
+    int64_t find_features(const int32_t* const* columns, int64_t i, int64_t first, int64_t last, int64_t n, bool keep_scores,
+                          const Attributes* ready, int64_t token);
     void list_edge_features(const int32_t* const* columns, int64_t i, int64_t n, const Attributes* ready, int64_t token);
     // Adds the weights of features to the scores of the candidates of token i.
     void add_features(int64_t i, const Found* begin, const Found* end, float* score);
@@ -59,7 +61,7 @@ class Session {
     StringSums sums_;
     Viterbi viterbi_;
     std::vector<int32_t> iota_;
-    // Work memory of find_features: the values of pairs, by template and token, and the features found, with their ends by token.
+    // The values of pairs by template and token, and the features found, with their ends by token.
     std::vector<std::array<int32_t, 2>> pairs_;
     std::vector<Found> found_;
     std::vector<size_t> ends_;
