@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import corate
 from corate import Corpus
@@ -197,3 +199,33 @@ def test_indices_of_sentences_are_those_of_a_python_list() -> None:
     with pytest.raises(IndexError, match="the number of sentences is 0"):
         Corpus.from_sentences([]).tokens(0)
     assert len(corpus.take([])) == 0
+
+
+class Text(str):
+    """A string of another type."""
+
+
+@given(
+    st.lists(st.lists(st.tuples(st.text(max_size=3), st.sampled_from(["NN", "Ñ", "\0"])), max_size=4), max_size=4),
+    st.sampled_from([tuple, list, lambda row: {"word": Text(row[0]), "pos": row[1]}]),
+)
+def test_the_kind_of_the_sequences_does_not_matter(
+    rows: list[list[tuple[str, str]]], kind: Callable[[Any], Any]
+) -> None:
+    columns = ("word", "pos")
+    plain = Corpus.from_sentences(rows, columns=columns)
+    other = Corpus.from_sentences(iter(tuple(map(kind, sentence)) for sentence in rows), columns=columns)
+    assert [plain.rows(s) for s in range(len(rows))] == rows
+    assert plain.offsets.tolist() == other.offsets.tolist()
+    for one, two in zip(plain.columns, other.columns, strict=True):
+        assert (one.name, one.ids.tolist(), one.strings.to_list()) == (
+            two.name,
+            two.ids.tolist(),
+            two.strings.to_list(),
+        )
+
+
+@pytest.mark.parametrize("bad", [("a",), ("a", "b", "c"), ("a", 1), ("a", "\ud800"), 3, "a"])
+def test_a_token_that_does_not_fit_is_refused_among_tuples(bad: Any) -> None:
+    with pytest.raises(DataError):
+        Corpus.from_sentences([[("a", "b")], [("a", "b"), bad]], columns=("word", "pos"))

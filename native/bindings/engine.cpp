@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <thread>
 
 #include "bindings/arrays.h"
@@ -68,11 +69,13 @@ Batch batch_of(const Engine& engine, const std::vector<ColumnArrays>& columns, c
     return batch;
 }
 
-// Work memory that goes back when the scope ends.
+// Work memory that goes back when the scope ends, unless an exception may have left it incomplete.
 class Borrowed {
    public:
     explicit Borrowed(SentenceTagger& from) : from_(from), work_(from.borrow()) {}
-    ~Borrowed() { from_.give_back(std::move(work_)); }
+    ~Borrowed() {
+        if (std::uncaught_exceptions() == exceptions_) from_.give_back(std::move(work_));
+    }
     Borrowed(const Borrowed&) = delete;
     Borrowed& operator=(const Borrowed&) = delete;
     SentenceWork* operator->() { return work_.get(); }
@@ -81,15 +84,15 @@ class Borrowed {
    private:
     SentenceTagger& from_;
     std::unique_ptr<SentenceWork> work_;
+    int exceptions_ = std::uncaught_exceptions();
 };
 
-// Calls work(session): a session whose memory is kept between calls if there is one sentence, else null.
+// Calls work(session) with a session whose memory is kept between calls.
 template <typename Work>
-auto with_session(BoundEngine& engine, const Batch& batch, Work work) {
+auto with_session(BoundEngine& engine, Work work) {
     return unlocked([&] {
-        if (batch.size() != 1) return work(static_cast<Session*>(nullptr));
         Borrowed kept(engine.sentences);
-        return work(&kept->session());
+        return work(kept->session());
     });
 }
 
@@ -265,7 +268,7 @@ void bind_engine(nb::module_& m) {
             [](BoundEngine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,
                const AttributeArrays& ready, size_t threads) {
                 const Batch batch = batch_of(engine, columns, sentences, ready);
-                return to_numpy(with_session(engine, batch, [&](Session* kept) { return tag(engine, batch, threads, kept); }));
+                return to_numpy(with_session(engine, [&](Session& kept) { return tag(engine, batch, threads, kept); }));
             },
             nb::arg("columns"), nb::arg("sentences"), nb::arg("ready").none(), nb::arg("threads"),
             "The best label id of each token of a corpus.")
@@ -274,8 +277,7 @@ void bind_engine(nb::module_& m) {
             [](BoundEngine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,
                const AttributeArrays& ready, size_t threads, const std::optional<CsrArrays>& more) {
                 const Batch batch = batch_of(engine, columns, sentences, ready, more);
-                BatchLattice found =
-                    with_session(engine, batch, [&](Session* kept) { return lattice(engine, batch, threads, kept); });
+                BatchLattice found = with_session(engine, [&](Session& kept) { return lattice(engine, batch, threads, kept); });
                 return to_tuple(std::move(found.offsets), std::move(found.labels), std::move(found.scores),
                                 std::move(found.edge_offsets), std::move(found.edge_ids));
             },

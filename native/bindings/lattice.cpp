@@ -1,9 +1,10 @@
-// Binds chain/lattice.h.
+// Binds chain/lattice.h and chain/forward_backward.h.
 #include "chain/lattice.h"
 
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
 #include "bindings/checked_lattice.h"
+#include "chain/forward_backward.h"
 
 namespace {
 

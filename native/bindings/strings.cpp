@@ -21,6 +21,44 @@ std::vector<int32_t> intern_buffer(const StringTable& given, Interner& strings) 
     return ids;
 }
 
+// Numbers the strings of a token: a word, or a tuple with a string for each column. False if it is anything else, or if a string
+// cannot be encoded.
+bool intern_token(PyObject* token, std::vector<Interner>& strings, std::vector<std::vector<int32_t>>& ids) {
+    const auto add = [&](size_t column, PyObject* item) {
+        const std::string_view text = PyUnicode_CheckExact(item) ? utf8_of(item) : std::string_view();
+        if (text.data() == nullptr) return false;
+        ids[column].push_back(strings[column].intern(text));
+        return true;
+    };
+    if (strings.size() == 1 && PyUnicode_CheckExact(token)) return add(0, token);
+    if (!PyTuple_CheckExact(token) || static_cast<size_t>(PyTuple_Size(token)) != strings.size()) return false;
+    for (size_t c = 0; c < strings.size(); ++c)
+        if (!add(c, PyTuple_GetItem(token, static_cast<Py_ssize_t>(c)))) return false;
+    return true;
+}
+
+nb::object intern_sentences(nb::list sentences, size_t n_columns) {
+    std::vector<Interner> strings(n_columns);
+    std::vector<std::vector<int32_t>> ids(n_columns);
+    std::vector<int64_t> offsets{0};
+    const nb::ft_object_guard guard(sentences);
+    for (Py_ssize_t s = 0; s < PyList_Size(sentences.ptr()); ++s) {
+        const nb::object sentence = nb::borrow(PyList_GetItem(sentences.ptr(), s));
+        if (!PyList_CheckExact(sentence.ptr())) return nb::none();
+        const nb::ft_object_guard inner(sentence);
+        const Py_ssize_t n = PyList_Size(sentence.ptr());
+        for (Py_ssize_t i = 0; i < n; ++i)
+            if (!intern_token(PyList_GetItem(sentence.ptr(), i), strings, ids)) return nb::none();
+        offsets.push_back(offsets.back() + static_cast<int64_t>(n));
+    }
+    nb::list columns;
+    for (size_t c = 0; c < n_columns; ++c) {
+        nb::tuple table = to_python(strings[c]);
+        columns.append(nb::make_tuple(to_numpy(std::move(ids[c])), table[0], table[1]));
+    }
+    return nb::make_tuple(to_numpy(std::move(offsets)), columns);
+}
+
 std::vector<int32_t> match_strings(const StringTable& known, const StringTable& query) {
     Interner strings;
     strings.reserve(known.size());
@@ -79,6 +117,9 @@ void bind_strings(nb::module_& m) {
         },
         nb::arg("items"),
         "Number the distinct strings of a list in order of first appearance: (ids int32, blob uint8, offsets int64).");
+    m.def("intern_sentences", &intern_sentences, nb::arg("sentences"), nb::arg("n_columns"),
+          "Number the strings of lists of tokens, which are words or tuples: (offsets of sentences int64, for each column: (ids "
+          "int32, blob uint8, offsets int64)). None if a sentence is no list, or a token has another form.");
     m.def(
         "intern_buffer",
         [](const In<uint8_t>& data, const In<int64_t>& offsets) {

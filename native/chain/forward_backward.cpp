@@ -10,14 +10,12 @@
 // An alpha below 1e-290 may have lost its digits. It still counts if all other labels become as unlikely later: by a factor of at
 // most the product of 1 / scale. If that factor times 1e-290 is not negligible, everything is computed in log space. Small betas
 // need no such care, as they belong to labels whose probability is as small.
-#include "chain/lattice.h"
+#include "chain/forward_backward.h"
+
 #include "chain/log_steps.h"
+#include "chain/scaling.h"
 
 namespace {
-
-constexpr double kTiny = 1e-290;
-constexpr double kNegligible = 1e-13;
-constexpr size_t kMostPotentials = 4'000'000;  // of the edges of a sentence
 
 // Writes exp(score - largest score) and returns the largest score.
 double potentials(const float* scores, size_t n, double* found) {
@@ -36,77 +34,38 @@ double ForwardBackward::run(const SentenceLattice& s, const Edges& edges, float*
     if (s.n == 0) return 0.0;
     if (!edges.triples.empty()) return run_second(s, edges, marginals, pairs);
     double log_z = 0.0;
-    return set_potentials(s, edges, log_z) && run_scaled(s, edges, log_z, marginals, pairs)
-               ? log_z
-               : run_in_logs(s, edges, marginals, pairs);
+    const bool done = FullForwardBackward::fits(s, edges)
+                          ? full_.run(s, edges, log_z, marginals, pairs)
+                          : set_potentials(s, edges, log_z) && run_scaled(s, log_z, marginals, pairs);
+    return done ? log_z : run_in_logs(s, edges, marginals, pairs);
 }
 
 // Sets the potentials of the edges of a sentence, and log_z to the scores that were subtracted. False if there are too many, or
 // if scores are not finite.
 bool ForwardBackward::set_potentials(const SentenceLattice& s, const Edges& edges, double& log_z) {
-    const auto K = static_cast<size_t>(edges.n_labels);
-    const auto width_of = [&](size_t j) { return static_cast<size_t>(s.offsets[j + 1] - s.offsets[j]); };
-    const auto any_features = [&](size_t j) { return s.extra.any(s.first + static_cast<int64_t>(j)); };
-    // Positions with all labels have the same edges, if no features of the token change some of them.
-    const auto full = [&](size_t j) {
-        return !edges.dense.empty() && !edges.local && j > 0 && j < s.n && width_of(j - 1) == K && width_of(j) == K;
-    };
-    size_t total = 0;
-    bool any_full = false;
+    edge_at_.assign(1, 0);
+    for (size_t j = 0; j <= s.n; ++j)
+        edge_at_.push_back(edge_at_.back() + s.around(j, 1, edges).second * s.around(j, 0, edges).second);
+    if (edge_at_.back() > kMostPotentials) return false;
+    edge_.resize(edge_at_.back());
     for (size_t j = 0; j <= s.n; ++j) {
-        any_full = any_full || full(j);
-        if (!full(j) || any_features(j)) total += s.around(j, 1, edges).second * s.around(j, 0, edges).second;
-    }
-    if (total > kMostPotentials) return false;
-    if (any_full && &edges != shared_edges_) {
-        shared_.resize(K * K);
-        block_.resize(K * K);
-        for (size_t k = 0; k < K; ++k) std::copy_n(edges.dense.data() + edges.pairs().row(k), K, block_.data() + k * K);
-        shared_top_ = potentials(block_.data(), K * K, shared_.data());
-        shared_edges_ = &edges;
-    }
-    edge_.resize(total);
-    edge_at_.resize(s.n + 1);
-    size_t at = 0;
-    for (size_t j = 0; j <= s.n; ++j) {
-        if (full(j) && !any_features(j)) {
-            edge_at_[j] = kShared;
-            log_z += shared_top_;
-            continue;
-        }
-        edge_at_[j] = at;
         s.edge_block(j, edges, block_);
-        log_z +=
-            full(j) ? changed_potentials(edges, edge_.data() + at) : potentials(block_.data(), block_.size(), edge_.data() + at);
-        at += block_.size();
+        log_z += potentials(block_.data(), block_.size(), edge_.data() + edge_at_[j]);
     }
     return std::isfinite(log_z);
 }
 
-// The same as potentials() for a block that features changed in few places: there are few exponentials to compute.
-double ForwardBackward::changed_potentials(const Edges& edges, double* found) const {
-    const auto K = static_cast<size_t>(edges.n_labels);
-    const auto top = static_cast<double>(*std::max_element(block_.begin(), block_.end()));
-    const double scale = std::exp(shared_top_ - top);
-    for (size_t k = 0, i = 0; k < K; ++k) {
-        const float* row = edges.dense.data() + edges.pairs().row(k);
-        for (size_t l = 0; l < K; ++l, ++i)
-            found[i] = block_[i] == row[l] ? scale * shared_[i] : std::exp(static_cast<double>(block_[i]) - top);
-    }
-    return top;
-}
-
 // Adds the rest of log Z to log_z. False if a sum is too small for scaled products.
-bool ForwardBackward::run_scaled(const SentenceLattice& s, const Edges& edges, double& log_z, float* marginals, float* pairs) {
+bool ForwardBackward::run_scaled(const SentenceLattice& s, double& log_z, float* marginals, float* pairs) {
     const int64_t base = s.offsets[0];
     const auto width_of = [&](size_t j) { return static_cast<size_t>(s.offsets[j + 1] - s.offsets[j]); };
     const auto place = [&](size_t j) { return static_cast<size_t>(s.offsets[j] - base); };
-    const auto edge = [&](size_t j) { return edge_at_[j] == kShared ? shared_.data() : edge_.data() + edge_at_[j]; };
+    const auto edge = [&](size_t j) { return edge_.data() + edge_at_[j]; };
     const size_t total = static_cast<size_t>(s.offsets[s.n] - base);
     alpha_.resize(total);
     node_.resize(total);
     scale_.resize(s.n);
-    double lost = 0.0;  // at most this share of the paths may be missing in alpha
+    Scaling scaling;
     for (size_t j = 0; j < s.n; ++j) {
         const size_t m = j == 0 ? 1 : width_of(j - 1), width = width_of(j);
         const double* e = edge(j);
@@ -119,23 +78,18 @@ bool ForwardBackward::run_scaled(const SentenceLattice& s, const Edges& edges, d
             for (size_t k = 1; k < m; ++k)
                 for (size_t l = 0; l < width; ++l) a[l] += before[k] * e[k * width + l];
         }
-        double sum = 0.0, least = INFINITY;
-        for (size_t l = 0; l < width; ++l) {
-            sum += a[l] *= u[l];
-            least = std::min(least, a[l]);
-        }
-        lost = (lost + (least < kTiny ? kTiny * static_cast<double>(width) : 0.0)) / sum;
-        if (!(lost < kNegligible)) return false;
-        for (size_t l = 0; l < width; ++l) a[l] /= sum;
-        log_z += std::log(sum);
-        scale_[j] = sum;
+        for (size_t l = 0; l < width; ++l) a[l] *= u[l];
+        scale_[j] = scaling.sum(a, width);
+        if (!scaling.reliable()) return false;
+        for (size_t l = 0; l < width; ++l) a[l] /= scale_[j];
     }
     const size_t last = width_of(s.n - 1);
     const double *a = alpha_.data() + place(s.n - 1), *e = edge(s.n);
     double sum = 0.0;
     for (size_t k = 0; k < last; ++k) sum += a[k] * e[k];
-    if (!(lost / sum < kNegligible)) return false;
-    log_z += std::log(sum);
+    scaling.scale(sum);
+    if (!scaling.reliable()) return false;
+    log_z += scaling.log_product();
     if (marginals == nullptr) return true;
 
     beta_.resize(total);

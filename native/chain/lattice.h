@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "chain/chain.h"
 #include "chain/triples.h"
 #include "core/label_pairs.h"
 
@@ -172,30 +171,4 @@ class Viterbi {
     std::vector<float> alpha_, next_, block_, triple_;
     std::vector<int32_t> back_;
     std::vector<size_t> places_;
-};
-
-// Forward-backward with float64 sums (forward_backward.cpp). Work memory is kept between sentences.
-class ForwardBackward {
-   public:
-    // Returns log Z. If marginals is not null, writes P(y_j = label) of each candidate. If pairs is not null as well,
-    // writes P(y_j-1, y_j) of all candidates of positions j - 1 and j, from the second position on. All sentences must have
-    // the same edges.
-    double run(const SentenceLattice& s, const Edges& edges, float* marginals, float* pairs = nullptr);
-
-   private:
-    static constexpr size_t kShared = SIZE_MAX;
-
-    bool set_potentials(const SentenceLattice& s, const Edges& edges, double& log_z);
-    double changed_potentials(const Edges& edges, double* found) const;
-    bool run_scaled(const SentenceLattice& s, const Edges& edges, double& log_z, float* marginals, float* pairs);
-    double run_in_logs(const SentenceLattice& s, const Edges& edges, float* marginals, float* pairs);
-    double run_second(const SentenceLattice& s, const Edges& edges, float* marginals, float* pairs);
-
-    std::vector<double> edge_, shared_;  // potentials of edges: of each position, and of all positions with all labels
-    std::vector<size_t> edge_at_;        // where those of each position start in edge_, or kShared
-    const Edges* shared_edges_ = nullptr;
-    double shared_top_ = 0.0;
-    std::vector<double> alpha_, beta_, node_, scale_, terms_;
-    std::vector<float> block_;
-    Chain<double> chain_;
 };

@@ -6,14 +6,7 @@
 #include <vector>
 
 #include "core/array.h"
-
-inline void prefetch(const void* address) {
-#if defined(__GNUC__) || defined(__clang__)
-    __builtin_prefetch(address);
-#else
-    (void)address;
-#endif
-}
+#include "core/prefetch.h"
 
 // Features of tokens, and the labels for which each feature has a weight.
 struct FeatureSlots {

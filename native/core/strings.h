@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/prefetch.h"
+
 #if defined(_MSC_VER) && defined(_M_X64)
 #include <intrin.h>
 #endif
@@ -74,6 +76,9 @@ class Interner {
             }
         }
     }
+
+    // Fetches the memory that `find` will read first for a string with this hash.
+    void prefetch(uint64_t hash) const { ::prefetch(&slots_[hash & mask_]); }
 
     int32_t intern(std::string_view s) { return intern(s, hash_bytes(s)); }
     int32_t intern(std::string_view s, uint64_t hash) {
@@ -157,13 +162,7 @@ class KeyInterner {
         keys_.reserve(keys);
     }
 
-    void prefetch(uint64_t key) const {
-#if defined(__GNUC__) || defined(__clang__)
-        __builtin_prefetch(&slots_[hash_key(key) & mask_]);
-#else
-        (void)key;
-#endif
-    }
+    void prefetch(uint64_t key) const { ::prefetch(&slots_[hash_key(key) & mask_]); }
 
    private:
     struct Slot {

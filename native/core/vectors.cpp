@@ -2,6 +2,7 @@
 #include "core/vectors.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/tiles.h"
 
@@ -93,6 +94,15 @@ CORATE_INLINE void sum_rows_by(float* out, const float* const* rows, const int32
 }
 
 template <size_t Bytes>
+CORATE_INLINE void row_times_matrix_by(const double* row, const double* matrix, size_t n, size_t stride, double* out) {
+    for (size_t l = 0; l < stride; l += 8) {
+        Eight<Bytes> sum = {};
+        for (size_t k = 0; k < n; ++k) sum += row[k] * Eight<Bytes>::load(matrix + k * stride + l);
+        sum.store(out + l);
+    }
+}
+
+template <size_t Bytes>
 CORATE_INLINE void add_outer_products_by(double* sums, const double* rows, size_t count, size_t n) {
     constexpr size_t high = Bytes == 64 ? 8 : 4;  // a block of this many rows and eight columns stays in registers
     for (size_t i = 0; i < n; i += high)
@@ -124,6 +134,8 @@ CORATE_BY_WIDTH(add_rows, (float* out, const float* table, const int32_t* ids, c
 CORATE_BY_WIDTH(sum_rows,
                 (float* out, const float* const* rows, const int32_t* ids, const float* values, size_t count, size_t stride),
                 (out, rows, ids, values, count, stride))
+CORATE_BY_WIDTH(row_times_matrix, (const double* row, const double* matrix, size_t n, size_t stride, double* out),
+                (row, matrix, n, stride, out))
 CORATE_BY_WIDTH(add_outer_products, (double* sums, const double* rows, size_t count, size_t n), (sums, rows, count, n))
 
 CORATE_FOR_EACH_PROCESSOR
@@ -141,6 +153,22 @@ double exponentiate_rows(float* values, size_t rows, size_t width, size_t stride
         shift += static_cast<double>(top);
         for (size_t l = 0; l < stride; ++l) row[l] = fast_exp(row[l] - top);
         for (size_t l = width; l < stride; ++l) row[l] = 0.0f;
+    }
+    return shift;
+}
+
+CORATE_FOR_EACH_PROCESSOR
+double exponentiate_rows(const float* scores, size_t rows, size_t width, size_t stride, double* potentials) {
+    double shift = 0.0;
+    for (size_t i = 0; i < rows; ++i) {
+        const float* row = scores + i * width;
+        double* out = potentials + i * stride;
+        float top = row[0];
+        for (size_t l = 1; l < width; ++l) top = row[l] > top ? row[l] : top;
+        shift += static_cast<double>(top);
+        for (size_t l = 0; l < width; ++l) out[l] = static_cast<double>(row[l]) - static_cast<double>(top);
+        for (size_t l = width; l < stride; ++l) out[l] = -INFINITY;
+        for (size_t l = 0; l < stride; ++l) out[l] = fast_exp(out[l]);
     }
     return shift;
 }

@@ -46,6 +46,36 @@ CORATE_INLINE float fast_exp(float x) {
     return x < -87.0f ? 0.0f : p * power;
 }
 
+// e^x with an error of at most a few units in the last place, for x up to 0; 0 below -708. Compilers can vectorise loops over it.
+CORATE_INLINE double fast_exp(double x) {
+    const double clipped = x < -708.0 ? -708.0 : x;
+    const double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer, which the low bits then hold
+    const double shifted = clipped * 1.4426950408889634 + magic;
+    const double whole = shifted - magic;
+    double r = clipped - whole * 6.93145751953125e-1;
+    r -= whole * 1.42860682030941723212e-6;
+    // Taylor series to the twelfth power: |r| is at most 0.35.
+    double p = 1.0 / 479001600.0;
+    p = p * r + 1.0 / 39916800.0;
+    p = p * r + 1.0 / 3628800.0;
+    p = p * r + 1.0 / 362880.0;
+    p = p * r + 1.0 / 40320.0;
+    p = p * r + 1.0 / 5040.0;
+    p = p * r + 1.0 / 720.0;
+    p = p * r + 1.0 / 120.0;
+    p = p * r + 1.0 / 24.0;
+    p = p * r + 1.0 / 6.0;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    uint64_t bits;
+    std::memcpy(&bits, &shifted, sizeof bits);
+    bits = (bits + 1023) << 52;
+    double power;
+    std::memcpy(&power, &bits, sizeof power);
+    return x < -708.0 ? 0.0 : p * power;
+}
+
 // The limits of forward-backward in float32: the sum of a position's alphas before scaling, and its largest beta. A potential
 // below e^-87 is lost; within these limits its contribution is at most e^-87 kLargestBeta / kSmallestSum = 2e-6.
 constexpr float kSmallestSum = 1e-16f, kLargestBeta = 1e16f;
@@ -82,6 +112,14 @@ float combine_rows(float* node, float* beta, const float* alpha, float scale, si
 void add_rows(float* out, const float* table, const int32_t* ids, const float* values, size_t count, size_t stride);
 // out = the sum over i of values(i) rows(ids(i)). Without values, all are 1.
 void sum_rows(float* out, const float* const* rows, const int32_t* ids, const float* values, size_t count, size_t stride);
+
+// Rows of doubles below have `stride` numbers, a multiple of 8, with zeros after the used part.
+
+// out = row matrix. Only the first n entries of `row` are used.
+void row_times_matrix(const double* row, const double* matrix, size_t n, size_t stride, double* out);
+// Writes the potentials of rows of `width` scores, divided by the maximum of each row. Returns the sum of the logarithms of the
+// maxima.
+double exponentiate_rows(const float* scores, size_t rows, size_t width, size_t stride, double* potentials);
 
 // The inner product of two arrays of n numbers.
 double dot(const double* a, const float* b, size_t n);

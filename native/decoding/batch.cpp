@@ -19,6 +19,8 @@ class Translator {
         for (size_t c = 0; c < placed_.size(); ++c) {
             const auto& [ids, strings] = batch_.corpus.columns[c];
             ids_[c].resize(static_cast<size_t>(n));
+            for (int64_t i = 0; i < n; ++i)
+                if (const int32_t s = ids[first + i]; placed_[c][s] < 0) session_.lexicon().prefetch_id(c, strings[s]);
             for (int64_t i = 0; i < n; ++i) {
                 const int32_t s = ids[first + i];
                 int32_t& place = placed_[c][s];
@@ -54,10 +56,10 @@ void append(const Lattice& own, BatchLattice& all) {
 
 // Calls use(part, session, s) for each sentence, after the session has built its lattice. Each part has its own thread.
 template <typename Use>
-void each_built(const Engine& engine, const Batch& batch, size_t parts, Session* kept, bool keep_scores, Use use) {
+void each_built(const Engine& engine, const Batch& batch, size_t parts, Session& kept, bool keep_scores, Use use) {
     in_parallel(parts, [&](size_t part) {
         std::optional<Session> own;
-        Session& session = part == 0 && kept != nullptr ? *kept : own.emplace(engine);
+        Session& session = part == 0 ? kept : own.emplace(engine);
         Translator translator(session, batch);
         for (size_t s = batch.size() * part / parts; s < batch.size() * (part + 1) / parts; ++s) {
             const int64_t first = batch.first(s), n = batch.length(s);
@@ -90,16 +92,20 @@ void Batch::check(const Engine& engine) const {
     if (ready->values && ready->values->size() != ids.size()) throw std::invalid_argument("feature ids and values disagree");
 }
 
-std::vector<int32_t> tag(const Engine& engine, const Batch& batch, size_t threads, Session* kept) {
+std::vector<int32_t> tag(const Engine& engine, const Batch& batch, size_t threads, Session& kept) {
     std::vector<int32_t> best(batch.corpus.n_tokens());
     each_built(engine, batch, useful_threads(threads, batch.size()), kept, false,
                [&](size_t, Session& session, size_t s) { session.decode(batch.length(s), best.data() + batch.first(s)); });
     return best;
 }
 
-BatchLattice lattice(const Engine& engine, const Batch& batch, size_t threads, Session* kept) {
+BatchLattice lattice(const Engine& engine, const Batch& batch, size_t threads, Session& kept) {
     const size_t parts = useful_threads(threads, batch.size());
     std::vector<BatchLattice> found(parts);
+    if (engine.all_labels()) {  // otherwise the number of candidates is not known yet
+        found[0].labels.reserve(batch.corpus.n_tokens() * engine.n_labels());
+        found[0].scores.reserve(batch.corpus.n_tokens() * engine.n_labels());
+    }
     each_built(engine, batch, parts, kept, true, [&](size_t part, Session& session, size_t) { append(session, found[part]); });
     for (size_t part = 1; part < parts; ++part) append(found[part], found[0]);
     return std::move(found[0]);

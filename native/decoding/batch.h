@@ -29,6 +29,6 @@ struct BatchLattice {
     std::vector<int32_t> edge_ids;
 };
 
-// The best label of each token. If `kept` is not null, the first thread uses this session.
-std::vector<int32_t> tag(const Engine& engine, const Batch& batch, size_t threads, Session* kept = nullptr);
-BatchLattice lattice(const Engine& engine, const Batch& batch, size_t threads, Session* kept = nullptr);
+// The best label of each token. The first thread uses the session `kept`.
+std::vector<int32_t> tag(const Engine& engine, const Batch& batch, size_t threads, Session& kept);
+BatchLattice lattice(const Engine& engine, const Batch& batch, size_t threads, Session& kept);

@@ -8,12 +8,12 @@
 
 namespace {
 
-constexpr int64_t kMostPrefetched = 100;  // tokens
-constexpr size_t kMostMixed = 4'000'000;  // labels in the rows that are kept of words that are not known
+constexpr int64_t kAtOnce = 100;         // tokens whose strings are looked up together
+constexpr size_t kFeaturesAtOnce = 100;  // features whose weights are fetched together, or more if one token has more
 
 }  // namespace
 
-Session::Session(const Engine& engine) : engine_(engine), lexicon_(engine.map()), sums_(engine) {
+Session::Session(const Engine& engine) : engine_(engine), lexicon_(engine.map()), rows_(engine), sums_(engine, rows_) {
     iota_.resize(engine.all_labels() ? engine.n_labels() : 0);
     std::iota(iota_.begin(), iota_.end(), 0);
 }
@@ -25,67 +25,99 @@ void Session::build(const int32_t* const* columns, int64_t n, bool keep_scores, 
     scores.clear();
     edge_offsets.assign(1, 0);
     edge_ids.clear();
-    prefetch_pairs(columns, n);
-    if (n <= kMostPrefetched) sums_.prefetch_entries(columns, n);
-    for (int64_t i = 0; i < n; ++i) {
-        const size_t at = labels.size();
-        place(columns, i);
-        if (more != nullptr) {
-            const int64_t a = more->offsets[token + i], b = more->offsets[token + i + 1];
-            add_candidates(at, more->ids.data() + a, static_cast<size_t>(b - a));
+    for (int64_t first = 0; first < n; first += kAtOnce) {
+        const int64_t last = std::min(n, first + kAtOnce);
+        for (int64_t i = first; i < last; ++i) {
+            const size_t at = labels.size();
+            place(columns, i);
+            if (more != nullptr) {
+                const int64_t a = more->offsets[token + i], b = more->offsets[token + i + 1];
+                add_candidates(at, more->ids.data() + a, static_cast<size_t>(b - a));
+            }
+            offsets.push_back(static_cast<int64_t>(labels.size()));
         }
-        const size_t width = labels.size() - at;
-        offsets.push_back(static_cast<int64_t>(labels.size()));
-        float* score = scores.data() + at;
-        sums_.add(lexicon_, columns, i, n, score, edge_ids);
-        if (engine_.has_edge_features()) list_edge_features(columns, i, n, ready, token);
-        if (width == 1 && !keep_scores) continue;
-        const int32_t* own = labels.data() + at;
-        const LabelParts& parts = engine_.parts();
-        if (parts.empty()) {
-            add_features(columns, i, n, ready, token, own, width, score);
-            continue;
+        sums_.open(lexicon_, columns, first, last, n);
+        prefetch_pairs(columns, first, last, n, keep_scores);
+        int64_t begin = first, end = first;  // the tokens of ends_
+        for (int64_t i = first; i < last; ++i) {
+            if (i == end) {
+                begin = i;
+                end = find_features(columns, i, first, last, n, keep_scores, ready, token);
+            }
+            float* score = scores.data() + offsets[static_cast<size_t>(i)];
+            sums_.add(i, score, edge_ids);
+            if (engine_.has_edge_features()) list_edge_features(columns, i, n, ready, token);
+            add_features(i, found_.data() + ends_[static_cast<size_t>(i - begin)],
+                         found_.data() + ends_[static_cast<size_t>(i - begin) + 1], score);
         }
-        columns_.clear();
-        parts.add_columns(own, width, columns_);
-        column_scores_.assign(columns_.size(), 0.0f);
-        add_features(columns, i, n, ready, token, columns_.data(), columns_.size(), column_scores_.data());
-        parts.fold(columns_.data(), columns_.size(), width, column_scores_.data(), score);
     }
 }
 
-// The tables of pairs do not fit into the cache, so the places of a sentence's pairs are fetched before the first is looked up.
-void Session::prefetch_pairs(const int32_t* const* columns, int64_t n) const {
-    int32_t values[kMaxOffset + 1];
+// The tables of pairs do not fit into the cache, so the places of all pairs are fetched before the first is looked up.
+void Session::prefetch_pairs(const int32_t* const* columns, int64_t first, int64_t last, int64_t n, bool keep_scores) {
+    const FeatureMap& map = lexicon_.map();
+    pairs_.clear();
     for (const size_t t : sums_.others()) {
-        if (lexicon_.map().atoms(t).size() != 2) continue;
-        for (int64_t i = 0; i < std::min(n, kMostPrefetched); ++i)
-            if (lexicon_.gather(t, columns, i, n, values)) lexicon_.map().prefetch(t, values);
+        if (map.atoms(t).size() != 2) continue;
+        for (int64_t i = first; i < last; ++i) {
+            std::array<int32_t, 2>& values = pairs_.emplace_back();
+            if ((keep_scores || width(i) > 1) && lexicon_.gather(t, columns, i, n, values.data()))
+                map.prefetch(t, values.data());
+            else
+                values[0] = kAbsent;
+        }
     }
 }
 
-// Rows of weights are far apart in memory, so all of a token's rows are fetched before the first is added.
-void Session::add_features(const int32_t* const* columns, int64_t i, int64_t n, const Attributes* ready, int64_t token,
-                           const int32_t* own, size_t width, float* score) {
+// Rows of weights are far apart in memory, so those of several tokens are fetched before the first are added.
+int64_t Session::find_features(const int32_t* const* columns, int64_t i, int64_t first, int64_t last, int64_t n, bool keep_scores,
+                               const Attributes* ready, int64_t token) {
+    const FeatureMap& map = lexicon_.map();
     const SparseRows& linear = engine_.linear();
     found_.clear();
+    ends_.assign(1, 0);
     const auto use = [&](int64_t feature, float value) {
         found_.push_back({feature, value});
         prefetch(linear.offsets.data() + feature);
     };
-    for (const size_t t : sums_.others()) {
-        const int32_t f = lexicon_.feature(t, columns, i, n);
-        if (f >= 0 && engine_.base(t) + f < engine_.base(t + 1)) use(engine_.base(t) + f, 1.0f);
-    }
-    if (ready != nullptr)
+    for (; i < last && found_.size() < kFeaturesAtOnce; ++i, ends_.push_back(found_.size())) {
+        if (!keep_scores && width(i) == 1) continue;
+        const std::array<int32_t, 2>* values = pairs_.data() + (i - first);
+        for (const size_t t : sums_.others()) {
+            int32_t f = kAbsent;
+            if (map.atoms(t).size() != 2) {
+                f = lexicon_.feature(t, columns, i, n);
+            } else {
+                if ((*values)[0] != kAbsent) f = map.find(t, values->data());
+                values += last - first;
+            }
+            if (f >= 0 && engine_.base(t) + f < engine_.base(t + 1)) use(engine_.base(t) + f, 1.0f);
+        }
+        if (ready == nullptr) continue;
         for (int64_t k = ready->ids.offsets[token + i]; k < ready->ids.offsets[token + i + 1]; ++k)
             if (ready->ids.ids[k] >= 0) use(ready->ids.ids[k], ready->values ? (*ready->values)[k] : 1.0f);
-    for (const auto& [feature, value] : found_) {
-        const int64_t first = linear.offsets[static_cast<size_t>(feature)];
-        prefetch(linear.labels.data() + first);
-        prefetch(linear.scores.data() + first);
     }
-    for (const auto& [feature, value] : found_) add(feature, own, width, score, value);
+    for (const auto& [feature, value] : found_) {
+        const int64_t at = linear.offsets[static_cast<size_t>(feature)];
+        prefetch(linear.labels.data() + at);
+        prefetch(linear.scores.data() + at);
+    }
+    return i;
+}
+
+void Session::add_features(int64_t i, const Found* begin, const Found* end, float* score) {
+    const int32_t* own = labels.data() + offsets[static_cast<size_t>(i)];
+    const LabelParts& parts = engine_.parts();
+    if (begin == end) return;
+    if (parts.empty()) {
+        for (const Found* f = begin; f != end; ++f) add(f->first, own, width(i), score, f->second);
+        return;
+    }
+    columns_.clear();
+    parts.add_columns(own, width(i), columns_);
+    column_scores_.assign(columns_.size(), 0.0f);
+    for (const Found* f = begin; f != end; ++f) add(f->first, columns_.data(), columns_.size(), column_scores_.data(), f->second);
+    parts.fold(columns_.data(), columns_.size(), width(i), column_scores_.data(), score);
 }
 
 float Session::decode(int64_t n, int32_t* best) {
@@ -109,35 +141,15 @@ void Session::list_edge_features(const int32_t* const* columns, int64_t i, int64
     edge_offsets.push_back(static_cast<int64_t>(edge_ids.size()));
 }
 
-Session::Row Session::row_of(int32_t word) {
-    const auto in = [](const SparseRows& rows, int64_t row) {
-        const int64_t a = rows.offsets[row], b = rows.offsets[row + 1];
-        return Row{rows.labels.data() + a, rows.labels.data() + b, rows.scores.data() + a};
-    };
-    if (!engine_.mixes() || engine_.known(word)) return in(engine_.rows(), engine_.row_of(lexicon_, word));
-    if (mixed_rows_.labels.size() > kMostMixed) {
-        mixed_.clear();
-        mixed_rows_ = {};
-    }
-    const auto [place, added] = mixed_.try_emplace(word, static_cast<int64_t>(mixed_rows_.size()));
-    if (added) engine_.mix(lexicon_, word, p_, mixed_rows_);
-    return in(mixed_rows_, place->second);
-}
-
 void Session::place(const int32_t* const* columns, int64_t i) {
     if (engine_.all_labels()) {
-        const size_t at = labels.size();
         labels.insert(labels.end(), iota_.begin(), iota_.end());
         scores.insert(scores.end(), engine_.bias().begin(), engine_.bias().end());
-        if (engine_.rows().size() == 0) return;
-        const Row row = row_of(columns[engine_.word_column()][i]);
-        for (size_t y = 0; y < iota_.size(); ++y) scores[at + y] += engine_.floor();
-        const float* score = row.scores;
-        for (const int32_t* y = row.labels; y != row.end; ++y, ++score)
-            scores[at + static_cast<size_t>(*y)] += *score - engine_.floor();
+        if (engine_.rows().size() > 0 && !sums_.with_rows())
+            rows_.add(lexicon_, columns[engine_.word_column()][i], scores.data() + scores.size() - iota_.size());
         return;
     }
-    const Row row = row_of(columns[engine_.word_column()][i]);
+    const WordRows::Row row = rows_.of(lexicon_, columns[engine_.word_column()][i]);
     labels.insert(labels.end(), row.labels, row.end);
     const float* score = row.scores;
     for (const int32_t* y = row.labels; y != row.end; ++y, ++score)

@@ -1,18 +1,21 @@
 // Tags sentences one by one with a trained model: builds their lattices and finds the best labels.
 #pragma once
+#include <array>
 #include <cstdint>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "decoding/engine.h"
 #include "decoding/string_sums.h"
+#include "decoding/word_rows.h"
 #include "features/listing.h"
 
 // The state of one thread: the strings seen so far, and the lattice of the current sentence.
 class Session {
    public:
     explicit Session(const Engine& engine);
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
 
     Lexicon& lexicon() { return lexicon_; }
     const Lexicon& lexicon() const { return lexicon_; }
@@ -32,34 +35,36 @@ class Session {
     std::vector<int32_t> edge_ids;
 
    private:
-    void prefetch_pairs(const int32_t* const* columns, int64_t n) const;
-    void list_edge_features(const int32_t* const* columns, int64_t i, int64_t n, const Attributes* ready, int64_t token);
-    // The row of a word. It is valid until the next call.
-    struct Row {
-        const int32_t *labels, *end;
-        const float* scores;
-    };
-    Row row_of(int32_t word);
-    // Sets the candidates and their row scores.
+    using Found = std::pair<int64_t, float>;  // a feature and its value
+
+    size_t width(int64_t i) const {
+        return static_cast<size_t>(offsets[static_cast<size_t>(i) + 1] - offsets[static_cast<size_t>(i)]);
+    }
+    // Sets the candidates and their row scores, unless the sums of strings contain these.
     void place(const int32_t* const* columns, int64_t i);
     // Adds labels to the candidates from `at` on, if they are not among them.
     void add_candidates(size_t at, const int32_t* more, size_t n);
-    // Adds the weights of the features of a token. `own` are its columns, and `score` is by column.
-    void add_features(const int32_t* const* columns, int64_t i, int64_t n, const Attributes* ready, int64_t token,
-                      const int32_t* own, size_t width, float* score);
+    // Finds the values of pairs of the tokens from `first` to `last`.
+    void prefetch_pairs(const int32_t* const* columns, int64_t first, int64_t last, int64_t n, bool keep_scores);
+    // Finds the features of some tokens from i on that are not in the sums of strings, and returns the end of these tokens.
+    int64_t find_features(const int32_t* const* columns, int64_t i, int64_t first, int64_t last, int64_t n, bool keep_scores,
+                          const Attributes* ready, int64_t token);
+    void list_edge_features(const int32_t* const* columns, int64_t i, int64_t n, const Attributes* ready, int64_t token);
+    // Adds the weights of features to the scores of the candidates of token i.
+    void add_features(int64_t i, const Found* begin, const Found* end, float* score);
     // score(y) += value * weight(feature, y) for the columns; both lists are ascending.
     void add(int64_t feature, const int32_t* own, size_t width, float* score, float value) const;
 
     const Engine& engine_;
     Lexicon lexicon_;
+    WordRows rows_;
     StringSums sums_;
     Viterbi viterbi_;
     std::vector<int32_t> iota_;
-    std::vector<std::pair<int64_t, float>> found_;  // the features of a token with their values
-    // Rows of words that are not known.
-    std::unordered_map<int32_t, int64_t> mixed_;
-    SparseRows mixed_rows_;
-    std::vector<double> p_;
+    // The values of pairs by template and token, and the features found, with their ends by token.
+    std::vector<std::array<int32_t, 2>> pairs_;
+    std::vector<Found> found_;
+    std::vector<size_t> ends_;
     // The columns of a token and their scores, if labels have parts.
     std::vector<int32_t> columns_;
     std::vector<float> column_scores_;

@@ -139,6 +139,12 @@ size_t Lexicon::n_extra() const {
     return n;
 }
 
+void Lexicon::prefetch_values(size_t column, int32_t id) const {
+    for (size_t f = 0; f < known_.size(); ++f)
+        if (static_cast<size_t>(map_.function(f).column) == column && static_cast<size_t>(id) < known_[f])
+            map_.prefetch_value(f, id);
+}
+
 bool Lexicon::outdated() const {
     for (size_t f = 0; f < known_.size(); ++f)
         if (known_[f] != map_.strings(map_.function(f).column).size()) return true;
@@ -150,10 +156,22 @@ int32_t Lexicon::extra_id(size_t column, std::string_view s, uint64_t hash) {
     const int32_t id = extra_[column].intern(s, hash);
     const auto shifted = static_cast<int32_t>(map_.strings(column).size() + static_cast<size_t>(id));
     if (static_cast<size_t>(id) < before) return shifted;
+    // The tables of values do not fit into the cache, so the places of all values are fetched before the first is looked up.
+    texts_.clear();
+    new_values_.clear();
     for (size_t f = 0; f < extra_values_.size(); ++f) {
         if (static_cast<size_t>(map_.function(f).column) != column) continue;
         const bool has = !map_.is_identity(f) && apply(map_.function(f).word, s, buffer_);
-        extra_values_[f].push_back(has ? map_.values(f).find(buffer_) : kAbsent);
+        const uint64_t value_hash = hash_bytes(buffer_);
+        if (has) map_.values(f).prefetch(value_hash);
+        texts_ += buffer_;
+        new_values_.push_back({f, has, value_hash, texts_.size()});
+    }
+    size_t begin = 0;
+    for (const NewValue& value : new_values_) {
+        const std::string_view text = std::string_view(texts_).substr(begin, value.end - begin);
+        extra_values_[value.function].push_back(value.has ? map_.values(value.function).find(text, value.hash) : kAbsent);
+        begin = value.end;
     }
     return shifted;
 }

@@ -63,6 +63,11 @@ class FeatureMap {
     // Value id (without the boundary values) of a known string, -1 if absent.
     int32_t value_of(size_t f, int32_t string) const { return is_identity(f) ? string : value_of_[f][string]; }
 
+    // Fetches the memory that `value_of` will read.
+    void prefetch_value(size_t f, int32_t string) const {
+        if (!is_identity(f)) ::prefetch(value_of_[f].data() + string);
+    }
+
     // Adds a string and, if it is new, its values.
     int32_t add_string(size_t column, std::string_view s);
     // Adds a string without its values. After some of these, call add_values.
@@ -117,6 +122,10 @@ class Lexicon {
         if (static_cast<size_t>(id) < known) return map_.value_of(f, id);
         return extra_values_[f][id - known];
     }
+    // Fetches the memory that `value` will read for the functions of a column.
+    void prefetch_values(size_t column, int32_t id) const;
+    // Fetches the memory that `id` will read first for a string.
+    void prefetch_id(size_t column, std::string_view s) const { map_.strings(column).prefetch(hash_bytes(s)); }
     const FeatureMap& map() const { return map_; }
     // The number of strings that are not in the map.
     size_t n_extra() const;
@@ -153,5 +162,13 @@ class Lexicon {
     std::vector<Interner> extra_;                     // per column
     std::vector<std::vector<int32_t>> extra_values_;  // per function
     std::vector<size_t> known_;                       // per function: number of strings of its column in the map
-    std::string buffer_;
+    // The values of a new string, which end at `end` in texts_.
+    struct NewValue {
+        size_t function;
+        bool has;
+        uint64_t hash;
+        size_t end;
+    };
+    std::string buffer_, texts_;
+    std::vector<NewValue> new_values_;
 };

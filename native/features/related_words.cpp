@@ -86,7 +86,7 @@ int32_t Beginnings::most_frequent(const Interner& words, std::string_view beginn
     return -1;
 }
 
-bool append_related(const Lookup& usual, std::string_view word, std::string& out) {
+bool append_related_start(const Lookup& usual, std::string_view word, std::string& out) {
     const Lowered own(word);
     if (own.size() < kLeast) return false;
     const int32_t self = usual.keys.find(own.text);
@@ -106,7 +106,7 @@ bool append_related(const Lookup& usual, std::string_view word, std::string& out
     return false;
 }
 
-bool append_tail(const Lookup& usual, std::string_view word, std::string& out) {
+bool append_related_end(const Lookup& usual, std::string_view word, std::string& out) {
     const Lowered own(word);
     for (size_t before = own.size() > kTail ? own.size() - kTail : 1; before + kLeast <= own.size(); ++before) {
         const int32_t tail = usual.keys.find(own.ending(own.size() - before));

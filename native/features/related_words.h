@@ -35,7 +35,7 @@ class Beginnings {
 
 // `l|vb-+s`: the word's letter class, the usual label of the related word with the longest common beginning, the ending of that
 // word and the ending of this word.
-bool append_related(const Lookup& usual, std::string_view word, std::string& out);
+bool append_related_start(const Lookup& usual, std::string_view word, std::string& out);
 // `-+nn` or `2+nn`: the usual label of the longest known word at its end, after what comes before it: a hyphen, or the number
 // of characters, at most four.
-bool append_tail(const Lookup& usual, std::string_view word, std::string& out);
+bool append_related_end(const Lookup& usual, std::string_view word, std::string& out);

@@ -306,8 +306,8 @@ bool apply(const WordFunction& f, std::string_view word, std::string& out) {
             return true;
         }
         case Kind::lookup: return look_up(f, word, out);
-        case Kind::related: return f.table && f.table->beginnings && append_related(*f.table, word, out);
-        case Kind::tail: return f.table && append_tail(*f.table, word, out);
+        case Kind::related_start: return f.table && f.table->beginnings && append_related_start(*f.table, word, out);
+        case Kind::related_end: return f.table && append_related_end(*f.table, word, out);
         case Kind::starts_digit: return flag(first_class(word) == CharClass::digit, out);
         case Kind::starts_upper: return flag(first_class(word) == CharClass::upper, out);
         case Kind::has_hyphen: return flag(has_hyphen(word), out);

@@ -52,8 +52,8 @@ enum class Kind : int32_t {
     folded = 24,       // lower case, every digit as 0
     starts_with = 25,  // begins with `text`
     // These use `table`, which maps lower-case words to their usual label, most frequent first: see related_words.h.
-    related = 26,
-    tail = 27,
+    related_start = 26,
+    related_end = 27,
 };
 constexpr int32_t kind_count = 28;
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import frames
+from corate import _native, frames
 from corate.arguments import check_seed
 from corate.attributes import Attributes, FeatureSentence, ItemSequence
 from corate.display import counted
@@ -143,27 +143,13 @@ class Corpus:
         >>> Corpus.from_sentences([[{"word": "a", "pos": "DT", "label": "O"}]])
         Corpus(1 sentence, 1 token, columns: word pos, 1 label)
         """
-        names: list[str] | None = list(columns) if columns is not None else None
-        data: list[list[str]] = []
-        offsets = [0]
-        for s, sentence in enumerate(listed(sentences, "the sentences", "lists of tokens")):
-            tokens = list(listed(sentence, f"sentence {s}", "tokens"))
-            if tokens and names is None:
-                row, keys = _row_of(tokens[0], None, s)
-                names = keys if keys is not None else _default_names(len(row), labelled=labels is None)
-            if tokens and not data:
-                data = [[] for _ in names or ()]
-            for column, values in zip(data, _columns_of(tokens, names or [], s), strict=False):
-                column.extend(values)
-            offsets.append(offsets[-1] + len(tokens))
-        names = names or ["word"]
-        data = data or [[] for _ in names]
-        built = [Column.of(name, values) for name, values in zip(names, data, strict=True)]
+        given = listed(sentences, "the sentences", "lists of tokens")
+        built, offsets = _read_columns(given, None if columns is None else list(columns), labelled=labels is None)
         label = next((c for c in built if c.name == "label"), None)
         if labels is not None:
-            label = _label_column(labels, offsets)
+            label = _label_column(labels, offsets.tolist())
         observed = tuple(c for c in built if c.name != "label")
-        return cls(observed, np.asarray(offsets, dtype=np.int64), label, layout=tuple(columns or ()))
+        return cls(observed, offsets, label, layout=tuple(columns or ()))
 
     @classmethod
     def from_features(
@@ -502,6 +488,33 @@ def feature_lists(sentences: Iterable[FeatureSentence]) -> list[Any]:
         sentence.features if isinstance(sentence, ItemSequence) else listed(sentence, f"sentence {s}", "tokens")
         for s, sentence in enumerate(listed(sentences, "the sentences", "lists of tokens"))
     ]
+
+
+def _read_columns(
+    sentences: Iterable[Iterable[Token]], names: list[str] | None, *, labelled: bool
+) -> tuple[list[Column], Offsets]:
+    """The columns of sentences and the offsets of sentences; without names, the first token decides."""
+    read = _native.intern_sentences(sentences, len(names)) if names and isinstance(sentences, list) else None
+    if names and read is not None:  # lists of words or tuples, the usual case
+        ends, arrays = read
+        found = zip(names, arrays, strict=True)
+        return [Column(name, ids, StringTable(data, offsets)) for name, (ids, data, offsets) in found], ends
+    data: list[list[str]] = []
+    stops = [0]
+    for s, sentence in enumerate(sentences):
+        tokens = list(listed(sentence, f"sentence {s}", "tokens"))
+        if tokens and names is None:
+            row, keys = _row_of(tokens[0], None, s)
+            names = keys if keys is not None else _default_names(len(row), labelled=labelled)
+        if tokens and not data:
+            data = [[] for _ in names or ()]
+        for column, values in zip(data, _columns_of(tokens, names or [], s), strict=False):
+            column.extend(values)
+        stops.append(stops[-1] + len(tokens))
+    names = names or ["word"]
+    data = data or [[] for _ in names]
+    built = [Column.of(name, values) for name, values in zip(names, data, strict=True)]
+    return built, np.asarray(stops, dtype=np.int64)
 
 
 def _columns_of(tokens: list[Token], names: list[str], sentence: int) -> Iterable[Iterable[str]]:

@@ -143,6 +143,28 @@ def test_pairs_of_neighbours_have_the_probability_of_all_labellings_with_them(lo
     assert next(found, None) is None
 
 
+def test_marginals_do_not_depend_on_the_sentences_before() -> None:
+    """What edge features mean is kept between sentences, and dropped when there is too much of it."""
+    rng = np.random.default_rng(0)
+    n_labels, n_features, n = 60, 400, 500
+    size = n_labels + 1
+    features = [
+        {(y, z): float(rng.normal(0, 2)) for y, z in rng.integers(0, n_labels, (8, 2)).tolist()}
+        for _ in range(n_features)
+    ]
+    of_token = [sorted(rng.permutation(n_features)[: i % 3].tolist()) for i in range(n)]
+    sentences = [
+        [dict(enumerate(rng.normal(0, 1, n_labels).astype(np.float32).tolist())) for _ in range(5)]
+        for _ in range(n // 5)
+    ]
+    native = _native.Edges.dense(rng.normal(0, 1, (size, size)).astype(np.float32))
+    log_z, together = with_extra(lattice_of(sentences, native), size, of_token, features).marginals()
+    for s, sentence in enumerate(sentences):
+        alone = with_extra(lattice_of([sentence], native), size, of_token[5 * s : 5 * s + 5], features).marginals()
+        assert alone[0].tolist() == log_z[s : s + 1].tolist()
+        assert alone[1].tolist() == together[5 * s * n_labels : 5 * (s + 1) * n_labels].tolist()
+
+
 @pytest.mark.parametrize("three", [{}, {(2, 2, 0): 1.0, (2, 1, 2): 2.0}], ids=["first order", "second order"])
 def test_sentences_of_a_word_have_no_pairs(three: reference.Triples) -> None:
     native = _native.Edges.dense(np.zeros((3, 3), np.float32), False, reference.triple_rows(three, 3))

@@ -425,3 +425,37 @@ def test_scores_do_not_depend_on_the_sentences_before() -> None:
         part = tagger.lattice(sentences[first : first + 100])
         assert np.array_equal(part.scores, whole.scores[first * 180 : (first + 100) * 180])
     assert tagger.tag(sentences[29_999]) == whole.tag()[29_999]
+
+
+@pytest.mark.parametrize("all_labels", [True, False])
+def test_scores_depend_on_the_words_around_only(all_labels: bool) -> None:
+    """The features of long sentences are looked up in pieces."""
+    rng = np.random.default_rng(1)
+    rows = [[(f"w{k}", f"L{k % 5}") for k in rng.integers(0, 40, 12).tolist()] for _ in range(60)]
+    features = ["word[0]", "suffix(word[0], 1)", "word[-2]", "word[1]", "word[-1]|word[0]", "word[0]|word[1]|word[2]"]
+    tagger = corate.train(corpus_of(rows), "polish", features=features, all_labels=all_labels)
+    words = [f"w{k}" for k in rng.integers(0, 60, 350).tolist()]
+    whole = tagger.lattice([words])
+    for i in range(2, 348):
+        part = tagger.lattice([words[i - 2 : i + 3]])
+        a, b = whole.offsets[i : i + 2]
+        c, d = part.offsets[2:4]
+        assert whole.labels[a:b].tolist() == part.labels[c:d].tolist()
+        assert whole.scores[a:b].tolist() == part.scores[c:d].tolist()
+
+
+@pytest.mark.parametrize("all_labels", [True, False])
+def test_marginals_do_not_depend_on_the_calls_before(all_labels: bool) -> None:
+    """Words are kept between calls, unless there are too many of them."""
+    rng = np.random.default_rng(2)
+    rows = [[(f"w{k}", f"L{k % 5}") for k in rng.integers(0, 40, 12).tolist()] for _ in range(60)]
+    tagger = corate.train(corpus_of(rows), features="ner", all_labels=all_labels)
+    sentences = [[f"w{k}" for k in rng.integers(0, 80, 9).tolist()] for _ in range(50)]
+    marginals, labels = tagger.lattice(sentences).label_marginals(), tagger.tag_all(sentences)
+    for first in range(0, 40_000, 10_000):
+        tagger.tag_all([[f"W{k}-{k}" for k in range(first, first + 10_000)], *sentences[::-1]])
+        for threads in (1, 3):
+            again = tagger.lattice(sentences, threads=threads)
+            assert np.array_equal(again.label_marginals(), marginals)
+            assert again.tag() == labels == tagger.tag_all(sentences, threads=threads)
+    assert [tagger.tag(sentence) for sentence in sentences] == labels

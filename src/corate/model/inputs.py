@@ -157,7 +157,7 @@ class Inputs:
         if isinstance(sentences, Corpus):
             return sentences
         lists = [
-            list(listed(_without_features(sentence), f"sentence {s}", "tokens"))
+            sentence if type(sentence) is list else list(listed(_without_features(sentence), f"sentence {s}", "tokens"))
             for s, sentence in enumerate(listed(sentences, "the sentences", "lists of tokens"))
         ]
         return Corpus.from_sentences(lists, columns=self._column_names(lists))
