@@ -23,14 +23,13 @@ from corate.training import files, lattice_costs, memory
 ROOT = tables.README.parents[1]
 PAGES = ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
 
-#: The tables that a page may quote: names of scripts in benchmarks/, and `experiments` for experiments.md. A text after
-#: the name means: only the rows whose first cell contains it.
+#: The tables that a page may quote: names of scripts in benchmarks/. A text after the name means: only the rows whose
+#: first cell contains it.
 SOURCES = {
     "README.md": ("battery: ned", "chains_speed: lbfgs", "effects: words alone"),
     "docs/benchmarks.md": ("battery: items", "chains_speed: lbfgs", "effects: words alone", "tag_speed: brown 32k"),
     "docs/comparison.md": ("battery",),
     "docs/entities.md": ("battery: ned",),
-    "docs/features.md": ("experiments: related words",),
     "docs/frames.md": ("frames",),
     "docs/graphs.md": ("graphs: grid, 5,000 rows",),
     "docs/index.md": ("battery: ned",),
@@ -170,11 +169,7 @@ def figures(page: str) -> list[Figure]:
 def table(source: str) -> list[Figure]:
     """The numbers of a table, except its targets."""
     name, _, text = source.partition(": ")
-    page = read("benchmarks/experiments.md" if name == "experiments" else "benchmarks/README.md")
-    if name == "experiments":
-        found = [{"": line} for line in page.split("\n") if line[:1] == "|" and text in line.split("|")[1]]
-    else:
-        found = [row for row in charts.rows(name, page) if text in next(iter(row.values()))]
+    found = [row for row in charts.rows(name, read("benchmarks/README.md")) if text in next(iter(row.values()))]
     cells = [(column, cell) for row in found for column, cell in row.items() if column != "target"]
     return [
         replace(figure, unit=figure.unit or COLUMNS.get(column, ""))
