@@ -110,7 +110,7 @@ def test_few_sentences_give_no_false_alarm(way: dict[str, Any], n: int) -> None:
         ({"method": "polish", "c1": 1.0}, "c1 is an option of the method 'standard' or 'piecewise' or 'memm'"),
         ({"method": "standard", "optimizer": "adagrad", "c1": 1.0}, "c1 is for the optimizer 'lbfgs'"),
         ({"method": "standard", "sigma2": 1.0}, "sigma2 is an option of the method 'separate', not of 'standard'"),
-        ({"method": "standard", "c2": -1.0}, "c2 must be a number from 0 to 1000000000, not -1.0"),
+        ({"method": "standard", "c2": -1.0}, "c2 must be a number from 0 to 1000000000, not -1"),
         ({"method": "standard", "c2": float("nan")}, "c2 must be a number"),
         ({"method": "standard", "sentence_weights": [1.0]}, "60 sentences but 1 sentence weights"),
         ({"method": "standard", "sentence_weights": [-1.0] * 60}, "not negative"),
