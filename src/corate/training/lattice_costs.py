@@ -72,9 +72,9 @@ class LatticeCosts:
         """Whether all labels are candidates everywhere, because that does not cost much more."""
         return self.full <= FULL_MAY_COST * self.pruned
 
-    def recorded(self) -> dict[str, float]:
+    def recorded(self) -> dict[str, int]:
         """The costs that a model records."""
-        return {name: round(cost, 1) for name, cost in asdict(self).items()}
+        return {name: round(cost) for name, cost in asdict(self).items()}
 
 
 def mean_candidates(words: Table, n_labels: int) -> float:
