@@ -31,19 +31,9 @@ def test_features_of_edges_add_to_the_edge_that_leads_to_their_token(chain: Any,
     n = len(lattice.offsets) - 1
     ids = st.lists(st.integers(-1, len(features) - 1), max_size=3)
     of_token = data.draw(st.lists(ids, min_size=n, max_size=n))
-    stored = [(y * size + z, score) for f in features for (y, z), score in sorted(f.items())]
-    extra = (
-        np.cumsum([0, *map(len, of_token)]),
-        np.array([f for token in of_token for f in token], np.int32),
-        _native.EdgeFeatureWeights(
-            np.cumsum([0, *map(len, features)]),
-            np.array([pair for pair, _ in stored], np.int32),
-            np.array([score for _, score in stored], np.float32),
-        ),
-    )
-    arrays = (lattice.sentences, lattice.offsets, lattice.labels, lattice.scores, native, extra)
-    best, totals = _native.viterbi(*arrays)
-    log_z, marginals, _ = _native.forward_backward(*arrays)
+    lattice = with_extra(lattice, size, of_token, features)
+    best, totals = lattice.best()
+    log_z, marginals = lattice.marginals()
     at = 0
     for s, positions in enumerate(sentences):
         start = int(lattice.sentences[s])
