@@ -9,6 +9,7 @@ NEEDS_PYTHON = @test -n "$(PYTHON)" || { echo "make: no Python 3.10 or newer; sa
 
 BIN := .venv/bin
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+# --no-compile below: Python compiles those modules that are used, which saves a third of the time to install.
 # .venv has what users get (runs), then also the tools of developers (tools, installed). requirements/ has the versions.
 RUNS := .venv/runs
 TOOLS := .venv/tools
@@ -104,7 +105,7 @@ $(BIN)/python:
 # What users get, and what builds it.
 .venv/needed: requirements/demo.txt | $(BIN)/python
 	@echo "make: installing the packages that Corate uses"
-	@$(BIN)/python $(PIP_INSTALL) -r $<
+	@$(BIN)/python $(PIP_INSTALL) --no-compile -r $<
 	@touch $@
 
 # An editable install: changes under src/ are seen at once, changes to the native code install again.
@@ -115,7 +116,7 @@ $(RUNS): .venv/needed pyproject.toml $(NATIVE)
 
 $(TOOLS): .venv/needed requirements/develop.txt
 	@echo "make: installing the tools for tests and documentation"
-	@$(BIN)/python $(PIP_INSTALL) -r requirements/develop.txt
+	@$(BIN)/python $(PIP_INSTALL) --no-compile -r requirements/develop.txt
 	@touch $@
 
 $(INSTALLED): $(RUNS) $(TOOLS)
