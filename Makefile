@@ -8,6 +8,8 @@ endif
 NEEDS_PYTHON = @test -n "$(PYTHON)" || { echo "make: no Python 3.10 or newer; say PYTHON=path/to/python" >&2; exit 1; }
 
 BIN := .venv/bin
+# The pip of Python 3.10 would build some packages without what they require for building.
+export PIP_USE_PEP517 := 1
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 # --no-compile below: Python compiles those modules that are used, which saves a third of the time to install.
 # .venv has what users get (runs), then also the tools of developers (tools, installed). requirements/ has the versions.
