@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 from corate.cli.terminal import print_line, redirect_to_null
 from corate.errors import CorateError
+from corate.io.descriptors import buffered
 
 __all__ = [
     "EXIT_CODES",
@@ -24,6 +25,7 @@ __all__ = [
     "UNUSABLE",
     "as_options",
     "complain",
+    "complete_output",
     "exit_codes",
     "handle_signals",
     "silence_warnings",
@@ -145,6 +147,29 @@ def _reserve_descriptor(number: int) -> None:
 
 
 @contextmanager
+def complete_output() -> Iterator[None]:
+    """Run the body with a standard output that takes all that is written, or raises OSError.
+
+    Without a buffer (``PYTHONUNBUFFERED``), Python writes only what a full disk still takes, without an error. Lines
+    still appear at once then.
+    """
+    before = sys.stdout
+    stream = getattr(before, "buffer", None)
+    raw = getattr(stream, "raw", stream)
+    if isinstance(before, io.TextIOWrapper) and isinstance(raw, io.FileIO):
+        sys.stdout = io.TextIOWrapper(
+            buffered(raw.fileno(), "standard output"),
+            encoding=before.encoding,
+            errors=before.errors,
+            line_buffering=before.line_buffering or before.write_through,
+        )
+    try:
+        yield
+    finally:
+        sys.stdout = before
+
+
+@contextmanager
 def exit_codes() -> Iterator[None]:
     """Turn exceptions of the body into exit codes; unexpected exceptions keep their traceback."""
     _escape_unencodable()
@@ -156,7 +181,6 @@ def exit_codes() -> Iterator[None]:
             yield
         sys.stdout.flush()
     except BrokenPipeError:
-        redirect_to_null(sys.stdout)
         raise SystemExit(0) from None
     except (KeyboardInterrupt, _Terminated) as end:
         _exit_after(end)
@@ -173,6 +197,16 @@ def exit_codes() -> Iterator[None]:
     except OSError as error:
         complain(_describe(error))
         raise SystemExit(UNUSABLE) from None
+    finally:
+        _empty_output()
+
+
+def _empty_output() -> None:
+    """Write what is still in the buffer of standard output; drop it if that fails, as it then failed before."""
+    try:
+        sys.stdout.flush()
+    except (OSError, KeyboardInterrupt, _Terminated):
+        redirect_to_null(sys.stdout)
 
 
 def _exit_after(end: BaseException) -> NoReturn:
