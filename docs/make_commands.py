@@ -26,7 +26,7 @@ extra `zstd`). `corate --install-completion` installs the completion of commands
 | 1 | The data, the model or a file cannot be used. One line on standard error says which, where, and what to do. |
 | 2 | Wrong usage: an unknown option, or a wrong value of an option. |
 | 3 | `corate reproduce` lacks a corpus. Experiments that need no corpus were run. |
-| 130 | Interrupted with Ctrl-C. Old files stay as they were. `corate train` saves the model reached so far beside MODEL. |
+| 130 | Interrupted with Ctrl-C. Old files stay as they were. `corate train` saves MODEL.partial. |
 | 129, 143 | Ended by SIGHUP or SIGTERM. Old files stay as they were, and temporary files are removed. |
 """
 

@@ -192,8 +192,8 @@ def train(
 ) -> None:
     """Train on labelled text and write a model file.
 
-    If Ctrl-C ends training after the first pass or iteration, the model reached so far is saved as MODEL.partial, MODEL
-    is not written, and the exit code is 130. With --keep-partial, it is saved as MODEL, and the exit code is 0.
+    Ctrl-C after the first pass or iteration saves the model so far as MODEL.partial, with exit code 130. With
+    --keep-partial, it writes MODEL.
     """
     chosen = chosen_method(method, given, settings or [], features=features, init=init, raw=raw)
     if raw_classes and not raw:
