@@ -126,7 +126,12 @@ class _Signals:
         left = [path.name for path in work.iterdir() if path.name.startswith(".")]
         if left and sent != signal.SIGKILL:
             raise CaseFailedError(f"a temporary file is left after {sent.name}: {left}, {name}")
-        written = next((path for path in work.glob(f"{OUT}*")), None)
+        partial = work / f"{OUT}.partial"
+        if partial.exists():
+            corate.load(partial).tag(["12", "Oak", "St"])
+            if code == 0 or sent != signal.SIGINT or not name.startswith("train"):
+                raise CaseFailedError(f"a partial model after {sent.name}, exit code {code}: {name}\n{errors}")
+        written = next((path for path in work.glob(f"{OUT}*") if path != partial), None)
         old = (work / COMMANDS[name][1]).read_bytes() if COMMANDS[name][1] else None
         content = None if written is None else written.read_bytes()
         if content == old:

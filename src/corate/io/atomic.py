@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-__all__ = ["check_writable", "descriptor_of", "named", "replacing", "write_text"]
+__all__ = ["check_writable", "descriptor_of", "named", "partial_of", "replacing", "write_text"]
 
 #: Linux follows as many links.
 _MOST_LINKS = 40
@@ -57,6 +57,15 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write text as UTF-8 with `replacing`."""
     with replacing(path) as file:
         file.write(text.encode())
+
+
+def partial_of(output: str | os.PathLike[str]) -> str:
+    """The path beside ``output`` for what an interrupted command has reached.
+
+    >>> partial_of("address.corate")
+    'address.corate.partial'
+    """
+    return f"{os.fspath(output)}.partial"
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus, check_corpus
 from corate.counting.counts import Counts, label_ids
-from corate.errors import ConfigError, FeatureError, ModelError
+from corate.errors import ConfigError, FeatureError, InterruptedWarning, ModelError
 from corate.features import FeatureSource, resolve
 from corate.features.vocabulary import Vocabulary
 from corate.features.word_classes import RawText, class_templates
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from corate.training.empirical import EmpiricalTraining
     from corate.training.separate import SeparateTraining
 
-__all__ = ["Trained", "reporter", "train", "update"]
+__all__ = ["Trained", "reporter", "train", "train_completely", "train_until_interrupted", "update"]
 
 logger = logging.getLogger(__name__)
 
@@ -145,6 +146,9 @@ def train(
         **options: options of a method that is given by name, such as ``passes=5``. ``help(corate.Polish)`` lists those
             of the method polish.
 
+    Ctrl-C after the first pass or iteration ends training early: the tagger has what was learned until then, its record
+    has ``interrupted`` true, and a UserWarning says so. Earlier, Ctrl-C raises KeyboardInterrupt.
+
     Raises DataError if the corpus cannot be trained on, FeatureError for wrong ``features``, and ConfigError, which
     names the argument, for other wrong arguments.
 
@@ -154,6 +158,50 @@ def train(
     >>> train(corpus, "standard", c2=0.1).record["settings"]["c2"]
     0.1
     """
+    given: dict[str, Any] = {"raw": raw, "raw_classes": raw_classes, "init": init, "calibrate": calibrate}
+    tagger = train_until_interrupted(
+        corpus,
+        method,
+        features=features,
+        held_out=held_out,
+        constrain=constrain,
+        threads=threads,
+        seed=seed,
+        progress=progress,
+        **given,
+        **options,
+    )
+    if tagger.record.get("interrupted"):
+        what = "calibrated" if calibrate else "complete"
+        warnings.warn(InterruptedWarning(f"training was interrupted, so the model is not {what}"), stacklevel=2)
+    return tagger
+
+
+def train_completely(corpus: Corpus, method: str | Method, **arguments: Any) -> Tagger:
+    """Like `train`, but raise KeyboardInterrupt if Ctrl-C ended training early."""
+    tagger = train_until_interrupted(corpus, method, **arguments)
+    if tagger.record.get("interrupted"):
+        raise KeyboardInterrupt
+    return tagger
+
+
+def train_until_interrupted(
+    corpus: Corpus,
+    method: str | Method,
+    *,
+    features: FeatureSource = None,
+    raw: RawText | None = None,
+    raw_classes: int | Sequence[int] | None = None,
+    held_out: Corpus | None = None,
+    init: Tagger | str | os.PathLike[str] | None = None,
+    calibrate: bool = False,
+    constrain: str | None = None,
+    threads: int = 1,
+    seed: int = 0,
+    progress: OnProgress | None = None,
+    **options: Any,
+) -> Tagger:
+    """Like `train`, but without a warning if Ctrl-C ended training early: only the record tells."""
     started = time.perf_counter()
     check_corpus(corpus)
     if held_out is not None:
@@ -200,7 +248,7 @@ def train(
 
         def train_again(part: Corpus, method: Method) -> Tagger:
             start = None if init is None else origin
-            return train(part, method, features=features, init=start, constrain=scheme, **vars(context))
+            return train_completely(part, method, features=features, init=start, constrain=scheme, **vars(context))
 
         tagger = calibrated(tagger, chosen, corpus, held_out, train_again, context)
         tagger.record["seconds"] = round(time.perf_counter() - started, 4)
@@ -254,7 +302,7 @@ def _starting_model(
 ) -> Tagger | None:
     """The tagger to train further, None to start from counts."""
     if isinstance(method, Polish) and method.base == "separate":
-        return train(
+        return train_completely(
             corpus,
             Separate(many_labels=method.many_labels),
             features=features,
