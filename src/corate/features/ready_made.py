@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 
 from corate import _native
-from corate.attributes import JOINER, OLD_JOINER, TokenFeatures, as_before, merged_heads
+from corate.attributes import (
+    JOINER,
+    LARGEST_VALUE,
+    OLD_JOINER,
+    TokenFeatures,
+    as_before,
+    merged_heads,
+    too_large_value,
+)
 from corate.corpus import Attributes, Corpus, StringTable
 from corate.errors import FeatureError
 from corate.features.vocabulary import Vocabulary
@@ -28,6 +36,7 @@ __all__ = [
     "features_of",
     "groups_of",
     "native_names",
+    "refuse_too_large_values",
     "with_features",
 ]
 
@@ -75,6 +84,20 @@ def features_of(sentence: Sequence[Any], function: FeatureFunction, number: int 
                 f"{type(error).__name__}: {error}"
             ) from error
     return found
+
+
+def refuse_too_large_values(corpus: Corpus, more: str = "") -> None:
+    """Raise DataError for a value beyond `LARGEST_VALUE`. ``more`` is added to the remedy."""
+    ready = corpus.attributes
+    if ready is None or ready.values is None:
+        return
+    if max(ready.values.max(initial=0.0), -ready.values.min(initial=0.0)) <= LARGEST_VALUE:
+        return
+    first = int(np.flatnonzero(np.abs(ready.values) > LARGEST_VALUE)[0])
+    token = int(np.searchsorted(ready.offsets, first, side="right")) - 1
+    sentence = int(np.searchsorted(corpus.offsets, token, side="right")) - 1
+    name, value = ready.names[int(ready.ids[first])], float(ready.values[first])
+    raise too_large_value(name, value, token - int(corpus.offsets[sentence]), sentence, more)
 
 
 def check_picklable(function: FeatureFunction | None) -> None:
