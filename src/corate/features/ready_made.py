@@ -24,6 +24,7 @@ from corate.attributes import (
     too_large_value,
 )
 from corate.corpus import Attributes, Corpus, StringTable
+from corate.display import counted
 from corate.errors import FeatureError
 from corate.features.vocabulary import Vocabulary
 from corate.ragged import offsets_of
@@ -73,16 +74,25 @@ def with_features(corpus: Corpus, function: FeatureFunction, joiner: str = JOINE
 
 
 def features_of(sentence: Sequence[Any], function: FeatureFunction, number: int = 0) -> list[TokenFeatures]:
-    """The features that a function returns for each token of a sentence, which has this number in messages."""
+    """The features that a function returns for each token of a sentence, which has this number in messages.
+
+    The function gets a copy of the sentence, so the sentence never changes.
+    """
     found = []
+    tokens = list(sentence)
     for i in range(len(sentence)):
         try:
-            found.append(function(sentence, i))
+            found.append(function(tokens, i))
         except Exception as error:
             raise FeatureError(
                 f"the feature function failed at sentence {number}, token {i} ({sentence[i]!r}): "
                 f"{type(error).__name__}: {error}"
             ) from error
+        if len(tokens) != len(sentence):
+            raise FeatureError(
+                f"the feature function changed its list of tokens at sentence {number}, token {i} ({sentence[i]!r}): "
+                f"it had {counted(len(sentence), 'token')} and now has {len(tokens)}; change a copy, list(tokens)"
+            )
     return found
 
 
