@@ -137,8 +137,9 @@ def train(
         calibrate: divide all scores by a temperature, so that probabilities match the accuracy on held-out text. The
             labels stay the same. Without ``held_out``, another model is trained without a tenth of the sentences, and
             the temperature is fitted on these sentences. Not for the method memm.
-        constrain: a label scheme: ``"IOB1"``, ``"IOB2"``, ``"IOBES"``, ``"BILOU"``, ``"BMEWO"``, or ``"auto"`` for the
-            scheme of the corpus. The tagger then only returns label sequences that are valid in the scheme.
+        constrain: a label scheme: ``"IOB1"``, ``"IOB2"``, ``"IOBES"``, ``"BILOU"``, ``"BMEWO"``, ``"BMES"``, or
+            ``"auto"`` for the scheme of the corpus. The tagger then only returns label sequences that are valid in the
+            scheme.
         threads: the number of threads. The result does not depend on it.
         seed: the seed of the random numbers: which sentences are held out, and the order of the sentences in training.
         progress: a function that is called with a :class:`~corate.ProgressEvent` during training.
