@@ -73,14 +73,17 @@ def with_features(corpus: Corpus, function: FeatureFunction, joiner: str = JOINE
     )
 
 
-def features_of(sentence: Sequence[Any], function: FeatureFunction, number: int = 0) -> list[TokenFeatures]:
+def features_of(
+    sentence: Sequence[Any], function: FeatureFunction, number: int = 0, positions: Sequence[int] | None = None
+) -> list[TokenFeatures]:
     """The features that a function returns for each token of a sentence, which has this number in messages.
 
-    The function gets a copy of the sentence, so the sentence never changes.
+    With ``positions``, only for the tokens at these positions. The function gets a copy of the sentence, so the
+    sentence never changes.
     """
     found = []
     tokens = list(sentence)
-    for i in range(len(sentence)):
+    for i in range(len(sentence)) if positions is None else positions:
         try:
             found.append(function(tokens, i))
         except Exception as error:

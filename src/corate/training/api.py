@@ -17,6 +17,8 @@ from corate.corpus import Corpus, check_corpus
 from corate.counting.counts import Counts, label_ids
 from corate.errors import ConfigError, FeatureError, ModelError
 from corate.features import FeatureSource, resolve
+from corate.features.function_sample import function_sample
+from corate.features.ready_made import FeatureFunction
 from corate.features.vocabulary import Vocabulary
 from corate.features.word_classes import RawText, class_templates
 from corate.model.chain import ChainModel
@@ -190,6 +192,7 @@ def train(
         **trained.described(chosen, len(corpus), corpus.n_tokens, _layout(corpus), context.seed, source),
         **_describe_origin(origin),
         **about_raw,
+        **_describe_function(corpus, prepared.function),
         **({"constrain": scheme} if scheme else {}),
         "seconds": round(time.perf_counter() - started, 4),
     }
@@ -387,6 +390,12 @@ def _describe_origin(tagger: Tagger | None) -> dict[str, Any]:
     if tagger is None:
         return {}
     return {"init": {name: tagger.record[name] for name in ("method", "sentences", "tokens") if name in tagger.record}}
+
+
+def _describe_function(corpus: Corpus, function: FeatureFunction | None) -> dict[str, Any]:
+    """The record's entry about a feature function."""
+    sample = None if function is None else function_sample(corpus, function)
+    return {} if sample is None else {"function_sample": sample}
 
 
 def _layout(corpus: Corpus) -> list[str]:
