@@ -134,3 +134,13 @@ def test_mistakes_are_one_line(corate, fitted, table, tmp_path, arguments, code,
     result = corate("graph", *(argument.format(**places) for argument in arguments))
     assert result.code == code
     assert match in result.err
+
+
+@pytest.mark.parametrize("name", ["m.png", "m.pdf", "m.SVGZ", "m.png.gz"])
+def test_a_picture_has_the_suffix_of_its_format(corate, fitted, tmp_path, name):
+    refused = corate("graph", "draw", fitted, "-o", tmp_path / name)
+    assert refused.code == 2
+    assert f"{name}' must end in .svg" in refused.err.replace("\n", "")
+    assert not (tmp_path / name).exists()
+    for accepted in ("picture", "m.SVG", "m.svg.gz"):
+        assert corate("graph", "draw", fitted, "-o", tmp_path / accepted).code == 0

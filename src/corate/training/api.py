@@ -18,6 +18,8 @@ from corate.corpus import Corpus, check_corpus
 from corate.counting.counts import Counts, label_ids
 from corate.errors import ConfigError, FeatureError, InterruptedWarning, ModelError
 from corate.features import FeatureSource, resolve
+from corate.features.function_sample import function_sample
+from corate.features.ready_made import FeatureFunction
 from corate.features.vocabulary import Vocabulary
 from corate.features.word_classes import RawText, class_templates
 from corate.model.chain import ChainModel
@@ -138,8 +140,9 @@ def train(
         calibrate: divide all scores by a temperature, so that probabilities match the accuracy on held-out text. The
             labels stay the same. Without ``held_out``, another model is trained without a tenth of the sentences, and
             the temperature is fitted on these sentences. Not for the method memm.
-        constrain: a label scheme: ``"IOB1"``, ``"IOB2"``, ``"IOBES"``, ``"BILOU"``, ``"BMEWO"``, or ``"auto"`` for the
-            scheme of the corpus. The tagger then only returns label sequences that are valid in the scheme.
+        constrain: a label scheme: ``"IOB1"``, ``"IOB2"``, ``"IOBES"``, ``"BILOU"``, ``"BMEWO"``, ``"BMES"``, or
+            ``"auto"`` for the scheme of the corpus. The tagger then only returns label sequences that are valid in the
+            scheme.
         threads: the number of threads. The result does not depend on it.
         seed: the seed of the random numbers: which sentences are held out, and the order of the sentences in training.
         progress: a function that is called with a :class:`~corate.ProgressEvent` during training.
@@ -237,6 +240,7 @@ def train_until_interrupted(
         **trained.described(chosen, len(corpus), corpus.n_tokens, _layout(corpus), context.seed, source),
         **_describe_origin(origin),
         **about_raw,
+        **_describe_function(corpus, prepared.function),
         **({"constrain": scheme} if scheme else {}),
         "seconds": round(time.perf_counter() - started, 4),
     }
@@ -434,6 +438,12 @@ def _describe_origin(tagger: Tagger | None) -> dict[str, Any]:
     if tagger is None:
         return {}
     return {"init": {name: tagger.record[name] for name in ("method", "sentences", "tokens") if name in tagger.record}}
+
+
+def _describe_function(corpus: Corpus, function: FeatureFunction | None) -> dict[str, Any]:
+    """The record's entry about a feature function."""
+    sample = None if function is None else function_sample(corpus, function)
+    return {} if sample is None else {"function_sample": sample}
 
 
 def _layout(corpus: Corpus) -> list[str]:
