@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+import numpy as np
+
 from corate.arguments import MOST_TOKENS
 from corate.errors import DataError
 
@@ -56,6 +58,11 @@ def check_tokens(n: int, most: int) -> None:
     """Raise DataError for a sentence of too many tokens; the reader adds its place."""
     if n > most:
         raise DataError(f"a sentence of more than {most:,} tokens; split it, or allow longer ones with max_sentence=")
+
+
+def _line_feeds(data: bytes, start: int, stop: int) -> int:
+    """The number of line feeds in ``data[start:stop]``: many times as fast as ``data.count``, as there are many."""
+    return int(np.count_nonzero(np.frombuffer(data, np.uint8, stop - start, start) == ord("\n"))) if start < stop else 0
 
 
 class _Sentences:
@@ -114,12 +121,13 @@ class _Rows(_Sentences):
         self.first, self.rows, self.size = 1, 0, 0  # of the sentence: its first line, and what was read of it
 
     def _lines(self, data: bytes, start: int, stop: int) -> None:
-        lines = data.count(b"\n", start, stop)
+        lines = _line_feeds(data, start, stop)
         if self.rows + lines <= self.most and self.size + stop - start <= self.most_bytes:
             # No sentence is too long yet, so only the last one matters: the text before a blank line is skipped.
-            skipped = max(data.rfind(b"\n\n", start, stop), data.rfind(b"\n\r\n", start, stop)) + 1
+            skipped = data.rfind(b"\n\n", start, stop) + 1
+            skipped = max(skipped, data.rfind(b"\n\r\n", skipped or start, stop) + 1)
             if skipped:
-                self.line += lines - data.count(b"\n", skipped, stop)
+                self.line += lines - _line_feeds(data, skipped, stop)
                 start = skipped
         for blank in self.blank.finditer(data, start, stop):
             self._grow(data, start, blank.start())
@@ -129,7 +137,7 @@ class _Rows(_Sentences):
         self._grow(data, start, stop)
 
     def _grow(self, data: bytes, start: int, stop: int) -> None:
-        lines = data.count(b"\n", start, stop)
+        lines = _line_feeds(data, start, stop)
         self.line += lines
         self.rows += lines - self._comments(data, start, stop)
         self.size += stop - start
@@ -155,7 +163,7 @@ class _Lines(_Sentences):
         by_bytes = self.format in _COUNTED_BY_READERS
         enough = self.most_bytes if by_bytes else min(2 * self.most, self.most_bytes)  # each token needs two bytes
         if stop - start <= enough + 1:
-            self.line += data.count(b"\n", start, stop)
+            self.line += _line_feeds(data, start, stop)
             return
         while start < stop:
             end = data.find(b"\n", start, stop)

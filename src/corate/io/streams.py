@@ -37,7 +37,7 @@ Source = str | os.PathLike[str] | bytes | IO[bytes] | IO[str]
 #: What a corpus may be written to: a path, ``"-"`` for standard output, or an open file.
 Target = str | os.PathLike[str] | IO[bytes] | IO[str]
 
-_CHUNK = 1 << 20
+_CHUNK = 1 << 18
 
 
 class NamedBytes(io.BytesIO):
