@@ -18,7 +18,11 @@ from corate.formats.sentence_limit import limited
 TEXTS = {
     "columns": (b"a X\n \t\r\nb X\nc Y\nd Z\n\r\ne X\n", 3),
     "conllu": (
-        b"# one\n1\ta" + b"\t_" * 8 + b"\n\n# two\n" + b"".join(b"%d\tb%b\n" % (i, b"\t_" * 8) for i in (1, 2, 3)) + b"\n",
+        b"# one\n1\ta"
+        + b"\t_" * 8
+        + b"\n\n# two\n"
+        + b"".join(b"%d\tb%b\n" % (i, b"\t_" * 8) for i in (1, 2, 3))
+        + b"\n",
         4,
     ),
     "items": (b"X\ta\n\nX\tb\n\t\nY\td\n \nX\te\n", 3),
@@ -41,7 +45,9 @@ def test_the_limit_is_exact_and_names_the_first_line(format):
     if format == "jsonl":
         text = text.replace(b'{"tokens": ["a"]}', b'["a"]')
     assert read(text, format, 3).n_tokens >= 4
-    with pytest.raises(DataError, match=rf"^the given bytes, line {line}: a sentence of more than 2 tokens; .*max_sentence="):
+    with pytest.raises(
+        DataError, match=rf"^the given bytes, line {line}: a sentence of more than 2 tokens; .*max_sentence="
+    ):
         read(text, format, 2)
 
 

@@ -25,7 +25,9 @@ def lattice(n_labels, lengths=(2,), threads=1):
     "ask", [Lattice.marginals, Lattice.pair_marginals, Lattice.entropy, Lattice.confidence, lambda own: own.sample(1)]
 )
 def test_fifteen_thousand_labels_are_refused_with_the_memory(ask):
-    with pytest.raises(ModelError, match=r"15,000 candidate labels .* about 900 MB .* more than \d+ MB; ask for the best"):
+    with pytest.raises(
+        ModelError, match=r"15,000 candidate labels .* about 900 MB .* more than \d+ MB; ask for the best"
+    ):
         ask(lattice(15_000))
 
 

@@ -169,7 +169,7 @@ def exit_codes() -> Iterator[None]:
         complain(str(error))
         raise SystemExit(UNUSABLE) from None
     except MemoryError:
-        complain("not enough memory; train on fewer sentences or with fewer templates")
+        complain("not enough memory; use less data or fewer threads")
         raise SystemExit(UNUSABLE) from None
     except OSError as error:
         complain(_describe(error))

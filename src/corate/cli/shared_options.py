@@ -194,7 +194,8 @@ MaxSentence = Annotated[
     typer.Option(
         min=1,
         metavar="N",
-        help="Refuse a sentence of more tokens, which suggests that blank lines are missing or that the format is wrong.",
+        help="Refuse longer sentences, in tokens: they suggest that blank lines are missing or that the format is "
+        "wrong.",
         rich_help_panel=_READING,
     ),
 ]

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 
 from corate.corpus import Corpus
-from corate.errors import DataError
+from corate.errors import DataError, shortened
 from corate.formats import columns, detection
 from corate.formats.reading import NoSentenceError, Options, SkippedWarning, check_options, nothing_error
 from corate.formats.sentence_limit import limited
@@ -81,7 +81,7 @@ def _with_lines_before(message: str, name: str, lines: int) -> str:
     >>> _with_lines_before("big.tsv, line 3: no label", "big.tsv", 1000)
     'big.tsv, line 1003: no label'
     """
-    place = re.escape(f"{name}, line ")
+    place = re.escape(shortened(f"{name}, line 1").removesuffix("1"))
     return re.sub(rf"^({place})(\d+)", lambda found: f"{found[1]}{int(found[2]) + lines}", message)
 
 

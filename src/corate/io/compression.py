@@ -25,11 +25,11 @@ _BEGINNINGS = {
 }
 
 
-#: The most text that is decompressed at a time: a small file can contain a thousand times as much text. Pieces that stay
-#: in the cache of the processor are a quarter faster than pieces of 8 MB.
+#: The most text that is decompressed at a time: a small file can contain a thousand times as much text. Pieces that
+#: stay in the cache of the processor are a quarter faster than pieces of 8 MB.
 PIECE_BYTES = 1 << 20
-#: Zstandard's decompressor takes no limit. Each block, of 4 bytes or more, contains at most 128 kB of text, so that this
-#: many bytes contain at most 32 MB.
+#: Zstandard's decompressor takes no limit. Each block, of 4 bytes or more, contains at most 128 kB of text, so that
+#: this many bytes contain at most 32 MB.
 _ZSTANDARD_BYTES = 1 << 10
 
 
