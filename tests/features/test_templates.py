@@ -200,3 +200,11 @@ def test_template_files_that_cannot_be_used(tmp_path):
     (tmp_path / "wrong.txt").write_text("word[0]\nwrd(word[0])\n")
     with pytest.raises(FeatureError, match=r"wrong.txt, line 2: unknown function 'wrd'"):
         load_templates(tmp_path / "wrong.txt")
+
+
+@pytest.mark.parametrize("template", ["map(word[0], /dev/zero)", "in(word[0], /dev/zero)"])
+def test_endless_devices_are_refused(template):
+    with pytest.raises(FeatureError, match=r"/dev/zero: it is a device; name a file"):
+        parse(template)
+    with pytest.raises(FeatureError, match=r"/dev/zero: it is a device; name a file"):
+        load_templates("/dev/zero")

@@ -20,6 +20,7 @@ from corate import _native
 from corate.corpus import StringTable
 from corate.display import counted
 from corate.errors import FeatureError
+from corate.io.streams import refuse_device
 
 __all__ = ["Lexicon", "file_lexicons", "held_lexicons", "read_word_classes", "read_word_list"]
 
@@ -179,6 +180,7 @@ def _lowered(words: StringTable) -> list[str]:
 def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
     number = 0
     try:
+        refuse_device(path)
         with open(path, encoding="utf-8-sig") as file:
             for number, line in enumerate(file, 1):
                 yield number, line.rstrip("\n")

@@ -30,6 +30,7 @@ from corate.errors import FeatureError
 from corate.features.lexicons import FindLexicon, Lexicon, file_lexicons, held_lexicons
 from corate.features.word_functions import EXAMPLES, FUNCTIONS, RENAMED, WordFunction, unknown
 from corate.formats import crfpp
+from corate.io.streams import refuse_device
 
 __all__ = ["Atom", "Template", "WordFunction", "lexicons_of", "load_templates", "parse", "parse_list", "usual_name"]
 
@@ -203,6 +204,7 @@ def load_templates(
     """
     source = os.fspath(path)
     try:
+        refuse_device(path)
         lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:
         raise FeatureError(f"cannot read the template file {source}: {error.strerror or error}") from None

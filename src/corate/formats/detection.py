@@ -38,7 +38,7 @@ def head_of(blocks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
 
     >>> head, text = head_of(iter([b"a X", b"\\n"]))
     >>> head, list(text)
-    (b'a X\\n', [b'a X\\n'])
+    (b'a X\\n', [b'a X', b'\\n'])
     """
     held, size = list[bytes](), 0
     for block in blocks:
@@ -46,8 +46,7 @@ def head_of(blocks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
         size += len(block)
         if size > _HEAD_BYTES:
             break
-    head = b"".join(held)
-    return head, chain([head] if head else [], blocks)
+    return b"".join(held), chain(held, blocks)
 
 
 def by_suffix(suffix: str) -> str | None:

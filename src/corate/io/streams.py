@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import reprlib
@@ -26,6 +27,7 @@ __all__ = [
     "load",
     "name_of",
     "open_output",
+    "refuse_device",
     "save",
     "standard_input",
     "standard_output",
@@ -154,6 +156,12 @@ def standard_input() -> IO[bytes]:
     if sys.stdin is None:
         raise DataError("standard input is closed; name a file to read, or pipe the text in")
     return sys.stdin.buffer if hasattr(sys.stdin, "buffer") else io.BytesIO(sys.stdin.read().encode())
+
+
+def refuse_device(path: str | os.PathLike[str]) -> None:
+    """Raise OSError if a path is a device, such as ``/dev/zero``, which may be endless."""
+    if Path(path).is_char_device():
+        raise OSError(errno.EINVAL, "it is a device; name a file", os.fspath(path))
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------
