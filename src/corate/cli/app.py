@@ -97,7 +97,8 @@ def _short_messages() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if isinstance(message := getattr(error, "message", None), str):
+        message = getattr(error, "message", None)
+        if isinstance(message, str) and not message.startswith("Usage: "):  # which is the help
             error.message = shortened(message)  # type: ignore[attr-defined]
         raise
 
