@@ -7,9 +7,11 @@ from typing import Any
 
 from corate.errors import ConfigError
 
-__all__ = ["LARGEST_SEED", "check_seed", "check_threads", "check_whole"]
+__all__ = ["LARGEST_SEED", "MOST_TOKENS", "check_seed", "check_threads", "check_whole"]
 
 LARGEST_SEED = 2**63 - 1
+#: The most tokens of a sentence that is read, by default; see `corate.formats.sentence_limit`.
+MOST_TOKENS = 1_000_000
 #: More than any machine has. The native code uses fewer if more do not help.
 _MOST_THREADS = 2**16
 

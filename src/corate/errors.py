@@ -1,6 +1,11 @@
-"""The errors corate raises on purpose. Each says what is wrong, where, and what to do."""
+"""The errors corate raises on purpose. Each says what is wrong, where, and what to do.
+
+Messages quote values of any length, so they are shortened here: at most `MOST_QUOTED` characters of a value are shown.
+"""
 
 from __future__ import annotations
+
+import re
 
 __all__ = [
     "ConfigError",
@@ -10,7 +15,45 @@ __all__ = [
     "FeatureTypeError",
     "InterruptedWarning",
     "ModelError",
+    "shortened",
 ]
+
+#: The most characters of one value in a message, and of a message. Of a longer one, the beginning and the end are kept.
+MOST_QUOTED, MOST_SHOWN, BEGINNING, END = 200, 1000, 250, 350
+#: Long values: between quotation marks, or without spaces.
+_LONG = re.compile(
+    rf"(?<!\w)'[^'\n]{{{MOST_QUOTED},}}'(?!\w)|(?<!\w)\"[^\"\n]{{{MOST_QUOTED},}}\"(?!\w)|\S{{{MOST_QUOTED + 1},}}"
+)
+
+
+def shortened(message: str) -> str:
+    """A message with the middle of long values left out.
+
+    If a caret below the last line points at a place in it, the text around the place is kept.
+
+    >>> message = shortened("no such file: " + 1000 * "a" + ".tsv; give another")
+    >>> message == "no such file: " + 99 * "a" + "..." + 93 * "a" + ".tsv; give another"
+    True
+    """
+    if len(message) <= MOST_QUOTED:
+        return message
+    lines = message.split("\n")
+    if len(lines) > 2 and lines[-1].strip() == "^":
+        lines[-2:] = _around(lines[-2], len(lines[-1]) - 1)
+    message = _LONG.sub(lambda found: f"{found[0][:99]}...{found[0][-98:]}", "\n".join(lines))
+    return message if len(message) <= MOST_SHOWN else f"{message[:BEGINNING]}...{message[-END:]}"
+
+
+def _around(text: str, at: int) -> list[str]:
+    """The part of a line around a place, and a line with a caret below the place."""
+    if len(text) <= MOST_QUOTED:
+        return [text, " " * at + "^"]
+    start = max(0, min(at - MOST_QUOTED // 4, len(text) - MOST_QUOTED // 2))
+    part = text[start : start + MOST_QUOTED // 2].strip()
+    before = "  " + "..." * (start > 0)
+    after = "..." * (start + MOST_QUOTED // 2 < len(text))
+    place = at - text.index(part, start)
+    return [before + part + after, " " * (len(before) + place) + "^"]
 
 
 class CorateError(Exception):
@@ -23,6 +66,9 @@ class CorateError(Exception):
     ...     print(error)
     no such file: no-such-file.tsv
     """
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(shortened(str(message)))
 
 
 class DataError(CorateError, ValueError):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corate.errors import DataError
-from corate.io import chunks
+from corate.io import chunks, compression
 from corate.io.chunks import open_blocks
 from corate.io.compression import SUFFIXES, compressed, compression_of, decompress, undecided
 from corate.io.streams import load
@@ -104,3 +104,24 @@ def test_large_text_comes_in_several_blocks(tmp_path, suffix, kind, monkeypatch)
     fractions = [fraction for _, fraction in read]
     assert fractions == sorted(fractions)
     assert 0.9 < fractions[-1] <= 1.0
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_small_files_with_much_text_come_in_small_pieces(kind, monkeypatch):
+    monkeypatch.setattr(compression, "PIECE_BYTES", 1 << 16)
+    text = b"a\tX\n" * 10_000_000
+    content = OTHERS[kind](text)
+    assert len(content) < len(text) / 250
+    pieces = list(decompress([content, content], kind, "x"))
+    most = 32 << 20 if kind == "zstandard" else 1 << 16
+    assert max(map(len, pieces)) <= most
+    assert b"".join(pieces) == 2 * text
+
+
+def test_pieces_of_zstandard_are_bounded_for_the_densest_blocks():
+    block = (1 | (1 << 1) | (131_072 << 3)).to_bytes(3, "little")  # the last one: a byte, repeated
+    blocks = [(int.from_bytes(block, "little") & ~1).to_bytes(3, "little") + b"a"] * 600 + [block + b"a"]
+    frame = b"\x28\xb5\x2f\xfd" + b"\x00" + bytes([(17 - 10) << 3]) + b"".join(blocks)
+    pieces = list(decompress([frame], "zstandard", "x"))
+    assert sum(map(len, pieces)) == 601 * 131_072
+    assert max(map(len, pieces)) <= 32 << 20

@@ -8,13 +8,14 @@ from typing import Annotated
 
 import typer
 
+from corate.arguments import MOST_TOKENS
 from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
 from corate.cli.shared_options import Reading, one_of
 from corate.cli.tag import Layout
 from corate.cli.terminal import ProgressBar, counted, escaped, is_terminal
 from corate.errors import DataError
-from corate.io.streams import NamedBytes, bare_suffix, load, name_of, save
+from corate.io.streams import NamedBytes, bare_suffix, joined, name_of, save, text_blocks
 
 __all__ = ["EXAMPLES", "active"]
 
@@ -55,6 +56,7 @@ def active(
     encoding: options.Encoding = "utf-8",
     separator: options.Separator = None,
     comment: options.Comment = None,
+    max_sentence: options.MaxSentence = MOST_TOKENS,
     quiet: options.Quiet = False,
 ) -> None:
     """Choose the sentences of unlabelled text that are most worth labelling.
@@ -66,6 +68,7 @@ def active(
     from corate import formats
     from corate.evaluation.active import most_informative
     from corate.formats import detection, labelstudio
+    from corate.formats.sentence_limit import limited
 
     if quiet:
         silence_warnings()
@@ -73,10 +76,11 @@ def active(
     with ProgressBar(quiet) as progress:
         progress("reading")
         tagger = options.load_model(model, file)
-        name, data = name_of(file), load(file, encoding)
+        name, (head, blocks) = name_of(file), detection.head_of(text_blocks(file, encoding))
         found = None if format is Layout.auto else format.value
         found = found or detection.by_suffix(bare_suffix(file))
-        found = found or detection.detect(data, name, comment=comment, labelled=False)
+        found = found or detection.detect(head, name, comment=comment, labelled=False)
+        data = joined(limited(blocks, name, found, max_sentence, comment))
         corpus = formats.read(
             NamedBytes(data, name),
             format=found,
@@ -85,6 +89,7 @@ def active(
             comment=comment,
             labelled=False,
             layout=tagger.layout,
+            max_sentence=max_sentence,
         )
         chosen = most_informative(tagger, corpus, n, by, progress=progress.show)
         if found == "labelstudio":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -9,6 +11,7 @@ import typer
 
 from corate.cli.exits import EXIT_CODES, exit_codes
 from corate.cli.help import GroupedCommand, SuggestingGroup
+from corate.errors import CorateError, shortened
 
 __all__ = ["app"]
 
@@ -33,6 +36,13 @@ COMMANDS = {
     "graph": "graph",
     "demo": "demo",
     "reproduce": "reproduce",
+}
+#: What to do if a command runs out of memory.
+_MEMORY_REMEDIES = {
+    "train": "train on fewer sentences or with fewer templates, or limit it with --memory",
+    **dict.fromkeys(("compare", "update"), "train on fewer sentences or with fewer templates"),
+    "tag": "tag the text in several files, or with fewer threads",
+    "eval": "evaluate the text in several files, or with fewer threads",
 }
 _SETTINGS: dict[str, Any] = {
     "rich_markup_mode": None,
@@ -66,14 +76,31 @@ class _Commands(SuggestingGroup):
         command.more_examples = getattr(module, "MORE_EXAMPLES", "")
         return command
 
-    def make_context(self, *arguments: Any, **more: Any) -> Any:
-        """A context; ``--help`` and ``--version`` write here."""
-        with exit_codes():
-            return super().make_context(*arguments, **more)
+    def make_context(self, *args: Any, **more: Any) -> Any:
+        """The context of the options before the command. ``--help`` and ``--version`` write here."""
+        with exit_codes(), _short_messages():
+            return super().make_context(*args, **more)
 
     def invoke(self, ctx: Any) -> Any:
-        with exit_codes():
-            return super().invoke(ctx)
+        """Run the command that was parsed."""
+        with exit_codes(), _short_messages():
+            try:
+                return super().invoke(ctx)
+            except MemoryError:
+                remedy = _MEMORY_REMEDIES.get(ctx.invoked_subcommand, "use less data or fewer threads")
+                raise CorateError(f"not enough memory; {remedy}") from None
+
+
+@contextmanager
+def _short_messages() -> Iterator[None]:
+    """Shorten the values in errors of wrong usage."""
+    try:
+        yield
+    except Exception as error:
+        message = getattr(error, "message", None)
+        if isinstance(message, str) and not message.startswith("Usage: "):  # which is the help
+            error.message = shortened(message)  # type: ignore[attr-defined]
+        raise
 
 
 def _print_version(wanted: bool) -> None:

@@ -45,6 +45,7 @@ without corpora were run); 129 ended by SIGHUP; 130 interrupted with Ctrl-C; 143
 #: Arguments of the library that are also options of the command line.
 _ARGUMENTS = (
     "bias|calibrate|columns|comment|constrain|encoding|features|format|half|held_out|init|label|label_names|many_labels|"
+    "max_sentence|"
     "missing|optimizer|raw|"
     "separator|skip_bad|temporary|threads|widen_spans"
 )
@@ -204,7 +205,7 @@ def exit_codes() -> Iterator[None]:
         complain(str(error))
         raise SystemExit(UNUSABLE) from None
     except MemoryError:
-        complain("not enough memory; train on fewer sentences or with fewer templates")
+        complain("not enough memory; use less data or fewer threads")
         raise SystemExit(UNUSABLE) from None
     except OSError as error:
         complain(_describe(error))

@@ -17,7 +17,7 @@ from corate.cli.tag import Layout
 from corate.cli.terminal import ProgressBar, counted, size
 from corate.errors import DataError
 from corate.io.atomic import check_writable, write_text
-from corate.io.streams import NamedBytes, bare_suffix, load, name_of
+from corate.io.streams import NamedBytes, bare_suffix, joined, name_of, text_blocks
 
 if TYPE_CHECKING:
     from corate import Tagger
@@ -126,10 +126,12 @@ def _check_output(output: str, *inputs: str | None) -> None:
 def _read(file: str, tagger: Tagger, reading: Reading, format: str, labelled: bool) -> Corpus:
     """Read the text; without labels if it has none."""
     from corate.formats import detection
+    from corate.formats.sentence_limit import limited
 
-    name, data = name_of(file), load(file, reading.encoding)
+    name, (head, blocks) = name_of(file), detection.head_of(text_blocks(file, reading.encoding))
     if format == "auto":
-        format = detection.by_suffix(bare_suffix(file)) or _detected(data, name, reading.comment, labelled)
+        format = detection.by_suffix(bare_suffix(file)) or _detected(head, name, reading.comment, labelled)
+    data = joined(limited(blocks, name, format, reading.max_sentence, reading.comment))
     labelled = labelled and format not in ("text", "raw")
     if labelled and format == "columns":
         labelled = _has_label_column(data, tagger, reading)

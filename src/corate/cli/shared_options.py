@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from corate.arguments import LARGEST_SEED
+from corate.arguments import LARGEST_SEED, MOST_TOKENS
 from corate.errors import ConfigError, DataError, ModelError
 from corate.io.encodings import is_model
 from corate.io.streams import name_of
@@ -35,6 +35,7 @@ __all__ = [
     "Label",
     "LabelNames",
     "ManyLabels",
+    "MaxSentence",
     "Quiet",
     "Reading",
     "Seed",
@@ -188,6 +189,16 @@ SkipBad = Annotated[
         "--skip-bad", help="Skip malformed lines, with a warning; they are errors otherwise.", rich_help_panel=_READING
     ),
 ]
+MaxSentence = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Refuse longer sentences, in tokens: they suggest that blank lines are missing or that the format is "
+        "wrong.",
+        rich_help_panel=_READING,
+    ),
+]
 Threads = Annotated[int, typer.Option("--threads", "-j", min=1, metavar="N", help="Number of threads.")]
 Seed = Annotated[
     int,
@@ -215,6 +226,7 @@ class Reading:
     label: Label = None
     label_names: LabelNames = None
     widen_spans: WidenSpans = False
+    max_sentence: MaxSentence = MOST_TOKENS
 
     def read(
         self,
@@ -253,6 +265,7 @@ class Reading:
             "skip_bad": self.skip_bad,
             "label": self.label,
             "widen_spans": self.widen_spans,
+            "max_sentence": self.max_sentence,
             "label_names": None if self.label_names is None else names_or_file(self.label_names),
         }
 

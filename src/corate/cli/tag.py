@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from corate.arguments import MOST_TOKENS
 from corate.cli import shared_options as options
 from corate.cli.shared_options import Format, Reading
 from corate.cli.tag_answers import (
@@ -117,6 +118,7 @@ def tag(
     constrain: Constrain = None,
     only_sure: OnlySure = None,
     fixed: Fixed = None,
+    max_sentence: options.MaxSentence = MOST_TOKENS,
     threads: options.Threads = 1,
     quiet: options.Quiet = False,
 ) -> None:
@@ -128,6 +130,8 @@ def tag(
     """
     if output is not None and os.path.exists(output) and os.path.exists(model) and os.path.samefile(model, output):
         raise typer.BadParameter(f"{output} is the model itself", param_hint="--output")
+
+    from corate.formats.sentence_limit import limited
 
     is_utf8 = check_encoding(encoding) == "utf-8"
     if file == "-" and sys.stdin is not None and sys.stdin.isatty() and not quiet:
@@ -149,13 +153,22 @@ def tag(
 
         blocks = refuse_nul(utf8(with_progress(), encoding, name), name)
         read_already, first = _first_lines(blocks, interactive=file == "-")
-        reading = Reading(Format.auto, columns, "utf-8", separator, comment, label=label, label_names=label_names)
+        reading = Reading(
+            Format.auto,
+            columns,
+            "utf-8",
+            separator,
+            comment,
+            label=label,
+            label_names=label_names,
+            max_sentence=max_sentence,
+        )
         layout = _layout(format, file, first, reading)
         written = _output_layout(layout, Layout(to))
         _check_label(reading, layout, written)
         asked = Asked(nbest, scores, constrain, only_sure, fixed)
         _check_asked(asked, layout, written)
-        blocks = chain(read_already, blocks)
+        blocks = limited(chain(read_already, blocks), name, layout.value, max_sentence, comment)
         if layout is written is Layout.conllu:
             tagged = _tag_conllu(tagger, blocks, label, name, threads)
         elif written is not Layout.columns or layout not in (Layout.columns, Layout.text, Layout.raw):
@@ -382,6 +395,7 @@ def _tag_whole(
         labelled=False,
         layout=tagger.layout,
         label=reading.label if layout is Layout.jsonl else None,
+        max_sentence=reading.max_sentence,
     )
     out = io.BytesIO()
     scores = None

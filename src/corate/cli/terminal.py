@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from corate.display import count, counted, percent, size, told
+from corate.errors import shortened
 from corate.progress import ProgressEvent
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def escaped(text: str, escape: str = "") -> str:
 def print_line(message: str) -> None:
     """Print a line to standard error if possible. It is not possible, for example, after the terminal has closed."""
     try:
-        print("corate:", escaped(message), file=sys.stderr, flush=True)
+        print("corate:", escaped(shortened(message)), file=sys.stderr, flush=True)
     except (OSError, ValueError):
         redirect_to_null(sys.stderr)
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from corate.arguments import MOST_TOKENS, check_whole
 from corate.corpus import Corpus, check_corpus
 from corate.errors import DataError
 from corate.formats import columns as column_files
 from corate.formats import conllu, detection, items, jsonl, labelstudio, lines, pieces
 from corate.formats.label_names import LabelNames, label_names_of
 from corate.formats.reading import Options, SkippedWarning, check_options, check_separator
+from corate.formats.sentence_limit import limited
 from corate.formats.writing import labels_to_write
-from corate.io.streams import Source, Target, bare_suffix, load, name_of, save
+from corate.io.streams import Source, Target, bare_suffix, joined, name_of, save, text_blocks
 from corate.tokenizer import Tokenizer
 
 __all__ = ["SkippedWarning", "read", "read_pieces", "read_unlabelled", "write"]
@@ -46,6 +48,7 @@ def read(
     label_source: str = "",
     tokenize: Tokenizer | None = None,
     widen_spans: bool = False,
+    max_sentence: int = MOST_TOKENS,
 ) -> Corpus:
     """Read a corpus from a file.
 
@@ -88,6 +91,9 @@ def read(
             :class:`~corate.tokenizer.Token` objects. Default: :func:`corate.tokenize`.
         widen_spans: for Label Studio: widen spans that start or end within a token to whole tokens. If False, such
             spans are malformed.
+        max_sentence: the most tokens of a sentence. A longer one raises DataError before it takes much memory: blank
+            lines may be missing, or the format may be wrong. A sentence of more than 64 MB is refused, too, or of 64 MB
+            for each million of ``max_sentence``.
 
     >>> read(b"Ann B-PER\\nsleeps O\\n\\nBob B-PER\\n")
     Corpus(2 sentences, 3 tokens, columns: word, 2 labels)
@@ -110,13 +116,16 @@ def read(
         label_source=label_source,
         tokenize=tokenize,
         widen_spans=widen_spans,
+        max_sentence=max_sentence,
     )
     name = name_of(source)
-    data = load(source, encoding)
+    text = text_blocks(source, encoding)
     if format == "auto":
         found = detection.by_suffix(bare_suffix(source))
-        format = found or detection.detect(data, name, comment=comment, labelled=labelled)
+        head, text = detection.head_of(text)
+        format = found or detection.detect(head, name, comment=comment, labelled=labelled)
     check_options(format, options)
+    data = joined(limited(text, name, format, options.max_sentence, comment))
     return _READERS[format](data, name, options)
 
 
@@ -147,6 +156,8 @@ def _options(format: str, docstart: str, **given: Any) -> Options:
         raise DataError(f"docstart must be 'keep' or 'drop', not {docstart!r}")
     if given.get("separator"):
         check_separator(given["separator"])
+    if "max_sentence" in given:
+        given["max_sentence"] = check_whole("max_sentence", given["max_sentence"], 1)
     given["columns"] = _names(given.get("columns"))
     given["layout"] = tuple(given.get("layout", ()))
     given["label_names"] = label_names_of(given.get("label_names"), given.get("label"))
@@ -163,8 +174,9 @@ def read_unlabelled(source: Source, *, encoding: str = "utf-8") -> Corpus:
     >>> read_unlabelled(b"Ann\\tNAME\\nsleeps\\tVERB\\n\\nBob\\tNAME\\n").tokens(0)
     ['Ann', 'sleeps']
     """
-    name, data = name_of(source), load(source, encoding)
-    format = detection.by_suffix(bare_suffix(source)) or detection.detect_unlabelled(data)
+    name, (head, text) = name_of(source), detection.head_of(text_blocks(source, encoding))
+    format = detection.by_suffix(bare_suffix(source)) or detection.detect_unlabelled(head)
+    data = joined(limited(text, name, format))
     return _READERS[format](data, name, Options(labelled=False, skip_bad=True))
 
 

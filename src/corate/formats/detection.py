@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
+from itertools import chain
 
 from corate.errors import DataError
 from corate.formats.reading import comment_hint, fields_of
 
-__all__ = ["FORMATS", "by_suffix", "detect", "detect_unlabelled"]
+__all__ = ["FORMATS", "by_suffix", "detect", "detect_unlabelled", "head_of"]
 
 #: The names of the formats that are detected and written. Raw text is neither.
 FORMATS = ("columns", "conllu", "slashed", "items", "jsonl", "labelstudio", "text")
@@ -29,6 +31,22 @@ _HEAD_BYTES = 1 << 16
 _JSON_OBJECTS = re.compile(rb"\s*\[\s*\{")
 _TASK_MEMBER = re.compile(rb'"(?:data|annotations|predictions|completions)"\s*:')
 _CONLLU_ID = re.compile(r"[0-9]+(?:[-.][0-9]+)?\t")
+
+
+def head_of(blocks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """The first blocks of a text, as much as detection needs, and the whole text again, in blocks.
+
+    >>> head, text = head_of(iter([b"a X", b"\\n"]))
+    >>> head, list(text)
+    (b'a X\\n', [b'a X', b'\\n'])
+    """
+    held, size = list[bytes](), 0
+    for block in blocks:
+        held.append(block)
+        size += len(block)
+        if size > _HEAD_BYTES:
+            break
+    return b"".join(held), chain(held, blocks)
 
 
 def by_suffix(suffix: str) -> str | None:

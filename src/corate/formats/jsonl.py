@@ -22,6 +22,7 @@ from corate.display import counted
 from corate.errors import DataError
 from corate.formats.label_names import checked_names, ids_of
 from corate.formats.reading import Options, names_of, nothing_error, warn_skipped
+from corate.formats.sentence_limit import check_tokens
 
 __all__ = ["read", "write"]
 
@@ -55,6 +56,7 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
                 options = options if options.label_names is not None else replace(options, label_names=names)
                 continue
             sentence = _sentence(value, line, options)
+            check_tokens(max(map(len, sentence.values()), default=0), options.max_sentence)
             if columns and sentence and sentence.keys() != columns.keys():
                 raise DataError(f"columns {', '.join(sentence)}, but the lines before have {', '.join(columns)}")
         except DataError as error:

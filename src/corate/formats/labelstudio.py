@@ -18,6 +18,7 @@ from corate.display import counted
 from corate.errors import DataError
 from corate.formats.labelstudio_writing import write
 from corate.formats.reading import Options, warn_skipped, word_of
+from corate.formats.sentence_limit import check_tokens
 from corate.texts import Texts
 from corate.tokenizer import Token, place_tokens, tokenize
 
@@ -68,6 +69,7 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
         try:
             text, member = _text(task, options)
             found = place_tokens(text, options.tokenize or tokenize)
+            check_tokens(len(found), options.max_sentence)
             results = _results(task) if options.labelled else []
             if not found or results is None:
                 continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from corate import _native
@@ -20,6 +21,7 @@ from corate.formats.reading import (
     warn_skipped,
     word_of,
 )
+from corate.formats.sentence_limit import check_tokens
 from corate.formats.writing import check_values
 from corate.io import chunks
 from corate.texts import Texts
@@ -68,8 +70,17 @@ def read_raw(data: bytes, name: str, options: Options) -> Corpus:
     """
     names = _names(options, (word_of(options.layout),), name)
     text = b"".join(chunks.refuse_nul([data], name)).decode()
-    lines = (line for line in text.split("\n") if not (options.comment and line.startswith(options.comment)))
-    read = [(line, tokens) for line in lines if (tokens := list((options.tokenize or tokenize)(line)))]
+    read = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if options.comment and line.startswith(options.comment):
+            continue
+        tokens = list(islice((options.tokenize or tokenize)(line), options.max_sentence + 1))
+        try:
+            check_tokens(len(tokens), options.max_sentence)
+        except DataError as error:
+            raise DataError(f"{name}, line {number}: {error}") from None
+        if tokens:
+            read.append((line, tokens))
     if not read:
         raise nothing_error(name, data)
     corpus = Corpus.from_sentences([[_text_of(token) for token in tokens] for _, tokens in read], columns=names)

@@ -9,9 +9,10 @@ from contextlib import nullcontext
 from dataclasses import replace
 
 from corate.corpus import Corpus
-from corate.errors import DataError
+from corate.errors import DataError, shortened
 from corate.formats import columns, detection
 from corate.formats.reading import NoSentenceError, Options, SkippedWarning, check_options, nothing_error
+from corate.formats.sentence_limit import limited
 from corate.io.chunks import cut_at_blank_lines, cut_at_lines, open_blocks
 from corate.io.encodings import utf8
 
@@ -35,16 +36,12 @@ def read(
     """The pieces of a file, ``-`` for standard input. Without a format, detect it from the first block of text."""
     with open_blocks(path) as blocks:
         text = utf8(_reported(blocks, progress), encoding, name)
-        first = next(text, b"")
-        format = format or detection.detect(first, name, comment=options.comment, labelled=options.labelled)
+        head, text = detection.head_of(text)
+        format = format or detection.detect(head, name, comment=options.comment, labelled=options.labelled)
         check_options(format, options)
         cut = cut_at_blank_lines if format in _BLANK_LINES else cut_at_lines
-        yield from _parsed(cut(_all(first, text)), name, format, options, readers[format])
-
-
-def _all(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from rest
+        text = limited(text, name, format, options.max_sentence, options.comment)
+        yield from _parsed(cut(text), name, format, options, readers[format])
 
 
 def _reported(
@@ -84,7 +81,7 @@ def _with_lines_before(message: str, name: str, lines: int) -> str:
     >>> _with_lines_before("big.tsv, line 3: no label", "big.tsv", 1000)
     'big.tsv, line 1003: no label'
     """
-    place = re.escape(f"{name}, line ")
+    place = re.escape(shortened(f"{name}, line 1").removesuffix("1"))
     return re.sub(rf"^({place})(\d+)", lambda found: f"{found[1]}{int(found[2]) + lines}", message)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from corate.arguments import MOST_TOKENS
 from corate.corpus import Column, Corpus, StringTable, _default_names
 from corate.display import counted
 from corate.errors import DataError
@@ -65,6 +66,7 @@ class Options:
     tokenize: Tokenizer | None = None
     width: int = 0  # the number of columns of the pieces before, if a text is read in pieces; 0 for the first one
     widen_spans: bool = False
+    max_sentence: int = MOST_TOKENS
 
 
 def check_options(format: str, options: Options) -> None:

@@ -16,7 +16,7 @@ __all__ = ["cut_at_blank_lines", "cut_at_lines", "open_blocks", "refuse_nul"]
 
 #: Approximate size of the text that is tagged at a time.
 BLOCK_BYTES = 8 << 20
-#: How much of a compressed file is decompressed at a time. This is small, because the text can be much larger.
+#: How much of a compressed file is read at a time.
 _COMPRESSED_BYTES = 1 << 18
 
 
@@ -76,13 +76,14 @@ def _read(read: Callable[[int], bytes], n_bytes: int, name: str) -> Iterator[byt
 
 def _joined(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """Join small blocks into large ones."""
-    held: list[bytes] = []
+    held, size = list[bytes](), 0
     for block in blocks:
         held.append(block)
-        if sum(map(len, held)) >= BLOCK_BYTES:
+        size += len(block)
+        if size >= BLOCK_BYTES:
             yield b"".join(held)
-            held.clear()
-    if any(held):
+            held, size = [], 0
+    if size:
         yield b"".join(held)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import PurePath
 from typing import IO, Any
@@ -23,6 +23,14 @@ _BEGINNINGS = {
     b"\xfd7zXZ\x00": "xz",
     b"\x28\xb5\x2f\xfd": "zstandard",
 }
+
+
+#: The most text that is decompressed at a time: a small file can contain a thousand times as much text. Pieces that
+#: stay in the cache of the processor are a quarter faster than pieces of 8 MB.
+PIECE_BYTES = 1 << 20
+#: Zstandard's decompressor takes no limit. Each block, of 4 bytes or more, contains at most 128 kB of text, so that
+#: this many bytes contain at most 32 MB.
+_ZSTANDARD_BYTES = 1 << 10
 
 
 def compression_of(name: str, first: bytes = b"") -> str | None:
@@ -46,19 +54,18 @@ def undecided(first: bytes) -> bool:
 
 
 def decompress(blocks: Iterable[bytes], compression: str, name: str) -> Iterator[bytes]:
-    """The text of a compressed file, block by block. A file may contain several consecutive streams.
+    """The text of a compressed file in pieces of limited size. A file may contain several consecutive streams.
 
     Raises DataError, which names the file, if the file is damaged or incomplete.
     """
-    start, errors = _decompressor(compression, name)
+    start, pieces, errors = _decompressor(compression, name)
     stream = None
     try:
         for block in blocks:
             left = block if stream else block.lstrip(b"\0")  # zeros may follow each stream as padding
             while left:
                 stream = stream or start()
-                yield stream.decompress(left)
-                left = stream.unused_data.lstrip(b"\0") if stream.eof else b""
+                left = (yield from pieces(stream, left)).lstrip(b"\0")
                 stream = None if stream.eof else stream
     except errors as error:
         raise _damaged(name, compression, error) from error
@@ -66,20 +73,56 @@ def decompress(blocks: Iterable[bytes], compression: str, name: str) -> Iterator
         raise _damaged(name, compression, "it ends too early")
 
 
-def _decompressor(compression: str, name: str) -> tuple[Callable[[], Any], tuple[type[Exception], ...]]:
-    """A function that returns a new decompressor, and the errors that it raises for damaged data."""
+#: The text of some compressed bytes, in pieces. Returns the bytes after the end of the stream, if it ends.
+_Pieces = Generator[bytes, None, bytes]
+
+
+def _gzip_pieces(stream: Any, data: bytes) -> _Pieces:
+    full = False
+    while data or full:  # after a full piece, more text may be waiting
+        piece = stream.decompress(data, PIECE_BYTES)
+        data, full = stream.unconsumed_tail, len(piece) == PIECE_BYTES
+        yield piece
+    return bytes(stream.unused_data)
+
+
+def _pieces(stream: Any, data: bytes) -> _Pieces:
+    """The pieces of bzip2 and xz."""
+    yield stream.decompress(data, PIECE_BYTES)
+    while not (stream.eof or stream.needs_input):
+        yield stream.decompress(b"", PIECE_BYTES)
+    return bytes(stream.unused_data)
+
+
+def _zstandard_pieces(stream: Any, data: bytes) -> _Pieces:
+    for at in range(0, len(data), _ZSTANDARD_BYTES):
+        yield stream.decompress(data[at : at + _ZSTANDARD_BYTES])
+        if stream.eof:
+            return bytes(stream.unused_data) + data[at + _ZSTANDARD_BYTES :]
+    return b""
+
+
+def _decompressor(
+    compression: str, name: str
+) -> tuple[Callable[[], Any], Callable[[Any, bytes], _Pieces], tuple[type[Exception], ...]]:
+    """A function that returns a new decompressor, the function for its pieces, and the errors for damaged data."""
     if compression == "gzip":
-        return lambda: zlib.decompressobj(wbits=31), (zlib.error,)
+        return lambda: zlib.decompressobj(wbits=31), _gzip_pieces, (zlib.error,)
     if compression == "bzip2":
         import bz2
 
-        return bz2.BZ2Decompressor, (OSError,)
+        return bz2.BZ2Decompressor, _pieces, (OSError,)
     if compression == "xz":
         import lzma
 
-        return lzma.LZMADecompressor, (lzma.LZMAError,)
+        return lzma.LZMADecompressor, _pieces, (lzma.LZMAError,)
     zstandard = _zstandard(name)
-    return lambda: zstandard.ZstdDecompressor().decompressobj(), (zstandard.ZstdError,)
+    small = 1 << 14  # the decompressor reserves this much for each call
+    return (
+        lambda: zstandard.ZstdDecompressor().decompressobj(write_size=small),
+        _zstandard_pieces,
+        (zstandard.ZstdError,),
+    )
 
 
 @contextmanager

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import codecs
 import io
 import os
 import reprlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
 from corate.errors import DataError
 from corate.io.atomic import descriptor_of, named, replacing
-from corate.io.compression import SUFFIXES, compressed, compression_of, decompress
+from corate.io.compression import SUFFIXES, compressed, compression_of, decompress, undecided
 from corate.io.descriptors import buffered
 from corate.io.encodings import check_encoding, encoded, utf8
 
@@ -23,12 +23,14 @@ __all__ = [
     "Source",
     "Target",
     "bare_suffix",
+    "joined",
     "load",
     "name_of",
     "open_output",
     "save",
     "standard_input",
     "standard_output",
+    "text_blocks",
 ]
 
 #: What a corpus may be read from: a path, ``"-"`` for standard input, the bytes themselves, or an open file.
@@ -36,7 +38,7 @@ Source = str | os.PathLike[str] | bytes | IO[bytes] | IO[str]
 #: What a corpus may be written to: a path, ``"-"`` for standard output, or an open file.
 Target = str | os.PathLike[str] | IO[bytes] | IO[str]
 
-_CHUNK = 1 << 20
+_CHUNK = 1 << 18
 
 
 class NamedBytes(io.BytesIO):
@@ -85,26 +87,38 @@ def load(source: Source, encoding: str = "utf-8") -> bytes:
     >>> load("Zoë".encode("latin-1"), encoding="latin-1").decode()
     'Zoë'
     """
+    return joined(text_blocks(source, encoding))
+
+
+def joined(blocks: Iterable[bytes]) -> bytes:
+    """One text of blocks, which are not kept in memory beside it."""
+    text = io.BytesIO()
+    for block in blocks:
+        text.write(block)
+    return text.getvalue()
+
+
+def text_blocks(source: Source, encoding: str = "utf-8") -> Iterator[bytes]:
+    """The text of a source as `load` returns it, in blocks of some megabytes at most, each of whole characters."""
     name = name_of(source)
-    is_utf8 = check_encoding(encoding) == "utf-8"
-    data = _read_all(source, name)
-    if isinstance(data, str):
-        return b"".join(encoded([data.removeprefix("\ufeff")], "utf-8", name))
+    check_encoding(encoding)
+    blocks = _source_blocks(source, name)
+    first = next(blocks, b"")
+    while isinstance(first, bytes) and undecided(first) and (more := next(blocks, b"")):
+        first += more  # type: ignore[operator]
+    if isinstance(first, str):
+        yield from encoded(chain([first.removeprefix("\ufeff")], blocks), "utf-8", name)  # type: ignore[arg-type]
+        return
     # An open file may already decompress, so its name is ignored.
-    compression = compression_of(name if isinstance(source, str | os.PathLike) else "", data)
-    if compression is not None:
-        data = b"".join(decompress([data], compression, name))
-    text = utf8((data[start : start + _CHUNK] for start in range(0, len(data), _CHUNK)), encoding, name)
-    if not is_utf8:
-        return b"".join(text)
-    for _ in text:  # check the text without a second copy of it
-        pass
-    return data.removeprefix(codecs.BOM_UTF8)
+    compression = compression_of(name if isinstance(source, str | os.PathLike) else "", first)
+    data: Iterator[bytes] = chain([first] if first else [], blocks)  # type: ignore[arg-type]
+    yield from utf8(data if compression is None else decompress(data, compression, name), encoding, name)
 
 
-def _read_all(source: Source, name: str) -> bytes | str:
+def _source_blocks(source: Source, name: str) -> Iterator[bytes | str]:
     if isinstance(source, bytes):
-        return source
+        yield from (source[start : start + _CHUNK] for start in range(0, len(source), _CHUNK))
+        return
     try:
         if not isinstance(source, str | os.PathLike):
             if not hasattr(source, "read"):
@@ -113,12 +127,14 @@ def _read_all(source: Source, name: str) -> bytes | str:
                     "the source must be a path, '-' for standard input, bytes or an open file, not "
                     f"{reprlib.repr(source)}{several}"
                 )
-            return source.read()
-        if os.fspath(source) == "-":
-            return standard_input().read()
-        if os.path.isdir(source):
+            yield from _read_in_blocks(source)
+        elif os.fspath(source) == "-":
+            yield from _read_in_blocks(standard_input())
+        elif os.path.isdir(source):
             raise DataError(f"{name} is a directory; name a file in it")
-        return Path(source).read_bytes()
+        else:
+            with open(source, "rb") as file:
+                yield from _read_in_blocks(file)
     except FileNotFoundError:
         if "\n" in name:
             raise DataError("no file has such a name; if it is the text itself, give it as bytes") from None
@@ -127,6 +143,11 @@ def _read_all(source: Source, name: str) -> bytes | str:
         raise DataError(f"{name}: {error}; open it in binary mode and name its encoding") from error
     except OSError as error:
         raise DataError(f"cannot read {name}: {error.strerror or error}") from error
+
+
+def _read_in_blocks(file: IO[Any]) -> Iterator[bytes | str]:
+    while block := file.read(_CHUNK):
+        yield block
 
 
 def standard_input() -> IO[bytes]:

@@ -14,6 +14,7 @@ from corate import _native
 from corate.arguments import check_seed, check_whole
 from corate.corpus import Column, Corpus
 from corate.errors import ConfigError, DataError, ModelError
+from corate.model.pair_memory import check_pair_memory
 from corate.spans import Span, are_spans, detect, parse, spans
 from corate.types import F32, F64, Ids, Offsets
 
@@ -117,6 +118,7 @@ class Lattice:
     @cached_property
     def _paths(self) -> _native.Paths:
         limits = self.limits
+        check_pair_memory(self.sentences, self.offsets, self.threads)
         return _native.Paths(*self._arrays, limits.allowed, limits.forbidden, limits.blocks, self.threads)
 
     @property
@@ -184,6 +186,7 @@ class Lattice:
 
     def _marginals(self, *, with_pairs: bool) -> tuple[F64, NDArray[np.float32], NDArray[np.float32]]:
         if not self._limited:
+            check_pair_memory(self.sentences, self.offsets, self.threads)
             return _native.forward_backward(*self._arrays, with_pairs, self.threads)
         log_z, marginals, pairs = self._summed_paths.marginals(with_pairs)
         self._check(log_z)

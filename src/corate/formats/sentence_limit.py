@@ -1,0 +1,179 @@
+"""A limit for the length of a sentence, checked while text is read, before a long sentence takes much memory.
+
+Many formats end a sentence with a blank line or the end of a line. If the blank lines are missing, or if the format is
+wrong, the whole text is one sentence. A small compressed file can contain gigabytes of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+import numpy as np
+
+from corate.arguments import MOST_TOKENS
+from corate.errors import DataError
+
+__all__ = ["check_tokens", "limited"]
+
+#: The most bytes of a sentence of so many tokens; fewer tokens may have as many bytes.
+MOST_BYTES = 64_000_000
+#: Text is looked at in windows of about this size.
+_WINDOW = 1 << 20
+#: The blank lines of the formats whose sentences end with one, as their readers define them.
+_BLANK_LINES = {
+    "columns": re.compile(rb"^[ \t\r]*\n", re.MULTILINE),
+    "conllu": re.compile(rb"^\r*\n", re.MULTILINE),
+    "items": re.compile(rb"^[ \r]*\n", re.MULTILINE),
+}
+_WORD = re.compile(rb"[^ \t\r]+")
+#: The formats whose tokens are counted by their readers; the text of a sentence is one line, and limited here.
+_COUNTED_BY_READERS = ("jsonl", "raw")
+
+
+def limited(
+    blocks: Iterable[bytes], name: str, format: str, most: int = MOST_TOKENS, comment: str | None = None
+) -> Iterator[bytes]:
+    r"""Yield blocks of text. A sentence of too many tokens or bytes raises DataError, which names its first line.
+
+    The limit of bytes is the larger one of 64 MB, and 64 bytes for each token of the limit ``most``. In formats of one
+    token per line, the lines count that are no comments. Label Studio's JSON is not limited here, but by its reader.
+
+    >>> list(limited([b"a\nb\n\nc\n", b"d\ne\n"], "news", "columns", most=2))
+    Traceback (most recent call last):
+    corate.errors.DataError: news, line 4: a sentence of more than 2 tokens; ...
+    """
+    if format == "labelstudio":
+        yield from blocks
+        return
+    sentences = (_Rows if format in _BLANK_LINES else _Lines)(name, format, most, comment)
+    for block in blocks:
+        sentences.add(block)
+        yield block
+    sentences.end()
+
+
+def check_tokens(n: int, most: int) -> None:
+    """Raise DataError for a sentence of too many tokens; the reader adds its place."""
+    if n > most:
+        raise DataError(f"a sentence of more than {most:,} tokens; split it, or allow longer ones with max_sentence=")
+
+
+def _line_feeds(data: bytes, start: int, stop: int) -> int:
+    """The number of line feeds in ``data[start:stop]``: many times as fast as ``data.count``, as there are many."""
+    return int(np.count_nonzero(np.frombuffer(data, np.uint8, stop - start, start) == ord("\n"))) if start < stop else 0
+
+
+class _Sentences:
+    """The place in a text that is read in blocks, and the beginning of its last line."""
+
+    def __init__(self, name: str, format: str, most: int, comment: str | None) -> None:
+        self.name, self.format, self.most = name, format, most
+        self.most_bytes = MOST_BYTES * max(1, most // MOST_TOKENS)
+        self.comment = b"#" if format == "conllu" else (comment or "").encode()
+        self.line = 1
+        self.unfinished = bytearray()
+
+    def add(self, block: bytes) -> None:
+        """Check the lines that a block completes, and the beginning of the one after them."""
+        first = block.find(b"\n") + 1
+        self.unfinished += block[:first] if first else block
+        if first:
+            self._lines(bytes(self.unfinished), 0, len(self.unfinished))
+            last = block.rfind(b"\n") + 1
+            while first < last:
+                stop = block.rfind(b"\n", first, first + _WINDOW) + 1 or block.find(b"\n", first) + 1
+                self._lines(block, first, stop)
+                first = stop
+            self.unfinished = bytearray(memoryview(block)[last:])
+        if len(self.unfinished) > self.most_bytes:
+            raise self._too_long(self._first_line(), tokens=False)
+
+    def end(self) -> None:
+        """Check the last line if no line feed ends it."""
+        if self.unfinished:
+            self._lines(bytes(self.unfinished) + b"\n", 0, len(self.unfinished) + 1)
+
+    def _lines(self, data: bytes, start: int, stop: int) -> None:
+        """Check ``data[start:stop]``, which are whole lines."""
+        raise NotImplementedError
+
+    def _first_line(self) -> int:
+        """The first line of the sentence at the current place."""
+        return self.line
+
+    def _too_long(self, line: int, *, tokens: bool) -> DataError:
+        most = f"{self.most:,} token{'s' * (self.most != 1)}" if tokens else f"{self.most_bytes / 1e6:,.0f} MB"
+        ends = "a blank line" if self.format in _BLANK_LINES else "a line feed"
+        return DataError(
+            f"{self.name}, line {line}: a sentence of more than {most}; if this is not one sentence, end each with "
+            f"{ends} or name the format with format=, otherwise allow longer ones with max_sentence="
+        )
+
+
+class _Rows(_Sentences):
+    """One token per line, and blank lines between sentences."""
+
+    def __init__(self, name: str, format: str, most: int, comment: str | None) -> None:
+        super().__init__(name, format, most, comment)
+        self.blank = _BLANK_LINES[format]
+        self.first, self.rows, self.size = 1, 0, 0  # of the sentence: its first line, and what was read of it
+
+    def _lines(self, data: bytes, start: int, stop: int) -> None:
+        lines = _line_feeds(data, start, stop)
+        if self.rows + lines <= self.most and self.size + stop - start <= self.most_bytes:
+            # No sentence is too long yet, so only the last one matters: the text before a blank line is skipped.
+            skipped = data.rfind(b"\n\n", start, stop) + 1
+            skipped = max(skipped, data.rfind(b"\n\r\n", skipped or start, stop) + 1)
+            if skipped:
+                self.line += lines - _line_feeds(data, skipped, stop)
+                start = skipped
+        for blank in self.blank.finditer(data, start, stop):
+            self._grow(data, start, blank.start())
+            start = blank.end()
+            self.line += 1
+            self.first, self.rows, self.size = self.line, 0, 0
+        self._grow(data, start, stop)
+
+    def _grow(self, data: bytes, start: int, stop: int) -> None:
+        lines = _line_feeds(data, start, stop)
+        self.line += lines
+        self.rows += lines - self._comments(data, start, stop)
+        self.size += stop - start
+        if self.rows > self.most:
+            raise self._too_long(self.first, tokens=True)
+        if self.size > self.most_bytes:
+            raise self._too_long(self.first, tokens=False)
+
+    def _comments(self, data: bytes, start: int, stop: int) -> int:
+        if not self.comment or start == stop:
+            return 0
+        first = data.startswith(self.comment, start, stop)
+        return first + data.count(b"\n" + self.comment, start, stop)
+
+    def _first_line(self) -> int:
+        return self.first
+
+
+class _Lines(_Sentences):
+    """One sentence per line."""
+
+    def _lines(self, data: bytes, start: int, stop: int) -> None:
+        by_bytes = self.format in _COUNTED_BY_READERS
+        enough = self.most_bytes if by_bytes else min(2 * self.most, self.most_bytes)  # each token needs two bytes
+        if stop - start <= enough + 1:
+            self.line += _line_feeds(data, start, stop)
+            return
+        while start < stop:
+            end = data.find(b"\n", start, stop)
+            if end - start > enough and not (self.comment and data.startswith(self.comment, start)):
+                self._check(data, start, end, count=not by_bytes)
+            self.line += 1
+            start = end + 1
+
+    def _check(self, data: bytes, start: int, end: int, *, count: bool) -> None:
+        if count and next(islice(_WORD.finditer(data, start, end), self.most, None), None) is not None:
+            raise self._too_long(self.line, tokens=True)
+        if end - start > self.most_bytes:
+            raise self._too_long(self.line, tokens=False)
