@@ -23,7 +23,7 @@ LOCKS = ROOT / "requirements"
 pytestmark = pytest.mark.skipif(not LOCKS.is_dir(), reason="the source archive has no recorded versions")
 
 #: Modules without documentation: their packages may change them in any version.
-UNDOCUMENTED = {"typer.core", "typer.main", "click.core", "rich.cells", "numpy.core", "networkx.utils"}
+UNDOCUMENTED = {"typer.core", "click.core", "rich.cells", "numpy.core", "networkx.utils"}
 #: Public in spite of its name: the documentation of the standard library or of IPython describes it.
 DOCUMENTED = {"_asdict", "_replace", "_fields", "_make", "_exit", "_repr_html_", "_field_defaults"}
 EXEMPT = {("cli/help.py", "typer.core")}
