@@ -121,7 +121,7 @@ def test_an_impossible_pair_of_possible_events_has_the_rate_zero() -> None:
 
 def test_conditions_and_quotients_need_something_to_divide_by() -> None:
     table = Table([[1, 1], [0, 0]], "AB")
-    for text in ("P(B | A)", "P(B) / P(A)", "sum_A [CR(A; B)]", "phi(A)[CR(A; B)]"):
+    for text in ("P(B | A)", "P(B) / P(A)", "sum_B [CR(A; B)]", "phi(A)[CR(A; B)]"):
         with pytest.raises(UndefinedRateError, match=r"P\(A=1\) is zero"):
             table.log_table(text)
 

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from corate.display import counted
 from corate.errors import DataError
 from corate.rate.errors import ExpressionError, UndefinedRateError
-from corate.rate.evaluation import Distribution, Evaluation, read
-from corate.rate.expressions import Expression, Group, Probability, Rate, Sum, probability
-from corate.rate.terms import Block, NamesLike, Term, Value, new_names
+from corate.rate.evaluation import Distribution, Evaluation, denominators, read
+from corate.rate.expressions import Expression, Group, Sum
+from corate.rate.terms import NamesLike, Term, Value, new_names
 from corate.types import F64
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class LogTable:
     array: F64
     names: tuple[str, ...]
     sizes: tuple[int, ...]
-    #: Whether a sum leaves out values where it is 0 / 0, which have the probability zero; else it is undefined.
-    lenient: bool = False
+    #: Whether a sum with a value where it is 0 / 0 is undefined; else it leaves out this value.
+    strict: bool = False
 
     def __add__(self, other: LogTable) -> LogTable:
         check_cells(math.prod(np.broadcast_shapes(self.array.shape, other.array.shape)), self.names)
@@ -50,7 +50,7 @@ class LogTable:
     def summed(self, name: str) -> LogTable:
         """The logarithm of the sum over a variable, even if the values do not depend on it."""
         axis = self.names.index(name)
-        array = np.where(np.isnan(self.array), -np.inf, self.array) if self.lenient else self.array
+        array = self.array if self.strict else np.where(np.isnan(self.array), -np.inf, self.array)
         found = log_sum(array, (axis,))
         if self.array.shape[axis] == 1:
             found = found + math.log(self.sizes[axis])
@@ -98,9 +98,14 @@ class Discrete(Distribution):
             differences = np.abs(a - b)
         return float(np.where(a == b, 0.0, differences).max())
 
-    def lenient(self, potential: LogTable) -> LogTable:
-        """The table with sums that leave out 0 / 0."""
-        return replace(potential, lenient=True)
+    def strict(self, potential: LogTable) -> LogTable:
+        """The table with sums that are undefined if they contain 0 / 0."""
+        return replace(potential, strict=True)
+
+    def divided(self, total: LogTable, divisor: LogTable) -> LogTable:
+        """A sum that is undefined, not 0, where a divisor of all of its values is zero."""
+        undefined = (total.array == -np.inf) & (divisor.array == -np.inf)
+        return replace(total, array=np.where(undefined, np.nan, total.array))
 
     def undefined_at(self, potential: LogTable, joint: LogTable) -> dict[str, Value] | None:
         """The first values with a positive probability where a table is undefined."""
@@ -110,13 +115,13 @@ class Discrete(Distribution):
         axes = zip(joint.names, where[0].tolist(), potential.array.shape, strict=True)
         return {name: self.states[name][i] for name, i, size in axes if size > 1}
 
-    def compare(self, left: LogTable, right: LogTable, joint: LogTable) -> tuple[float, int]:
-        """The largest difference of two tables over the values that are possible, and how many are not."""
+    def compare(self, left: LogTable, right: LogTable) -> tuple[float, int]:
+        """The largest difference of two tables over the values where both are defined, and how many are not."""
         a, b = np.broadcast_arrays(left.array, right.array)
-        possible = _possible(joint, a.shape)
+        defined = (a < np.inf) & (b < np.inf)  # NaN is not below infinity
         with np.errstate(invalid="ignore"):
-            differences = np.abs(a - b)[possible & (a != b)]
-        return float(differences.max(initial=0.0)), int(possible.size - possible.sum())
+            differences = np.abs(a - b)[defined & (a != b)]
+        return float(differences.max(initial=0.0)), int(defined.size - defined.sum())
 
     def difference(self, left: str | Expression, right: str | Expression) -> float:
         """The largest absolute difference between the logarithms of two expressions, over all values of variables."""
@@ -158,8 +163,8 @@ class Discrete(Distribution):
         """The sum of an expression over all values of its free variables. Those with a value in ``at`` have this value.
 
         The total of a factorisation is 1 on a distribution that satisfies its graph, and may differ from 1 on a sample.
-        Values where the expression is 0 / 0 are left out. If the expression has fixed variables, as in the form
-        ``mrf``, 0 / 0 raises UndefinedRateError instead.
+        Values where the expression is 0 / 0 are left out, as in any sum. If the expression has fixed variables, as in
+        the form ``mrf``, 0 / 0 raises UndefinedRateError instead.
 
         >>> d = Table([[45, 5], [20, 30]], ["sky", "ground"])
         >>> round(d.total("P(sky, ground)"), 12), round(d.total("P(sky) P(ground | sky)", {"sky": 1}), 12)
@@ -169,7 +174,7 @@ class Discrete(Distribution):
         self.require([*whole.variables(), *(at or ())])
         here = whole.fixed(at or {})
         all_free = all(term.value is None for term in whole.terms())
-        evaluation = Evaluation(self, list(here.variables()), lenient=all_free)
+        evaluation = Evaluation(self, list(here.variables()), strict=not all_free)
         summed = here
         for name in here.free():
             summed = Sum(name, summed)
@@ -186,7 +191,7 @@ class Discrete(Distribution):
 
     def undefined(self, expression: Expression, at: Mapping[str, Value] | None = None) -> UndefinedRateError:
         """The error for an expression that is undefined at some values, with the probability that is zero."""
-        for factor, divisor in _denominators(expression):
+        for factor, divisor in denominators(expression):
             below = divisor.fixed(at or {})
             names = tuple(n for n in self.variables if n in below.variables())
             table = Evaluation(self, names).log(below)
@@ -308,26 +313,3 @@ def _possible(joint: LogTable, shape: Sequence[int]) -> NDArray[np.bool_]:
 
 def _has_potentials(expression: Expression) -> bool:
     return any(isinstance(factor, Group) for factor in expression.powers())
-
-
-def _denominators(expression: Expression) -> list[tuple[Expression, Expression]]:
-    """The probabilities an expression divides by, each with the factor it is part of."""
-    found: list[tuple[Expression, Expression]] = []
-    for factor, exponent in expression.powers().items():
-        if isinstance(factor, Sum | Group):
-            found += _denominators(factor.body)
-        elif isinstance(factor, Rate | Probability):
-            if factor.given:
-                found.append((factor, Probability(factor.given)))
-            if isinstance(factor, Rate):
-                found += [(factor, Probability(block, factor.given)) for block in factor.blocks]
-        if exponent < 0 and factor.powers() == {factor: 1}:
-            found.append((expression, _joint(factor)))
-    return found
-
-
-def _joint(factor: Expression) -> Expression:
-    """The joint probability that is zero where a rate is zero; another factor is returned as it is."""
-    if not isinstance(factor, Rate):
-        return factor
-    return probability(Block(t for block in factor.blocks for t in block), factor.given)
