@@ -15,8 +15,8 @@ from corate.display import counted
 from corate.errors import DataError
 from corate.rate.errors import ExpressionError, UndefinedRateError
 from corate.rate.evaluation import Distribution, Evaluation, denominators, read
-from corate.rate.expressions import Expression, Group, Sum
-from corate.rate.terms import NamesLike, Term, Value, new_names
+from corate.rate.expressions import Expression, Group, Rate, Sum, probability
+from corate.rate.terms import Block, NamesLike, Term, Value, new_names
 from corate.types import F64
 
 if TYPE_CHECKING:
@@ -183,6 +183,42 @@ class Discrete(Distribution):
             raise self.undefined(here)
         return math.exp(found)
 
+    def entropy(self, names: NamesLike | None = None, given: NamesLike = ()) -> float:
+        """The entropy of some variables in nats, by default of all, given the variables ``given``.
+
+        It is the expectation of -log P. The names are lists, or strings that are read as in an expression.
+
+        >>> d = Table([[4, 1], [1, 4]], ["A", "B"])
+        >>> round(d.entropy("A"), 4), round(d.entropy("A", given="B"), 4)
+        (0.6931, 0.5004)
+        """
+        conditions = self.require(given)
+        chosen = self.require(self.variables if names is None else names)
+        return -self._expected_log(probability(_single(chosen), _single(conditions)))
+
+    def mutual_information(self, left: NamesLike, right: NamesLike, given: NamesLike = ()) -> float:
+        """The mutual information of two sets of variables in nats, given the variables ``given``.
+
+        It is the expectation of the logarithm of their co-occurrence rate. The names are lists, or strings that are
+        read as in an expression.
+
+        >>> d = Table([[4, 1], [1, 4]], ["A", "B"])
+        >>> round(d.mutual_information("A", "B"), 4)
+        0.1927
+        """
+        sides = [_single(self.require(side)) for side in (left, right)]
+        if not all(sides) or set(sides[0]) & set(sides[1]):
+            raise DataError("name at least one variable on each side, and no variable on both")
+        return max(0.0, self._expected_log(Rate(sides, _single(self.require(given)))))
+
+    def _expected_log(self, expression: Expression) -> float:
+        """The expectation of the logarithm of an expression."""
+        evaluation = Evaluation(self, list(expression.variables()))
+        probabilities = np.exp(self._log_probabilities(evaluation.names, {}))
+        logs = np.broadcast_to(evaluation.log(expression).array, probabilities.shape)
+        seen = probabilities > 0
+        return float(probabilities[seen] @ logs[seen])
+
     def _defined(self, expression: Expression) -> LogTable:
         found: LogTable = Evaluation(self, list(expression.variables())).log(expression)
         if not np.all(found.array < np.inf):
@@ -276,6 +312,19 @@ class Table(Discrete):
         rows = np.stack(np.unravel_index(seen, self._logs.shape), axis=1)
         return Counts(rows, self.variables, self.states, drawn[seen])
 
+    def marginal(self, names: NamesLike) -> Table:
+        """The distribution of some variables, whose axes have this order.
+
+        The names are a list, or a string that is read as in an expression.
+
+        >>> margin = Table([[45, 5], [20, 30]], ["sky", "ground"]).marginal("ground")
+        >>> round(margin.value("P(ground=1)"), 12)
+        0.35
+        """
+        chosen = self.require(names)
+        states = {name: self.states[name] for name in chosen}
+        return Table(self._log_probabilities(chosen, {}), chosen, states=states, log=True)
+
     def _log_probabilities(self, free: tuple[str, ...], fixed: Mapping[str, int]) -> F64:
         index = tuple(fixed.get(name, slice(None)) for name in self.variables)
         left = [name for name in self.variables if name not in fixed]
@@ -309,6 +358,10 @@ def _possible(joint: LogTable, shape: Sequence[int]) -> NDArray[np.bool_]:
     """Where a joint probability is positive, for any values of the variables whose axis in ``shape`` has length 1."""
     flat = tuple(axis for axis, size in enumerate(shape) if size == 1)
     return np.asarray(np.broadcast_to(joint.array > -np.inf, joint.sizes).any(axis=flat, keepdims=True))
+
+
+def _single(names: Sequence[str]) -> Block:
+    return Block(map(Term, names))
 
 
 def _has_potentials(expression: Expression) -> bool:

@@ -99,7 +99,7 @@ def conditioning(expression: str | Expression, variable: BlockLike) -> Step:
     joint = _block(variable, rate)
     if not joint or any(t.value is not None or t.name in rate.variables() for t in joint):
         raise ExpressionError(
-            f"{rate} cannot be conditioned on {joint or 'nothing'}: choose a variable that is not in it, without a value"
+            f"{rate} cannot be conditioned on {joint or 'nothing'}: choose a variable that is not in it, and no value"
         )
     inside: Expression = product(
         rate_or_one(rate.blocks, Block([*joint, *rate.given])),
