@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.arguments import check_whole
-from corate.errors import ConfigError, DataError
+from corate.errors import ConfigError
+from corate.rate.samples import column_array, numbers_of
 from corate.types import F64
 
-__all__ = ["Edges", "check_bins", "continuous", "numbers_of", "quantile_edges", "range_names", "range_numbers"]
+__all__ = ["Edges", "check_bins", "continuous", "quantile_edges", "range_names", "range_numbers"]
 
 #: The inner edges of the ranges of each variable.
 Edges = Mapping[str, Sequence[float]]
@@ -44,14 +45,6 @@ def continuous(labels: Sequence[Any], most: int = MOST_DISTINCT) -> bool:
             return False
         return any(number % 1 != 0 for number in numbers)
     return all(isinstance(label, float) for label in labels)
-
-
-def numbers_of(values: Any, name: str) -> F64:
-    """A column as numbers, NaN where one is missing."""
-    array = _array(values)
-    if array.dtype.kind in "biuf":
-        return array.astype(np.float64)
-    return np.array([_number(value, name) for value in array.tolist()], dtype=np.float64)
 
 
 def quantile_edges(numbers: F64, bins: int) -> list[float]:
@@ -83,7 +76,7 @@ def range_names(edges: Sequence[float]) -> tuple[str, ...]:
 
 def range_numbers(values: Any, name: str, edges: Sequence[float]) -> NDArray[np.int32]:
     """The number of the range of each value, a number or the name of a range; -1 where one is missing."""
-    array, places = _array(values), {label: i for i, label in enumerate(range_names(edges))}
+    array, places = column_array(values), {label: i for i, label in enumerate(range_names(edges))}
     named = [places.get(value, -1) for value in array.tolist()] if array.dtype.kind in "OU" else [-1] * len(array)
     ids = np.array(named, dtype=np.int32)
     if (ids >= 0).any():
@@ -93,17 +86,3 @@ def range_numbers(values: Any, name: str, edges: Sequence[float]) -> NDArray[np.
     found = np.searchsorted(np.asarray(edges, dtype=np.float64), numbers, side="right").astype(np.int32)
     found[np.isnan(numbers)] = -1
     return np.where(ids >= 0, ids, found)
-
-
-def _array(values: Any) -> NDArray[Any]:
-    array = values.to_numpy() if hasattr(values, "to_numpy") else values
-    return np.asarray(array if isinstance(array, np.ndarray) else list(array))
-
-
-def _number(value: Any, name: str) -> float:
-    if value is None or value == "" or type(value).__name__ == "NAType":
-        return np.nan
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise DataError(f"{name}: {value!r} is not a number, so it has no range") from None

@@ -12,7 +12,7 @@ import numpy as np
 from corate.arguments import check_whole
 from corate.display import counted
 from corate.errors import ConfigError, DataError
-from corate.graphs.bins import MOST_DISTINCT, check_bins, continuous, numbers_of, quantile_edges
+from corate.graphs.bins import MOST_DISTINCT, check_bins, continuous, quantile_edges
 from corate.graphs.composite import fit_composite, neighbourhoods
 from corate.graphs.cutsets import joined, smallest_cutset
 from corate.graphs.engine import Factor, edges_of
@@ -22,6 +22,7 @@ from corate.graphs.triangulation import Triangulation, triangulate
 from corate.graphs.variables import Rows, States, code_column, names_of, rows_of
 from corate.rate import Counts, Graph
 from corate.rate.graphs import GraphLike
+from corate.rate.samples import numbers_of
 
 if TYPE_CHECKING:
     from corate.graphs.model import GraphModel

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.errors import DataError
-from corate.graphs.bins import Edges, continuous, numbers_of, range_names, range_numbers
+from corate.graphs.bins import Edges, continuous, range_names, range_numbers
 from corate.rate import Counts
 from corate.rate.graphs import node_name
+from corate.rate.samples import numbers_of
 
 __all__ = ["Rows", "States", "code_column", "names_of", "opened", "rows_of", "state_numbers"]
 

@@ -38,6 +38,8 @@ class LogTable:
     sizes: tuple[int, ...]
     #: Whether a sum with a value where it is 0 / 0 is undefined; else it leaves out this value.
     strict: bool = False
+    #: For densities, the logarithms of the sizes of the bins of each axis.
+    measures: tuple[F64, ...] | None = None
 
     def __add__(self, other: LogTable) -> LogTable:
         check_cells(math.prod(np.broadcast_shapes(self.array.shape, other.array.shape)), self.names)
@@ -51,10 +53,12 @@ class LogTable:
         """The logarithm of the sum over a variable, even if the values do not depend on it."""
         axis = self.names.index(name)
         array = self.array if self.strict else np.where(np.isnan(self.array), -np.inf, self.array)
-        found = log_sum(array, (axis,))
-        if self.array.shape[axis] == 1:
-            found = found + math.log(self.sizes[axis])
-        return replace(self, array=found)
+        measure = np.zeros(self.sizes[axis]) if self.measures is None else self.measures[axis]
+        if array.shape[axis] == 1:
+            return replace(self, array=array + log_sum(measure, (0,)))
+        if self.measures is not None:
+            array = array + measure.reshape([-1 if k == axis else 1 for k in range(array.ndim)])
+        return replace(self, array=log_sum(array, (axis,)))
 
 
 class Discrete(Distribution):
