@@ -114,9 +114,9 @@ class Gaussian(Distribution):
         names, points = points_of(frame, columns)
         mean, scale = points.mean(axis=0), points.std(axis=0)
         if not scale.all() or np.linalg.matrix_rank((points - mean) / scale) < len(names):
+            shown = ", ".join(names)
             raise DataError(
-                f"the columns {', '.join(names)} have no density: they are constant or depend on each other, or there are "
-                "too few rows; omit a column"
+                f"{shown}: there is no density, as there are too few rows, or a column is constant or depends on others"
             )
         return cls(np.atleast_2d(np.cov(points.T, bias=True)), names, mean=mean)
 
