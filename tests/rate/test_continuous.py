@@ -109,6 +109,8 @@ def test_histograms_that_cannot_be_made() -> None:
         Histogram([1.0, 2.0], "A", {"B": [0, 1, 2]})
     with pytest.raises(DataError, match="outside of the edges"):
         Histogram.fit({"A": [0.5, 3.0]}, bins={"A": [0, 1, 2]})
+    with pytest.raises(DataError, match=r"bins of A must be a whole number, 1 or more, .* not 0"):
+        Histogram.fit(FRAME, bins=0)
     with pytest.raises(DataError, match="cells"):
         Histogram.fit(FRAME, bins=1000)
     found = Histogram.fit(FRAME, bins=4)

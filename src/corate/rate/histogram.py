@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from corate.arguments import check_whole
 from corate.errors import DataError
 from corate.rate.errors import ExpressionError
 from corate.rate.samples import points_of
@@ -88,8 +87,9 @@ class Histogram(Table):
         edges = {}
         for name, own in zip(names, points.T, strict=True):
             wanted = bins[name] if isinstance(bins, Mapping) else bins
-            n = check_whole("bins", wanted, 1) if np.ndim(wanted) == 0 else np.asarray(wanted, dtype=np.float64)
-            edges[name] = np.histogram_bin_edges(own, n)
+            if np.ndim(wanted) == 0 and not (isinstance(wanted, int) and wanted >= 1):
+                raise DataError(f"bins of {name} must be a whole number, 1 or more, or a list of edges, not {wanted!r}")
+            edges[name] = np.histogram_bin_edges(own, wanted)
             if (outside := own[(own < edges[name][0]) | (own > edges[name][-1])]).size:
                 raise DataError(f"{name} has the number {outside[0]:g}, which is outside of the edges")
         check_cells(math.prod(len(own) - 1 for own in edges.values()), names)
