@@ -22,7 +22,7 @@ __all__ = ["joined", "smallest_cutset"]
 
 #: The best cutset of a component with more nodes on loops is searched at random.
 MOST_EXACT = 20
-_TRIES = 64
+_TRIES = 32
 
 Near = dict[str, set[str]]
 
@@ -58,14 +58,23 @@ def joined(graph: Graph, cutset: tuple[str, ...]) -> Graph:
 def _core(near: Near) -> Near:
     """The nodes on loops, and between loops: without leaves, as long as there are any."""
     left = {node: set(others) for node, others in near.items()}
-    waiting = list(left)
+    _peel(left, list(left))
+    return left
+
+
+def _peel(left: Near, waiting: list[str]) -> None:
+    """Remove leaves, of which the first are among some nodes."""
     while waiting:
         node = waiting.pop()
         if node in left and len(left[node]) < 2:
-            for other in left.pop(node):
-                left[other].discard(node)
-                waiting.append(other)
-    return left
+            waiting += _remove(left, node)
+
+
+def _remove(left: Near, node: str) -> list[str]:
+    others = list(left.pop(node))
+    for other in others:
+        left[other].discard(node)
+    return others
 
 
 def _exact(near: Near, weights: Mapping[str, float]) -> set[str]:
@@ -108,14 +117,30 @@ def _searched(near: Near, weights: Mapping[str, float], seed: int) -> set[str]:
 
 def _greedy(near: Near, weights: Mapping[str, float], factors: NDArray[np.float64]) -> set[str]:
     factor = dict(zip(near, factors.tolist(), strict=True))
-    left, found = near, []
+    left, found = _core(near), []
     while left:
         v = max(left, key=lambda node: (len(left[node]) - 1) * factor[node] / (weights[node] + 1e-9))
         found.append(v)
-        left = _core({node: others - {v} for node, others in left.items() if node != v})
-    kept = set(found)
-    for v in found:  # those taken first may have become unnecessary
-        rest = kept - {v}
-        if not _core({node: others - rest for node, others in near.items() if node not in rest}):
-            kept = rest
-    return kept
+        _peel(left, _remove(left, v))
+    return _needed(near, found)
+
+
+def _needed(near: Near, cutset: list[str]) -> set[str]:
+    """The nodes of a cutset that would join two neighbours in one tree of the rest; the first may not be needed."""
+    tree: dict[str, str] = {}  # of each node of the forest: another one, or itself
+
+    def root(node: str) -> str:
+        while tree[node] != node:
+            tree[node] = node = tree[tree[node]]
+        return node
+
+    needed = set()
+    for v in [*(node for node in near if node not in set(cutset)), *cutset]:
+        roots = [root(other) for other in near[v] if other in tree]
+        if len(set(roots)) < len(roots):
+            needed.add(v)
+        else:
+            tree[v] = v
+            for other in roots:
+                tree[other] = v
+    return needed
