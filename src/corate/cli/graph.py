@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-import io
-from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from corate.cli import shared_options as options
+from corate.cli.graph_answers import answers, show, show_best, show_cells, write_csv
 from corate.cli.help import CommandGroup, GroupedCommand
 from corate.cli.terminal import ProgressBar, counted, print_json, show_table, size
 from corate.io.streams import open_output
@@ -249,22 +248,22 @@ def query(
             progress("reading")
             rows = read_columns(evidence)
             progress("answering")
-            header, table = _answers(read, rows, chosen, most_likely, threads)
-            _write_csv(output, header, table)
+            header, table = answers(read, rows, chosen, most_likely, threads)
+            write_csv(output, header, table)
         return
     known: dict[str, Any] = dict(_states(given)) if given else {}
     known |= _likelihoods(read, soft) if soft else {}
     if nbest is not None:
-        _show_best(chosen, read.nbest(nbest, known, threads=threads), json, output)
+        show_best(chosen, read.nbest(nbest, known, threads=threads), json, output)
     elif most_likely:
         best = read.most_likely(known)
-        _show({name: best[name] for name in chosen}, json, output, ["variable", "state"])
+        show({name: best[name] for name in chosen}, json, output, ["variable", "state"])
     elif joint:
         cells = read.joint(chosen, known)
-        _show_cells(read, chosen, cells, json, output)
+        show_cells(read, chosen, cells, json, output)
     else:
         found = read.marginals(known)
-        _show(
+        show(
             {name: dict(zip(map(str, read.states[name]), found[name].tolist(), strict=True)) for name in chosen},
             json,
             output,
@@ -287,7 +286,7 @@ def sample(
         progress("sampling")
         read = _model(model, memory)
         draws = read.sample(n, _states(given) if given else None, seed=seed)
-        _write_csv(output, list(read.variables), zip(*(draws[name].tolist() for name in read.variables), strict=True))
+        write_csv(output, list(read.variables), zip(*(draws[name].tolist() for name in read.variables), strict=True))
 
 
 @graph.command("draw", cls=GroupedCommand)
@@ -383,72 +382,3 @@ def _likelihoods(model: GraphModel, text: str) -> dict[str, dict[Any, float]]:
                 param_hint="--soft",
             ) from None
     return found
-
-
-def _answers(
-    model: GraphModel, rows: Any, chosen: Sequence[str], most_likely: bool, threads: int
-) -> tuple[list[str], Iterable[Sequence[Any]]]:
-    """The header and the rows of the answers to a table of evidence."""
-    if most_likely:
-        best = model.most_likely(rows, threads=threads)
-        return list(chosen), zip(*(best[name].tolist() for name in chosen), strict=True)
-    found = model.marginals(rows, threads=threads)
-    header = [f"{name}={state}" for name in chosen for state in model.states[name]]
-    columns = [column for name in chosen for column in found[name].T.tolist()]
-    return header, zip(*columns, strict=True)
-
-
-def _write_csv(output: str | None, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    with open_output(output) as stream:
-        stream.write(text.getvalue().encode())
-
-
-def _show(answers: Mapping[str, Any], json: bool, output: str | None, header: Sequence[str]) -> None:
-    """States, or probabilities of states, of variables."""
-    if json:
-        print_json(answers)
-        return
-    rows: list[list[str]] = []
-    for name, answer in answers.items():
-        if isinstance(answer, Mapping):
-            rows += [[name, state, f"{p:.6f}"] for state, p in answer.items()]
-        else:
-            rows.append([name, str(answer)])
-    if output is not None:
-        _write_csv(output, header, rows)
-    else:
-        show_table(rows, header)
-
-
-def _show_best(
-    chosen: Sequence[str], best: Sequence[tuple[Mapping[str, Any], float]], json: bool, output: str | None
-) -> None:
-    if json:
-        listed = [{"states": {name: states[name] for name in chosen}, "probability": p} for states, p in best]
-        print_json({"nbest": listed})
-        return
-    rows = [[*(str(states[name]) for name in chosen), f"{p:.6f}"] for states, p in best]
-    if output is not None:
-        _write_csv(output, [*chosen, "probability"], rows)
-    else:
-        show_table(rows, [*chosen, "probability"])
-
-
-def _show_cells(model: GraphModel, chosen: Sequence[str], cells: Any, json: bool, output: str | None) -> None:
-    import numpy as np
-
-    rows = [
-        [*(str(model.states[name][i]) for name, i in zip(chosen, at, strict=True)), f"{cells[at]:.6f}"]
-        for at in np.ndindex(cells.shape)
-    ]
-    header = [*chosen, "probability"]
-    if json:
-        print_json({"variables": list(chosen), "cells": [[*row[:-1], float(row[-1])] for row in rows]})
-    elif output is not None:
-        _write_csv(output, header, rows)
-    else:
-        show_table(rows, header)

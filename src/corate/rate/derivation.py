@@ -394,11 +394,10 @@ class _Factors:
         self._set(factor, power + k, place)
 
     def _set(self, factor: Expression, power: int, place: tuple[int, ...]) -> None:
+        self.powers.pop(factor, None)  # so that the new factor is kept, which may be written in another order
+        self.places.pop(factor, None)
         if power:
             self.powers[factor], self.places[factor] = power, place
-        else:
-            self.powers.pop(factor, None)
-            self.places.pop(factor, None)
 
     def _replace_within(
         self, before: Expression, after: Expression, needed: Mapping[Expression, int], sign: int
