@@ -96,6 +96,10 @@ def test_bic_counts_parameters_and_rows() -> None:
         assert model.bic(Counts.of_frame(rows)) == pytest.approx(model.bic(rows))
     twice = {name: np.tile(values, 2) for name, values in rows.items()}
     assert model.bic(rows, weights=[2] * 80) == pytest.approx(model.bic(twice))
+    equal = GraphModel.fit({"A": [0, 1], "B": [0, 1]}, "A-B", prior=0)
+    both = {"A": [0, 0, 1], "B": [0, 1, 1]}
+    assert equal.bic(both, weights=[1, 0, 1]) == pytest.approx(3 * math.log(2) + 4 * math.log(2))
+    assert equal.bic(both) == math.inf
 
 
 def test_weighted_rows_are_repeated_rows() -> None:

@@ -610,7 +610,8 @@ class GraphModel:
         logs = self._engine.log_sums((ids, np.ascontiguousarray(distinct)), 1) - self.log_z
         counts = np.bincount(row.reshape(-1), weights=rows.weights)
         parameters = free_parameters(self.graph, self._engine.triangulation)
-        return float(parameters * math.log(rows.total) - 2 * (counts * logs)[counts > 0].sum())
+        seen = counts > 0
+        return float(parameters * math.log(rows.total) - 2 * (counts[seen] @ logs[seen]))
 
     def _rows(self, data: Any, weights: Any = None, *, hidden: bool = False) -> Rows:
         """Rows of data with the states of this model; ``hidden`` if some variables may be in no column."""
