@@ -8,6 +8,13 @@ endif
 NEEDS_PYTHON = @test -n "$(PYTHON)" || { echo "make: no Python 3.10 or newer; say PYTHON=path/to/python" >&2; exit 1; }
 
 BIN := .venv/bin
+# The pip of Python 3.10 would build some packages without what they require for building.
+export PIP_USE_PEP517 := 1
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+# --no-compile below: Python compiles those modules that are used, which saves a third of the time to install.
+# .venv has what users get (runs), then also the tools of developers (tools, installed). requirements/ has the versions.
+RUNS := .venv/runs
+TOOLS := .venv/tools
 INSTALLED := .venv/installed
 NATIVE := CMakeLists.txt $(shell find native -type f)
 # Generated tables are left as they are written.
@@ -22,26 +29,45 @@ endif
 FUZZ_SECONDS := 300
 FUZZ_SEED := 0
 
-.PHONY: demo test test-all coverage lint docs bench same fuzz clean
+# Compiled Python files are kept, even where the environment turns that off: tests start many processes.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal
 
-demo: $(INSTALLED)
+.PHONY: demo test test-all test-newest test-lowest lock coverage lint docs bench same fuzz clean
+
+demo: $(RUNS)
 	@$(BIN)/corate demo
 
-test: lint
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
+# The checks need no native module, so they run while it is compiled.
+test:
+	@$(MAKE) --no-print-directory -j2 lint $(INSTALLED)
+	$(PYTEST) -m "not slow"
 
 # Also the slow tests, most of which need Java and PySpark.
-test-all: lint
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,docs,spark]"
-	$(BIN)/python -m pytest -n auto --dist worksteal
+test-all: lint $(INSTALLED)
+	$(BIN)/python $(PIP_INSTALL) -r requirements/spark.txt
+	$(PYTEST)
+
+# The tests with the newest and with the lowest versions of all packages that pyproject.toml allows. The lowest need
+# the oldest Python: make test-lowest PYTHON=python3.10
+test-newest test-lowest: test-%: build/lock/bin/uv
+	$(PYTHON) -m venv --clear build/$*
+	build/lock/bin/python tools/lock.py --versions $* --python build/$*/bin/python build/$*.txt
+	build/$*/bin/python $(PIP_INSTALL) -r build/$*.txt
+	build/$*/bin/python $(PIP_INSTALL) --no-build-isolation --no-deps --editable .
+	build/$*/bin/python -m pip list --disable-pip-version-check
+	PYTHONDONTWRITEBYTECODE= build/$*/bin/python -m pytest -n auto --dist worksteal -m "not slow"
+
+# Newer versions of all packages, in requirements/.
+lock: build/lock/bin/uv
+	build/lock/bin/python tools/lock.py
 
 # Which lines of Python the tests run, without the slow tests: build/coverage/index.html.
 coverage: $(INSTALLED)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pytest-cov>=5"
+	$(BIN)/python $(PIP_INSTALL) "pytest-cov>=5"
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" --cov \
 	  --cov-report=term --cov-report=html:build/coverage --cov-report=xml:build/coverage/coverage.xml
 
-lint: $(INSTALLED)
+lint: $(TOOLS)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/clang-format --dry-run -Werror $(FORMATTED)
@@ -73,26 +99,51 @@ clean:
 	rm -rf .venv build dist .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +
 
-# An editable install: changes under src/ are seen at once, changes to the native code install again.
-$(INSTALLED): pyproject.toml $(NATIVE)
+$(BIN)/python:
 	$(NEEDS_PYTHON)
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,docs]"
+	@echo "make: creating .venv"
+	@$(PYTHON) -m venv .venv
+
+# What users get, and what builds it.
+.venv/needed: requirements/demo.txt | $(BIN)/python
+	@echo "make: installing the packages that Corate uses"
+	@$(BIN)/python $(PIP_INSTALL) --no-compile -r $<
 	@touch $@
 
+# An editable install: changes under src/ are seen at once, changes to the native code install again.
+$(RUNS): .venv/needed pyproject.toml $(NATIVE)
+	@echo "make: compiling the native module, about two minutes"
+	@$(BIN)/python $(PIP_INSTALL) --no-build-isolation --no-deps --editable .
+	@touch $@
+
+$(TOOLS): .venv/needed requirements/develop.txt
+	@echo "make: installing the tools for tests and documentation"
+	@$(BIN)/python $(PIP_INSTALL) --no-compile -r requirements/develop.txt
+	@touch $@
+
+$(INSTALLED): $(RUNS) $(TOOLS)
+	@touch $@
+
+build/lock/bin/uv:
+	$(NEEDS_PYTHON)
+	@$(PYTHON) -m venv build/lock
+	@build/lock/bin/python $(PIP_INSTALL) "uv>=0.9"
+
 # What users get, apart from what we edit: benchmarks measure an ordinary install.
-$(BENCH)/installed: pyproject.toml $(NATIVE) $(shell find src -type f ! -name '*.pyc')
+$(BENCH)/installed: requirements/develop.txt pyproject.toml $(NATIVE) $(shell find src -type f ! -name '*.pyc')
 	$(NEEDS_PYTHON)
 	$(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check ".[bench]"
+	$(BENCH)/bin/python $(PIP_INSTALL) -r requirements/develop.txt
+	$(BENCH)/bin/python $(PIP_INSTALL) --no-build-isolation --no-deps .
 	@touch $@
 
 # An editable install of its own, with a native module that watches its memory.
-$(FUZZ)/installed-$(FUZZ_SANITIZE): pyproject.toml $(NATIVE)
+$(FUZZ)/installed-$(FUZZ_SANITIZE): requirements/develop.txt pyproject.toml $(NATIVE)
 	$(NEEDS_PYTHON)
 	$(PYTHON) -m venv $(FUZZ)
 	PYTHONPATH=tests $(FUZZ)/bin/python -m fuzz.sanitizers $(FUZZ_SANITIZE)
-	$(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check \
-	  --config-settings=cmake.define.CORATE_SANITIZE=$(FUZZ_SANITIZE) --editable ".[plots,zstd]"
+	$(FUZZ)/bin/python $(PIP_INSTALL) -r requirements/demo.txt -c requirements/develop.txt matplotlib zstandard
+	$(FUZZ)/bin/python $(PIP_INSTALL) --no-build-isolation --no-deps \
+	  --config-settings=cmake.define.CORATE_SANITIZE=$(FUZZ_SANITIZE) --editable .
 	@rm -f $(FUZZ)/installed-*
 	@touch $@

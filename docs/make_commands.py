@@ -22,11 +22,11 @@ extra `zstd`). `corate --install-completion` installs the completion of commands
 
 | exit code | meaning |
 | --- | --- |
-| 0 | Success. Also if Ctrl-C ended training early and the model was written, and if the reader of a pipe closed it. |
+| 0 | Success. Also if the reader of a pipe closed it, and if Ctrl-C ended `corate train --keep-partial` early. |
 | 1 | The data, the model or a file cannot be used. One line on standard error says which, where, and what to do. |
 | 2 | Wrong usage: an unknown option, or a wrong value of an option. |
 | 3 | `corate reproduce` lacks a corpus. Experiments that need no corpus were run. |
-| 130 | Interrupted with Ctrl-C. |
+| 130 | Interrupted with Ctrl-C. Old files stay as they were. `corate train` saves MODEL.partial. |
 | 129, 143 | Ended by SIGHUP or SIGTERM. Old files stay as they were, and temporary files are removed. |
 """
 

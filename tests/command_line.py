@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import io
+import signal
 import sys
+import threading
 from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
@@ -56,6 +58,7 @@ def run(
     sys.stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)), encoding="utf-8")
     sys.stdout, sys.stderr, sys.argv = out, err, ["corate", *map(str, args)]
     code: object = 0
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         shown = patch.dict("os.environ", CORATE_PROGRESS="1" if progress else "0")
         with patch.object(typer.main, "get_command", _built), patch.object(terminal, "_LINE_DELAY_SECONDS", 0.0), shown:
@@ -64,6 +67,9 @@ def run(
         code = end.code or 0
     finally:
         sys.stdin, sys.stdout, sys.stderr, sys.argv = old
+        if threading.current_thread() is threading.main_thread():  # after an interruption, the process usually ends
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
     assert isinstance(code, int)
     return Result(code, out.buffer.getvalue(), err.getvalue())
 

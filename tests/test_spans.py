@@ -53,9 +53,9 @@ def written(length: int, chunks: list[Span], scheme: str) -> list[str]:
                 letter = "B" if first else "I"
             else:
                 letter = {(True, True): "S", (True, False): "B", (False, True): "E", (False, False): "I"}[first, last]
-                letter = {"BILOU": {"E": "L", "S": "U"}, "BMEWO": {"I": "M", "S": "W"}}.get(scheme, {}).get(
-                    letter, letter
-                )
+                letter = {"BILOU": {"E": "L", "S": "U"}, "BMEWO": {"I": "M", "S": "W"}, "BMES": {"I": "M"}}.get(
+                    scheme, {}
+                ).get(letter, letter)
             labels[i] = f"{letter}-{type_}"
     return labels
 
@@ -121,6 +121,8 @@ def test_detection(chunkings: list[tuple[int, list[Span]]], scheme: str) -> None
         assert detect(labels) is None
     elif scheme == "BMEWO" and used <= set("BEO"):
         assert detect(labels) == "IOBES"  # no label tells them apart
+    elif scheme == "BMES" and not {"M", "S"} <= used:
+        assert detect(labels) == ("BMEWO" if "M" in used else "IOBES")  # likewise
     else:
         assert detect(labels) == scheme
 
@@ -138,12 +140,12 @@ def test_plain_tags_have_no_scheme(labels: list[str]) -> None:
 
 def test_letters_without_types() -> None:
     assert detect([["B", "I", "O"]]) == "IOB2"
-    assert detect([["B", "M", "E", "S"]]) == "IOBES"
+    assert detect([["B", "M", "E", "S"]]) == "BMES"
     assert convert(["B", "I", "O", "B"], "IOBES") == ["B", "E", "O", "S"]
 
 
 def test_what_cannot_be_converted() -> None:
-    with pytest.raises(DataError, match="'NN' is not in IOB1, IOB2, IOBES, BILOU, BMEWO"):
+    with pytest.raises(DataError, match="'NN' is not in IOB1, IOB2, IOBES, BILOU, BMEWO, BMES"):
         convert(["NN"], "IOB2")
     with pytest.raises(DataError, match="'S-X' is not in IOB2"):
         convert(["S-X"], "IOBES", "IOB2")

@@ -10,13 +10,17 @@
 
 namespace {
 
-// Raises BadFeature as an error of corate.errors.
+// Raises BadFeature as an error of corate.errors, and TooLargeValue as the error that corate.attributes makes of it.
 void raise_in_python(const std::exception_ptr& thrown, void*) {
     try {
         std::rethrow_exception(thrown);
     } catch (const BadFeature& error) {
         const char* name = error.wrong_type ? "FeatureTypeError" : "FeatureError";
         PyErr_SetString(nb::object(nb::module_::import_("corate.errors").attr(name)).ptr(), error.what());
+    } catch (const TooLargeValue& error) {
+        const nb::object make = nb::module_::import_("corate.attributes").attr("too_large_value");
+        const nb::object made = make(nb::str(error.name.data(), error.name.size()), error.value, error.token, error.sentence);
+        PyErr_SetObject(made.type().ptr(), made.ptr());
     }
 }
 
@@ -108,7 +112,16 @@ void bind_attributes(nb::module_& m) {
             [](const AttributeNames& names, nb::list sentences) {
                 FoundFeatures found;
                 ArrayIds arrays;
-                auto offsets = each_sentence(sentences, false, [&](const NamedFeatures& s) { names.find(s, arrays, found); });
+                int64_t number = 0;
+                auto offsets = each_sentence(sentences, false, [&](const NamedFeatures& s) {
+                    try {
+                        names.find(s, arrays, found);
+                    } catch (TooLargeValue& error) {
+                        error.sentence = number;
+                        throw;
+                    }
+                    ++number;
+                });
                 return to_python(std::move(offsets), std::move(found));
             },
             nb::arg("sentences"), "The known features of sentences: (sentence offsets, token offsets, ids, values or None).")

@@ -2,6 +2,7 @@
 #include "features/attribute_names.h"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 void FoundFeatures::clear() {
@@ -50,20 +51,27 @@ void AttributeNames::add(int32_t id, std::string_view name, float value, FoundFe
 
 void AttributeNames::find(const NamedFeatures& sentence, ArrayIds& arrays, FoundFeatures& found) const {
     std::string buffer;
+    size_t token = 0;
+    const auto too_large = [&](float value) { return std::abs(value) > kLargestValue && !binned_; };
     sentence.each(
         [&](std::string_view name, int32_t head, float value) {
             if (is_false(value)) return;
             name = joined(name, head, buffer);
+            if (too_large(value)) throw TooLargeValue(name, value, token);
             add(names_.find(name), name, value, found);
         },
         [&](std::string_view prefix, int32_t, const float* numbers, size_t width) {
             const int32_t* ids = arrays.get(prefix, width, [&](const std::string& name) { return names_.find(name); });
             for (size_t i = 0; i < width; ++i) {
+                if (too_large(numbers[i])) throw TooLargeValue(std::string(prefix) + std::to_string(i), numbers[i], token);
                 if (numeric_.size() > 0) buffer.assign(prefix).append(std::to_string(i));
                 add(ids[i], buffer, numbers[i], found);
             }
         },
-        [&] { found.end_token(); });
+        [&] {
+            found.end_token();
+            ++token;
+        });
 }
 
 int32_t AttributeInterner::intern(std::string_view name, int32_t head) {

@@ -2,7 +2,9 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -11,6 +13,20 @@
 #include "core/strings.h"
 #include "features/listing.h"
 #include "features/named_features.h"
+
+// The largest value of a feature in models with weights. The squares of larger values, summed, could overflow single precision.
+constexpr float kLargestValue = 1e15f;
+
+// A value beyond the largest one.
+class TooLargeValue : public std::runtime_error {
+   public:
+    TooLargeValue(std::string_view name, float value, size_t token)
+        : std::runtime_error("a feature has a value that is too large"), name(name), value(value), token(token) {}
+    std::string name;
+    float value;
+    int64_t sentence = -1;  // negative if there is only one
+    size_t token;
+};
 
 // Ids and values of the features of tokens.
 struct FoundFeatures {
@@ -68,7 +84,7 @@ class AttributeNames {
 
     size_t size() const { return names_.size(); }
     int32_t find(std::string_view name) const { return names_.find(name); }
-    // Adds the known features of a sentence.
+    // Adds the known features of a sentence. Throws TooLargeValue, except for models with binned values.
     void find(const NamedFeatures& sentence, ArrayIds& arrays, FoundFeatures& found) const;
 
    private:

@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
+from corate.errors import DataError
 from corate.ragged import offsets_of, take_rows
 from corate.strings import StringTable
 from corate.types import F32, Ids, Offsets
 
 __all__ = [
     "JOINER",
+    "LARGEST_VALUE",
     "OLD_JOINER",
     "Attributes",
     "FeatureSentence",
@@ -26,12 +28,18 @@ __all__ = [
     "TokenFeatures",
     "as_before",
     "merged_heads",
+    "too_large_value",
 ]
 
 #: Stands between a key and its value in the name of a feature, as in CRFsuite.
 JOINER = ":"
 #: The same in models of corate 0.1.
 OLD_JOINER = "="
+
+#: The largest value of a numeric feature, in training and in tagging, unless values are binned. The squares of larger
+#: values, summed, could overflow single precision. It is also ``kLargestValue`` in
+#: ``native/features/attribute_names.h``.
+LARGEST_VALUE = 1e15
 
 #: The features of a token: a mapping, names, or an array of numbers.
 TokenFeatures = Mapping[str, Any] | Iterable[str] | NDArray[Any]
@@ -176,3 +184,15 @@ def as_before(sentences: Iterable[Any]) -> list[Any]:
         return {str(k): v for k, v in given.items() if v is not None} if isinstance(given, Mapping) else given
 
     return [s if isinstance(s, _native.NamedFeatures) else [token(t) for t in s] for s in sentences]
+
+
+def too_large_value(name: str, value: float, token: int, sentence: int = -1, more: str = "") -> DataError:
+    """The error about a value beyond `LARGEST_VALUE`. The native code raises it too.
+
+    A sentence below 0 has no number. ``more`` is what else helps.
+    """
+    place = f"token {token}" if sentence < 0 else f"sentence {sentence}, token {token}"
+    return DataError(
+        f"{place}: the feature {name!r} has the value {value:g}; values go from {-LARGEST_VALUE:g} to "
+        f"{LARGEST_VALUE:g}: scale them{more}"
+    )

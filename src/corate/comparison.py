@@ -28,7 +28,7 @@ from corate.evaluation.significance import Difference, paired_test, sentence_cou
 from corate.features import FeatureSource
 from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ProgressEvent, ignore_progress
-from corate.training.api import train
+from corate.training.api import train, train_completely
 from corate.training.options import METHODS, Method
 from corate.training.resolve import resolve_method
 
@@ -250,7 +250,7 @@ def _rows(
                 def report(event: ProgressEvent, method: str = method.name, seed: int = seed) -> None:
                     progress(replace(event, method=method, seed=seed if seeds > 1 else None))
 
-                tagger = train(
+                tagger = train_completely(
                     trained,
                     method,
                     features=features,
@@ -260,8 +260,6 @@ def _rows(
                     progress=report,
                     **arguments,
                 )
-                if tagger.record.get("interrupted"):
-                    raise KeyboardInterrupt
                 report(ProgressEvent("testing"))
                 templates = tuple(tagger.features)
                 runs.append(replace(_evaluate(tagger, tested, threads, seed), fold=fold))

@@ -389,7 +389,7 @@ class Corpus:
     def with_scheme(self, scheme: str) -> Corpus:
         """The corpus with its labels in another scheme.
 
-        ``scheme`` is ``"IOB1"``, ``"IOB2"``, ``"IOBES"``, ``"BILOU"`` or ``"BMEWO"``.
+        ``scheme`` is ``"IOB1"``, ``"IOB2"``, ``"IOBES"``, ``"BILOU"``, ``"BMEWO"`` or ``"BMES"``.
 
         Raises DataError if the labels do not mark spans, or if the scheme is unknown.
 

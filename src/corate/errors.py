@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["ConfigError", "CorateError", "DataError", "FeatureError", "FeatureTypeError", "ModelError"]
+__all__ = [
+    "ConfigError",
+    "CorateError",
+    "DataError",
+    "FeatureError",
+    "FeatureTypeError",
+    "InterruptedWarning",
+    "ModelError",
+]
 
 
 class CorateError(Exception):
@@ -68,3 +76,7 @@ class ModelError(CorateError, ValueError):
     Traceback (most recent call last):
     corate.errors.ModelError: ...
     """
+
+
+class InterruptedWarning(UserWarning):
+    """Ctrl-C ended training early. The tagger has what was learned until then."""

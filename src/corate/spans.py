@@ -1,4 +1,4 @@
-"""Spans (entities, phrases) as one label per token, in IOB1, IOB2, IOBES, BILOU or BMEWO.
+"""Spans (entities, phrases) as one label per token, in IOB1, IOB2, IOBES, BILOU, BMEWO or BMES.
 
 A span label is a prefix, a hyphen and a type (``B-LOC``), or only the prefix if there is one type. ``O`` is outside
 every span.
@@ -9,6 +9,7 @@ every span.
     IOBES   ``B`` at the start, ``I`` inside, ``E`` at the end, ``S`` on a span of one token
     BILOU   as IOBES, with ``L`` for ``E`` and ``U`` for ``S``
     BMEWO   as IOBES, with ``M`` for ``I`` and ``W`` for ``S``
+    BMES    as IOBES, with ``M`` for ``I``; usual in the segmentation of words
     ======  ===================================================================================
 
 Spans are found as conlleval finds them, for every scheme, so a labelling that violates its scheme has spans, too.
@@ -24,10 +25,10 @@ from typing import NamedTuple
 
 from corate.errors import DataError
 
-__all__ = ["SCHEMES", "Span", "are_spans", "convert", "detect", "parse", "spans"]
+__all__ = ["SCHEMES", "Span", "are_spans", "convert", "detect", "parse", "scheme_with", "spans"]
 
 #: The prefixes of each scheme: inside, start and, if the scheme has them, end and single token.
-SCHEMES = {"IOB1": "IB", "IOB2": "IB", "IOBES": "IBES", "BILOU": "IBLU", "BMEWO": "MBEW"}
+SCHEMES = {"IOB1": "IB", "IOB2": "IB", "IOBES": "IBES", "BILOU": "IBLU", "BMEWO": "MBEW", "BMES": "MBES"}
 
 _SPAN_LABEL = re.compile(r"([BIESLUMW])(?:-(.*))?", re.DOTALL)
 _EQUAL = {"L": "E", "U": "S", "M": "I", "W": "S"}
@@ -51,7 +52,7 @@ class Span(NamedTuple):
 def parse(label: str) -> tuple[str, str]:
     """The role of a label (B, I, E or S; O outside; empty if it is not a span label) and its type, which may be empty.
 
-    The prefixes of BILOU and BMEWO have the roles of the equivalent IOBES prefixes.
+    The prefixes of BILOU, BMEWO and BMES have the roles of the equivalent IOBES prefixes.
 
     >>> parse("B-LOC"), parse("W-LOC"), parse("O"), parse("NN")
     (('B', 'LOC'), ('S', 'LOC'), ('O', ''), ('', ''))
@@ -111,11 +112,13 @@ def detect(labels: Iterable[Sequence[str]]) -> str | None:
     """The scheme of labelled sentences, one of `SCHEMES`, or None for plain tags.
 
     Every label must be a span label or ``O``. If only ``B`` and ``I`` occur, the scheme is IOB1 if more spans start
-    with ``I`` than with a ``B`` that IOB1 does not use; so a few wrong sentences do not matter. Prefixes of several
-    schemes (as in BMES) give IOBES.
+    with ``I`` than with a ``B`` that IOB1 does not use; so a few wrong sentences do not matter. Prefixes that
+    no scheme has together give IOBES.
 
     >>> detect([["B-PER", "I-PER", "O"]]), detect([["I-PER", "I-PER", "O"]]), detect([["S-PER"]]), detect([["W-PER"]])
     ('IOB2', 'IOB1', 'IOBES', 'BMEWO')
+    >>> detect([["B", "M", "E", "S"]])
+    'BMES'
     >>> detect([["DT", "NN"]]) is None
     True
     """
@@ -139,7 +142,17 @@ def detect(labels: Iterable[Sequence[str]]) -> str | None:
         return None
     if prefixes <= set("BI"):
         return "IOB1" if by_i > by_b else "IOB2"
-    return next((s for s in ("IOBES", "BILOU", "BMEWO") if prefixes <= set(SCHEMES[s])), "IOBES")
+    return scheme_with(prefixes) or "IOBES"
+
+
+def scheme_with(prefixes: Iterable[str]) -> str | None:
+    """The first scheme, except IOB1 and IOB2, that has all these prefixes; None if there is none.
+
+    >>> scheme_with("BMES"), scheme_with("BES"), scheme_with("BIM")
+    ('BMES', 'IOBES', None)
+    """
+    ending = [scheme for scheme, letters in SCHEMES.items() if len(letters) == 4]
+    return next((scheme for scheme in ending if set(prefixes) <= set(SCHEMES[scheme])), None)
 
 
 def convert(sequence: Sequence[str], to: str, from_: str | None = None) -> list[str]:

@@ -17,7 +17,7 @@ NaN or infinite values          test_items_that_are_no_numbers, test_features_th
 a damaged model                 test_bad_models.py; model/test_container.py
 a directory, an unwritable path test_bad_places.py; test_train_command.py; model/test_container.py
 disk full during save           test_bad_places.py; test_program.py; test_tag_command.py; io/test_atomic.py
-Ctrl-C                          test_ctrl_c.py; test_program.py
+Ctrl-C                          test_ctrl_c.py; test_interrupted_training.py; test_program.py; test_signals.py
 SIGTERM, SIGHUP                 test_signals.py
 closed standard streams         test_closed_streams.py
 arguments in the wrong order    test_wrong_calls.py

@@ -112,3 +112,11 @@ def test_an_unknown_form_is_wrong_usage(corate):
 
 def test_help_has_examples(corate):
     assert '  corate derive "A-B B-C C-D"' in corate("derive", "--help").text
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.svg", "a.PDF"])
+def test_a_derivation_is_no_picture(corate, tmp_path, name):
+    refused = corate("derive", "A-B", "-o", tmp_path / name)
+    assert (refused.code, f"must not end in {name[1:].lower()}" in refused.err) == (2, True)
+    assert not (tmp_path / name).exists()
+    assert corate("derive", "A-B", "--html", "-o", tmp_path / "a.html").code == 0

@@ -168,3 +168,13 @@ def test_methods_best_states_and_soft_evidence(corate, table, fitted, tmp_path):
     for wrong in ("sky=rain", "sky=snow=1", "moon=full=1", "sky=rain=much"):
         assert corate("graph", "query", fitted, "--soft", wrong).code == 2
     assert corate("graph", "query", fitted, "--nbest", "2", "--most-likely").code == 2
+
+
+@pytest.mark.parametrize("name", ["m.png", "m.pdf", "m.SVGZ", "m.png.gz"])
+def test_a_picture_has_the_suffix_of_its_format(corate, fitted, tmp_path, name):
+    refused = corate("graph", "draw", fitted, "-o", tmp_path / name)
+    assert refused.code == 2
+    assert f"{name}' must end in .svg" in refused.err.replace("\n", "")
+    assert not (tmp_path / name).exists()
+    for accepted in ("picture", "m.SVG", "m.svg.gz"):
+        assert corate("graph", "draw", fitted, "-o", tmp_path / accepted).code == 0

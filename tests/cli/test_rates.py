@@ -151,3 +151,9 @@ def test_the_first_labels_are_kept_with_the_ends_of_sentences():
     assert (some.rows, some.columns) == (("A", "B", "<s>"), ("A", "B", "</s>"))
     assert some.logs.tolist() == [[0, 1, 3], [4, 5, 7], [12, 13, 15]]
     assert heat.first(9).rows == heat.rows
+
+
+def test_a_heat_map_has_the_suffix_of_its_format(corate, data, tmp_path):
+    refused = corate("rates", data / "train.tsv", "--svg", tmp_path / "a.png")
+    assert (refused.code, "must end in .svg" in refused.err) == (2, True)
+    assert not (tmp_path / "a.png").exists()

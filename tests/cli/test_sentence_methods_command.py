@@ -326,15 +326,17 @@ def interrupt_at(monkeypatch, stage, done):
 
 
 @pytest.mark.parametrize(("method", "done"), [("polish", 0.6), ("standard", 0.1), ("perceptron", 0.6)])
-def test_ctrl_c_writes_the_model_reached_so_far_and_says_so(corate, few, data, tmp_path, monkeypatch, method, done):
+def test_ctrl_c_saves_the_model_reached_so_far_and_says_where(corate, few, data, tmp_path, monkeypatch, method, done):
     interrupt_at(monkeypatch, method, done)
-    model = tmp_path / "m"
+    model, partial = tmp_path / "m", tmp_path / "m.partial"
     result = corate("train", few, "-o", model, "--method", method, "--passes", "4", "--json")
-    assert result.code == 0
-    assert result.err == f"corate: warning: interrupted: {model} contains the model at that point\n"
-    assert json.loads(result.text)["interrupted"] is True
+    assert (result.code, result.text) == (130, "")
+    said = f"{partial} contains the model reached so far; {model} was not written"
+    assert result.err == f"corate: interrupted: {said}\n"
     monkeypatch.undo()
-    assert json.loads(corate("eval", model, data / "test.tsv", "--json").text)["accuracy"] > 0.6
+    assert json.loads(corate("info", partial, "--json").text)["record"]["interrupted"] is True
+    assert json.loads(corate("eval", partial, data / "test.tsv", "--json").text)["accuracy"] > 0.6
+    assert not model.exists()
 
 
 def test_a_resumed_run_says_where_it_resumes(corate, few, tmp_path):

@@ -196,18 +196,19 @@ def test_ctrl_c_before_the_first_pass_leaves_nothing(corate, small, tmp_path, mo
 
 @pytest.mark.parametrize(("stage", "done"), [("fitting the nodes", 0.6), ("fitting half 2", 0.0)])
 @pytest.mark.parametrize("quiet", [False, True])
-def test_ctrl_c_later_writes_the_model_reached_so_far_and_says_so(
+def test_ctrl_c_later_saves_the_model_reached_so_far_and_says_where(
     corate, small, data, tmp_path, monkeypatch, stage, done, quiet
 ):
     interrupt_at(monkeypatch, stage, done)
-    model = tmp_path / "m"
+    model, partial = tmp_path / "m", tmp_path / "m.partial"
     result = separate(corate, small, model, "--passes", "4", "-q" if quiet else "--json")
-    assert result.code == 0
-    warning = f"corate: warning: interrupted: {model} contains the model at that point\n"
-    assert result.err == ("" if quiet else warning)
+    assert (result.code, result.text) == (130, "")
+    said = f"{partial} contains the model reached so far; {model} was not written"
+    assert result.err == f"corate: interrupted: {said}\n"
     monkeypatch.undo()
-    assert json.loads(corate("info", model, "--json").text)["record"]["interrupted"] is True
-    assert json.loads(corate("eval", model, data / "test.tsv", "--json").text)["accuracy"] > 0.8
+    assert json.loads(corate("info", partial, "--json").text)["record"]["interrupted"] is True
+    assert json.loads(corate("eval", partial, data / "test.tsv", "--json").text)["accuracy"] > 0.8
+    assert not model.exists()
 
 
 # -- corate info -----------------------------------------------------------------------------------------------------

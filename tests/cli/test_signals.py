@@ -123,3 +123,84 @@ def test_a_command_runs_in_a_thread_of_its_own(corate, model):
     thread.start()
     thread.join()
     assert codes == [0]
+
+
+# -- a second signal ---------------------------------------------------------------------------------------------------
+
+#: Runs a command that gets a signal while a file is being written, and another one at a later moment.
+TWICE = """
+import atexit, os, pathlib, signal, threading
+from corate.cli import exits, main
+first, second = signal.{first}, signal.{second}
+flush, unlink, print_line = os.fsync, pathlib.Path.unlink, exits.print_line
+def send(number):
+    os.kill(os.getpid(), number)
+def flush_and_get_a_signal(descriptor):
+    flush(descriptor)
+    send(first)
+def unlink_late(self, *arguments, **options):
+    send(second)
+    unlink(self, *arguments, **options)
+def print_late(message):
+    send(second)
+    print_line(message)
+def wait_for_the_shutdown():
+    threading.main_thread().join()
+    send(second)
+os.fsync = flush_and_get_a_signal
+if {moment!r} == "cleanup":
+    pathlib.Path.unlink = unlink_late
+elif {moment!r} == "message":
+    exits.print_line = print_late
+elif {moment!r} == "thread":
+    threading.Thread(target=wait_for_the_shutdown).start()
+else:
+    atexit.register(send, second)
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "unbuffered"),
+    [
+        ("SIGINT", "SIGINT", ""),
+        ("SIGINT", "SIGINT", "1"),
+        ("SIGINT", "SIGTERM", ""),
+        ("SIGTERM", "SIGINT", "1"),
+        ("SIGTERM", "SIGTERM", ""),
+    ],
+)
+@pytest.mark.parametrize("moment", ["cleanup", "message", "thread", "exit"])
+def test_a_second_signal_changes_nothing(folder, data, model, monkeypatch, first, second, moment, unbuffered):
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
+    code = TWICE.format(first=first, second=second, moment=moment)
+    ended = run(code, COMMANDS["tag"], folder, data, model)
+    said = "interrupted" if first == "SIGINT" else "ended by SIGTERM"
+    assert (ended.returncode, ended.stdout) == (128 + getattr(signal, first), b"")
+    assert ended.stderr.decode() == f"corate: {said}\n"
+    assert unchanged(folder)
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_while_a_partial_model_is_saved(folder, data, model, name):
+    """The first one ended training; the second one ends the command."""
+    code = """
+import os, signal
+from corate.cli import main, terminal
+flush = os.fsync
+def reached(self, event):
+    if event.step == 1:
+        os.fsync = flush_and_get_a_signal
+        os.kill(os.getpid(), signal.SIGINT)
+def flush_and_get_a_signal(descriptor):
+    flush(descriptor)
+    os.kill(os.getpid(), signal.%s)
+terminal.ProgressBar.show = reached
+main()
+"""
+    command = ["train", "{data}/train.tsv", "-o", "old", "--features", "word[0]", "--passes", "3"]
+    ended = run(code % name, command, folder, data, model)
+    said = {"SIGINT": "interrupted", "SIGTERM": "ended by SIGTERM"}[name]
+    assert (ended.returncode, ended.stdout) == (128 + getattr(signal, name), b"")
+    assert ended.stderr.decode() == f"corate: {said}\n"
+    assert unchanged(folder)

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import corate as library
+from command_line import PROGRAM
 from corate.cli import terminal
 from corate.progress import ProgressEvent
 
@@ -205,6 +206,51 @@ def test_a_log_that_cannot_be_written_does_not_stop_the_work(clock, monkeypatch)
         stream.close()
         clock[0] = 3.0
         progress("tagging")
+
+
+@pytest.mark.parametrize("screen", [True, False])
+def test_progress_is_shown_without_threads(clock, monkeypatch, screen):
+    def start(self):
+        raise RuntimeError("can't start new thread")
+
+    stream = Screen() if screen else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with terminal.ProgressBar() as progress:
+        for clock[0], share in ((0.0, 0.1), (10.0, 0.2), (20.0, 0.3)):
+            progress("counting", share)
+        shown = stream.getvalue()
+    assert shown.count("counting") >= 2
+    if screen:
+        assert stream.getvalue().count("\x1b[?25h") == stream.getvalue().count("\x1b[?25l")  # the cursor is back
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are those of Linux")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_command_works_where_no_thread_can_be_started(data, tmp_path, monkeypatch, unbuffered):
+    """The stack of a new thread would be larger than the memory that the process may have."""
+    import resource
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_STACK, (1 << 36, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 34, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
+    start = "import threading; threading.Thread(target=print).start()"
+    none = subprocess.run([sys.executable, "-c", start], preexec_fn=limit, capture_output=True, text=True)
+    assert "can't start new thread" in none.stderr
+    train = ["train", data / "train.tsv", "--features", "word[0]", "--threads", "3", "--quiet", "-o"]
+    for command in (
+        [*train, tmp_path / "few"],
+        ["tag", tmp_path / "few", data / "test.tsv", "--threads", "3", "-o", tmp_path / "tags"],
+        [argument for argument in train if argument != "--quiet"] + [tmp_path / "shown"],
+    ):
+        run = subprocess.run([*PROGRAM, *command], preexec_fn=limit, capture_output=True, text=True)
+        assert (run.returncode, run.stderr) == (0, "")
+    library.train(library.read(data / "train.tsv"), features=["word[0]"], threads=3).save(tmp_path / "many")
+    assert library.load(tmp_path / "few").strongest(50) == library.load(tmp_path / "many").strongest(50)
+    assert (tmp_path / "tags").read_text()
 
 
 # -- labels and tokens that would steer the terminal -----------------------------------------------------------------

@@ -200,4 +200,5 @@ def test_an_interruption_while_calibrating_loses_nothing() -> None:
     with pytest.warns(UserWarning, match="interrupted, so the model is not calibrated"):
         stopped = corate.train(TRAINING, calibrate=True, progress=interrupt)
     assert "temperature" not in stopped.record
+    assert stopped.record["interrupted"] is True
     assert stopped.tag_all(TEST) == corate.train(TRAINING).tag_all(TEST)

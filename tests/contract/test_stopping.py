@@ -35,7 +35,9 @@ def test_ctrl_c_keeps_what_was_reached(way: dict[str, Any], held_out: Corpus | N
     exact = way["method"] in ("standard", "piecewise", "memm") and "optimizer" not in way
     between = where == "between"
     user = Stop(f"{way['method']}:" if between else way["method"], 0.0 if between and not exact else 0.3)
-    tagger = trained(held_out=held_out, **for_method(way["method"], passes=5, iterations=30), progress=user, **way)
+    options = for_method(way["method"], passes=5, iterations=30)
+    with pytest.warns(UserWarning, match="training was interrupted, so the model is not complete"):
+        tagger = trained(held_out=held_out, **options, progress=user, **way)
     assert user.pressed
     assert tagger.record["interrupted"] is True
     assert accuracy(tagger, TRAINING) > 0.6
@@ -49,6 +51,7 @@ def test_ctrl_c_before_anything_was_reached_stops_the_training(way: dict[str, An
         trained(progress=Stop("", 0.0), **way)
 
 
+@pytest.mark.filterwarnings("ignore::corate.errors.InterruptedWarning")
 @over(STOCHASTIC)
 @pytest.mark.parametrize("held_out", [None, corpus_of(HELD_OUT)], ids=["", "held out"])
 def test_a_run_that_was_stopped_ends_as_if_it_had_not_been(

@@ -356,6 +356,58 @@ def test_words_are_no_features_and_features_no_words(tagger: Tagger) -> None:
         of_words.tag([["w:the"], ["w:dog", "x"]])
 
 
+# -- functions that change their list ----------------------------------------------------------------------------------
+
+
+def changing(change: Callable[[list[Any]], object]) -> Callable[[Any, int], dict[str, Any]]:
+    """A feature function that changes the list it is given, at the word "odd"."""
+
+    def features(words: Any, i: int) -> dict[str, Any]:
+        found = {"w": words[i][0] if isinstance(words[i], tuple) else words[i]}
+        if found["w"] == "odd":
+            change(words)
+        return found
+
+    return features
+
+
+PLAIN = Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")]] * 3)
+COLUMNS = Corpus.from_sentences([[("the", "a", "DET"), ("dog", "b", "NOUN")]] * 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "now"),
+    [(list.pop, 2), (lambda words: words.append("more"), 4), (list.clear, 0)],
+    ids=["pop", "append", "clear"],
+)
+@pytest.mark.parametrize("corpus", [PLAIN, COLUMNS], ids=["words", "columns"])
+def test_a_function_that_changes_the_number_of_tokens_is_named(
+    corpus: Corpus, change: Callable[[list[Any]], object], now: int
+) -> None:
+    tagger = corate.train(corpus, features=changing(change))
+    words: list[Any] = ["the", "odd", "dog"]
+    sentence = words if corpus is PLAIN else [(word, "a") for word in words]
+    kept = list(sentence)
+    why = rf"token 1 \(.*'odd'.*\): it had 3 tokens and now has {now}; change a copy"
+    for number, ask in [(0, tagger.tag), (0, tagger.marginals), (1, lambda tokens: tagger.tag_all([kept[:1], tokens]))]:
+        with pytest.raises(FeatureError, match=f"changed its list of tokens at sentence {number}, {why}"):
+            ask(sentence)
+        assert sentence == kept
+    with pytest.raises(FeatureError, match=r"changed its list of tokens at sentence 1, token 0 .* it had 1 token and"):
+        corate.train(
+            Corpus.joined([corpus[:1], Corpus.from_sentences([[("odd", *["a"] * (len(corpus.columns) - 1), "DET")]])]),
+            features=changing(change),
+        )
+
+
+def test_a_function_never_changes_the_list_of_the_caller() -> None:
+    tagger = corate.train(PLAIN, features=changing(lambda words: words.__setitem__(slice(None), ["x"] * len(words))))
+    sentence = ["the", "odd", "dog"]
+    for ask in (tagger.tag, tagger.marginals, lambda words: tagger.tag_all([words])):
+        ask(sentence)
+        assert sentence == ["the", "odd", "dog"]
+
+
 # -- models of corate 0.1 ----------------------------------------------------------------------------------------------
 
 OLD = ["v1-standard-ready-made", "v1-polish-ready-made", "v1-empirical-numbers", "v1-standard-numbers"]

@@ -30,7 +30,7 @@ _PIECES = (
     b"\xff",
     b"\xe2\x80\xae",
 )
-_SCHEMES = ("auto", "IOB1", "IOB2", "IOBES", "BILOU", "BMEWO")
+_SCHEMES = ("auto", "IOB1", "IOB2", "IOBES", "BILOU", "BMEWO", "BMES")
 
 
 class Cases:

@@ -15,6 +15,7 @@ import corate
 from corate.model import container
 from fuzz.processes import PROGRAM, check_errors, outside
 from fuzz.worker import CaseFailedError
+from limited_output import BUFFERING, environment
 
 __all__ = ["Interrupts", "Kills"]
 
@@ -55,11 +56,12 @@ class _Signals:
         sent = rng.choice(self.signals)
         early, near = rng.random(), rng.random()  # before measuring: cases do not depend on timings
         on_file = rng.random() < 0.3
+        env = environment(rng.choice(BUFFERING))
         if name not in self.usual:
             self._alone(name, folder / "alone")
         work = folder / "work"
         self._place(name, work)
-        process = self._started(name, work, folder)
+        process = self._started(name, work, folder, env)
         limit = self.usual[name]
         moment = limit * (early if near < 0.7 else 0.8 + 0.3 * early)
         self._wait(process, moment, work if on_file else None)
@@ -88,10 +90,12 @@ class _Signals:
         if COMMANDS[name][1]:
             shutil.copy(work / COMMANDS[name][1], work / OUT)
 
-    def _started(self, name: str, work: Path, folder: Path) -> subprocess.Popen[bytes]:
+    def _started(
+        self, name: str, work: Path, folder: Path, env: dict[str, str] | None = None
+    ) -> subprocess.Popen[bytes]:
         with open(folder / "stdout", "wb") as out, open(folder / "stderr", "wb") as err:
             command = [PROGRAM, *COMMANDS[name][0]]
-            return subprocess.Popen(command, cwd=work, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+            return subprocess.Popen(command, cwd=work, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env)
 
     def _alone(self, name: str, folder: Path) -> None:
         """Run a command to its end, to record its time and its output."""
@@ -122,7 +126,12 @@ class _Signals:
         left = [path.name for path in work.iterdir() if path.name.startswith(".")]
         if left and sent != signal.SIGKILL:
             raise CaseFailedError(f"a temporary file is left after {sent.name}: {left}, {name}")
-        written = next((path for path in work.glob(f"{OUT}*")), None)
+        partial = work / f"{OUT}.partial"
+        if partial.exists():
+            corate.load(partial).tag(["12", "Oak", "St"])
+            if code == 0 or sent != signal.SIGINT or not name.startswith("train"):
+                raise CaseFailedError(f"a partial model after {sent.name}, exit code {code}: {name}\n{errors}")
+        written = next((path for path in work.glob(f"{OUT}*") if path != partial), None)
         old = (work / COMMANDS[name][1]).read_bytes() if COMMANDS[name][1] else None
         content = None if written is None else written.read_bytes()
         if content == old:

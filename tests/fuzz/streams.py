@@ -1,4 +1,7 @@
-"""Processes whose standard streams are closed, full, cut off or in another encoding: they end as the README says."""
+"""Processes whose standard streams are closed, full, cut off or in another encoding.
+
+They end as the README says, with and without buffers in Python. Exit code 0 means that all output was written.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,11 @@ import os
 import subprocess
 from pathlib import Path
 from random import Random
+from typing import IO, Any
 
 from fuzz.processes import PROGRAM, check_errors
 from fuzz.worker import CaseFailedError
+from limited_output import BUFFERING, environment, run_limited
 
 __all__ = ["Cases"]
 
@@ -18,6 +23,9 @@ _LOCALES: tuple[dict[str, str], ...] = (
     {"PYTHONIOENCODING": "cp1252"},
     {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
 )
+
+#: Room for the output of every command, in bytes.
+_ENOUGH = 1 << 20
 
 
 class Cases:
@@ -43,34 +51,60 @@ class Cases:
             ["derive", "A-B B-C"],
         ))  # fmt: skip
         closed = [fd for fd in range(3) if rng.random() < 0.3]
-        out = rng.choice(("file", "file", "full" if os.path.exists("/dev/full") else "file", "cut off"))
-        env = os.environ | rng.choice(_LOCALES)
-        (folder / "arguments").write_text(f"{command} closed {closed}, output {out}\n")
-        errors = self._run(command, closed, out, folder, env)
-        check_errors(errors)
+        out = rng.choice(("file", "full" if os.path.exists("/dev/full") else "file", "small", "small", "cut off"))
+        room = rng.choice((rng.randrange(100), rng.randrange(5000))) if out == "small" else _ENOUGH
+        unbuffered = rng.choice(BUFFERING)
+        env = environment(unbuffered) | rng.choice(_LOCALES)
+        (folder / "arguments").write_text(
+            f"{command} closed {closed}, output {out} of {room} bytes, PYTHONUNBUFFERED={unbuffered}\n"
+        )
+        self._check(command, closed, out, room, folder, env)
 
-    def _run(self, command: list[str], closed: list[int], out: str, folder: Path, env: dict[str, str]) -> str:
-        reading, writing = os.pipe()
-        os.close(reading)  # no reader: the output is cut off
-        errors = folder / "stderr"
-        target = {"file": folder / "stdout", "full": "/dev/full", "cut off": os.devnull}[out]
-        work = folder / "work"
-        work.mkdir()
-        with open(errors, "wb") as err, open(target, "wb") as sink, open(self.text, "rb") as source:
-            code = subprocess.run(
-                [PROGRAM, *command],
-                stdin=source,
-                stdout=writing if out == "cut off" else sink,
-                stderr=err,
-                cwd=work,
-                env=env,
-                preexec_fn=lambda: [os.close(fd) for fd in closed] and None,
-            ).returncode
-        os.close(writing)
-        said = errors.read_text(errors="replace")
+    def _check(
+        self, command: list[str], closed: list[int], out: str, room: int, folder: Path, env: dict[str, str]
+    ) -> None:
+        code, written, errors = self._run(command, closed, out, room, folder, env)
+        check_errors(errors)
+        case = f"{command}, closed {closed}, output {out} of {room} bytes\n{errors}"
         if code not in (0, 1, 2):
-            check_errors(said)
-            raise CaseFailedError(f"exit code {code}: {command}, closed {closed}, output {out}\n{said}")
+            raise CaseFailedError(f"exit code {code}: {case}")
+        if code == 1 and any(not line.startswith("corate: ") for line in errors.splitlines()):
+            raise CaseFailedError(f"more than one line about an error: {case}")
+        if code == 0 and out == "full":
+            raise CaseFailedError(f"exit code 0, and the output is lost: {case}")
+        if code == 0 and written == room:  # there may be more
+            _, whole, _ = self._run(command, closed, "file", _ENOUGH, folder, env)
+            if whole > room:
+                raise CaseFailedError(f"exit code 0, and the output is cut: {case}")
+
+    def _run(
+        self, command: list[str], closed: list[int], out: str, room: int, folder: Path, env: dict[str, str]
+    ) -> tuple[int, int, str]:
+        """Run a command. Returns its exit code, the number of bytes on standard output, and standard error."""
+        work = folder / "work"
+        work.mkdir(exist_ok=True)
+        options: dict[str, Any] = {"cwd": work, "env": env}
+
+        def close() -> None:
+            for fd in closed:
+                os.close(fd)
+
+        with open(self.text, "rb") as source:
+            options["stdin"] = source
+            if out in ("file", "small"):
+                ended = run_limited([PROGRAM, *command], room, folder / "stdout", prepare=close, **options)
+            else:
+                with _cut_off() if out == "cut off" else open("/dev/full", "wb") as sink:
+                    ended = subprocess.run(
+                        [PROGRAM, *command], stdout=sink, stderr=subprocess.PIPE, preexec_fn=close, **options
+                    )
         if list(work.glob(".*")):
             raise CaseFailedError(f"a temporary file is left: {list(work.glob('.*'))}")
-        return said
+        return ended.returncode, len(ended.stdout or b""), ended.stderr.decode(errors="replace")
+
+
+def _cut_off() -> IO[bytes]:
+    """A pipe without a reader."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    return open(writing, "wb")

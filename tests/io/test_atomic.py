@@ -8,7 +8,7 @@ import pytest
 
 import corate
 from corate.io import atomic
-from corate.io.atomic import check_writable, replacing, write_text
+from corate.io.atomic import check_writable, descriptor_of, replacing, write_text
 from corate.io.streams import open_output
 
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
@@ -112,3 +112,38 @@ def test_an_error_names_the_file_and_not_the_temporary_one(tmp_path, monkeypatch
         write_text(tmp_path / "file", "new")
     assert (caught.value.filename, caught.value.filename2) == (str(tmp_path / "file"), None)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd/0"), reason="needs /dev/fd")
+def test_paths_of_open_files(tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "1").touch()
+    (tmp_path / "log").symlink_to("stream")
+    (tmp_path / "stream").symlink_to("/dev/stdout")
+    (tmp_path / "round").symlink_to("round")
+    streams = {"/dev/stdout": 1, "/dev/stderr": 2, "/dev/fd/7": 7, "/dev//fd/7": 7, str(tmp_path / "log"): 1}
+    for path, number in streams.items():
+        assert descriptor_of(path) == number
+    for path in ("file", "1", "absent", "round", "absent/1"):
+        assert descriptor_of(tmp_path / path) is None
+    assert descriptor_of("/dev/null") is None
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd/0"), reason="needs /dev/fd")
+@pytest.mark.parametrize("kind", WRITERS)
+def test_an_open_file_is_never_replaced(tmp_path, kind):
+    log = tmp_path / "log"
+    log.write_bytes(b"first\n")
+    with open(log, "ab") as file:
+        path = f"/dev/fd/{file.fileno()}"
+        if kind in ("output", "corpus"):
+            WRITERS[kind](path)
+            assert len(log.read_bytes()) > len(b"first\n")
+        else:
+            with pytest.raises(
+                (OSError, corate.CorateError), match="this is a stream, which is not replaced"
+            ) as caught:
+                WRITERS[kind](path)
+            assert path in str(caught.value)
+    assert log.read_bytes().startswith(b"first\n")
+    assert [one.name for one in tmp_path.iterdir()] == ["log"]

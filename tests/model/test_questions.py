@@ -12,7 +12,7 @@ import corate
 from corate import Constraints, _native
 from corate.errors import ConfigError, DataError, ModelError
 from corate.model.lattice import Lattice
-from corate.spans import spans
+from corate.spans import SCHEMES, spans
 from small_corpora import corpus_of, random_sentences, words_of
 
 WORDS = words_of(random_sentences(12, seed=5))
@@ -216,6 +216,7 @@ def test_schemes_allow_what_they_define() -> None:
         "IOBES": ["O", "B-X", "I-X", "E-X", "S-X", "S-Y"],
         "BILOU": ["O", "B-X", "I-X", "L-X", "U-X", "U-Y"],
         "BMEWO": ["O", "B-X", "M-X", "E-X", "W-X", "W-Y"],
+        "BMES": ["O", "B-X", "M-X", "E-X", "S-X", "S-Y"],
     }.items():
         tagger = corate.train(
             corpus_of([[(f"w{y}", y)] for y in labels]), "standard", features=["word[0]"], iterations=2
@@ -227,7 +228,7 @@ def test_schemes_allow_what_they_define() -> None:
             assert {tuple(y) for y, _ in found} == valid
 
 
-@pytest.mark.parametrize("scheme", ["IOB1", "IOB2", "IOBES", "BILOU", "BMEWO"])
+@pytest.mark.parametrize("scheme", list(SCHEMES))
 @pytest.mark.parametrize("method", ["polish", "empirical", "standard"])
 def test_auto_finds_the_scheme_of_the_model(scheme: str, method: str) -> None:
     from corate.spans import convert

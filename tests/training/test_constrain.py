@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 import corate
-from corate import Corpus
+from command_line import run
+from corate import Constraints, Corpus
 from corate.errors import ConfigError
-from corate.spans import convert
+from corate.spans import SCHEMES, convert
 from small_corpora import corpus_of
 
 FIRST, THEN, OUTSIDE = ["Ann", "Paris", "New"], ["Lee", "York"], ["in", "saw", "Lee"]
+SEGMENTS = ["ab", "c", "abcd", "dcb", "a", "bda", "cc"]
 METHODS = ["polish", "empirical", "separate", "standard", "memm", "perceptron"]
 
 
@@ -69,13 +71,33 @@ def test_a_constrained_model_stays_constrained() -> None:
         assert invalid(tagger.tag_all(words)) == 0
 
 
-def test_the_scheme_of_the_corpus_is_found() -> None:
-    plain = sentences(1)
-    for scheme in ("IOB1", "IOBES", "BILOU", "BMEWO"):
-        rows = [[(w, y) for (w, _), y in zip(s, convert([y for _, y in s], scheme), strict=True)] for s in plain]
-        tagger = corate.train(corpus_of(rows), constrain="auto")
-        assert tagger.record["constrain"] == scheme
-        assert invalid(tagger.tag_all(random_words(4)), scheme) == 0
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("typed", [True, False], ids=["typed", "untyped"])
+def test_the_scheme_of_the_corpus_is_found(scheme: str, typed: bool, tmp_path: Path) -> None:
+    rows = [
+        [(w, y if typed else y[0]) for (w, _), y in zip(s, convert([y for _, y in s], scheme), strict=True)]
+        for s in sentences(1)
+    ]
+    tagger = corate.train(corpus_of(rows), constrain="auto")
+    assert tagger.record["constrain"] == scheme
+    assert invalid(tagger.tag_all(random_words(4)), scheme) == 0
+    data, model = tmp_path / "train.tsv", tmp_path / "model.corate"
+    data.write_text("".join("".join(f"{w}\t{y}\n" for w, y in s) + "\n" for s in rows), encoding="utf-8")
+    assert run("train", data, "-o", model, "--constrain", "auto", "--quiet").code == 0
+    assert corate.load(model).record["constrain"] == scheme
+
+
+def test_words_are_segmented_with_the_letters_bmes() -> None:
+    """Labels without types and without O, as in the segmentation of Chinese, have their own scheme."""
+    rows = [
+        list(zip(word, "B" + "M" * (len(word) - 2) + "E" if len(word) > 1 else "S", strict=True)) for word in SEGMENTS
+    ]
+    tagger = corate.train(corpus_of(rows * 3), constrain="auto")
+    assert tagger.record["constrain"] == "BMES"
+    plain = corate.train(corpus_of(rows * 3))
+    for word in SEGMENTS:
+        valid = tagger.tag(list(word)), plain.tag(list(word), constraints=Constraints(scheme="auto"))
+        assert invalid(list(valid), "BMES") == 0
 
 
 def test_labels_that_are_in_no_scheme_are_refused() -> None:

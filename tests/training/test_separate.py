@@ -201,7 +201,8 @@ PASSES = {"passes": 4, "half_passes": 1, "pair_passes": 1}
 def test_ctrl_c_keeps_what_was_reached(coupling: str, stage: str, done: float, held_out: bool) -> None:
     user = Stop(stage, done)
     looked_at = corpus_of(HELD_OUT) if held_out else None
-    tagger = separate(coupling=coupling, held_out=looked_at, **PASSES, progress=user)
+    with pytest.warns(UserWarning, match="training was interrupted, so the model is not complete"):
+        tagger = separate(coupling=coupling, held_out=looked_at, **PASSES, progress=user)
     assert user.pressed
     assert tagger.record["interrupted"] is True
     assert accuracy(tagger, TRAINING) > 0.75
@@ -215,7 +216,8 @@ def test_a_run_that_was_left_alone_says_so() -> None:
 @pytest.mark.parametrize("coupling", ["given-nodes", "joint"])
 def test_lbfgs_keeps_what_was_reached_too(coupling: str) -> None:
     user = Stop("fitting the nodes", 0.05)
-    tagger = separate(optimizer="lbfgs", coupling=coupling, progress=user)
+    with pytest.warns(UserWarning, match="training was interrupted, so the model is not complete"):
+        tagger = separate(optimizer="lbfgs", coupling=coupling, progress=user)
     assert user.pressed
     assert tagger.record["interrupted"] is True
     assert accuracy(tagger, TRAINING) > 0.75
@@ -236,7 +238,8 @@ def test_lbfgs_fits_nodes_and_pairs_of_joint_coupling_to_the_optimum() -> None:
 
 def test_ctrl_c_while_lbfgs_fits_the_pairs_keeps_the_nodes() -> None:
     user = Stop("fitting the pairs", 0.02)
-    tagger = separate(optimizer="lbfgs", coupling="joint", progress=user)
+    with pytest.warns(UserWarning, match="training was interrupted, so the model is not complete"):
+        tagger = separate(optimizer="lbfgs", coupling="joint", progress=user)
     assert user.pressed
     assert tagger.record["interrupted"] is True
     assert accuracy(tagger, TRAINING) > 0.75
@@ -244,7 +247,8 @@ def test_ctrl_c_while_lbfgs_fits_the_pairs_keeps_the_nodes() -> None:
 
 def test_lbfgs_on_halves_hears_ctrl_c_as_well() -> None:
     user = Stop("fitting half 2", 0.02)
-    tagger = separate(optimizer="lbfgs", progress=user)
+    with pytest.warns(UserWarning, match="training was interrupted, so the model is not complete"):
+        tagger = separate(optimizer="lbfgs", progress=user)
     assert user.pressed
     assert tagger.record["interrupted"] is True
 
@@ -269,6 +273,7 @@ def test_training_stops_when_held_out_sentences_see_no_more_to_learn() -> None:
 # -- taking up again --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::corate.errors.InterruptedWarning")
 @pytest.mark.parametrize("way", [{}, {"base": "none"}, {"coupling": "joint"}, {"tune": True}], ids=str)
 @pytest.mark.parametrize("held_out", [None, corpus_of(HELD_OUT)], ids=["", "held out"])
 @pytest.mark.parametrize("reached", [0.3, 0.55, 0.8])

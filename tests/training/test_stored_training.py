@@ -231,7 +231,8 @@ def test_an_interrupt_after_the_first_pass_keeps_its_model(
 ) -> None:
     stopped = from_disk(MANY, method, tmp_path, context=interrupt_at(stage, fraction))
     assert stopped.record["interrupted"]
-    in_memory = corate.train(MANY, method, progress=interrupt_at(stage, fraction).progress)
+    with pytest.warns(UserWarning, match="training was interrupted"):
+        in_memory = corate.train(MANY, method, progress=interrupt_at(stage, fraction).progress)
     assert_same(in_memory, stopped, tmp_path)
 
 

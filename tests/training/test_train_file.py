@@ -116,6 +116,37 @@ def test_an_interruption_of_other_methods_leaves_nothing_behind(
     assert [path.name for path in tmp_path.iterdir()] == ["train.tsv"]
 
 
+@pytest.mark.usefixtures("always_stored")
+@pytest.mark.parametrize("limit", [{"memory": "1G"}, {"memory": "1G", "base": "none"}, {}], ids=str)
+def test_an_unfinished_model_replaces_no_file_unless_asked_for(
+    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: dict[str, Any]
+) -> None:
+    if not limit:  # in memory
+        monkeypatch.setattr(files, "OTHERS", (0, 0))
+
+    def trained(**options: Any) -> dict[str, Any]:
+        pressed: list[corate.ProgressEvent] = []
+
+        def interrupt(event: corate.ProgressEvent) -> None:
+            if event.step == 1 and not pressed:
+                pressed.append(event)
+                raise KeyboardInterrupt
+
+        return train_file(text, output, "polish", passes=3, progress=interrupt, **limit, **options)
+
+    output = tmp_path / "model.corate"
+    output.write_bytes(b"old")
+    with pytest.raises(KeyboardInterrupt, match=r"model\.corate\.partial contains the model reached so far"):
+        trained()
+    assert output.read_bytes() == b"old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.corate", "model.corate.partial", "train.tsv"]
+    with pytest.warns(UserWarning, match=r"training was interrupted; .*model\.corate contains the model reached"):
+        record = trained(keep_partial=True)
+    assert record["interrupted"] is True
+    assert output.read_bytes() == (tmp_path / "model.corate.partial").read_bytes()
+    assert corate.load(output).record["interrupted"] is True
+
+
 def test_text_that_fits_is_trained_in_memory(text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored_corpus, "temporary_folder", None)  # calling it fails
     train_file(text, tmp_path / "model.corate", "empirical", memory="1G")

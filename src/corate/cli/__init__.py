@@ -23,13 +23,13 @@ def main() -> None:
     replaced = current is signal.default_int_handler and _try_to_handle(_leave)  # else ignored or handled by a caller
     try:
         from corate.cli.app import app  # SIGTERM and SIGHUP also end the process here: nothing to clean up yet
-        from corate.cli.exits import exit_codes, handle_signals
+        from corate.cli.exits import complete_output, exit_codes, handle_interrupts, handle_signals
     except KeyboardInterrupt:
         _leave()
 
-    with handle_signals(), exit_codes():
+    with handle_signals(), complete_output(), exit_codes():
         if replaced:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            handle_interrupts()
         app(prog_name="corate")
 
 

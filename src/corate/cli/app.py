@@ -66,6 +66,11 @@ class _Commands(SuggestingGroup):
         command.more_examples = getattr(module, "MORE_EXAMPLES", "")
         return command
 
+    def make_context(self, *arguments: Any, **more: Any) -> Any:
+        """A context; ``--help`` and ``--version`` write here."""
+        with exit_codes():
+            return super().make_context(*arguments, **more)
+
     def invoke(self, ctx: Any) -> Any:
         with exit_codes():
             return super().invoke(ctx)

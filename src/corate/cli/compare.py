@@ -112,7 +112,7 @@ def compare(
         corpus = reading.read_labelled(file)
         test_corpus = None if test is None else reading.read_labelled(test, corpus)
         held_out_corpus = None if held_out is None else reading.read_labelled(held_out, corpus)
-    table = _Table(seeds, folds, printed=not (json or quiet))
+    table = _Table(seeds, folds, printed=not (json or quiet), plotted=plot is not None)
     stopped: BaseException | None = None
     try:
         chosen = {method: {"many_labels": many_labels} for method in methods.split(",")}
@@ -178,11 +178,15 @@ def _close(bar: list[ProgressBar]) -> None:
 
 
 class _Table:
-    """A table with columns of fixed width. Each line is printed when its method has finished."""
+    """A table with columns of fixed width. Each line is printed when its method has finished.
 
-    def __init__(self, seeds: int, folds: int | None, *, printed: bool) -> None:
+    If it is also plotted, an error in printing is raised by `finish` only, after the plot has been written.
+    """
+
+    def __init__(self, seeds: int, folds: int | None, *, printed: bool, plotted: bool) -> None:
         self.rows: list[Row] = []
-        self.seeds, self.folds, self.printed, self.shown_fastest = seeds, folds, printed, 0.0
+        self.seeds, self.folds, self.printed, self.plotted, self.shown_fastest = seeds, folds, printed, plotted, 0.0
+        self.unprintable: OSError | None = None
 
     @property
     def fastest(self) -> float:
@@ -195,13 +199,18 @@ class _Table:
     def add(self, row: Row) -> None:
         """Add a method, and print its line."""
         self.rows.append(row)
-        if not self.printed:
+        if not self.printed or self.unprintable is not None:
             return
-        if len(self.rows) == 1:
-            self.shown_fastest = row.seconds
-            print(self._line(self.header))
-        print(self._line(self.cells(row)))
-        sys.stdout.flush()
+        try:
+            if len(self.rows) == 1:
+                self.shown_fastest = row.seconds
+                print(self._line(self.header))
+            print(self._line(self.cells(row)))
+            sys.stdout.flush()
+        except OSError as error:
+            if not self.plotted:
+                raise
+            self.unprintable = error
 
     def cells(self, row: Row) -> list[str]:
         """The cells of a method's line."""
@@ -218,6 +227,8 @@ class _Table:
 
     def finish(self) -> None:
         """Print the lines again if a later method is the fastest, because then the ratios change."""
+        if self.unprintable is not None:
+            raise self.unprintable
         if self.printed and self.fastest != self.shown_fastest:
             print("\nratios to the fastest:\n" + self._line(self.header))
             for row in self.rows:

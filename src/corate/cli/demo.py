@@ -72,6 +72,8 @@ def demo(
 
     lines = list(addresses(sentences + n_test, seed))
     tagger = corate.train(corate.Corpus.from_sentences(lines[:sentences]), seed=seed)
+    if tagger.record["interrupted"]:
+        raise KeyboardInterrupt
     scores, _ = measure(tagger, corate.Corpus.from_sentences(lines[sentences:]))
     tested = f"{counted(scores['tokens'], 'token')} in {counted(n_test, 'new line')}"
     rows = [

@@ -8,6 +8,7 @@ import typer
 
 from corate.cli import shared_options as options
 from corate.cli.exits import UNUSABLE, complain
+from corate.cli.plot import refuse_picture
 from corate.cli.terminal import counted, json_text
 from corate.io.streams import open_output
 
@@ -75,6 +76,7 @@ def derive(
 
     if latex + html + json > 1:
         raise typer.BadParameter("use only one of --latex, --html and --json")
+    refuse_picture(output, "--output", "a derivation is text, LaTeX (--latex), JSON (--json) or a page (--html)")
     names = [] if given is None else given.replace(",", " ").split()
     values = None if configuration is None else parse_values(configuration, rate.Graph.of(graph).nodes)
     found = rate.factorise(graph, form, given=names, configuration=values)

@@ -136,7 +136,7 @@ def _show_span_errors(errors: SpanErrors) -> None:
 
 def _lines(sentence: LabelledSentence) -> list[str]:
     """A sentence with its gold and predicted labels below the tokens, in lines of limited width."""
-    from rich.cells import cell_len
+    from rich.text import Text
 
     wrong = (
         f"{count(sentence.errors)} of {counted(len(sentence.tokens), 'label')} wrong" if sentence.errors else "no error"
@@ -148,11 +148,11 @@ def _lines(sentence: LabelledSentence) -> list[str]:
     used = margin
     for token, gold, predicted in zip(sentence.tokens, sentence.gold, sentence.predicted, strict=True):
         column = [_safe(cell) for cell in ("*" * (gold != predicted) + token, gold, predicted)]
-        width = max(map(cell_len, column))
+        width = max(Text(cell).cell_len for cell in column)
         if block and used + width > _WIDTH:
             lines += [*_block(names, margin, block), ""]
             block, used = [], margin
-        block.append([cell + " " * (width - cell_len(cell)) for cell in column])
+        block.append([cell + " " * (width - Text(cell).cell_len) for cell in column])
         used += width + 2
     return [*lines, *_block(names, margin, block)]
 

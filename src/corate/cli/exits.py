@@ -16,7 +16,8 @@ from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from corate.cli.terminal import print_line, redirect_to_null
-from corate.errors import CorateError
+from corate.errors import CorateError, InterruptedWarning
+from corate.io.descriptors import buffered
 
 __all__ = [
     "EXIT_CODES",
@@ -24,7 +25,9 @@ __all__ = [
     "UNUSABLE",
     "as_options",
     "complain",
+    "complete_output",
     "exit_codes",
+    "handle_interrupts",
     "handle_signals",
     "silence_warnings",
 ]
@@ -84,26 +87,36 @@ def handle_signals() -> Iterator[None]:
     """Run the body with usable standard streams, and let SIGTERM and SIGHUP raise an exception.
 
     The exception, like that of Ctrl-C, causes temporary files to be removed. An ignored signal, as under nohup, stays
-    ignored.
+    ignored. After an exit code for a signal, the handlers are not put back: another signal ends the process at once.
     """
     _replace_closed_streams()
-    before: dict[int, Any] = {}
-
-    def end(number: int, frame: object) -> NoReturn:
-        for other in before:
-            signal.signal(other, signal.SIG_IGN)  # do not interrupt the cleanup
-        raise _Terminated(number)
-
+    before: dict[int, Any] = {signal.SIGINT: signal.default_int_handler}
     if threading.current_thread() is threading.main_thread():
         for name in ("SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)  # Windows has no SIGHUP
             if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-                before[number] = signal.signal(number, end)
+                before[number] = signal.signal(number, _end)
     try:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            if signal.getsignal(number) is _end:
+                signal.signal(number, handler)
+
+
+def handle_interrupts() -> None:
+    """Let Ctrl-C raise KeyboardInterrupt, within `handle_signals`."""
+    signal.signal(signal.SIGINT, _end)
+
+
+def _end(number: int, frame: object) -> None:
+    """Raise the exception of a signal. Ignore it while such an exception is handled, so that cleanup ends."""
+    error = sys.exc_info()[1]
+    while error is not None:
+        if isinstance(error, (KeyboardInterrupt, _Terminated)):
+            return
+        error = error.__context__
+    raise KeyboardInterrupt if number == signal.SIGINT else _Terminated(number)
 
 
 class _Terminated(BaseException):
@@ -145,6 +158,29 @@ def _reserve_descriptor(number: int) -> None:
 
 
 @contextmanager
+def complete_output() -> Iterator[None]:
+    """Run the body with a standard output that takes all that is written, or raises OSError.
+
+    Without a buffer (``PYTHONUNBUFFERED``), Python writes only what a full disk still takes, without an error. Lines
+    still appear at once then.
+    """
+    before = sys.stdout
+    stream = getattr(before, "buffer", None)
+    raw = getattr(stream, "raw", stream)
+    if isinstance(before, io.TextIOWrapper) and isinstance(raw, io.FileIO):
+        sys.stdout = io.TextIOWrapper(
+            buffered(raw.fileno(), "standard output"),
+            encoding=before.encoding,
+            errors=before.errors,
+            line_buffering=before.line_buffering or before.write_through,
+        )
+    try:
+        yield
+    finally:
+        sys.stdout = before
+
+
+@contextmanager
 def exit_codes() -> Iterator[None]:
     """Turn exceptions of the body into exit codes; unexpected exceptions keep their traceback."""
     _escape_unencodable()
@@ -152,11 +188,11 @@ def exit_codes() -> Iterator[None]:
         with warnings.catch_warnings():
             for category in (UserWarning, FutureWarning):
                 warnings.simplefilter("always", category)
+            warnings.simplefilter("ignore", InterruptedWarning)  # commands say so themselves, also with --quiet
             warnings.showwarning = _warn
             yield
         sys.stdout.flush()
     except BrokenPipeError:
-        redirect_to_null(sys.stdout)
         raise SystemExit(0) from None
     except (KeyboardInterrupt, _Terminated) as end:
         _exit_after(end)
@@ -173,15 +209,30 @@ def exit_codes() -> Iterator[None]:
     except OSError as error:
         complain(_describe(error))
         raise SystemExit(UNUSABLE) from None
+    finally:
+        _empty_output()
+
+
+def _empty_output() -> None:
+    """Write what is still in the buffer of standard output; drop it if that fails, as it then failed before."""
+    try:
+        sys.stdout.flush()
+    except (OSError, KeyboardInterrupt, _Terminated):
+        redirect_to_null(sys.stdout)
 
 
 def _exit_after(end: BaseException) -> NoReturn:
-    """Exit after Ctrl-C or a signal."""
+    """Exit after Ctrl-C or a signal. Another signal then ends the process at once, with the same code and silently."""
     if isinstance(end, _Terminated):
+        code = 128 + end.number
         print_line(f"ended by {signal.Signals(end.number).name}")
-        raise SystemExit(128 + end.number) from None
-    print_line("interrupted")
-    raise SystemExit(INTERRUPTED) from None
+    else:
+        code = INTERRUPTED
+        print_line(f"interrupted: {end}" if str(end) else "interrupted")
+    for number in signal.valid_signals():
+        if signal.getsignal(number) is _end:
+            signal.signal(number, lambda *_: os._exit(code))
+    raise SystemExit(code) from None
 
 
 def _escape_unencodable() -> None:

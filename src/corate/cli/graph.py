@@ -10,6 +10,7 @@ import typer
 from corate.cli import shared_options as options
 from corate.cli.graph_answers import answers, show, show_best, show_cells, write_csv
 from corate.cli.help import CommandGroup, GroupedCommand
+from corate.cli.plot import check_suffix
 from corate.cli.terminal import ProgressBar, counted, print_json, show_table, size
 from corate.io.streams import open_output
 from corate.memory import parse_memory
@@ -296,11 +297,12 @@ def draw(
     seed: options.Seed = 0,
     memory: Memory = "4G",
 ) -> None:
-    """Draw the graph as SVG.
+    """Draw the graph as SVG, on standard output or in a file with the suffix .svg.
 
     Wide edges are strong dependences. An edge is red if states of the same rank (the first with the first, the last
     with the last) attract each other, and blue if they avoid each other.
     """
+    check_suffix(output, "--output", ".svg")
     read = _model(model, memory)
     with open_output(output) as stream:
         stream.write(read.draw(seed=seed).encode())

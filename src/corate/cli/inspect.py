@@ -11,6 +11,7 @@ import typer
 
 from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
+from corate.cli.plot import check_suffix
 from corate.cli.shared_options import Reading, with_reading_options
 from corate.cli.tag import Layout
 from corate.cli.terminal import ProgressBar, counted, size
@@ -88,6 +89,7 @@ def inspect(
     from corate.pages.charts import check_installed
 
     _check_output(output, model, file)
+    check_suffix(output, "--output", ".html", ".htm")
     check_installed()
     if quiet:
         silence_warnings()

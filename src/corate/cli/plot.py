@@ -12,12 +12,19 @@ import typer
 
 from corate.cli.terminal import percent
 from corate.io.atomic import check_writable
+from corate.io.streams import bare_suffix
 from corate.pages.charts import check_installed
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-__all__ = ["Point", "check_picture", "format_seconds", "in_characters", "page", "picture", "prepare_picture"]
+__all__ = [
+    *("Point", "check_picture", "check_suffix", "format_seconds", "in_characters", "page", "picture"),
+    *("prepare_picture", "refuse_picture"),
+]
+
+#: Suffixes of pictures, of which Corate writes only SVG.
+_PICTURES = (".bmp", ".eps", ".gif", ".jpeg", ".jpg", ".pdf", ".png", ".ps", ".svg", ".tif", ".tiff", ".webp")
 
 
 @dataclass(frozen=True)
@@ -142,6 +149,18 @@ def check_picture(path: str | None) -> str | None:
     if path is not None and not path.endswith((".svg", ".html")):
         raise typer.BadParameter(f"{path!r} must end in .svg or .html")
     return path
+
+
+def check_suffix(path: str | None, option: str, *suffixes: str) -> None:
+    """Refuse a name with another suffix than these. A name without a suffix is accepted, as are devices."""
+    if path is not None and bare_suffix(path) not in ("", *suffixes):
+        raise typer.BadParameter(f"{path!r} must end in {' or '.join(suffixes)}", param_hint=option)
+
+
+def refuse_picture(path: str | None, option: str, written: str) -> None:
+    """Refuse a name that ends like a picture if something else is written."""
+    if path is not None and bare_suffix(path) in _PICTURES:
+        raise typer.BadParameter(f"{path!r} must not end in {bare_suffix(path)}: {written}", param_hint=option)
 
 
 def prepare_picture(path: str | None, inputs: Sequence[str | None]) -> None:

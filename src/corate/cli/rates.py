@@ -9,6 +9,7 @@ import typer
 
 from corate.cli import shared_options as options
 from corate.cli.column_rates import show_column_rates
+from corate.cli.plot import check_suffix
 from corate.cli.shared_options import Reading, is_model_file, with_reading_options
 from corate.cli.terminal import counted, escaped, is_terminal, print_json, show_table
 from corate.io.streams import bare_suffix, open_output
@@ -83,6 +84,7 @@ def rates(
     With --between, the rates are those of values in the same row of a table. They are shown with the number of such
     rows, the number expected by chance, and a test of the independence of the columns.
     """
+    check_suffix(svg, "--svg", ".svg")
     if between is not None:
         _check_for_table(data, svg)
         show_column_rates(source, reading, between, given, n=pairs, smooth=smooth, json=json)

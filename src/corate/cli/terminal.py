@@ -163,8 +163,8 @@ class ProgressBar:
     """Progress of long work on standard error, unless ``quiet``: a bar on a terminal, otherwise a line now and then.
 
     Work that is over soon shows nothing. The last event is shown again while no new one arrives. With ``waits``, it is
-    not, because the work may be waiting for input. The environment variable ``CORATE_PROGRESS=0`` leaves only the lines
-    that say that work is resumed.
+    not, because the work may be waiting for input; nor is it if the system cannot start a thread. The environment
+    variable ``CORATE_PROGRESS=0`` leaves only the lines that say that work is resumed.
     """
 
     def __init__(self, quiet: bool = False, *, waits: bool = False) -> None:
@@ -204,8 +204,13 @@ class ProgressBar:
             if not self._hidden:
                 self._display.show(event)
         if self._watch is None and not self._waits:
-            self._watch = threading.Thread(target=self._show_again, daemon=True)
-            self._watch.start()
+            watch = threading.Thread(target=self._show_again, daemon=True)
+            try:
+                watch.start()
+            except RuntimeError:  # the system cannot start a thread
+                self._waits = True
+            else:
+                self._watch = watch
 
     def keep(self, text: str) -> None:
         """Show a line that stays visible."""
@@ -263,6 +268,8 @@ class _Lines:
 class _Bar:
     """A bar of rich. The last measurements stay visible until there are new ones.
 
+    If the system cannot start a thread for the bar, it moves only when there is an event.
+
     rich is imported when the bar first appears, so short work does not wait for the import.
     """
 
@@ -273,7 +280,7 @@ class _Bar:
         self._title = self._shown = ""
 
     def show(self, event: ProgressEvent, *, again: bool = False) -> None:
-        """Show an event; the bar refreshes itself later."""
+        """Show an event; usually, the bar refreshes itself later."""
         if time.monotonic() - self._start < _BAR_DELAY_SECONDS or (again and self._bar is not None):
             return
         if self._bar is None:
@@ -287,6 +294,8 @@ class _Bar:
             self._shown = str(event)
         total = 1.0 if event.fraction else None  # a stage that reports no fractions pulses
         self._bar.update(self._task, description=self._shown, completed=event.fraction or 0.0, total=total)
+        if not self._bar.live.auto_refresh:
+            self._bar.refresh()
 
     def keep(self, text: str) -> None:
         """Print a line above the bar."""
@@ -320,7 +329,12 @@ def _start_bar() -> Bar:
         transient=True,
         speed_estimate_period=300,  # passes may take minutes
     )
-    bar.start()
+    try:
+        bar.start()
+    except RuntimeError:  # the system cannot start a thread
+        bar.stop()
+        bar.live.auto_refresh = False
+        bar.start()
     return bar
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,8 +14,8 @@ from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
 from corate.cli.method_options import chosen_method, with_method_options
 from corate.cli.shared_options import Reading, one_of, with_reading_options
-from corate.cli.terminal import ProgressBar, counted, percent, print_json, size, told
-from corate.io.atomic import check_writable
+from corate.cli.terminal import ProgressBar, counted, percent, print_json, print_line, size, told
+from corate.io.atomic import check_writable, partial_of
 from corate.spans import SCHEMES
 from corate.training.options import METHODS
 
@@ -161,6 +162,14 @@ def train(
         typer.Option("--no-counts", help="Omit the counts, which only corate update needs.", rich_help_panel=_FILE),
     ] = False,
     half: Annotated[bool, typer.Option("--half", help="Store weights in 16 bits.", rich_help_panel=_FILE)] = False,
+    keep_partial: Annotated[
+        bool,
+        typer.Option(
+            "--keep-partial",
+            help="If Ctrl-C ends training early, write the model reached so far to MODEL, and continue with it. Exit "
+            "code 0.",
+        ),
+    ] = False,
     memory: Annotated[
         str | None,
         typer.Option(
@@ -183,8 +192,8 @@ def train(
 ) -> None:
     """Train on labelled text and write a model file.
 
-    After the first pass or iteration, Ctrl-C ends training early and writes the current model (for all methods except
-    empirical).
+    Ctrl-C after the first pass or iteration saves the model so far as MODEL.partial, with exit code 130. With
+    --keep-partial, it writes MODEL.
     """
     chosen = chosen_method(method, given, settings or [], features=features, init=init, raw=raw)
     if raw_classes and not raw:
@@ -194,14 +203,12 @@ def train(
         raise typer.BadParameter(
             f"this option is for --method empirical; for {method}, use --cutoff {drop_rare}", param_hint="--drop-rare"
         )
-    _check_files(file, output, checkpoint, init)
-    for name, other in (("held-out", held_out), ("test", test), *(("raw", text) for text in raw or ())):
-        if other is not None and _same(other, output):
-            raise typer.BadParameter(f"{output} is the {name} file itself", param_hint="--output")
+    texts = [("training", file), ("held-out", held_out), ("test", test), *(("raw", text) for text in raw or ())]
+    _check_files(texts, output, checkpoint, init, keep_partial=keep_partial)
     import corate
     from corate.model.crfsuite import has_suffix
     from corate.training.checks import refuse_too_many_labels
-    from corate.training.files import must_be_stored
+    from corate.training.files import must_be_stored, save_trained
 
     if has_suffix(output):  # some models cannot be saved so, which is known after training only
         raise typer.BadParameter(
@@ -240,15 +247,19 @@ def train(
             "seed": seed,
             "progress": show,
         }
+        saving: dict[str, Any] = {"counts": not no_counts, "half": half, "keep_partial": keep_partial}
         if corpus is None:
-            saving: dict[str, Any] = {"counts": not no_counts, "half": half, "memory": memory, "temporary": temporary}
-            record = corate.train_file(file, output, chosen, **shared, **saving, reading=reading.arguments())
+            where: dict[str, Any] = {"memory": memory, "temporary": temporary}
+            record = corate.train_file(file, output, chosen, **shared, **saving, **where, reading=reading.arguments())
         else:
             more: dict[str, Any] = {"raw": raw or None, "raw_classes": raw_classes or None}
             tagger = corate.train(corpus, chosen, **shared, **more, init=init, calibrate=calibrate)
             progress("saving")
-            tagger.save(output, counts=not no_counts, half=half, rare=drop_rare)
+            save_trained(tagger, output, **saving, rare=drop_rare)
             record = tagger.record
+        if record.get("interrupted"):
+            what = ", which is not calibrated" if calibrate else ""
+            print_line(f"warning: interrupted: {output} contains the model reached so far{what}")
         result = described(record, output)
         if test_corpus is not None:
             from corate.cli.evaluate import measure
@@ -257,8 +268,6 @@ def train(
             result["test"], _ = measure(tested, test_corpus, threads, progress)
     if no_counts and method != "empirical":
         warnings.warn(f"--no-counts has no effect: a model of {method} contains no counts", stacklevel=2)
-    if result.get("interrupted"):
-        warnings.warn(f"interrupted: {output} contains the model at that point", stacklevel=2)
     if resumed:
         result["resumed_after_passes"] = resumed[0].step
     result["seconds_reading"] = read - start
@@ -269,15 +278,23 @@ def train(
         _show(result, settings=chosen != METHODS[method](), held_out=held_out is not None)
 
 
-def _check_files(file: str, output: str, checkpoint: str | None, init: str | None) -> None:
+def _check_files(
+    texts: Sequence[tuple[str, str | None]],
+    output: str,
+    checkpoint: str | None,
+    init: str | None,
+    *,
+    keep_partial: bool,
+) -> None:
     """Refuse an output file that is also an input file. Only the model of --init may be overwritten."""
-    if _same(file, output):
-        raise typer.BadParameter(f"{output} is the training file itself", param_hint="--output")
-    if checkpoint is None:
-        return
-    others = {"training file": file, "model file": output, "model to start from": init or "-"}
-    for role, other in others.items():
-        if _same(checkpoint, other):
+    partial = output if keep_partial else partial_of(output)
+    for role, file in texts:
+        for path, name in ((output, output), (partial, f"{partial}, which Ctrl-C would write,")):
+            if file is not None and _same(file, path):
+                raise typer.BadParameter(f"{name} is the {role} file itself", param_hint="--output")
+    others = [("training file", texts[0][1]), ("model file", output), ("model to start from", init)]
+    for role, other in [*others, ("model file of an interrupted training", partial)]:
+        if checkpoint is not None and other is not None and _same(checkpoint, other):
             raise typer.BadParameter(f"{checkpoint} is the {role} itself", param_hint="--checkpoint")
 
 

@@ -6,7 +6,9 @@ Both are UTF-8. An entry is compared with a whole token, so an entry of several 
 
 from __future__ import annotations
 
+import io
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,10 +23,13 @@ from corate.corpus import StringTable
 from corate.display import counted
 from corate.errors import FeatureError
 
-__all__ = ["Lexicon", "file_lexicons", "held_lexicons", "read_word_classes", "read_word_list"]
+__all__ = ["Lexicon", "file_lexicons", "held_lexicons", "limited_bytes", "read_word_classes", "read_word_list"]
 
 #: Finds the lexicon of a function ("in" or "map"), a file name as in the template, and whether case is ignored.
 FindLexicon = Callable[[str, str, bool], "Lexicon"]
+
+#: The largest file of words, in bytes: some twenty million words.
+MOST_BYTES = 256_000_000
 
 _IGNORES_CASE = " lower"  # the end of the name of a lexicon that ignores case
 _LOWER = 1  # the word function "lower" of native/features/word_functions.h
@@ -179,15 +184,35 @@ def _lowered(words: StringTable) -> list[str]:
 def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
     number = 0
     try:
-        with open(path, encoding="utf-8-sig") as file:
-            for number, line in enumerate(file, 1):
-                yield number, line.rstrip("\n")
+        data = io.BytesIO(limited_bytes(path, MOST_BYTES))
+        for number, line in enumerate(io.TextIOWrapper(data, encoding="utf-8-sig"), 1):
+            yield number, line.rstrip("\n")
     except OSError as error:
         raise FeatureError(f"cannot read {os.fspath(path)}: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise FeatureError(f"{os.fspath(path)} is not UTF-8 after line {number}; convert it to UTF-8") from None
     except ValueError as error:  # an invalid file name
         raise FeatureError(f"cannot read {os.fspath(path)!r}: {error}") from None
+
+
+def limited_bytes(path: str | os.PathLike[str], most: int) -> bytes:
+    """The bytes of a file, or of a pipe such as ``/dev/fd/63``, which is read to its end.
+
+    Raises OSError if there are more than ``most``, and for a device or a directory, of which some never end.
+    """
+    about = os.stat(path)
+    if not (stat.S_ISREG(about.st_mode) or stat.S_ISFIFO(about.st_mode)):
+        raise OSError(f"it is a {'directory' if stat.S_ISDIR(about.st_mode) else 'device'}; give a text file")
+    too_large = OSError(f"it has more than {counted(most, 'byte')}; give a smaller file")
+    if about.st_size > most:
+        raise too_large
+    data = bytearray()
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            data += block
+            if len(data) > most:
+                raise too_large
+    return bytes(data)
 
 
 def _check_not_empty(lexicon: Lexicon, path: str | os.PathLike[str]) -> Lexicon:

@@ -14,8 +14,17 @@ from typing import Any
 import numpy as np
 
 from corate import _native
-from corate.attributes import JOINER, OLD_JOINER, TokenFeatures, as_before, merged_heads
+from corate.attributes import (
+    JOINER,
+    LARGEST_VALUE,
+    OLD_JOINER,
+    TokenFeatures,
+    as_before,
+    merged_heads,
+    too_large_value,
+)
 from corate.corpus import Attributes, Corpus, StringTable
+from corate.display import counted
 from corate.errors import FeatureError
 from corate.features.vocabulary import Vocabulary
 from corate.ragged import offsets_of
@@ -28,6 +37,7 @@ __all__ = [
     "features_of",
     "groups_of",
     "native_names",
+    "refuse_too_large_values",
     "with_features",
 ]
 
@@ -63,18 +73,44 @@ def with_features(corpus: Corpus, function: FeatureFunction, joiner: str = JOINE
     )
 
 
-def features_of(sentence: Sequence[Any], function: FeatureFunction, number: int = 0) -> list[TokenFeatures]:
-    """The features that a function returns for each token of a sentence, which has this number in messages."""
+def features_of(
+    sentence: Sequence[Any], function: FeatureFunction, number: int = 0, positions: Sequence[int] | None = None
+) -> list[TokenFeatures]:
+    """The features that a function returns for each token of a sentence, which has this number in messages.
+
+    With ``positions``, only for the tokens at these positions. The function gets a copy of the sentence, so the
+    sentence never changes.
+    """
     found = []
-    for i in range(len(sentence)):
+    tokens = list(sentence)
+    for i in range(len(sentence)) if positions is None else positions:
         try:
-            found.append(function(sentence, i))
+            found.append(function(tokens, i))
         except Exception as error:
             raise FeatureError(
                 f"the feature function failed at sentence {number}, token {i} ({sentence[i]!r}): "
                 f"{type(error).__name__}: {error}"
             ) from error
+        if len(tokens) != len(sentence):
+            raise FeatureError(
+                f"the feature function changed its list of tokens at sentence {number}, token {i} ({sentence[i]!r}): "
+                f"it had {counted(len(sentence), 'token')} and now has {len(tokens)}; change a copy, list(tokens)"
+            )
     return found
+
+
+def refuse_too_large_values(corpus: Corpus, more: str = "") -> None:
+    """Raise DataError for a value beyond `LARGEST_VALUE`. ``more`` is added to the remedy."""
+    ready = corpus.attributes
+    if ready is None or ready.values is None:
+        return
+    if max(ready.values.max(initial=0.0), -ready.values.min(initial=0.0)) <= LARGEST_VALUE:
+        return
+    first = int(np.flatnonzero(np.abs(ready.values) > LARGEST_VALUE)[0])
+    token = int(np.searchsorted(ready.offsets, first, side="right")) - 1
+    sentence = int(np.searchsorted(corpus.offsets, token, side="right")) - 1
+    name, value = ready.names[int(ready.ids[first])], float(ready.values[first])
+    raise too_large_value(name, value, token - int(corpus.offsets[sentence]), sentence, more)
 
 
 def check_picklable(function: FeatureFunction | None) -> None:

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from corate.errors import FeatureError
-from corate.features.lexicons import FindLexicon, Lexicon, file_lexicons, held_lexicons
+from corate.features.lexicons import FindLexicon, Lexicon, file_lexicons, held_lexicons, limited_bytes
 from corate.features.word_functions import EXAMPLES, FUNCTIONS, RENAMED, WordFunction, unknown
 from corate.formats import crfpp
 
@@ -35,6 +35,7 @@ __all__ = ["Atom", "Template", "WordFunction", "lexicons_of", "load_templates", 
 
 MAX_ATOMS = 8
 MAX_OFFSET = 8
+_MOST_BYTES = 16_000_000  # of a template file
 
 _COLUMN = re.compile(r'#[0-9]+|[^\s()\[\]|,:"#][^\s()\[\]|,:"]*')
 _INTEGER = re.compile(r"[+-]?[0-9]{1,9}")
@@ -203,7 +204,7 @@ def load_templates(
     """
     source = os.fspath(path)
     try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+        lines = limited_bytes(path, _MOST_BYTES).decode("utf-8-sig").splitlines()
     except OSError as error:
         raise FeatureError(f"cannot read the template file {source}: {error.strerror or error}") from None
     except UnicodeDecodeError:

@@ -45,7 +45,7 @@ def description(tagger: Tagger) -> list[tuple[str, str]]:
     ]
     if tagger.model.locally_normalised:
         rows.insert(1, ("normalised", "at every position: P(label | label before, words)"))
-    shown = {name for name, _ in rows}
+    shown = {"function_sample", *(name for name, _ in rows)}
     empty = {
         key
         for key, value in record.items()

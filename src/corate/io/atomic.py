@@ -10,7 +10,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-__all__ = ["check_writable", "named", "replacing", "write_text"]
+__all__ = ["check_writable", "descriptor_of", "named", "partial_of", "replacing", "write_text"]
+
+#: Linux follows as many links.
+_MOST_LINKS = 40
 
 
 @contextmanager
@@ -56,6 +59,15 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         file.write(text.encode())
 
 
+def partial_of(output: str | os.PathLike[str]) -> str:
+    """The path beside ``output`` for what an interrupted command has reached.
+
+    >>> partial_of("address.corate")
+    'address.corate.partial'
+    """
+    return f"{os.fspath(output)}.partial"
+
+
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise OSError if no regular file can be written at ``path``. Call this before long work."""
     with named(path):
@@ -65,6 +77,22 @@ def check_writable(path: str | os.PathLike[str]) -> None:
                 trial.touch(exist_ok=False)
         finally:
             trial.unlink(missing_ok=True)
+
+
+def descriptor_of(path: str | os.PathLike[str]) -> int | None:
+    """The number of the open file that a path such as ``/dev/stdout`` or ``/dev/fd/3`` names; None for other paths.
+
+    Such a path must not be opened again to write: that would replace the file that it is connected to.
+    """
+    path = os.fspath(path)
+    for _ in range(_MOST_LINKS):
+        folder, name = os.path.split(path)
+        if name.isdecimal() and os.path.realpath(folder) in ("/dev/fd", f"/proc/{os.getpid()}/fd"):
+            return int(name)
+        if not os.path.islink(path):
+            return None
+        path = os.path.join(folder, os.readlink(path))
+    return None
 
 
 @contextmanager
@@ -78,6 +106,8 @@ def _writing_in(folder: Path) -> Iterator[None]:
 
 def _target(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None]:
     """The file to write, with links resolved, and its status if it exists. Only a regular file is ever replaced."""
+    if descriptor_of(path) is not None:
+        raise OSError(errno.EINVAL, "this is a stream, which is not replaced; name a file")
     target = Path(os.path.realpath(path))
     try:
         old = target.stat()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import chain
 
 from corate.errors import DataError
@@ -31,11 +32,14 @@ def check_encoding(encoding: str) -> str:
     """
     try:
         codec = codecs.lookup(encoding)
-        if codec._is_text_encoding and codec.incrementaldecoder is not None:
-            return codec.name
-        problem = f"{encoding!r} is not a text encoding"
     except (LookupError, ValueError):
         problem = f"unknown encoding {encoding!r}"
+    else:
+        with suppress(LookupError, UnicodeError):  # not text: rot13, base64, undefined
+            "a".encode(encoding)
+            if codec.incrementaldecoder is not None:
+                return codec.name
+        problem = f"{encoding!r} is not a text encoding"
     raise DataError(f"{problem}; try utf-8, latin-1, cp1252 or utf-16")
 
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from corate.errors import DataError
-from corate.io.atomic import named, replacing
+from corate.io.atomic import descriptor_of, named, replacing
 from corate.io.compression import SUFFIXES, compressed, compression_of, decompress
+from corate.io.descriptors import buffered
 from corate.io.encodings import check_encoding, encoded, utf8
 
 __all__ = [
@@ -148,7 +149,7 @@ def save(text: str, target: Target, encoding: str = "utf-8") -> None:
         if not hasattr(target, "write"):
             accepted = "a path, '-' for standard output or an open file"
             raise DataError(f"the target must be {accepted}, not {reprlib.repr(target)}")
-        _write_to(target, data, text)
+        _write_to(buffered(target.fileno(), name) if isinstance(target, io.FileIO) else target, data, text)
         return
     if os.fspath(target) == "-":
         _write_to(standard_output(), data, text)
@@ -172,10 +173,13 @@ def _write_to(file: Any, data: bytes, text: str) -> None:
 def open_output(path: str | None) -> Iterator[IO[bytes]]:
     """Standard output for None or ``-``; otherwise a file written atomically by `atomic.replacing`.
 
-    A path that ends in .gz, .bz2, .xz or .zst is compressed. Devices and pipes are written to directly.
+    A path that ends in .gz, .bz2, .xz or .zst is compressed. Devices and pipes are written to directly. What has been
+    written to an open file, such as ``/dev/stdout`` after ``>> log``, stays.
     """
-    if path is None or path == "-":
-        stream = standard_output()
+    path = "-" if path is None else path
+    descriptor = 1 if path == "-" else descriptor_of(path)
+    if descriptor is not None:
+        stream = standard_output() if descriptor == 1 else buffered(descriptor, path)
         yield stream
         stream.flush()
         return
@@ -186,7 +190,8 @@ def open_output(path: str | None) -> Iterator[IO[bytes]]:
 
 
 def standard_output() -> Any:
-    """Standard output as a binary stream; raises DataError if it is closed."""
+    """Standard output as a buffered binary stream; raises DataError if it is closed."""
     if sys.stdout is None:
         raise DataError("standard output is closed; name a file to write to, or open it")
-    return getattr(sys.stdout, "buffer", sys.stdout)
+    stream = getattr(sys.stdout, "buffer", sys.stdout)
+    return buffered(stream.fileno(), "standard output") if isinstance(stream, io.FileIO) else stream

@@ -18,6 +18,7 @@ from corate.attributes import JOINER, OLD_JOINER
 from corate.corpus import StringTable
 from corate.counting.counts import Counts, PairCounts, Table
 from corate.errors import FeatureError, ModelError
+from corate.features.function_sample import refuse_other_function
 from corate.features.lexicons import Lexicon
 from corate.features.ready_made import Bins, FeatureFunction
 from corate.features.templates import lexicons_of, parse
@@ -123,7 +124,8 @@ def load(path: str | os.PathLike[str], *, features: FeatureFunction | None = Non
             change, or the process may end with a bus error (SIGBUS). ``Tagger.save`` never overwrites in place.
 
     Raises ModelError if there is no such file, if it is damaged or not a model of a tagger, if its format is newer than
-    this version, or if ``features`` is missing or was not used in training.
+    this version, or if ``features`` is missing, was not used in training, or returns other features than in training
+    for the few tokens of the training data whose features the model has recorded.
 
     >>> import corate, tempfile
     >>> corpus = corate.Corpus.from_sentences([[("the", "DET"), ("dog", "NOUN")], [("a", "DET"), ("cat", "NOUN")]])
@@ -177,13 +179,16 @@ def _tagger(tensors: Tensors, header: dict[str, Any], function: FeatureFunction 
         )
     if function is not None and not header["needs_function"]:
         raise ModelError("the model was trained without a feature function; load it without features=")
+    record = _get_record(header)
+    if function is not None:
+        refuse_other_function(record.get("function_sample", []), function)
     vocabulary = _get_vocabulary(tensors, header)
     model = _get_model(tensors, header)
     counts = _get_counts(tensors, header, vocabulary, model.labels) if "counts" in header else None
     tagger = Tagger(
         vocabulary,
         model,
-        _get_record(header),
+        record,
         _get_texts(header, "columns"),
         counts,
         _get_bins(header, vocabulary.joiner),

@@ -17,7 +17,7 @@ from corate.label_scores import EdgeScores
 from corate.model.chain import ChainModel
 from corate.model.lattice import Lattice, Limits, span_labels
 from corate.ragged import offsets_of
-from corate.spans import SCHEMES, parse
+from corate.spans import SCHEMES, parse, scheme_with
 from corate.types import Csr, Ids, Offsets
 
 __all__ = ["Constraints", "check_scheme", "limited", "with_scheme"]
@@ -41,7 +41,7 @@ class Constraints:
         forbidden: pairs of labels of which the second must not follow the first: ``{("B-LOC", "I-PER")}``. ``<s>`` is
             the start of a sentence, and ``</s>`` its end.
         scheme: allow only labellings that are valid in this scheme: ``"IOB1"``, ``"IOB2"`` (also called BIO),
-            ``"IOBES"``, ``"BILOU"`` or ``"BMEWO"``. ``"auto"`` is the scheme of the model's labels.
+            ``"IOBES"``, ``"BILOU"``, ``"BMEWO"`` or ``"BMES"``. ``"auto"`` is the scheme of the model's labels.
         one_block: labels or types of spans that occur at most once in a sentence: as one span, or as one run of
             neighbouring tokens with this label. With more than 6 of them, only the best labels are available, not
             probabilities, samples and n-best labellings.
@@ -299,7 +299,7 @@ def _scheme_of(names: Sequence[str], edges: EdgeScores) -> str:
     """
     prefixes = {name[0] for name in names if parse(name)[0] not in ("", "O")}
     if not prefixes <= set("BI"):
-        found = next((scheme for scheme in ("IOBES", "BILOU", "BMEWO") if prefixes <= set(SCHEMES[scheme])), None)
+        found = scheme_with(prefixes)
         if found is None:
             raise ConfigError("scheme: the labels of the model are in no known scheme; name it", option="scheme")
         return found

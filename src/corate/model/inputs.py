@@ -15,7 +15,14 @@ from corate.attributes import OLD_JOINER, FeatureSentence, ItemSequence, as_befo
 from corate.corpus import Column, Corpus, Token, feature_lists, listed
 from corate.display import counted
 from corate.errors import DataError, FeatureError, ModelError
-from corate.features.ready_made import Bins, FeatureFunction, features_of, native_names, with_features
+from corate.features.ready_made import (
+    Bins,
+    FeatureFunction,
+    features_of,
+    native_names,
+    refuse_too_large_values,
+    with_features,
+)
 from corate.features.vocabulary import Vocabulary, column_arrays
 from corate.ragged import offsets_of, take_rows
 from corate.strings import StringTable
@@ -105,7 +112,9 @@ class Inputs:
         if corpus.attributes is None:
             raise FeatureError("the model was trained on ready-made features; give them, with Corpus.from_features")
         attributes = corpus.attributes.joined_by(self.vocabulary.joiner)
-        if self.bins is not None:
+        if self.bins is None:
+            refuse_too_large_values(corpus)
+        else:
             attributes = self.bins.apply(attributes)
         known = self.names.match(attributes.names.data, attributes.names.offsets)
         ready = attributes.offsets, known[attributes.ids], attributes.values

@@ -17,7 +17,7 @@ from corate.rate.expressions import Expression, Group, Probability, Sum, of_powe
 from corate.rate.graphs import Graph, GraphLike
 from corate.rate.independence import Independence, IndependenceTest
 from corate.rate.models import random_gaussian, random_table
-from corate.rate.writing import latex, text
+from corate.rate.writing import RunningText, latex, text
 
 if TYPE_CHECKING:
     from corate.rate.counted import Counts
@@ -288,12 +288,23 @@ class Derivation:
         return list(found)
 
     def __str__(self) -> str:
-        rows = [(text(whole, short=True), "" if step is None else step.reason) for whole, step in self.lines()]
+        rows = [(line, "" if step is None else step.reason) for line, step in self._text_lines()]
         width = min(max((len(line) for line, _ in rows[1:]), default=0), 88)
         lines = [rows[0][0], *(f"  = {line:<{width}}  {reason}" for line, reason in rows[1:])]
         if groups := self.groups():
             lines += ["where", *(f"  {text(g, short=True)} = {g.body}" for g in groups)]
         return "\n".join(lines)
+
+    def _text_lines(self) -> Iterator[tuple[str, Step | None]]:
+        """As `lines`, with the text of each expression. Only the factors that a step changes are written again."""
+        factors = _Factors(self.start)
+        running = RunningText(factors.powers, factors.places)
+        yield running.text() or text(self.start, short=True), None
+        for step in self.steps:
+            factors.changed.clear()
+            factors.apply(step)
+            running.update(factors.changed)
+            yield running.text() or text(factors.expression(), short=True), step
 
     __repr__ = __str__
 
@@ -352,6 +363,7 @@ class _Factors:
         self.places: dict[Expression, tuple[int, ...]] = {factor: (i,) for i, factor in enumerate(self.powers)}
         self._changes: list[_Change] = []
         self._applied: list[tuple[Step, list[_Change]]] = []
+        self.changed: dict[Expression, None] = {}  # since it was last cleared, as they were written last
 
     def expression(self) -> Expression:
         """The current product."""
@@ -396,6 +408,8 @@ class _Factors:
     def _set(self, factor: Expression, power: int, place: tuple[int, ...]) -> None:
         self.powers.pop(factor, None)  # so that the new factor is kept, which may be written in another order
         self.places.pop(factor, None)
+        self.changed.pop(factor, None)
+        self.changed[factor] = None
         if power:
             self.powers[factor], self.places[factor] = power, place
 

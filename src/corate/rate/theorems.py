@@ -371,7 +371,8 @@ def _without(rate: Rate, chosen: Sequence[Block]) -> list[Block]:
             want[key] -= 1
         else:
             rest.append(one)
-    if missing := next((b for b in chosen if want[b.key]), None):
+    if any(want.values()):
+        missing = next(b for b in chosen if want[b[0] if len(b) == 1 else b.key])
         raise ExpressionError(f"{missing} is not one of the variables of {rate}")
     return rest
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 from markupsafe import Markup
@@ -19,9 +21,14 @@ from corate.rate.expressions import Expression, Group, Probability, Rate, Sum
 from corate.rate.parsing import is_one_name, is_plain_value, summed_names
 from corate.rate.terms import Block, Term
 
-__all__ = ["block_text", "latex", "mathml", "text"]
+__all__ = ["RunningText", "block_text", "latex", "mathml", "text"]
 
 Names: TypeAlias = frozenset[str]
+
+#: The order in which factors are written; others come last.
+_RANKS: dict[type[Expression], int] = {Group: 0, Rate: 1, Probability: 2, Sum: 3}
+#: A rank, a place, and the number of changes before, which sorts factors at one place.
+_Key: TypeAlias = tuple[int, tuple[int, ...], int]
 
 _SINGLE = re.compile(r"[A-Z]\d*'*")
 _PARTS = re.compile(r"([^\W\d_]+)_?(\w*?)('*)")
@@ -30,8 +37,7 @@ _GREEK = {"phi": "φ", "psi": "ψ"}
 
 def _ranked(expression: Expression) -> tuple[list[tuple[Expression, int]], list[tuple[Expression, int]]]:
     """The factors of the numerator and of the denominator, with positive exponents."""
-    ranks = {Group: 0, Rate: 1, Probability: 2, Sum: 3}
-    factors = sorted(expression.powers().items(), key=lambda item: ranks.get(type(item[0]), 4))
+    factors = sorted(expression.powers().items(), key=lambda item: _RANKS.get(type(item[0]), 4))
     return [(f, k) for f, k in factors if k > 0], [(f, -k) for f, k in factors if k < 0]
 
 
@@ -56,7 +62,8 @@ def _bound(total: Sum, outer: Names) -> tuple[str, Expression, Names]:
 def text(expression: Expression, *, short: bool = False, outer: Names = frozenset()) -> str:
     """One line of plain text; :func:`corate.rate.parse` reads it back unless ``short``."""
     above, below = _ranked(expression)
-    outer = outer | expression.free().keys()
+    if not all(isinstance(factor, Probability | Rate) for factor, _ in above + below):
+        outer = outer | expression.free().keys()
     if len(above) == 1 and above[0][1] == 1 and not below:
         return _factor_text(above[0][0], short, outer)
     over = _powers_text(above, short, outer) or "1"
@@ -66,13 +73,72 @@ def text(expression: Expression, *, short: bool = False, outer: Names = frozense
     return f"{over} / {under if len(below) == 1 else f'({under})'}"
 
 
+class RunningText:
+    """The text of a product that changes step by step, with potentials by their names only.
+
+    ``powers`` and ``places`` are the exponents of its factors and what sorts them. Both may change.
+    """
+
+    def __init__(self, powers: Mapping[Expression, int], places: Mapping[Expression, tuple[int, ...]]) -> None:
+        self._powers, self._places = powers, places
+        self._keys: dict[Expression, _Key] = {}
+        self._sides: tuple[_Side, _Side] = _Side(), _Side()  # numerator and denominator
+        self._sums = 0  # their text depends on the names outside of them
+        self._last = 0
+        self.update(powers)
+
+    def update(self, changed: Iterable[Expression]) -> None:
+        """Write these factors again, which have another exponent or another place."""
+        for factor in changed:
+            if (old := self._keys.pop(factor, None)) is not None:
+                self._sums -= old[0] >= _RANKS[Sum]
+                for side in self._sides:
+                    side.remove(old)
+            if factor not in self._powers:
+                continue
+            k = self._powers[factor]
+            self._last += 1
+            key = _RANKS.get(type(factor), 4), self._places[factor], self._last
+            self._keys[factor] = key
+            self._sums += key[0] >= _RANKS[Sum]
+            written = "" if key[0] >= _RANKS[Sum] else _factor_text(factor, short=True, outer=frozenset())
+            self._sides[k < 0].insert(key, written + (f"^{abs(k)}" if abs(k) > 1 else ""))
+
+    def text(self) -> str | None:
+        """The text; None if it has a sum, whose names depend on the whole expression."""
+        if self._sums:
+            return None
+        above, below = (side.texts for side in self._sides)
+        under = " ".join(below)
+        over = " ".join(above) or "1"
+        return over if not below else f"{over} / {under if len(below) == 1 else f'({under})'}"
+
+
+class _Side:
+    """Texts of factors in the order of their keys."""
+
+    def __init__(self) -> None:
+        self.keys: list[_Key] = []
+        self.texts: list[str] = []
+
+    def insert(self, key: _Key, text: str) -> None:
+        i = bisect_left(self.keys, key)
+        self.keys.insert(i, key)
+        self.texts.insert(i, text)
+
+    def remove(self, key: _Key) -> None:
+        i = bisect_left(self.keys, key)
+        if i < len(self.keys) and self.keys[i] == key:
+            del self.keys[i], self.texts[i]
+
+
 def _powers_text(factors: Sequence[tuple[Expression, int]], short: bool, outer: Names) -> str:
     return " ".join(_factor_text(f, short, outer) + (f"^{k}" if k > 1 else "") for f, k in factors)
 
 
 def _factor_text(factor: Expression, short: bool, outer: Names) -> str:
     if isinstance(factor, Probability):
-        return f"P({', '.join(map(str, factor.block))}{_given_text(factor.given)})"
+        return f"P({', '.join(map(term_text, factor.block))}{_given_text(factor.given)})"
     if isinstance(factor, Rate):
         return f"CR({'; '.join(map(block_text, factor.blocks))}{_given_text(factor.given)})"
     if isinstance(factor, Sum):
@@ -89,6 +155,7 @@ def _given_text(given: Block) -> str:
     return f" | {', '.join(map(str, given))}" if given else ""
 
 
+@lru_cache(maxsize=1 << 14)
 def name_text(name: str) -> str:
     """The name of a variable, in braces if it would not be read as one name.
 
@@ -120,8 +187,10 @@ def block_text(block: Block) -> str:
     >>> block_text(Seq("X1", "X2")), block_text(Seq("rain", "wet")), block_text(Seq("X1=0", "X2"))
     ('X1X2', 'rain wet', 'X1=0 X2')
     """
+    if len(block) == 1:
+        return term_text(block[0])
     plain = all(t.value is None and _SINGLE.fullmatch(t.name) for t in block)
-    return ("" if plain else " ").join(map(str, block))
+    return ("" if plain else " ").join(map(term_text, block))
 
 
 # -- LaTeX ------------------------------------------------------------------------------------------------------------

@@ -301,8 +301,8 @@ class SequenceTagger(BaseEstimator):
     def score(self, X: Iterable[Any], y: Iterable[Iterable[str]], sample_weight: ArrayLike | None = None) -> float:
         """The accuracy: the fraction of tokens whose label is right.
 
-        With ``scoring="f1"``, it is the F1 of spans, such as entities, in IOB1, IOB2, IOBES, BILOU or BMEWO. A span is
-        correct if its type and both its boundaries are correct. Labels that mark no spans then raise DataError.
+        With ``scoring="f1"``, it is the F1 of spans, such as entities, in IOB1, IOB2, IOBES, BILOU, BMEWO or BMES. A
+        span is correct if its type and both its boundaries are correct. Labels that mark no spans then raise DataError.
         ``sample_weight`` has a weight for each sentence. Only the accuracy can be weighted.
         """
         self._check_scoring()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
@@ -15,8 +16,10 @@ from numpy.typing import NDArray
 from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus, check_corpus
 from corate.counting.counts import Counts, label_ids
-from corate.errors import ConfigError, FeatureError, ModelError
+from corate.errors import ConfigError, FeatureError, InterruptedWarning, ModelError
 from corate.features import FeatureSource, resolve
+from corate.features.function_sample import function_sample
+from corate.features.ready_made import FeatureFunction
 from corate.features.vocabulary import Vocabulary
 from corate.features.word_classes import RawText, class_templates
 from corate.model.chain import ChainModel
@@ -48,7 +51,7 @@ if TYPE_CHECKING:
     from corate.training.empirical import EmpiricalTraining
     from corate.training.separate import SeparateTraining
 
-__all__ = ["Trained", "reporter", "train", "update"]
+__all__ = ["Trained", "reporter", "train", "train_completely", "train_until_interrupted", "update"]
 
 logger = logging.getLogger(__name__)
 
@@ -137,13 +140,17 @@ def train(
         calibrate: divide all scores by a temperature, so that probabilities match the accuracy on held-out text. The
             labels stay the same. Without ``held_out``, another model is trained without a tenth of the sentences, and
             the temperature is fitted on these sentences. Not for the method memm.
-        constrain: a label scheme: ``"IOB1"``, ``"IOB2"``, ``"IOBES"``, ``"BILOU"``, ``"BMEWO"``, or ``"auto"`` for the
-            scheme of the corpus. The tagger then only returns label sequences that are valid in the scheme.
+        constrain: a label scheme: ``"IOB1"``, ``"IOB2"``, ``"IOBES"``, ``"BILOU"``, ``"BMEWO"``, ``"BMES"``, or
+            ``"auto"`` for the scheme of the corpus. The tagger then only returns label sequences that are valid in the
+            scheme.
         threads: the number of threads. The result does not depend on it.
         seed: the seed of the random numbers: which sentences are held out, and the order of the sentences in training.
         progress: a function that is called with a :class:`~corate.ProgressEvent` during training.
         **options: options of a method that is given by name, such as ``passes=5``. ``help(corate.Polish)`` lists those
             of the method polish.
+
+    Ctrl-C after the first pass or iteration ends training early: the tagger has what was learned until then, its record
+    has ``interrupted`` true, and a UserWarning says so. Earlier, Ctrl-C raises KeyboardInterrupt.
 
     Raises DataError if the corpus cannot be trained on, FeatureError for wrong ``features``, and ConfigError, which
     names the argument, for other wrong arguments.
@@ -154,6 +161,50 @@ def train(
     >>> train(corpus, "standard", c2=0.1).record["settings"]["c2"]
     0.1
     """
+    given: dict[str, Any] = {"raw": raw, "raw_classes": raw_classes, "init": init, "calibrate": calibrate}
+    tagger = train_until_interrupted(
+        corpus,
+        method,
+        features=features,
+        held_out=held_out,
+        constrain=constrain,
+        threads=threads,
+        seed=seed,
+        progress=progress,
+        **given,
+        **options,
+    )
+    if tagger.record.get("interrupted"):
+        what = "calibrated" if calibrate else "complete"
+        warnings.warn(InterruptedWarning(f"training was interrupted, so the model is not {what}"), stacklevel=2)
+    return tagger
+
+
+def train_completely(corpus: Corpus, method: str | Method, **arguments: Any) -> Tagger:
+    """Like `train`, but raise KeyboardInterrupt if Ctrl-C ended training early."""
+    tagger = train_until_interrupted(corpus, method, **arguments)
+    if tagger.record.get("interrupted"):
+        raise KeyboardInterrupt
+    return tagger
+
+
+def train_until_interrupted(
+    corpus: Corpus,
+    method: str | Method,
+    *,
+    features: FeatureSource = None,
+    raw: RawText | None = None,
+    raw_classes: int | Sequence[int] | None = None,
+    held_out: Corpus | None = None,
+    init: Tagger | str | os.PathLike[str] | None = None,
+    calibrate: bool = False,
+    constrain: str | None = None,
+    threads: int = 1,
+    seed: int = 0,
+    progress: OnProgress | None = None,
+    **options: Any,
+) -> Tagger:
+    """Like `train`, but without a warning if Ctrl-C ended training early: only the record tells."""
     started = time.perf_counter()
     check_corpus(corpus)
     if held_out is not None:
@@ -189,6 +240,7 @@ def train(
         **trained.described(chosen, len(corpus), corpus.n_tokens, _layout(corpus), context.seed, source),
         **_describe_origin(origin),
         **about_raw,
+        **_describe_function(corpus, prepared.function),
         **({"constrain": scheme} if scheme else {}),
         "seconds": round(time.perf_counter() - started, 4),
     }
@@ -200,7 +252,7 @@ def train(
 
         def train_again(part: Corpus, method: Method) -> Tagger:
             start = None if init is None else origin
-            return train(part, method, features=features, init=start, constrain=scheme, **vars(context))
+            return train_completely(part, method, features=features, init=start, constrain=scheme, **vars(context))
 
         tagger = calibrated(tagger, chosen, corpus, held_out, train_again, context)
         tagger.record["seconds"] = round(time.perf_counter() - started, 4)
@@ -254,7 +306,7 @@ def _starting_model(
 ) -> Tagger | None:
     """The tagger to train further, None to start from counts."""
     if isinstance(method, Polish) and method.base == "separate":
-        return train(
+        return train_completely(
             corpus,
             Separate(many_labels=method.many_labels),
             features=features,
@@ -386,6 +438,12 @@ def _describe_origin(tagger: Tagger | None) -> dict[str, Any]:
     if tagger is None:
         return {}
     return {"init": {name: tagger.record[name] for name in ("method", "sentences", "tokens") if name in tagger.record}}
+
+
+def _describe_function(corpus: Corpus, function: FeatureFunction | None) -> dict[str, Any]:
+    """The record's entry about a feature function."""
+    sample = None if function is None else function_sample(corpus, function)
+    return {} if sample is None else {"function_sample": sample}
 
 
 def _layout(corpus: Corpus) -> list[str]:

@@ -17,9 +17,7 @@ error of spans 1.8%. The labels of all tokens want more, which would make that o
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -69,15 +67,14 @@ def calibrated(
 ) -> Tagger:
     """The tagger with a temperature, fitted on held-out text, or on a part of the corpus with another tagger.
 
-    If that is interrupted, the tagger stays as it is.
+    If Ctrl-C ends this or ended the training of the tagger, the tagger stays as it is, and its record tells.
     """
-    temperature = None
-    if not tagger.record.get("interrupted"):
-        with suppress(KeyboardInterrupt):
-            temperature = _measured_temperature(tagger, method, corpus, held_out, train_again, context)
-    if temperature is None:
-        warnings.warn("training was interrupted, so the model is not calibrated", stacklevel=3)
+    if tagger.record.get("interrupted"):
         return tagger
+    try:
+        temperature = _measured_temperature(tagger, method, corpus, held_out, train_again, context)
+    except KeyboardInterrupt:
+        return replace(tagger, record={**tagger.record, "interrupted": True})
     return with_temperature(tagger, temperature)
 
 
@@ -88,8 +85,7 @@ def _measured_temperature(
     held_out: Corpus | None,
     train_again: Callable[[Corpus, Method], Tagger],
     context: RunContext,
-) -> float | None:
-    """The temperature; None if training on a part of the corpus was interrupted."""
+) -> float:
     if held_out is None:
         kept, left_out = _split(len(corpus), context.seed)
         if isinstance(method, FittedMethod):
@@ -97,8 +93,6 @@ def _measured_temperature(
             weights = None if weights is None else np.asarray(weights, dtype=float)[kept].tolist()
             method = replace(method, checkpoint=None, sentence_weights=weights)
         tagger, held_out = train_again(corpus.take(kept), method), corpus.take(left_out)
-        if tagger.record.get("interrupted"):
-            return None
     context.progress(ProgressEvent("calibrating"))
     return fit_temperature(tagger, held_out, getattr(method, "unknown", None))
 

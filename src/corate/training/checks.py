@@ -1,4 +1,4 @@
-"""Checks before training. Refused are: no corpus, labels that look like words, values that are too large."""
+"""Checks before training. Refused are: too many labels, and labels that look like words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
 
-__all__ = ["check_label_number", "refuse_too_large_values", "refuse_too_many_labels"]
+__all__ = ["check_label_number", "refuse_too_many_labels"]
 
 #: The most labels of all methods except empirical, and the most labels times words of empirical.
 MOST_LABELS = 10_000
@@ -20,8 +20,6 @@ MOST_WORD_LABELS = 1_000_000_000
 FEWEST_DOUBTED = 200
 DOUBTED_SHARE = 2 / 3
 DOUBTED_TOKENS = 50
-#: The largest value of a numeric feature, in methods that fit weights.
-LARGEST_VALUE = 1e15
 
 
 def refuse_too_many_labels(corpus: Corpus, method: str, many_labels: bool) -> None:
@@ -60,15 +58,3 @@ def check_label_number(labels: int, words: int, values: int, tokens: int, method
 def _used(column: Column) -> int:
     """The number of a column's strings that occur."""
     return int(np.count_nonzero(np.bincount(column.ids)))
-
-
-def refuse_too_large_values(corpus: Corpus) -> None:
-    """Raise DataError for values whose squares, summed, could overflow the single precision of the weights."""
-    ready = corpus.attributes
-    if ready is None or ready.values is None or not (np.abs(ready.values) > LARGEST_VALUE).any():
-        return
-    first = int(np.flatnonzero(np.abs(ready.values) > LARGEST_VALUE)[0])
-    raise DataError(
-        f"the feature {ready.names[int(ready.ids[first])]!r} has the value {ready.values[first]:g}; this method takes "
-        f"values from {-LARGEST_VALUE:g} to {LARGEST_VALUE:g}: scale them, or use 'empirical', which bins them"
-    )

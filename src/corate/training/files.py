@@ -20,12 +20,13 @@ from corate import formats
 from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus
 from corate.display import counted
-from corate.errors import ConfigError, DataError
+from corate.errors import ConfigError, DataError, InterruptedWarning
 from corate.features import FeatureSource
+from corate.io.atomic import partial_of
 from corate.io.compression import compression_of
 from corate.memory import free_memory, parse_memory, shown_memory
 from corate.progress import OnProgress, ProgressEvent
-from corate.training.api import reporter, train
+from corate.training.api import reporter, train_until_interrupted
 from corate.training.checks import check_label_number
 from corate.training.defaults import scheme_of_labels
 from corate.training.options import ChainMethod, Empirical, Method, Separate
@@ -35,9 +36,10 @@ from corate.training.start import RunContext
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from corate.model.tagger import Tagger
     from corate.stored_corpus import StoredCorpus
 
-__all__ = ["must_be_stored", "train_file"]
+__all__ = ["must_be_stored", "save_trained", "train_file"]
 
 #: The memory that training in memory takes, by itself and for each byte of text in columns, measured on text of
 #: benchmarks/growth.py and on conll2000: empirical, and other methods.
@@ -65,6 +67,7 @@ def train_file(
     progress: OnProgress | None = None,
     counts: bool = True,
     half: bool = False,
+    keep_partial: bool = False,
     reading: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> dict[str, Any]:
@@ -84,11 +87,15 @@ def train_file(
         temporary: the folder for temporary files. By default, the folder of ``output``.
         features, held_out, constrain, threads, seed, progress: as for :func:`corate.train`.
         counts, half: as for :meth:`corate.Tagger.save`.
+        keep_partial: if Ctrl-C ends training after the first pass or iteration, write the model reached so far to
+            ``output``. By default, it is written to a file beside it, with ``.partial`` after its name, ``output`` is
+            not changed, and KeyboardInterrupt is raised.
         reading: arguments for :func:`corate.read`, such as ``{"columns": "word,label"}``.
         **options: options of a method that is given by name, as for :func:`corate.train`.
 
     Returns:
-        The record of the model, a dict like ``Tagger.record``.
+        The record of the model, a dict like ``Tagger.record``. If ``interrupted`` is true, as is possible with
+        ``keep_partial``, there is also a UserWarning.
 
     Raises ConfigError if the text does not fit into ``memory`` and the method or an argument needs the text in memory.
     If ``memory`` is None, there is a warning instead, and training takes the memory that it needs.
@@ -108,9 +115,10 @@ def train_file(
     limit = _limit(memory)
     if not must_be_stored(path, chosen, memory, features=features, held_out=held_out):
         corpus = formats.read(path, **dict(reading or {}))
-        tagger = train(corpus, chosen, features=features, held_out=held_out, constrain=constrain, **vars(context))
-        tagger.save(output, counts=counts, half=half)
-        return tagger.record
+        given: dict[str, Any] = {"features": features, "held_out": held_out, "constrain": constrain}
+        tagger = train_until_interrupted(corpus, chosen, **given, **vars(context))
+        save_trained(tagger, output, keep_partial=keep_partial, counts=counts, half=half)
+        return _warned(tagger.record, output)
     from corate.io.ahead import one_ahead
     from corate.stored_corpus import StoredCorpus
 
@@ -125,9 +133,41 @@ def train_file(
             pieces = one_ahead(pieces)
         with StoredCorpus.write(pieces, _subfolder(folder, "corpus"), _most_strings(limit)) as stored:
             record = _train_stored(
-                chosen, stored, output, limit, folder, context, features, held_out, constrain, counts=counts, half=half
+                chosen,
+                stored,
+                output,
+                limit,
+                folder,
+                context,
+                features,
+                held_out,
+                constrain,
+                counts=counts,
+                half=half,
+                keep_partial=keep_partial,
             )
     record["seconds"] = round(time.perf_counter() - started, 4)
+    return _warned(record, output)
+
+
+def save_trained(tagger: Tagger, output: str | os.PathLike[str], *, keep_partial: bool, **how: Any) -> None:
+    """Save a tagger. If its training was interrupted, save it beside ``output`` and raise KeyboardInterrupt.
+
+    With ``keep_partial``, it is saved to ``output`` in any case. ``how`` are arguments of :meth:`corate.Tagger.save`.
+    """
+    if keep_partial or not tagger.record.get("interrupted"):
+        tagger.save(output, **how)
+        return
+    partial = partial_of(output)
+    tagger.save(partial, **how)
+    raise KeyboardInterrupt(f"{partial} contains the model reached so far; {os.fspath(output)} was not written")
+
+
+def _warned(record: dict[str, Any], output: str | os.PathLike[str]) -> dict[str, Any]:
+    """The record of the model; a warning says that its training was interrupted."""
+    if record.get("interrupted"):
+        message = f"training was interrupted; {os.fspath(output)} contains the model reached so far"
+        warnings.warn(InterruptedWarning(message), stacklevel=3)
     return record
 
 
@@ -224,6 +264,7 @@ def _train_stored(
     *,
     counts: bool,
     half: bool,
+    keep_partial: bool,
 ) -> dict[str, Any]:
     """Train on a stored corpus, write the model and return its record."""
     if not isinstance(method, Empirical):
@@ -233,7 +274,7 @@ def _train_stored(
         options: dict[str, Any] = {"features": features, "held_out": held_out, "constrain": constrain}
         tagger = train_stored(stored, method, memory_bytes=memory, context=context, **options)
         context.progress(ProgressEvent("saving"))
-        tagger.save(output, half=half)
+        save_trained(tagger, output, keep_partial=keep_partial, half=half)
         return tagger.record
     from corate.training.stored_counting import StoredLabels
     from corate.training.stored_empirical import StoredEmpirical

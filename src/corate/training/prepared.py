@@ -13,11 +13,10 @@ from corate.attributes import JOINER
 from corate.corpus import Column, Corpus, StringTable
 from corate.counting.counts import label_ids
 from corate.features import FeatureSource, resolve
-from corate.features.ready_made import Bins, FeatureFunction, with_features
+from corate.features.ready_made import Bins, FeatureFunction, refuse_too_large_values, with_features
 from corate.features.related_words import learn_lexicons
 from corate.features.templates import Template
 from corate.model.tagger import Tagger
-from corate.training.checks import refuse_too_large_values
 from corate.training.defaults import choose_preset
 from corate.training.options import Empirical, Method, Polish
 from corate.training.scaling import Scaling
@@ -50,9 +49,11 @@ def prepare(
         function, bins, joiner = origin.function, origin.bins, origin.vocabulary.joiner
     binned = empirical or bins is not None
     ready, bins = ready_made(corpus, function, joiner, bins, binned=binned)
-    if not binned:
-        refuse_too_large_values(ready)
     held_out_ready = None if held_out is None else ready_made(held_out, function, joiner, bins, binned=binned)[0]
+    if not binned:
+        for given in (ready, held_out_ready):
+            if given is not None:
+                refuse_too_large_values(given, ", or use 'empirical', which bins them")
     scaling = None
     if isinstance(method, Polish) and origin is None and ready.attributes is not None:
         scaling = Scaling.of(ready.attributes)

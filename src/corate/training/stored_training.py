@@ -10,6 +10,7 @@ import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from corate.model.tagger import Tagger
 from corate.optimize.pieces import cut_into_pieces
 from corate.progress import ProgressEvent
 from corate.stored_corpus import StoredCorpus, temporary_folder, writing_to
-from corate.training.api import Trained, train
+from corate.training.api import Trained, train_until_interrupted
 from corate.training.checks import refuse_too_many_labels
 from corate.training.defaults import choose_parts, choose_start, scheme_of_labels
 from corate.training.lattice_costs import LatticeCosts
@@ -66,7 +67,8 @@ def train_stored(
     if pieces is None:
         check_corpus_fits(stored.n_tokens, memory_bytes)
         corpus = stored.sentences(0, len(stored))
-        return train(corpus, method, features=features, held_out=held_out, constrain=constrain, **vars(context))
+        given: dict[str, Any] = {"features": features, "held_out": held_out, "constrain": constrain}
+        return train_until_interrupted(corpus, method, **given, **vars(context))
     _check_options(method)
     check_counting_fits(stored.n_tokens, memory_bytes)
     labels = StoredLabels(stored, getattr(method, "unknown", None))

@@ -22,7 +22,7 @@ from corate.model import crfsuite
 from corate.model.archive import load
 from corate.model.tagger import Tagger
 from corate.progress import ProgressEvent
-from corate.training.api import train
+from corate.training.api import train_completely
 from corate.training.crfsuite import GeneratedFeatures, Iteration, train_as_crfsuite
 from corate.training.options import METHODS
 
@@ -223,8 +223,8 @@ class BaseTrainer:
                 times.append(time.perf_counter())
                 log.method_iteration(len(times) - 1, loss, times[-1] - times[-2])
 
-        tagger = train(corpus, method, held_out=held_out, seed=self.seed, threads=self.threads, progress=progress)
-        return tagger, None
+        shared = {"held_out": held_out, "seed": self.seed, "threads": self.threads}
+        return train_completely(corpus, method, **shared, progress=progress), None
 
 
 class Trainer(BaseTrainer):
