@@ -243,6 +243,9 @@ def test_a_step_and_its_reverse_give_back_the_expression() -> None:
         lines = [expression for expression, _ in derivation.lines()]
         back = derivation.then(*(step.reversed() for step in reversed(derivation.steps)))
         assert [expression for expression, _ in back.lines()] == [*lines, *lines[-2::-1]], seed
+        shown = [line.removeprefix("  = ") for line in str(back).split("\n")]
+        for line, (expression, _) in zip(shown, back.lines(), strict=True):
+            assert line.startswith(str(expression))
         taken += len(derivation.steps)
     assert taken > 2 * REVERSALS, "hardly a step was always refused"
 
