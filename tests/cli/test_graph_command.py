@@ -136,6 +136,40 @@ def test_mistakes_are_one_line(corate, fitted, table, tmp_path, arguments, code,
     assert match in result.err
 
 
+def test_numbers_are_refused_and_divided_into_ranges(corate, tmp_path):
+    x = np.random.default_rng(0).normal(size=200).round(3)
+    (tmp_path / "d.csv").write_text("x,y,w\n" + "".join(f"{a},{int(a > 0)},2\n" for a in x.tolist()))
+    refused = corate("graph", "fit", tmp_path / "d.csv", "x-y", "-o", tmp_path / "m")
+    assert refused.code == 1
+    assert "with --bins" in refused.err
+    made = ["graph", "fit", tmp_path / "d.csv", "x-y", "-o", tmp_path / "m", "--weights", "w", "--json", "--bins"]
+    for bins in ("4", "x=4"):
+        record = json.loads(corate(*made, bins).text)["record"]
+        assert (record["rows"], len(record["bins"]["x"])) == (400, 3)
+    told = json.loads(corate("graph", "query", tmp_path / "m", "--given", "x=-0.9", "--json").text)
+    assert told["y"]["0"] > 0.99
+    assert "graph: x-y" in corate("graph", "learn", tmp_path / "d.csv", "--bins", "4", "--weights", "w").text
+    assert corate(*made, "x=many").code == 2
+
+
+def test_methods_best_states_and_soft_evidence(corate, table, fitted, tmp_path):
+    loop = [table, "sky-ground-wind-sky", "-o", tmp_path / "l", "--json", "--method"]
+    assert len(json.loads(corate("graph", "fit", *loop, "conditioning").text)["record"]["cutset"]) == 1
+    assert corate("graph", "fit", *loop, "guessing").code == 2
+    model = GraphModel.load(fitted)
+    best = json.loads(corate("graph", "query", fitted, "--nbest", "3", "--given", "sky=rain", "--json").text)["nbest"]
+    assert [(one["states"], one["probability"]) for one in best] == model.nbest(3, {"sky": "rain"})
+    shown = corate("graph", "query", fitted, "--nbest", "2", "--variables", "wind").text.splitlines()
+    assert shown[0].split() == ["wind", "probability"]
+    assert len(shown) == 3
+    soft = json.loads(corate("graph", "query", fitted, "--soft", "sky=rain=0.7,sky=sun=0.2", "--json").text)
+    wanted = model.marginals({"sky": {"rain": 0.7, "sun": 0.2}})["ground"]
+    assert list(soft["ground"].values()) == pytest.approx(wanted.tolist())
+    for wrong in ("sky=rain", "sky=snow=1", "moon=full=1", "sky=rain=much"):
+        assert corate("graph", "query", fitted, "--soft", wrong).code == 2
+    assert corate("graph", "query", fitted, "--nbest", "2", "--most-likely").code == 2
+
+
 @pytest.mark.parametrize("name", ["m.png", "m.pdf", "m.SVGZ", "m.png.gz"])
 def test_a_picture_has_the_suffix_of_its_format(corate, fitted, tmp_path, name):
     refused = corate("graph", "draw", fitted, "-o", tmp_path / name)

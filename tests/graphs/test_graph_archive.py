@@ -43,6 +43,16 @@ def test_factors_come_back(tmp_path) -> None:
             assert again.marginals()[name] == pytest.approx(model.marginals()[name], abs=1e-12)
 
 
+def test_ranges_that_do_not_fit_the_states_are_refused(tmp_path) -> None:
+    GraphModel.fit({"x": np.arange(99) / 7}, "x", bins=3).save(tmp_path / "m")
+    tensors, header = container.read(tmp_path / "m")
+    assert GraphModel.load(tmp_path / "m").record["bins"] == header["record"]["bins"]
+    for edges in ([1.0], [2.0, 1.0], [1.0, "x"]):
+        container.write(tmp_path / "m", tensors, header | {"record": header["record"] | {"bins": {"x": edges}}})
+        with pytest.raises(ModelError):
+            GraphModel.load(tmp_path / "m")
+
+
 def test_taggers_and_graph_models_are_told_apart(tmp_path) -> None:
     GraphModel.fit(ROWS, "A-B").save(tmp_path / "graph")
     with pytest.raises(ModelError, match=r"graph model, not a tagger; load it with corate\.GraphModel\.load"):
@@ -68,6 +78,8 @@ def test_damaged_models_are_refused_or_still_models(tmp_path) -> None:
         for value in values:
             check_damage(tmp_path, tensors, header | {member: value})
         check_damage(tmp_path, tensors, {key: of for key, of in header.items() if key != member})
+    for bins in (*values, {"A": [1.0]}, {"A": "x"}, {"Z": []}):
+        check_damage(tmp_path, tensors, header | {"record": header["record"] | {"bins": bins}})
     for name, tensor in tensors.items():
         for changed in (tensor[:-1], -tensor, tensor * np.nan, tensor.astype(np.float32), tensor * 0, tensor[None]):
             check_damage(tmp_path, tensors | {name: changed}, header)

@@ -20,6 +20,7 @@ from corate.rate import (
     Step,
     Table,
     cit1,
+    cit2,
     cit3,
     conditioning,
     definition,
@@ -77,6 +78,11 @@ def test_a_step_replaces_what_is_there_and_nothing_else() -> None:
         ("phi(A)[P(A) sum_B [P(B)]]", "P(B)", "P(C)", "phi(A)[P(A) sum_B [P(C)]]"),
         ("CR(A; B) P(A)", "CR(A; B) P(A) P(B)", "P(A, B)", "P(A, B) / P(B)"),
         ("CR(A; B)", "CR(A; B)", "1", "1"),
+        ("1 / P(A)", "P(A)", "P(B)", "1 / P(B)"),
+        ("P(A) / CR(A; B)^2", "CR(A; B)", "P(B)", "P(A) / (CR(A; B) P(B))"),
+        ("1 / sum_A [P(B) / P(A)]", "P(A)", "P(C)", "1 / sum_A [P(B) / P(C)]"),
+        ("P(A, B)", "P(A, B) / (P(A) P(B))", "CR(A; B)", "CR(A; B) P(A) P(B)"),
+        ("CR(AB; C)", "CR(A; B) CR(AB; C)", "CR(A; B; C)", "CR(A; B; C) / CR(A; B)"),
     ],
 )
 def test_rewriting(whole: str, before: str, after: str, result: str) -> None:
@@ -87,7 +93,7 @@ def test_rewriting(whole: str, before: str, after: str, result: str) -> None:
     ("whole", "before"),
     [
         ("P(A)", "P(B)"),
-        ("1 / P(A)", "P(A)"),
+        ("1 / P(A)", "P(A)^2"),
         ("P(A)", "P(A)^2"),
         ("P(A)", "P(A) P(B)"),
         ("CR(A; B)", "CR(A; B) CR(B; C)"),
@@ -96,6 +102,58 @@ def test_rewriting(whole: str, before: str, after: str, result: str) -> None:
 def test_what_is_not_there_is_not_rewritten(whole: str, before: str) -> None:
     with pytest.raises(ExpressionError, match="does not contain"):
         rewrite(parse(whole), parse(before), parse("1"))
+
+
+def test_a_factor_of_the_numerator_is_replaced_before_one_of_the_denominator() -> None:
+    whole = parse("sum_A [P(A)] / P(A)")
+    assert rewrite(whole, parse("P(A)"), parse("P(B)")) == parse("sum_A [P(B)] / P(A)")
+
+
+def test_a_rate_in_a_denominator_is_replaced() -> None:
+    d = Derivation.begin("P(A) / CR(A; B)", "A-B").apply(definition, "CR(A; B)")
+    assert d.result == parse("P(A)^2 P(B) / P(A, B)")
+    assert d.check_random(0).holds
+
+
+@pytest.mark.parametrize("graph", ["A-B B-C C-A B-D C-D", "A-B B-C C-D D-A", "A-B-C-D-E B-E F-A"])
+def test_a_junction_tree_is_turned_back_into_rates(graph: str) -> None:
+    """Cliques and separators, of which the latter are in the denominator; then the whole derivation in reverse."""
+    forwards = factorise(graph, "junction-tree").derivation
+    d = forwards
+    joint = [factor for factor in forwards.result.powers() if len(factor.variables()) > 1]
+    for factor in joint:
+        d = d.apply(definition, factor)
+    assert not d.result.powers().keys() & set(joint)
+    assert d.check_random(0).holds
+    back = d.then(*(step.reversed() for step in reversed(d.steps)))
+    assert back.result == forwards.start
+    assert back.check_random(0).holds
+
+
+def test_a_reversed_step_is_found_after_cancelling() -> None:
+    step = definition("CR(A; B)")
+    d = Derivation.begin("CR(A; B) P(A) P(B)", "A-B").then(step)
+    assert d.result == parse("P(A, B)")
+    assert d.then(step.reversed()).result == d.start
+    assert Derivation.begin("P(A, B)", "A-B").then(step.reversed()).result == d.start
+    everything_cancels = cit2("CR(AC; B)", "A", graph="A-B-C")
+    d = Derivation.begin("CR(AC; B) CR(A; C) / (CR(A; B) CR(C; B))", "A-B-C").then(everything_cancels)
+    assert d.result == parse("1")
+    assert d.then(everything_cancels.reversed()).result == d.start
+
+
+def test_the_last_step_is_undone() -> None:
+    start = Derivation.begin("CR(A; B) P(A) P(B)", "A-B")
+    longer = start.apply(definition, "CR(A; B)")
+    assert longer.undo() == start
+    with pytest.raises(ExpressionError, match="no step to undo"):
+        start.undo()
+
+
+def test_bayes_rule_is_derived() -> None:
+    d = Derivation.begin("P(A | B)", "A-B").apply(definition).then(definition("P(B | A)").reversed())
+    assert d.result == parse("P(B | A) P(A) / P(B)")
+    assert d.check_random(0).holds
 
 
 # -- checking ---------------------------------------------------------------------------------------------------------
@@ -155,6 +213,15 @@ def test_values_of_probability_zero_are_skipped_and_counted(graph: str, form: st
     assert check.holds
     assert check.skipped == copied.size // 2
     assert f"skipped {copied.size // 2} values of probability zero" in str(check)
+
+
+@pytest.mark.parametrize("weights", [[[1, 0], [0, 1]], [[1, 1], [1, 0]]])
+def test_a_false_step_fails_where_only_the_joint_probability_is_zero(weights: list[list[float]]) -> None:
+    """P(A, B) = P(A) is right at all values of A and B that are possible on the first table."""
+    false = Step("false", parse("P(A, B)"), parse("P(A)"))
+    check = Derivation.begin("P(A, B)", "A-B").then(false).check(Table(weights, "AB"))
+    assert not check.holds
+    assert check.skipped == 0
 
 
 def test_a_step_that_fails_where_it_is_possible_fails_in_spite_of_zeros() -> None:

@@ -16,6 +16,7 @@ from corate.errors import DataError
 from corate.rate import (
     CR,
     Counts,
+    Derivation,
     ExpressionError,
     Gaussian,
     P,
@@ -23,6 +24,7 @@ from corate.rate import (
     Table,
     UndefinedRateError,
     interpretation,
+    marginal,
     parse,
     random_gaussian,
     random_table,
@@ -121,7 +123,7 @@ def test_an_impossible_pair_of_possible_events_has_the_rate_zero() -> None:
 
 def test_conditions_and_quotients_need_something_to_divide_by() -> None:
     table = Table([[1, 1], [0, 0]], "AB")
-    for text in ("P(B | A)", "P(B) / P(A)", "sum_A [CR(A; B)]", "phi(A)[CR(A; B)]"):
+    for text in ("P(B | A)", "P(B) / P(A)", "sum_B [CR(A; B)]", "phi(A)[CR(A; B)]"):
         with pytest.raises(UndefinedRateError, match=r"P\(A=1\) is zero"):
             table.log_table(text)
 
@@ -129,6 +131,53 @@ def test_conditions_and_quotients_need_something_to_divide_by() -> None:
 def test_sides_of_which_one_is_impossible_differ() -> None:
     table = Table([[1, 0], [1, 1]], "AB")
     assert table.difference("P(A, B)", "P(A) P(B)") == math.inf
+
+
+def test_marginals_entropies_and_mutual_information_are_sums() -> None:
+    rng = np.random.default_rng(0)
+    weights = rng.gamma(0.5, size=(2, 3, 4))
+    weights[0, 1, :] = 0.0
+    p = weights / weights.sum()
+    table = Table(weights, "ABC", states={"C": list("wxyz")})
+    margin = table.marginal(["C", "A"])
+    assert (margin.variables, margin.states["C"]) == (("C", "A"), ("w", "x", "y", "z"))
+    assert np.exp(margin.log_table("P(A, C)")[1]) == pytest.approx(p.sum(1).T)
+
+    def entropy(q: np.ndarray) -> float:
+        return float(-(q[q > 0] * np.log(q[q > 0])).sum())
+
+    assert table.entropy() == pytest.approx(entropy(p))
+    assert table.entropy("AB", given="C") == pytest.approx(entropy(p) - entropy(p.sum((0, 1))))
+    both = entropy(p.sum((1, 2))) + entropy(p.sum(0)) - entropy(p)
+    assert table.mutual_information("A", "BC") == pytest.approx(both)
+    given = entropy(p.sum(1)) + entropy(p.sum(0)) - entropy(p) - entropy(p.sum((0, 1)))
+    assert table.mutual_information("A", "B", given="C") == pytest.approx(given)
+    counts = Counts.of_frame({"x": [0, 0, 1, 1], "y": [0, 0, 1, 0]})
+    assert counts.mutual_information("x", "y") == pytest.approx(counts.table().mutual_information("x", "y"))
+    for left, right in (("A", "A"), ("", "B"), ("A", "AB")):
+        with pytest.raises(DataError, match="at least one variable on each side"):
+            table.mutual_information(left, right)
+
+
+def test_a_sum_leaves_out_what_is_impossible_and_nothing_else() -> None:
+    """One rule for 0 / 0 in value, log_table, difference and check."""
+    table = Table([[1, 1, 0], [1, 2, 0]], "AB")
+    text = "sum_B [CR(A; B) P(B)]"
+    assert table.value(text, {"A": 0}) == pytest.approx(1.0)
+    assert np.exp(table.log_table(text)[1]) == pytest.approx([1.0, 1.0])
+    assert table.difference(text, "CR(A)") < 1e-12
+    assert Derivation.begin(text, "A-B").apply(marginal).check(table).holds
+    other = Table([[1, 1, 0], [0, 0, 0]], "AB")
+    for ask in (
+        lambda: other.value(text, {"A": 1}),
+        lambda: other.log_table(text),
+        lambda: other.difference(text, "1"),
+    ):
+        with pytest.raises(UndefinedRateError, match=r"P\(A=1\) is zero"):
+            ask()
+    check = Derivation.begin(text, "A-B").apply(marginal).check(other)
+    assert (check.holds, check.skipped) == (True, 1)
+    assert other.value("sum_A [sum_B [CR(A; B) P(A) P(B)]]") == pytest.approx(1.0)
 
 
 # -- bad input --------------------------------------------------------------------------------------------------------

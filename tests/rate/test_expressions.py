@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corate.rate import CR, ONE, ExpressionError, Group, P, Sem, Seq, Sum, Term, parse, product
+from corate.rate import CR, ONE, Counts, ExpressionError, Group, P, Sem, Seq, Sum, Term, parse, product
 from corate.rate.expressions import Expression, Probability, Rate
 from corate.rate.terms import Block
 from corate.rate.writing import mathml
@@ -187,6 +187,9 @@ def test_variables_are_replaced_unless_they_are_summed_over() -> None:
         ("", "missing"),
         ("P(A) + P(B)", "cannot read this"),
         ("sum_Y P(Y)", "a [ is missing"),
+        ("cr(A; B)", "cr is not known; write CR in capital letters"),
+        ("P(A) p(B)", "p is not known; write P in capital letters"),
+        ("phi(A)", "a [ is missing; a potential"),
         ("sum_Y [P(Y)", "not closed"),
         ("P(A, A=0)", "one value"),
         ("P(A | A)", "both sides of the bar"),
@@ -224,3 +227,22 @@ def test_latex_sets_indices_fractions_and_conditions() -> None:
     assert CR().latex() == r"\mathrm{CR}(X_{\emptyset})"
     assert Sum("Y", P("Y")).latex() == r"\sum_{Y}\left[P(Y)\right]"
     assert P("label=B_X").latex() == r"P(\mathit{label}{=}\text{B\_X})"
+
+
+def test_a_sum_over_several_variables_is_a_sum_over_each() -> None:
+    both = Sum("A", Sum("B", P("A, B")))
+    assert parse("sum_AB [P(A, B)]") == parse("sum_{A,B} [P(A, B)]") == parse("sum_{A, B} [P(A, B)]") == both
+    assert parse("sum_AB [P(AB)]", names=["AB"]) == Sum("AB", P([Term("AB")]))
+    for name in ("AB", "x, y"):
+        for one in (Sum(name, P([Term(name)])), Sum(name, P("C")), P([Term(name)]) * Sum(name, P("C"))):
+            assert parse(str(one)) == one
+
+
+def test_truth_values_are_values_that_read_back() -> None:
+    for value in (True, False, "True", "False"):
+        one = CR("A; B").fixed({"A": value})
+        assert parse(str(one)) == one
+        read = next(term.value for term in parse(str(one)).terms())
+        assert (type(read), read) == (type(value), value)
+    assert parse("CR(A=True; B)") == CR("A; B").fixed({"A": True})
+    assert Counts.of_frame({"A": ["True", "False"]}).value("P(A=True)") == 0.5

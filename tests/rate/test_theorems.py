@@ -123,6 +123,37 @@ def test_marginal(case: Case) -> None:
     assert_holds(singleton(alone.after), case.table)
 
 
+@few
+@given(cases())
+def test_conditioning_on_a_joint_variable_and_summing_it_out(case: Case) -> None:
+    others = left_out(case)
+    assume(len(others) > 1)
+    cr = CR(*case.blocks, given=case.given)
+    step = conditioning(cr, others[:2])
+    assert_holds(step, case.table)
+    y, z = others[:2]
+    joint = CR(*case.blocks, Seq(y, z), given=case.given) * P(y, z, given=case.given)
+    for whole in (Sum(y, Sum(z, joint)), Sum(z, Sum(y, joint))):
+        assert marginal(whole).after == cr
+        assert_holds(marginal(whole), case.table)
+
+
+def test_a_text_with_several_variables_is_a_joint_variable() -> None:
+    assert conditioning("CR(A; B)", "YZ").after == conditioning("CR(A; B)", ["Y", "Z"]).after
+    assert conditioning("CR(A; B)", "YZ").after.variables().keys() == {"A", "B", "Y", "Z"}
+    assert marginal("sum_{C,D} [CR(A; CD) P(C, D)]").after == CR("A")
+    with pytest.raises(ExpressionError, match="choose a variable that is not in it"):
+        conditioning("CR(A; B)", "YA")
+    with pytest.raises(ExpressionError, match="not of the form"):
+        marginal("sum_{C,D} [CR(A; C; D) P(C) P(D)]")
+
+
+def test_a_conditional_probability_is_a_quotient() -> None:
+    assert definition("P(A | B)").after == P("A, B") / P("B")
+    assert definition("P(A=1 | BC)").after == P("A=1, B, C") / P("B, C")
+    assert_holds(definition("P(A | BC)"), random_table("A-B-C", 0))
+
+
 def test_the_rate_of_nothing_is_one() -> None:
     assert marginal("sum_X [CR(X) P(X)]").after == CR()
     assert singleton(CR()).after == ONE

@@ -44,8 +44,8 @@ without corpora were run); 129 ended by SIGHUP; 130 interrupted with Ctrl-C; 143
 
 #: Arguments of the library that are also options of the command line.
 _ARGUMENTS = (
-    "bias|calibrate|columns|comment|constrain|encoding|features|format|half|held_out|init|label|label_names|many_labels|"
-    "max_sentence|"
+    "bias|bins|calibrate|columns|comment|constrain|encoding|features|format|half|held_out|init|label|label_names|"
+    "many_labels|max_sentence|"
     "missing|optimizer|raw|"
     "separator|skip_bad|temporary|threads|widen_spans"
 )

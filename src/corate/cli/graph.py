@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-import io
-from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from corate.cli import shared_options as options
+from corate.cli.graph_answers import answers, show, show_best, show_cells, write_csv
 from corate.cli.help import CommandGroup, GroupedCommand
 from corate.cli.plot import check_suffix
 from corate.cli.terminal import ProgressBar, counted, print_json, show_table, size
@@ -28,7 +27,9 @@ Examples:
   corate graph learn data.csv --structure tree            which columns depend on each other
   corate graph fit data.csv "sky-ground sky-wind" -o m.corate
   corate graph fit data.parquet --structure chordal --width 2 -o m.corate
+  corate graph fit data.csv "age-income" --bins 8 -o m.corate      divide numbers into 8 ranges
   corate graph query m.corate --given sky=rain            the probabilities of all states
+  corate graph query m.corate --nbest 5 --given sky=rain  the five most likely joint states
   corate graph query m.corate new.csv -o answers.csv      a row of answers for each row of evidence
   corate graph query m.corate new.csv --most-likely
   corate graph sample m.corate -n 1000 --given sky=rain -o rows.csv
@@ -63,6 +64,31 @@ Given = Annotated[
 Output = Annotated[
     str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write. Default: standard output.")
 ]
+Method = Annotated[
+    str,
+    options.one_of(
+        ("auto", "closed", "ipf", "composite", "conditioning"),
+        "The estimate. closed: from counts, for triangulated graphs. ipf: iterative proportional fitting. composite: "
+        "each clique separately. conditioning: from counts, after a smallest set of variables that cuts all loops is "
+        "connected to all others. auto: closed if possible, else ipf.",
+    ),
+]
+Bins = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NUMBERS",
+        help="Divide columns of numbers into ranges with equally many rows: a number for all, such as 8, or for some, "
+        "such as age=8,income=5.",
+    ),
+]
+Weights = Annotated[str | None, typer.Option(metavar="NAME", help="The column with the weight of each row.")]
+Soft = Annotated[
+    str | None,
+    typer.Option(
+        metavar="STATES",
+        help="Soft evidence: the likelihood of each state of a variable, such as sky=rain=0.7,sky=sun=0.3.",
+    ),
+]
 Columns = Annotated[str | None, typer.Option(metavar="NAMES", help="Use only these columns, such as sky,wind.")]
 NoProgress = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Memory = Annotated[
@@ -85,6 +111,9 @@ def fit(
     width: Width = 3,
     columns: Columns = None,
     prior: Annotated[float, typer.Option(min=0, help="Equivalent sample size of the prior, in rows.")] = 1.0,
+    method: Method = "auto",
+    bins: Bins = None,
+    weights: Weights = None,
     missing: Annotated[
         str, options.one_of(("error", "em"), "Missing values are an error, or the model is fitted by EM.")
     ] = "error",
@@ -106,13 +135,16 @@ def fit(
     given = {name: int(n) if n.isdigit() else 0 for name, n in (_states(hidden) if hidden else {}).items()}
     with ProgressBar(quiet) as progress:
         progress("reading")
-        table = _table(data, columns)
+        table = _table(data, columns, weights)
         progress("fitting" if structure is None else "learning the graph and fitting")
         model = GraphModel.fit(
             table,
             edges,
             structure=_structure(structure, width),
             prior=prior,
+            method=method,
+            bins=_bins(bins),
+            weights=weights,
             missing=missing,
             hidden=given,
             memory=limit,
@@ -144,6 +176,8 @@ def learn(
     structure: Structure = "tree",
     width: Width = 3,
     columns: Columns = None,
+    bins: Bins = None,
+    weights: Weights = None,
     threads: options.Threads = 1,
     json: options.Json = False,
     quiet: NoProgress = False,
@@ -153,9 +187,10 @@ def learn(
 
     with ProgressBar(quiet) as progress:
         progress("reading")
-        table = _table(data, columns)
+        table = _table(data, columns, weights)
         progress("learning the graph")
-        model = GraphModel.fit(table, structure=_structure(structure, width), threads=threads)
+        learned = _structure(structure, width)
+        model = GraphModel.fit(table, structure=learned, bins=_bins(bins), weights=weights, threads=threads)
         found = model.to_networkx()
     listed = sorted(((found.edges[edge]["mutual_information"], *edge) for edge in model.graph.edges), reverse=True)
     text = repr(model.graph).removeprefix('Graph("').removesuffix('")')
@@ -179,11 +214,15 @@ def query(
         str | None, typer.Argument(metavar="[EVIDENCE]", help="A table of evidence. Empty cells are not observed.")
     ] = None,
     given: Given = None,
+    soft: Soft = None,
     variables: Annotated[str | None, typer.Option(metavar="NAMES", help="Show only these variables.")] = None,
     joint: Annotated[bool, typer.Option("--joint", help="Show the joint probabilities of --variables.")] = False,
     most_likely: Annotated[
         bool, typer.Option("--most-likely", help="Show the most likely states of all variables together.")
     ] = False,
+    nbest: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Show the N most likely joint states of all variables.")
+    ] = None,
     output: Output = None,
     memory: Memory = "4G",
     threads: options.Threads = 1,
@@ -195,8 +234,10 @@ def query(
     With a table of evidence, the answer is a CSV table with a row for each of its rows.
     """
     read = _model(model, memory)
-    if evidence is not None and given is not None:
-        raise typer.BadParameter("give either a table of evidence, or --given", param_hint="--given")
+    if evidence is not None and (given is not None or soft is not None):
+        raise typer.BadParameter("give either a table of evidence, or --given and --soft", param_hint="--given")
+    if nbest is not None and (evidence is not None or joint or most_likely):
+        raise typer.BadParameter("omit --joint, --most-likely and a table of evidence", param_hint="--nbest")
     chosen = list(read.variables) if variables is None else _names(variables)
     read.graph.require(chosen)
     if joint and (evidence is not None or variables is None or most_likely):
@@ -208,19 +249,22 @@ def query(
             progress("reading")
             rows = read_columns(evidence)
             progress("answering")
-            header, table = _answers(read, rows, chosen, most_likely, threads)
-            _write_csv(output, header, table)
+            header, table = answers(read, rows, chosen, most_likely, threads)
+            write_csv(output, header, table)
         return
-    known = _states(given) if given else {}
-    if most_likely:
+    known: dict[str, Any] = dict(_states(given)) if given else {}
+    known |= _likelihoods(read, soft) if soft else {}
+    if nbest is not None:
+        show_best(chosen, read.nbest(nbest, known, threads=threads), json, output)
+    elif most_likely:
         best = read.most_likely(known)
-        _show({name: best[name] for name in chosen}, json, output, ["variable", "state"])
+        show({name: best[name] for name in chosen}, json, output, ["variable", "state"])
     elif joint:
         cells = read.joint(chosen, known)
-        _show_cells(read, chosen, cells, json, output)
+        show_cells(read, chosen, cells, json, output)
     else:
         found = read.marginals(known)
-        _show(
+        show(
             {name: dict(zip(map(str, read.states[name]), found[name].tolist(), strict=True)) for name in chosen},
             json,
             output,
@@ -243,7 +287,7 @@ def sample(
         progress("sampling")
         read = _model(model, memory)
         draws = read.sample(n, _states(given) if given else None, seed=seed)
-        _write_csv(output, list(read.variables), zip(*(draws[name].tolist() for name in read.variables), strict=True))
+        write_csv(output, list(read.variables), zip(*(draws[name].tolist() for name in read.variables), strict=True))
 
 
 @graph.command("draw", cls=GroupedCommand)
@@ -275,10 +319,12 @@ def _model(path: str, memory: str) -> GraphModel:
     return GraphModel.load(path, memory=budget)
 
 
-def _table(path: str, columns: str | None) -> Any:
+def _table(path: str, columns: str | None, weights: str | None) -> Any:
     from corate.formats.tables import read_columns
 
-    return read_columns(path, None if columns is None else _names(columns))
+    if columns is None:
+        return read_columns(path)
+    return read_columns(path, list(dict.fromkeys([*_names(columns), *([] if weights is None else [weights])])))
 
 
 def _structure(name: str | None, width: int) -> Any:
@@ -307,56 +353,34 @@ def _states(text: str) -> dict[str, str]:
     return found
 
 
-def _answers(
-    model: GraphModel, rows: Any, chosen: Sequence[str], most_likely: bool, threads: int
-) -> tuple[list[str], Iterable[Sequence[Any]]]:
-    """The header and the rows of the answers to a table of evidence."""
-    if most_likely:
-        best = model.most_likely(rows, threads=threads)
-        return list(chosen), zip(*(best[name].tolist() for name in chosen), strict=True)
-    found = model.marginals(rows, threads=threads)
-    header = [f"{name}={state}" for name in chosen for state in model.states[name]]
-    columns = [column for name in chosen for column in found[name].T.tolist()]
-    return header, zip(*columns, strict=True)
+def _bins(text: str | None) -> int | dict[str, int] | None:
+    """The numbers of ranges in an option.
+
+    >>> _bins("8"), _bins("age=8, income=5")
+    (8, {'age': 8, 'income': 5})
+    """
+    if text is None or text.strip().isdigit():
+        return text if text is None else int(text)
+    found = _states(text)
+    if wrong := next((name for name, n in found.items() if not n.isdigit()), None):
+        raise typer.BadParameter(f"{wrong}={found[wrong]} is not a column with a number", param_hint="--bins")
+    return {name: int(n) for name, n in found.items()}
 
 
-def _write_csv(output: str | None, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    with open_output(output) as stream:
-        stream.write(text.getvalue().encode())
-
-
-def _show(answers: Mapping[str, Any], json: bool, output: str | None, header: Sequence[str]) -> None:
-    """States, or probabilities of states, of variables."""
-    if json:
-        print_json(answers)
-        return
-    rows: list[list[str]] = []
-    for name, answer in answers.items():
-        if isinstance(answer, Mapping):
-            rows += [[name, state, f"{p:.6f}"] for state, p in answer.items()]
-        else:
-            rows.append([name, str(answer)])
-    if output is not None:
-        _write_csv(output, header, rows)
-    else:
-        show_table(rows, header)
-
-
-def _show_cells(model: GraphModel, chosen: Sequence[str], cells: Any, json: bool, output: str | None) -> None:
-    import numpy as np
-
-    rows = [
-        [*(str(model.states[name][i]) for name, i in zip(chosen, at, strict=True)), f"{cells[at]:.6f}"]
-        for at in np.ndindex(cells.shape)
-    ]
-    header = [*chosen, "probability"]
-    if json:
-        print_json({"variables": list(chosen), "cells": [[*row[:-1], float(row[-1])] for row in rows]})
-    elif output is not None:
-        _write_csv(output, header, rows)
-    else:
-        show_table(rows, header)
+def _likelihoods(model: GraphModel, text: str) -> dict[str, dict[Any, float]]:
+    """The likelihoods in an option, by the states of the model."""
+    found: dict[str, dict[Any, float]] = {}
+    for part in _names(text):
+        name, mark, rest = part.partition("=")
+        state, also, number = (piece.strip() for piece in rest.rpartition("="))
+        own = {str(one): one for one in model.states.get(name.strip(), ())}
+        try:
+            if not mark or not also or state not in own:
+                raise ValueError
+            found.setdefault(name.strip(), {})[own[state]] = float(number)
+        except ValueError:
+            raise typer.BadParameter(
+                f"{part!r} is not a variable with one of its states and a number, such as sky=rain=0.7",
+                param_hint="--soft",
+            ) from None
+    return found

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.errors import CorateError, ModelError
+from corate.graphs.bins import range_names
 from corate.graphs.engine import pairs_of
 from corate.graphs.estimation import ScopeCounts
 from corate.graphs.potentials import checked_factors
@@ -92,9 +93,13 @@ def _model(cls: type[GraphModel], tensors: dict[str, Any], header: dict[str, Any
         counts = ScopeCounts(tuple(counted), tuple(_tables(tensors["counts"], counted, sizes)), float(header["total"]))
         if not math.isfinite(counts.total) or not all((table >= 0).all() for table in counts.tables):
             raise ModelError("the counts are negative or not finite")
+    record = dict(header["record"])
+    for name, edges in dict(record.get("bins", {})).items():
+        if states[name] != range_names(edges):
+            raise ModelError(f"the ranges of {name} do not fit its states")
     tree = triangulate(variables, sizes, pairs_of([*map(tuple, scopes), *_ids(header["edges"], len(variables))]))
     tree.plan(sum(table.size for table in tables)).check(memory)
-    return cls(graph, known, factors, tree, counts=counts, record=dict(header["record"]), memory=memory)
+    return cls(graph, known, factors, tree, counts=counts, record=record, memory=memory)
 
 
 def _flat(tables: Sequence[F64]) -> F64:

@@ -32,10 +32,7 @@ def to_networkx(model: GraphModel) -> Any:
     for name in model.variables:
         found.nodes[name]["states"] = model.states[name]
     for a, b in model.graph.edges:
-        both = model.joint([a, b])
-        apart = both.sum(axis=1, keepdims=True) * both.sum(axis=0, keepdims=True)
-        seen = both > 0
-        found.edges[a, b]["mutual_information"] = float((both[seen] * np.log(both[seen] / apart[seen])).sum())
+        found.edges[a, b]["mutual_information"] = model.mutual_information(a, b)
     return found
 
 

@@ -94,6 +94,11 @@ class ConditionedEngine(Engine):
         super().__init__(factors, replace(self.reduced, sizes=sizes))
         self._all = _cells([int(sizes[v]) for v in cutset])
 
+    def weighted(self, factors: Sequence[Factor]) -> ConditionedEngine:
+        """The product with further factors of single variables."""
+        own = self.triangulation
+        return ConditionedEngine([*self.factors, *factors], own.variables, own.sizes, self.cutset.tolist())
+
     def log_sums(self, given: Given, threads: int) -> F64:
         """log of the sum of the scores that agree with each row; minus infinity if there is none."""
         found = np.full(len(given[1]), -np.inf)

@@ -59,6 +59,10 @@ class Engine:
             np.concatenate(values) if values else np.zeros(0),
         )
 
+    def weighted(self, factors: Sequence[Factor]) -> Engine:
+        """The product with further factors of single variables."""
+        return Engine([*self.factors, *factors], self.triangulation)
+
     def plan(self) -> Plan:
         """What a question costs."""
         return self.triangulation.plan(sum(table.size for _, table in self.factors))

@@ -1,4 +1,7 @@
-"""Evidence as users give it: one row as a dict of states, many rows as a frame or a list of dicts."""
+"""Evidence as users give it: one row as a dict of states, many rows as a frame or a list of dicts.
+
+Soft evidence about a variable is a likelihood for each of its states: a factor. It applies to all rows.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,11 @@ from numpy.typing import NDArray
 
 from corate.display import counted
 from corate.errors import ConfigError, DataError
-from corate.graphs.engine import Given
+from corate.graphs.bins import Edges
+from corate.graphs.engine import Factor, Given
 from corate.graphs.variables import States, code_column, names_of, opened
 from corate.rate import Counts
+from corate.types import F64
 
 __all__ = ["EvidenceRows", "decoded", "read_evidence"]
 
@@ -23,11 +28,15 @@ _MOST_COMPARED = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class EvidenceRows:
-    """Distinct rows of evidence; ``rows`` is the distinct row of each row, ``single`` whether one dict was given."""
+    """Distinct rows of evidence; ``rows`` is the distinct row of each row, ``single`` whether one dict was given.
+
+    ``soft`` has the likelihoods of soft evidence.
+    """
 
     given: Given
     rows: NDArray[np.int64]
     single: bool
+    soft: tuple[Factor, ...] = ()
 
     def require_memory(self, what: str, cells: int, memory: int) -> None:
         """Raise ConfigError if answers with so many cells for every row need more bytes than ``memory``."""
@@ -49,13 +58,22 @@ class EvidenceRows:
             )
 
 
-def read_evidence(evidence: Any, variables: Sequence[str], states: Mapping[str, States]) -> EvidenceRows:
+def read_evidence(evidence: Any, variables: Sequence[str], states: Mapping[str, States], bins: Edges) -> EvidenceRows:
     """Evidence as state numbers; None, NaN and empty texts are not observed."""
     numbers = {name: i for i, name in enumerate(variables)}
     if evidence is None:
         evidence = {}
     if isinstance(evidence, Sequence) and not isinstance(evidence, str | bytes):
         evidence = _frame_of(evidence, variables)
+    soft: tuple[Factor, ...] = ()
+    if isinstance(evidence, Mapping):
+        likelihoods = {
+            name: found
+            for name, value in evidence.items()
+            if name in numbers and (found := _likelihoods(value, name, states[name], name in bins)) is not None
+        }
+        soft = tuple(((numbers[name],), table) for name, table in likelihoods.items())
+        evidence = {name: value for name, value in evidence.items() if name not in likelihoods}
     single = isinstance(evidence, Mapping) and not any(_is_column(value) for value in evidence.values())
     data = {name: [value] for name, value in evidence.items()} if single else opened(evidence)
     if isinstance(data, Counts):
@@ -65,7 +83,8 @@ def read_evidence(evidence: Any, variables: Sequence[str], states: Mapping[str, 
         if name not in numbers:
             have = ", ".join(variables[:12]) + (", ..." if len(variables) > 12 else "")
             raise DataError(f"evidence about {name!r}, which is no variable of the model (variables: {have})")
-    columns = [np.asarray(code_column(data[names[name]], name, states[name])[0], dtype=np.int32) for name in names]
+    coded = (code_column(data[names[name]], name, states[name], bins.get(name))[0] for name in names)
+    columns = [np.asarray(codes, dtype=np.int32) for codes in coded]
     if len({len(column) for column in columns}) > 1:
         raise DataError("the columns of the evidence have different lengths")
     count = len(columns[0]) if columns else 1 if single else _length(data)
@@ -74,9 +93,9 @@ def read_evidence(evidence: Any, variables: Sequence[str], states: Mapping[str, 
     whole = np.stack(columns, axis=1) if columns else np.zeros((count, 0), dtype=np.int32)
     ids = np.array([numbers[name] for name in names], dtype=np.int32)
     if not 1 < whole.size <= _MOST_COMPARED or count < 2:
-        return EvidenceRows((ids, np.ascontiguousarray(whole)), np.arange(count), single)
+        return EvidenceRows((ids, np.ascontiguousarray(whole)), np.arange(count), single, soft)
     distinct, rows = np.unique(whole, axis=0, return_inverse=True)
-    return EvidenceRows((ids, np.ascontiguousarray(distinct)), rows.reshape(-1), single)
+    return EvidenceRows((ids, np.ascontiguousarray(distinct)), rows.reshape(-1), single, soft)
 
 
 def decoded(codes: NDArray[np.int32], states: States) -> NDArray[Any]:
@@ -87,6 +106,31 @@ def decoded(codes: NDArray[np.int32], states: States) -> NDArray[Any]:
     objects = np.empty(len(states), dtype=object)
     objects[:] = states
     return np.asarray(objects[codes])
+
+
+def _likelihoods(value: Any, name: str, states: States, binned: bool) -> F64 | None:
+    """The likelihoods of all states: a dict, or a list of numbers, of which one is neither whole nor a state."""
+    if isinstance(value, Mapping):
+        if set(value) != set(states):
+            some = ", ".join(map(repr, states[:8])) + (", ..." if len(states) > 8 else "")
+            raise DataError(f"soft evidence about {name} needs a number for each of its states: {some}")
+        listed = [value[state] for state in states]
+    elif binned or not _is_column(value) or len(value) != len(states):
+        return None
+    else:
+        listed = list(value)
+        known = {*states, *map(str, states)}
+        if not all(isinstance(one, int | float | np.number) for one in listed):
+            return None
+        if all(one % 1 == 0 or one != one or one in known or str(one) in known for one in listed):
+            return None
+    try:
+        table = np.array(listed, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"soft evidence about {name} must be numbers, not {value!r}") from None
+    if not (np.isfinite(table).all() and (table >= 0).all() and table.any()):
+        raise DataError(f"soft evidence about {name} must be numbers that are not negative, and not all zero: {listed}")
+    return table
 
 
 def _is_column(value: Any) -> bool:

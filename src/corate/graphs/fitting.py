@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,21 +12,24 @@ import numpy as np
 from corate.arguments import check_whole
 from corate.display import counted
 from corate.errors import ConfigError, DataError
+from corate.graphs.bins import MOST_DISTINCT, check_bins, continuous, quantile_edges
 from corate.graphs.composite import fit_composite, neighbourhoods
+from corate.graphs.cutsets import joined, smallest_cutset
 from corate.graphs.engine import Factor, edges_of
 from corate.graphs.estimation import ScopeCounts, aligned, check_prior, count_scopes, tree_factors
 from corate.graphs.proportional import fit_margins
 from corate.graphs.triangulation import Triangulation, triangulate
-from corate.graphs.variables import Rows, States, names_of, rows_of
-from corate.rate import Graph
+from corate.graphs.variables import Rows, States, code_column, names_of, rows_of
+from corate.rate import Counts, Graph
 from corate.rate.graphs import GraphLike
+from corate.rate.samples import numbers_of
 
 if TYPE_CHECKING:
     from corate.graphs.model import GraphModel
 
 __all__ = ["FitOptions", "estimate", "fit_model", "refit"]
 
-METHODS = ("auto", "closed", "ipf", "composite")
+METHODS = ("auto", "closed", "ipf", "composite", "conditioning")
 
 
 @dataclass(frozen=True)
@@ -41,12 +45,15 @@ class FitOptions:
     memory: int
     seed: int
     threads: int
+    bins: int | Mapping[str, int] | None = None
+    weights: Any = None
 
     def __post_init__(self) -> None:
         check_prior(self.prior)
         check_whole("restarts", self.restarts, 1)
         check_whole("iterations", self.iterations, 1)
         check_whole("memory", self.memory, 1)
+        check_bins(self.bins)
         if self.method not in METHODS:
             raise ConfigError(f"unknown method {self.method!r}; there are {', '.join(METHODS)}", option="method")
         if self.missing not in ("error", "em"):
@@ -75,7 +82,9 @@ def fit_model(
     if structure is not None:
         if hidden:
             raise ConfigError("a structure is learned from observed variables; give the graph of hidden variables")
-        rows = rows_of(data, list(names_of(data)), states)
+        names = [name for name in names_of(data) if not isinstance(options.weights, str) or name != options.weights]
+        edges = _edges(data, names, states, options.bins)
+        rows = rows_of(data, names, states, bins=edges, weights=options.weights)
         _require_complete(rows, "structure")
         read = structure.learn(rows, options)
     else:
@@ -83,14 +92,22 @@ def fit_model(
         read.require(hidden)
         if both := [name for name in hidden if name in names_of(data)]:
             raise ConfigError(f"{both[0]} is a column of the data, so it is not hidden; rename one", option="hidden")
-        rows = rows_of(data, [name for name in read.nodes if name not in hidden], states)
+        names = [name for name in read.nodes if name not in hidden]
+        edges = _edges(data, names, states, options.bins)
+        rows = rows_of(data, names, states, bins=edges, weights=options.weights)
     known = {**rows.states, **hidden}
+    record: dict[str, Any] = {"rows": rows.total, "prior": options.prior}
+    if edges:
+        record["bins"] = edges
+    if options.method == "conditioning":
+        cutset = smallest_cutset(read, {name: math.log(len(of)) for name, of in known.items()}, options.seed)
+        read, record["cutset"] = joined(read, cutset), list(cutset)
     sizes = np.array([len(known[name]) for name in read.nodes], dtype=np.int64)
     tree = triangulate(read.nodes, sizes, edges_of(read), seed=options.seed)
     tree.plan().check(options.memory)
     method = _method(options.method, tree)
     scopes = _scopes(read, tree, method)
-    record: dict[str, Any] = {"rows": rows.total, "prior": options.prior, "method": method}
+    record["method"] = method
     if method == "composite" and (hidden or rows.missing() is not None):
         raise ConfigError("the method composite needs complete data; use ipf", option="method")
     if hidden or (options.missing == "em" and rows.missing() is not None):
@@ -123,13 +140,33 @@ def estimate(
     counts: ScopeCounts, graph: Graph, tree: Triangulation, method: str, prior: float, iterations: int
 ) -> tuple[list[Factor], dict[str, Any]]:
     """The factors of the estimate, and facts about it for the record."""
-    if method == "closed":
+    if method in ("closed", "conditioning"):
         return tree_factors(tree, aligned(counts, tree.cliques).smoothed(prior)), {}
     if method == "composite":
         return fit_composite(counts, graph, prior), {}
     margins = counts.smoothed(prior)
     fitted = fit_margins(tree, counts.scopes, margins, iterations)
     return tree_factors(tree, fitted.tables), {"sweeps": fitted.sweeps, "largest_difference": fitted.difference}
+
+
+def _edges(
+    data: Any, names: Sequence[str], states: Mapping[str, Sequence[Hashable]], bins: int | Mapping[str, int] | None
+) -> dict[str, list[float]]:
+    """The inner edges of the ranges of columns: of those that are named, or of all numbers with many values."""
+    if bins is None:
+        return {}
+    have = names_of(data)
+    if isinstance(data, Counts):
+        raise ConfigError("Counts cannot be divided into ranges, as they have states; pass the data", option="bins")
+    if isinstance(bins, Mapping):
+        if absent := [name for name in bins if name not in names or name not in have]:
+            raise ConfigError(f"bins names {absent[0]!r}, which is no observed variable of the graph", option="bins")
+        wanted = dict(bins)
+    else:
+        most = min(bins, MOST_DISTINCT)
+        free = [name for name in names if name in have and name not in states]
+        wanted = {name: bins for name in free if continuous(code_column(data[have[name]], name)[1], most)}
+    return {name: quantile_edges(numbers_of(data[have[name]], name), n) for name, n in wanted.items()}
 
 
 def _method(method: str, tree: Triangulation) -> str:
@@ -146,7 +183,7 @@ def _method(method: str, tree: Triangulation) -> str:
 
 def _scopes(graph: Graph, tree: Triangulation, method: str) -> list[tuple[int, ...]]:
     """The tables that an estimate needs."""
-    if method == "closed":
+    if method in ("closed", "conditioning"):
         return list(map(tuple, tree.cliques))
     if method == "composite":
         return neighbourhoods(graph, tree.sizes.tolist())

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from corate.arguments import check_seed, check_threads, check_whole
 from corate.display import counted
 from corate.errors import ConfigError, DataError
+from corate.graphs.bins import check_bins
 from corate.graphs.engine import NOTHING, Engine, Factor, edges_of
 from corate.graphs.estimation import ScopeCounts
 from corate.graphs.evidence import EvidenceRows, decoded, read_evidence
 from corate.graphs.triangulation import MEMORY, Plan, Triangulation, sizes_of, triangulate
-from corate.graphs.variables import States, opened, rows_of
+from corate.graphs.variables import Rows, States, names_of, opened, rows_of
 from corate.rate import Factorisation, Graph, factorise
 from corate.rate.graphs import GraphLike
 from corate.rate.independence import IndependenceTest
@@ -162,6 +163,8 @@ class GraphModel:
         memory: int = MEMORY,
         seed: int = 0,
         threads: int = 1,
+        bins: int | Mapping[str, int] | None = None,
+        weights: Any = None,
     ) -> GraphModel:
         """Fit a model to the rows of a table, for a given graph or for one that is learned.
 
@@ -175,7 +178,9 @@ class GraphModel:
             prior: the equivalent sample size of the hyper-Dirichlet prior: so many rows, spread evenly over all joint
                 states, are added to the data.
             method: ``"closed"`` (counts, for triangulated graphs), ``"ipf"`` (iterative proportional fitting),
-                ``"composite"`` (each clique separately), or ``"auto"``: closed if the graph is triangulated, else ipf.
+                ``"composite"`` (each clique separately), ``"conditioning"`` (counts, after every loop is broken: the
+                smallest set of variables that cuts all loops is connected to all other variables), or ``"auto"``:
+                closed if the graph is triangulated, else ipf.
             missing: ``"error"`` raises DataError for missing values, ``"em"`` fits data with missing values by EM.
             hidden: a mapping from variables that are not in the data to their number of states or their states. They
                 are fitted by EM.
@@ -184,6 +189,10 @@ class GraphModel:
             memory: the most bytes that the tables may need. By default, 4 GiB.
             seed: the seed of random tables and of the search for a good triangulation.
             threads: the number of threads.
+            bins: into how many ranges to divide columns of numbers, with about equally many rows in each. A dict from
+                columns to numbers, or one number for all columns of numbers that are not integers and have more
+                different values. The states are the ranges; evidence and further data have numbers.
+            weights: the weight of each row, or the name of the column that has them. By default, 1.
 
         Raises ConfigError for wrong arguments and if the tables need more than ``memory`` bytes, and DataError for data
         that cannot be used.
@@ -204,14 +213,16 @@ class GraphModel:
             memory,
             check_seed(seed),
             check_threads(threads),
+            check_bins(bins),
+            weights,
         )
         return fit_model(cls, opened(data), graph, structure, states or {}, options)
 
-    def update(self, data: Any, *, threads: int = 1) -> GraphModel:
+    def update(self, data: Any, *, threads: int = 1, weights: Any = None) -> GraphModel:
         """A new model, fitted to the rows so far and to more rows.
 
-        ``data`` is as for :meth:`fit`. Raises DataError if it has new states, or if this model was not fitted to
-        complete data.
+        ``data`` and ``weights`` are as for :meth:`fit`. Raises DataError if the data has new states, or if this model
+        was not fitted to complete data.
 
         >>> data = {"A": [0, 1, 1], "B": [0, 1, 0]}
         >>> both = GraphModel.fit(data, "A-B").update(data)
@@ -222,7 +233,7 @@ class GraphModel:
 
         if self._counts is None:
             raise DataError("this model has no counts to add to; only models fitted to complete data can be updated")
-        rows = rows_of(opened(data), self.variables, self.states)
+        rows = self._rows(data, weights)
         return refit(self, rows, check_threads(threads))
 
     def save(self, path: str | os.PathLike[str]) -> int:
@@ -377,7 +388,10 @@ class GraphModel:
 
         Args:
             evidence: the observed states of some variables, as a dict such as ``{"A": 0}``. Or many rows of evidence: a
-                frame, a dict of lists, or a list of dicts. A missing value means that the variable is not observed.
+                frame, a dict of lists, or a list of dicts. A missing value means that the variable is not observed. In
+                a dict, the value of a variable may be soft evidence: its likelihood given each of its states, as a
+                list of numbers such as ``{"A": [0.7, 0.3]}``, or as a dict from states to numbers. A list of states or
+                of whole numbers is many rows.
             threads: the number of threads.
 
         Returns:
@@ -390,11 +404,11 @@ class GraphModel:
         >>> model.marginals({"A": 0})["B"].tolist(), model.marginals({"A": [0, 1]})["B"].tolist()
         ([0.8, 0.2], [[0.8, 0.2], [0.2, 0.8]])
         """
-        rows = self._read(evidence)
+        rows, engine = self._asked(evidence)
         rows.require_memory("marginals", sum(map(len, self.states.values())), self._memory)
-        logs, flat = self._engine.margins(rows.given, check_threads(threads))
+        logs, flat = engine.margins(rows.given, check_threads(threads))
         rows.require_possible(logs)
-        if not len(rows.given[0]):
+        if not len(rows.given[0]) and not rows.soft:
             self._log_z = float(logs[0])
         found, start = {}, 0
         for name in self.variables:
@@ -414,10 +428,10 @@ class GraphModel:
         [[0.34, 0.16], [0.16, 0.34]]
         """
         numbers = self._numbers_of(variables)
-        rows = self._read(evidence)
+        rows, engine = self._asked(evidence)
         cells = math.prod(len(self.states[self.variables[v]]) for v in numbers)
         rows.require_memory("joint probabilities", cells, self._memory)
-        joined = self._engine.joined(numbers)
+        joined = engine.joined(numbers)
         joined.triangulation.plan(0).check(self._memory)
         logs, found = joined.joint(numbers, rows.given, check_threads(threads))
         rows.require_possible(logs)
@@ -432,12 +446,40 @@ class GraphModel:
         >>> GraphModel.from_factors([(["A", "B"], [[4, 1], [1, 4]])]).most_likely({"A": 1})
         {'A': 1, 'B': 1}
         """
-        rows = self._read(evidence)
-        logs, states = self._engine.most_likely(rows.given, check_threads(threads))
+        rows, engine = self._asked(evidence)
+        logs, states = engine.most_likely(rows.given, check_threads(threads))
         rows.require_possible(logs)
         if rows.single:
             return {name: self.states[name][int(states[0, v])] for v, name in enumerate(self.variables)}
         return {name: decoded(states[rows.rows, v], self.states[name]) for v, name in enumerate(self.variables)}
+
+    def nbest(
+        self, n: int, evidence: Mapping[str, Any] | None = None, *, threads: int = 1
+    ) -> list[tuple[dict[str, Any], float]]:
+        """The ``n`` most likely joint states of all variables with their probabilities, best first.
+
+        There are fewer if fewer are possible. ``evidence`` is a dict of states or soft evidence, as for
+        :meth:`marginals`. The probabilities are those given the evidence.
+
+        >>> model = GraphModel.from_factors([(["A", "B"], [[4, 1], [2, 3]])])
+        >>> [(states, round(p, 9)) for states, p in model.nbest(2)]
+        [({'A': 0, 'B': 0}, 0.4), ({'A': 1, 'B': 1}, 0.3)]
+        """
+        from corate.graphs.best import n_best
+
+        rows, engine = self._asked(evidence)
+        if not rows.single:
+            raise DataError("evidence for nbest must be a dict of single states")
+        logs = engine.log_sums(rows.given, check_threads(threads))
+        rows.require_possible(logs)
+        found = n_best(engine, rows.given, check_whole("n", n, 1), threads)
+        return [
+            (
+                {name: self.states[name][int(states[v])] for v, name in enumerate(self.variables)},
+                math.exp(log - logs[0]),
+            )
+            for states, log in found
+        ]
 
     def sample(self, n: int, given: Mapping[str, Hashable] | None = None, *, seed: int = 0) -> dict[str, NDArray[Any]]:
         """Draw ``n`` rows at random from the distribution, given the states of some variables.
@@ -448,7 +490,7 @@ class GraphModel:
         >>> bool(0.7 < draws["B"].mean() < 0.9)
         True
         """
-        rows = self._read(given)
+        rows, engine = self._asked(given)
         if not rows.single:
             raise DataError("given must be a dict of single states")
         if check_whole("n", n, 1) * len(self.variables) * 12 > self._memory:
@@ -456,7 +498,7 @@ class GraphModel:
                 f"the memory budget of {counted(self._memory, 'byte')} is too small for {counted(n, 'draw')}",
                 option="n",
             )
-        logs, states = self._engine.draw(rows.given, n, check_seed(seed))
+        logs, states = engine.draw(rows.given, n, check_seed(seed))
         rows.require_possible(logs)
         return {name: decoded(states[:, v], self.states[name]) for v, name in enumerate(self.variables)}
 
@@ -470,6 +512,8 @@ class GraphModel:
         [0.4, 0.5]
         """
         rows = self._read(data)
+        if rows.soft:
+            raise DataError("log_prob needs rows of states; soft evidence has no probability")
         variables, states = rows.given
         if len(variables) == len(self.variables) and (states >= 0).all():
             logs = self._complete_scores(states[:, np.argsort(variables)])
@@ -483,13 +527,33 @@ class GraphModel:
         >>> round(GraphModel.from_factors([(["A", "B"], np.ones((2, 3)))]).entropy() - math.log(6), 9)
         0.0
         """
-        rows = self._read(evidence)
+        rows, engine = self._asked(evidence)
         if not rows.single:
             raise DataError("evidence for the entropy must be a dict of single states")
-        found = self._engine.entropy(rows.given)
+        found = engine.entropy(rows.given)
         if math.isnan(found):
             rows.require_possible(np.array([-np.inf]))
         return max(0.0, found)
+
+    def mutual_information(
+        self, left: str | Sequence[str], right: str | Sequence[str], evidence: Mapping[str, Any] | None = None
+    ) -> float:
+        """The mutual information of two variables, or of two lists of variables, in nats.
+
+        It is the expectation of the logarithm of their co-occurrence rate. ``evidence`` is as for :meth:`rates`.
+
+        >>> model = GraphModel.from_factors([(["A", "B"], [[4, 1], [1, 4]])])
+        >>> round(model.mutual_information("A", "B"), 4)
+        0.1927
+        """
+        sides = [[side] if isinstance(side, str) else list(side) for side in (left, right)]
+        both = self.joint([*sides[0], *sides[1]], evidence)
+        if both.ndim != len(sides[0]) + len(sides[1]) or not all(sides):
+            raise DataError("name at least one variable on each side; evidence must be a dict of single states")
+        flat = both.reshape(math.prod(both.shape[: len(sides[0])]), -1)
+        apart = flat.sum(axis=1, keepdims=True) * flat.sum(axis=0, keepdims=True)
+        seen = flat > 0
+        return max(0.0, float((flat[seen] * np.log(flat[seen] / apart[seen])).sum()))
 
     def rates(self, left: str, right: str, evidence: Mapping[str, Hashable] | None = None) -> F64:
         """The co-occurrence rates P(a, b) / (P(a) P(b)) of the states of two variables.
@@ -524,10 +588,44 @@ class GraphModel:
         """
         from corate.graphs.structure import independence_tests
 
-        return independence_tests(rows_of(opened(data), self.variables, self.states), self.graph, level)
+        return independence_tests(self._rows(data), self.graph, level)
+
+    def bic(self, data: Any, *, weights: Any = None) -> float:
+        """The Bayesian information criterion: k log n - 2 log L.
+
+        k is the number of free parameters, n the number of rows, and L the likelihood of the rows. The lower the value,
+        the better the model. ``data`` and ``weights`` are as for :meth:`fit`. Missing values and hidden variables are
+        summed out.
+
+        >>> rows = {"A": [0, 0, 1, 1] * 9, "B": [0, 0, 1, 1] * 9, "C": [0, 1, 0, 1] * 9}
+        >>> GraphModel.fit(rows, "A-B C").bic(rows) < GraphModel.fit(rows, "A-B B-C").bic(rows)
+        True
+        """
+        from corate.graphs.structure import free_parameters
+
+        rows = self._rows(data, weights, hidden=True)
+        ids = np.array([self._numbers[name] for name in rows.columns], dtype=np.int32)
+        states = np.stack([np.asarray(codes, dtype=np.int32) for codes in rows.columns.values()], axis=1)
+        distinct, row = np.unique(states, axis=0, return_inverse=True)
+        logs = self._engine.log_sums((ids, np.ascontiguousarray(distinct)), 1) - self.log_z
+        counts = np.bincount(row.reshape(-1), weights=rows.weights)
+        parameters = free_parameters(self.graph, self._engine.triangulation)
+        seen = counts > 0
+        return float(parameters * math.log(rows.total) - 2 * (counts[seen] @ logs[seen]))
+
+    def _rows(self, data: Any, weights: Any = None, *, hidden: bool = False) -> Rows:
+        """Rows of data with the states of this model; ``hidden`` if some variables may be in no column."""
+        read = opened(data)
+        names = [name for name in self.variables if not hidden or name in names_of(read)]
+        return rows_of(read, names, self.states, bins=self.record.get("bins", {}), weights=weights)
 
     def _read(self, evidence: Any) -> EvidenceRows:
-        return read_evidence(evidence, self.variables, self.states)
+        return read_evidence(evidence, self.variables, self.states, self.record.get("bins", {}))
+
+    def _asked(self, evidence: Any) -> tuple[EvidenceRows, Engine]:
+        """Evidence, and the engine that answers it."""
+        rows = self._read(evidence)
+        return rows, self._engine.weighted(rows.soft) if rows.soft else self._engine
 
     def _numbers_of(self, names: Sequence[str]) -> list[int]:
         listed = [names] if isinstance(names, str) else list(names)

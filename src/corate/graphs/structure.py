@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from corate import _native
 from corate.arguments import check_whole
 from corate.errors import ConfigError, DataError
+from corate.graphs.triangulation import Triangulation
 from corate.graphs.variables import Rows
 from corate.rate import Graph
 from corate.rate.independence import IndependenceTest, chi_squared_tail
@@ -32,7 +33,7 @@ from corate.types import F64
 if TYPE_CHECKING:
     from corate.graphs.fitting import FitOptions
 
-__all__ = ["Chordal", "Tree", "independence_tests", "mutual_information"]
+__all__ = ["Chordal", "Tree", "free_parameters", "independence_tests", "mutual_information"]
 
 
 @dataclass(frozen=True)
@@ -220,6 +221,24 @@ def _spanning_tree(scores: F64, *, forest: bool) -> list[tuple[int, int]]:
         nearer = scores[v] > best
         best[nearer], source[nearer] = scores[v][nearer], v
     return sorted(edges)
+
+
+def free_parameters(graph: Graph, tree: Triangulation) -> int:
+    """The number of free parameters of a graph: of its interactions, one for each complete set of nodes.
+
+    A set with the sizes s_1, s_2, ... has (s_1 - 1) (s_2 - 1) ... of them. If the graph is triangulated, these are the
+    cells of the cliques minus those of the separators.
+    """
+    if tree.added == 0:
+        return sum(tree.clique_cells) - sum(tree.separator_cells)
+    free = {name: int(size) - 1 for name, size in zip(tree.variables, tree.sizes, strict=True)}
+    complete = {
+        frozenset(part)
+        for clique in graph.cliques()
+        for size in range(1, len(clique) + 1)
+        for part in combinations(clique, size)
+    }
+    return sum(math.prod(free[name] for name in part) for part in complete)
 
 
 def independence_tests(rows: Rows, graph: Graph, level: float) -> list[tuple[IndependenceTest, bool]]:

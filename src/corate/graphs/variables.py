@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,10 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.errors import DataError
+from corate.graphs.bins import Edges, continuous, range_names, range_numbers
 from corate.rate import Counts
 from corate.rate.graphs import node_name
+from corate.rate.samples import numbers_of
 
 __all__ = ["Rows", "States", "code_column", "names_of", "opened", "rows_of", "state_numbers"]
 
@@ -78,9 +81,21 @@ def names_of(data: Any) -> dict[str, Any]:
     return found
 
 
-def rows_of(data: Any, names: Sequence[str], states: Mapping[str, Sequence[Hashable]] | None = None) -> Rows:
-    """The states of some variables; ``states`` are those that are known already."""
+def rows_of(
+    data: Any,
+    names: Sequence[str],
+    states: Mapping[str, Sequence[Hashable]] | None = None,
+    *,
+    bins: Edges = MappingProxyType({}),
+    weights: Any = None,
+) -> Rows:
+    """The states of some variables; ``states`` are those that are known already, ``bins`` the edges of ranges.
+
+    ``weights`` are a number for each row, or the name of the column that has them.
+    """
     if isinstance(data, Counts):
+        if weights is not None:
+            raise DataError("Counts have weights already; make them with Counts.of_frame(frame, weights=...)")
         return _counted(data, names, states or {})
     have = names_of(data)
     for name, given in list(have.items()):
@@ -94,7 +109,13 @@ def rows_of(data: Any, names: Sequence[str], states: Mapping[str, Sequence[Hasha
         )
     columns, found = {}, {}
     for name in names:
-        columns[name], found[name] = code_column(data[have[name]], name, (states or {}).get(name))
+        known = (states or {}).get(name)
+        columns[name], found[name] = code_column(data[have[name]], name, known, bins.get(name))
+        if known is None and continuous(found[name]):
+            raise DataError(
+                f"column {name!r} has {len(found[name]):,} different numbers, too many for states; divide them into "
+                "ranges with bins=, or give its states"
+            )
     lengths = {len(codes) for codes in columns.values()}
     if len(lengths) > 1:
         raise DataError(
@@ -102,7 +123,24 @@ def rows_of(data: Any, names: Sequence[str], states: Mapping[str, Sequence[Hasha
         )
     if not lengths or lengths == {0}:
         raise DataError("the data has no rows")
-    return Rows(columns, found, None)
+    rows = Rows(columns, found, None)
+    return rows if weights is None else replace(rows, weights=_weights(data, weights, have, len(rows)))
+
+
+def _weights(data: Any, weights: Any, have: Mapping[str, Any], n: int) -> NDArray[np.float64]:
+    if isinstance(weights, str):
+        if weights not in have:
+            raise DataError(f"no column {weights!r} in the data, which should have the weights of the rows")
+        found = numbers_of(data[have[weights]], weights)
+    else:
+        found = np.asarray(list(weights), dtype=np.float64)
+    if found.shape != (n,):
+        raise DataError(f"there must be {n:,} weights, one for each row, not {found.size:,}")
+    if not (np.isfinite(found).all() and (found >= 0).all() and found.any()):
+        wrong = np.flatnonzero(~(np.isfinite(found) & (found >= 0)))
+        what = f"row {wrong[0]} has {found[wrong[0]]}" if len(wrong) else "all of them are zero"
+        raise DataError(f"weights must be numbers that are not negative, and not all zero; {what}")
+    return found
 
 
 def _counted(data: Counts, names: Sequence[str], states: Mapping[str, Sequence[Hashable]]) -> Rows:
@@ -117,13 +155,20 @@ def _counted(data: Counts, names: Sequence[str], states: Mapping[str, Sequence[H
     return Rows({name: _narrow(codes, len(found[name])) for name, codes in columns.items()}, found, data.weights)
 
 
-def code_column(values: Any, name: str, states: Sequence[Hashable] | None = None) -> tuple[Codes, States]:
+def code_column(
+    values: Any, name: str, states: Sequence[Hashable] | None = None, edges: Sequence[float] | None = None
+) -> tuple[Codes, States]:
     """The state of every value, and the states: those given, or all values in order (as they come if they have none).
+
+    With ``edges``, the values are numbers, and the states are ranges.
 
     >>> codes, states = code_column(["b", "a", None], "x")
     >>> codes.tolist(), states
     ([1, 0, -1], ('a', 'b'))
     """
+    if edges is not None:
+        ranges = range_names(edges)
+        return _narrow(range_numbers(values, name, edges), len(ranges)), ranges
     codes, labels = _distinct(values, name)
     if states is None:
         order = _order(labels)

@@ -21,6 +21,7 @@ from corate.rate.expressions import CR, ONE, Expression, Group, P, Product, Sum,
 from corate.rate.forms import FORMS, Factorisation, factorise
 from corate.rate.gaussian import Gaussian
 from corate.rate.graphs import Graph
+from corate.rate.histogram import Histogram
 from corate.rate.independence import Independence, IndependenceTest
 from corate.rate.junction import JunctionTree
 from corate.rate.models import random_gaussian, random_table
@@ -59,6 +60,7 @@ __all__ = [
     "Gaussian",
     "Graph",
     "Group",
+    "Histogram",
     "Independence",
     "IndependenceTest",
     "JunctionTree",

@@ -20,7 +20,7 @@ from corate.types import F64
 if TYPE_CHECKING:
     from corate.corpus import Column, Corpus
 
-__all__ = ["Counts"]
+__all__ = ["Counts", "chosen_columns"]
 
 START, END = "<s>", "</s>"
 
@@ -95,18 +95,10 @@ class Counts(Discrete):
         >>> round(d.value("CR(rain; wet)", {"rain": "yes", "wet": "yes"}), 12)
         2.0
         """
-        if isinstance(columns, str):
-            columns = read_names(columns, _column_names(frame))
-        chosen = list(columns) if columns is not None else _column_names(frame)
-        if not chosen:
-            raise DataError("the frame has no columns to count")
         coded, states = [], {}
-        for name in chosen:
-            try:
-                values = frame[name]
-            except (KeyError, IndexError, TypeError):
-                have = ", ".join(map(str, _column_names(frame)))
-                raise DataError(f"no column {name!r} in the frame (columns: {have})") from None
+        found = chosen_columns(frame, columns)
+        chosen = [name for name, _ in found]
+        for name, values in found:
             codes, states[name] = _coded(values, str(name))
             coded.append(codes)
         if len({len(codes) for codes in coded}) > 1:
@@ -248,6 +240,23 @@ class Counts(Discrete):
             code = code * size + rows[:, self.variables.index(name)]
         sums = np.bincount(code, weights=weights, minlength=int(np.prod(shape, dtype=np.int64)))
         return np.asarray(sums, dtype=np.float64).reshape(shape)
+
+
+def chosen_columns(frame: Any, columns: Iterable[Hashable] | None) -> list[tuple[Hashable, Any]]:
+    """Some columns of a data frame, or all: their names and values. Raises DataError for one that is missing."""
+    if isinstance(columns, str):
+        columns = read_names(columns, _column_names(frame))
+    chosen = list(columns) if columns is not None else _column_names(frame)
+    if not chosen:
+        raise DataError("the frame has no columns to count")
+    found = []
+    for name in chosen:
+        try:
+            found.append((name, frame[name]))
+        except (KeyError, IndexError, TypeError):
+            have = ", ".join(map(str, _column_names(frame)))
+            raise DataError(f"no column {name!r} in the frame (columns: {have})") from None
+    return found
 
 
 def _column_names(frame: Any) -> list[Any]:

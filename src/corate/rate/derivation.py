@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from corate.display import counted
 from corate.rate.errors import ExpressionError
@@ -80,14 +80,15 @@ class Check:
         differences: the difference of each step.
         whole: the difference between the start and the result of the derivation.
         tolerance: the largest difference that is allowed.
-        skipped: the number of combinations of values that were skipped, because their probability is zero.
+        skipped: the number of combinations of values that were skipped, because a side is undefined there. They have
+            the probability zero.
     """
 
     steps: tuple[Step, ...]
     differences: tuple[float, ...]
     whole: float
     tolerance: float
-    skipped: int = 0  #: Values of the variables where nothing was compared, because their probability is zero.
+    skipped: int = 0
 
     @property
     def largest(self) -> float:
@@ -160,8 +161,7 @@ class Derivation:
         """The expression after the last step."""
         factors = _Factors(self.start)
         for step in self.steps:
-            if not factors.replace(step.before, step.after):
-                raise _missing(step.before, factors.expression())
+            factors.apply(step)
         return factors.expression()
 
     def lines(self) -> Iterator[tuple[Expression, Step | None]]:
@@ -169,18 +169,30 @@ class Derivation:
         factors = _Factors(self.start)
         yield self.start, None
         for step in self.steps:
-            if not factors.replace(step.before, step.after):
-                raise _missing(step.before, factors.expression())
+            factors.apply(step)
             yield factors.expression(), step
 
     def then(self, *steps: Step) -> Derivation:
         """Add steps; returns a new derivation.
 
-        Raises ExpressionError if the expression does not contain what a step replaces.
+        A step replaces a part as :func:`rewrite` does. But the reverse of the last step restores the expression before
+        this step, and so on. Raises ExpressionError if the expression does not contain what a step replaces.
+
+        >>> from corate.rate import definition
+        >>> step = definition("CR(A; B)")
+        >>> d = Derivation.begin("CR(A; B) P(A) P(B)", "A-B").then(step)
+        >>> d.result, d.then(step.reversed()).result
+        (P(A, B), CR(A; B) P(A) P(B))
         """
         longer = replace(self, steps=(*self.steps, *steps))
         _ = longer.result  # raises
         return longer
+
+    def undo(self) -> Derivation:
+        """The derivation without its last step. Raises ExpressionError if it has no step."""
+        if not self.steps:
+            raise ExpressionError("the derivation has no step to undo")
+        return replace(self, steps=self.steps[:-1])
 
     def apply(
         self, theorem: Callable[..., Step], target: str | Expression | None = None, *args: Any, **options: Any
@@ -207,9 +219,9 @@ class Derivation:
     def check(self, distribution: Distribution, *, tolerance: float = TOLERANCE) -> Check:
         """Evaluate both sides of every step on a distribution, and compare them.
 
-        For a table or counts, the sides are compared at all combinations of values with a positive probability; the
-        other combinations are skipped. For a Gaussian, they are compared at random points. ``tolerance`` is the largest
-        difference of logarithms that is allowed, by default 1e-9.
+        For a table or counts, the sides are compared at all combinations of values. Those where a side is undefined
+        are skipped, because it divides by the probability zero. For a Gaussian, the sides are compared at random
+        points. ``tolerance`` is the largest difference of logarithms that is allowed, by default 1e-9.
 
         On a sample, independences never hold exactly; use :meth:`test` there. Raises UndefinedRateError if a step
         divides by zero where the probability is positive, as the form ``mrf`` may.
@@ -221,7 +233,7 @@ class Derivation:
           CR(AB; C) = CR(B; C)    (first CIT: {C} and {A} are independent given {B})
         """
         names = dict.fromkeys(name for step in self.steps for e in (step.before, step.after) for name in e.variables())
-        evaluation = Evaluation(distribution, names | self.start.variables(), lenient=True)
+        evaluation = Evaluation(distribution, names | self.start.variables())
         compared = [evaluation.compare(step.before, step.after) for step in self.steps]
         whole, skipped = evaluation.compare(self.start, self.result)
         differences = tuple(difference for difference, _ in compared)
@@ -290,8 +302,7 @@ class Derivation:
         yield running.text() or text(self.start, short=True), None
         for step in self.steps:
             factors.changed.clear()
-            if not factors.replace(step.before, step.after):
-                raise _missing(step.before, factors.expression())
+            factors.apply(step)
             running.update(factors.changed)
             yield running.text() or text(factors.expression(), short=True), step
 
@@ -318,13 +329,17 @@ class Derivation:
 def rewrite(whole: Expression, before: Expression, after: Expression) -> Expression:
     """Replace the part ``before`` of the expression ``whole`` by ``after``, also within sums and potentials.
 
-    Equal factors cancel, as P(A) does here. If ``before`` has a rate, its probabilities may be missing from ``whole``,
-    because they have cancelled; the result is then divided by them. Raises ExpressionError if another factor is
-    missing.
+    Equal factors cancel, as P(A) does in the first example. If the expression contains the inverse of ``before``, which
+    is in a denominator, the inverse of ``after`` replaces it. Some factors of ``before`` may be missing from the
+    expression, because they have cancelled; the result is then divided by them. These are the probabilities, if
+    ``before`` has a rate, and factors with fewer variables than others or in its denominator.
+    Raises ExpressionError if another factor is missing.
 
     >>> from corate.rate import parse
     >>> rewrite(parse("P(C) sum_A [CR(A; B) P(A)]"), parse("CR(A; B)"), parse("P(A, B) / (P(A) P(B))"))
     P(C) sum_A [P(A, B) / P(B)]
+    >>> rewrite(parse("P(A) / P(A, B)"), parse("P(A, B)"), parse("CR(A; B) P(A) P(B)"))
+    1 / (CR(A; B) P(B))
     """
     factors = _Factors(whole)
     if not factors.replace(before, after):
@@ -336,46 +351,75 @@ def _missing(before: Expression, whole: Expression) -> ExpressionError:
     return ExpressionError(f"{whole} does not contain {before}")
 
 
+#: A factor with its exponent (0 if it was missing) and its place before a step.
+_Change: TypeAlias = "tuple[Expression, int, tuple[int, ...]]"
+
+
 class _Factors:
     """A product that is being rewritten: new factors go where the first replaced factor was."""
 
     def __init__(self, whole: Expression) -> None:
         self.powers = dict(whole.powers())
         self.places: dict[Expression, tuple[int, ...]] = {factor: (i,) for i, factor in enumerate(self.powers)}
+        self._changes: list[_Change] = []
+        self._applied: list[tuple[Step, list[_Change]]] = []
         self.changed: dict[Expression, None] = {}  # since it was last cleared, as they were written last
 
     def expression(self) -> Expression:
         """The current product."""
         return of_powers({factor: self.powers[factor] for factor in sorted(self.powers, key=self.places.__getitem__)})
 
+    def apply(self, step: Step) -> None:
+        """Apply a step; the reverse of the last one restores what that changed. Raises ExpressionError."""
+        if self._applied and (step.before, step.after) == (self._applied[-1][0].after, self._applied[-1][0].before):
+            for factor, power, place in reversed(self._applied.pop()[1]):
+                self._set(factor, power, place)
+            return
+        self._changes = []
+        if not self.replace(step.before, step.after):
+            raise _missing(step.before, self.expression())
+        self._applied.append((step, self._changes))
+
     def replace(self, before: Expression, after: Expression) -> bool:
-        """Replace ``before`` by ``after``; returns False if ``before`` is missing."""
+        """Replace ``before`` by ``after``, or else their inverses; returns False if ``before`` is missing."""
         wanted = before.powers()
-        needed = {f: k for f, k in wanted.items() if not isinstance(f, Probability)} or wanted
-        if not all(_holds(self.powers.get(factor, 0), k) for factor, k in needed.items()):
-            return self._replace_within(before, after)
+        needed = {f: k for f, k in wanted.items() if not isinstance(f, Probability)} or dict(wanted)
+        if any(self._replace(before, after, needed, sign) for sign in (1, -1)):
+            return True
+        leading = _leading(needed)
+        return len(leading) < len(needed) and any(self._replace(before, after, leading, sign) for sign in (1, -1))
+
+    def _replace(self, before: Expression, after: Expression, needed: Mapping[Expression, int], sign: int) -> bool:
+        if not all(_holds(self.powers.get(factor, 0), sign * k) for factor, k in needed.items()):
+            return self._replace_within(before, after, needed, sign)
+        wanted = before.powers()
         place = min((self.places[factor] for factor in wanted if factor in self.places), default=(len(self.places),))
         for factor, k in wanted.items():
-            self._multiply(factor, -k, place)
+            self._multiply(factor, -sign * k, place)
         for i, (factor, k) in enumerate(after.powers().items()):
-            self._multiply(factor, k, (*place, i))
+            self._multiply(factor, sign * k, (*place, i))
         return True
 
     def _multiply(self, factor: Expression, k: int, place: tuple[int, ...]) -> None:
-        power = self.powers.pop(factor, 0) + k
+        power, place = self.powers.get(factor, 0), self.places.get(factor, place)
+        self._changes.append((factor, power, place))
+        self._set(factor, power + k, place)
+
+    def _set(self, factor: Expression, power: int, place: tuple[int, ...]) -> None:
+        self.powers.pop(factor, None)  # so that the new factor is kept, which may be written in another order
+        self.places.pop(factor, None)
         self.changed.pop(factor, None)
         self.changed[factor] = None
         if power:
-            self.powers[factor] = power
-            self.places.setdefault(factor, place)
-        else:
-            self.places.pop(factor, None)
+            self.powers[factor], self.places[factor] = power, place
 
-    def _replace_within(self, before: Expression, after: Expression) -> bool:
+    def _replace_within(
+        self, before: Expression, after: Expression, needed: Mapping[Expression, int], sign: int
+    ) -> bool:
         for factor, k in list(self.powers.items()):
             if isinstance(factor, Sum | Group):
                 inside = _Factors(factor.body)
-                if inside.replace(before, after):
+                if inside._replace(before, after, needed, sign):
                     body, place = inside.expression(), self.places[factor]
                     self._multiply(factor, -k, place)
                     whole = factor.over if isinstance(factor, Sum) else factor.symbol
@@ -383,6 +427,13 @@ class _Factors:
                     self._multiply(new, k, place)
                     return True
         return False
+
+
+def _leading(factors: Mapping[Expression, int]) -> dict[Expression, int]:
+    """The factors of the numerator, or else of the denominator, that have the most variables."""
+    above = {factor: k for factor, k in factors.items() if k > 0} or factors
+    most = max((len(factor.variables()) for factor in above), default=0)
+    return {factor: k for factor, k in above.items() if len(factor.variables()) == most}
 
 
 def _holds(have: int, want: int) -> bool:

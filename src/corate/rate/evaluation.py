@@ -7,6 +7,9 @@ be added, multiplied by an integer, and summed over a variable. The rest follows
     log CR(X; Z | Y)   = log P(X, Z | Y) - log P(X | Y) - log P(Z | Y)
 
 A repeated variable counts once (set union), also in densities, where its joint with itself would be degenerate.
+
+There is one rule for 0 / 0. A sum leaves out the values of its variable at which it is 0 / 0, unless a divisor that
+does not depend on this variable is zero. Everywhere else, an expression is undefined where it divides by zero.
 """
 
 from __future__ import annotations
@@ -17,11 +20,11 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from corate.rate.errors import ExpressionError, UndefinedRateError
-from corate.rate.expressions import Expression, Group, Probability, Rate, Sum
+from corate.rate.expressions import Expression, Group, Probability, Rate, Sum, probability
 from corate.rate.parsing import parse
-from corate.rate.terms import NamesLike, Term, Value, read_names
+from corate.rate.terms import Block, NamesLike, Term, Value, read_names
 
-__all__ = ["Distribution", "Evaluation", "Potential", "interpretation"]
+__all__ = ["Distribution", "Evaluation", "Potential", "denominators", "interpretation"]
 
 #: Events are independent if the absolute log-rate is at most this.
 INDEPENDENT = 1e-9
@@ -63,16 +66,20 @@ class Distribution(ABC):
     def distance(self, left: Any, right: Any) -> float:
         """The largest difference of two potentials over the same variables, over all values or at sampled points."""
 
-    def lenient(self, potential: Any) -> Any:
-        """The potential with sums that leave out 0 / 0, if it can have zeros."""
+    def strict(self, potential: Any) -> Any:
+        """The potential with sums that are undefined if they contain 0 / 0."""
         return potential
+
+    def divided(self, total: Any, divisor: Any) -> Any:
+        """A sum that is undefined, not 0, where a divisor of all of its values is zero."""
+        return total
 
     def undefined_at(self, potential: Any, joint: Any) -> dict[str, Value] | None:
         """Values where a potential is undefined although ``joint`` is positive, or None."""
         return None
 
-    def compare(self, left: Any, right: Any, joint: Any) -> tuple[float, int]:
-        """The largest difference of two potentials where ``joint`` is positive, and how many values are skipped."""
+    def compare(self, left: Any, right: Any) -> tuple[float, int]:
+        """The largest difference of two potentials where both are defined, and how many values are skipped."""
         return self.distance(left, right), 0
 
     def value(self, expression: str | Expression, at: Mapping[str, Value] | None = None) -> float:
@@ -146,13 +153,13 @@ class Distribution(ABC):
 class Evaluation:
     """Evaluates expressions on one distribution, each factor once; ``names`` are the variables of the potentials.
 
-    If it is ``lenient``, sums leave out values where their body is 0 / 0.
+    If it is ``strict``, sums do not leave out 0 / 0 but are undefined.
     """
 
-    def __init__(self, distribution: Distribution, names: Collection[str], *, lenient: bool = False) -> None:
+    def __init__(self, distribution: Distribution, names: Collection[str], *, strict: bool = False) -> None:
         distribution.require(names)
         wanted = set(names)
-        self.distribution, self.lenient = distribution, lenient
+        self.distribution, self.strict = distribution, strict
         self.names = tuple(name for name in distribution.variables if name in wanted)
         self._marginals: dict[frozenset[Term], Any] = {}
         self._known: dict[Expression, Any] = {}
@@ -162,15 +169,15 @@ class Evaluation:
         return self.distribution.distance(self.log(left), self.log(right))
 
     def compare(self, left: Expression, right: Expression) -> tuple[float, int]:
-        """The largest difference where all variables together have a positive probability, and the values skipped.
+        """The largest difference at values where both sides are defined, and the number of other values.
 
-        Raises UndefinedRateError if a side is undefined there.
+        Raises UndefinedRateError if a side is undefined where all variables together have a positive probability.
         """
         joint = self._marginal(frozenset(map(Term, self.names)))
         for side in (left, right):
             if (cell := self.distribution.undefined_at(self.log(side), joint)) is not None:
                 raise self.distribution.undefined(side, cell)
-        return self.distribution.compare(self.log(left), self.log(right), joint)
+        return self.distribution.compare(self.log(left), self.log(right))
 
     def log(self, expression: Expression) -> Any:
         """The logarithm of an expression as a potential over ``names``."""
@@ -185,7 +192,10 @@ class Evaluation:
         if isinstance(expression, Rate):
             return self._rate(expression)
         if isinstance(expression, Sum):
-            return self.log(expression.body).summed(expression.over)
+            found = self.log(expression.body).summed(expression.over)
+            for _, divisor in denominators(expression):
+                found = self.distribution.divided(found, self.log(divisor))
+            return found
         if isinstance(expression, Group):
             return self.log(expression.body)
         total = self._marginal(frozenset())
@@ -209,8 +219,39 @@ class Evaluation:
         found = self._marginals.get(terms)
         if found is None:
             found = self.distribution.log_marginal(terms, self.names)
-            found = self._marginals[terms] = self.distribution.lenient(found) if self.lenient else found
+            found = self._marginals[terms] = self.distribution.strict(found) if self.strict else found
         return found
+
+
+def denominators(expression: Expression) -> list[tuple[Expression, Expression]]:
+    """What an expression divides by, each with the factor it is part of.
+
+    A sum leaves out 0 / 0, so divisors that depend on its variable do not count.
+
+    >>> denominators(parse("sum_B [CR(A; B) P(B)]"))
+    [(CR(A; B), P(A))]
+    """
+    found: list[tuple[Expression, Expression]] = []
+    for factor, exponent in expression.powers().items():
+        if isinstance(factor, Sum):
+            found += [pair for pair in denominators(factor.body) if factor.over not in pair[1].free()]
+        elif isinstance(factor, Group):
+            found += denominators(factor.body)
+        elif isinstance(factor, Rate | Probability):
+            if factor.given:
+                found.append((factor, Probability(factor.given)))
+            if isinstance(factor, Rate):
+                found += [(factor, Probability(block, factor.given)) for block in factor.blocks]
+        if exponent < 0:
+            found.append((expression, _joint(factor)))
+    return found
+
+
+def _joint(factor: Expression) -> Expression:
+    """The joint probability that is zero where a rate is zero; another factor is returned as it is."""
+    if not isinstance(factor, Rate):
+        return factor
+    return probability(Block(t for block in factor.blocks for t in block), factor.given)
 
 
 def read(expression: str | Expression, names: Collection[str] = ()) -> Expression:

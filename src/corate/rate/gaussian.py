@@ -9,7 +9,7 @@ such forms, so its K is the precision matrix assembled from cliques minus separa
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from corate.errors import DataError
 from corate.rate.errors import ExpressionError, UndefinedRateError
 from corate.rate.evaluation import Distribution, Evaluation, read
 from corate.rate.expressions import Expression
+from corate.rate.samples import points_of
 from corate.rate.terms import NamesLike, Term, new_names
 from corate.types import F64
 
@@ -94,6 +95,60 @@ class Gaussian(Distribution):
 
     def __repr__(self) -> str:
         return f"Gaussian({', '.join(self.variables)})"
+
+    @classmethod
+    def fit(cls, frame: Any, columns: Iterable[Hashable] | None = None) -> Gaussian:
+        """The Gaussian with the means and the covariances of the rows of a data frame (maximum likelihood).
+
+        Args:
+            frame: anything with named columns of numbers: a pandas or polars data frame, or a dict of lists.
+            columns: the names of the columns to use, by default all: a list, or a string that is read as in an
+                expression.
+
+        Raises DataError for a number that is missing, for too few rows, and if columns depend on each other linearly.
+
+        >>> d = Gaussian.fit({"X": [0, 1, 2, 3], "Y": [0, 2, 1, 3]})
+        >>> d.mean.tolist(), d.covariance.tolist()
+        ([1.5, 1.5], [[1.25, 1.0], [1.0, 1.25]])
+        """
+        names, points = points_of(frame, columns)
+        mean, scale = points.mean(axis=0), points.std(axis=0)
+        if not scale.all() or np.linalg.matrix_rank((points - mean) / scale) < len(names):
+            shown = ", ".join(names)
+            raise DataError(
+                f"{shown}: there is no density, as there are too few rows, or a column is constant or depends on others"
+            )
+        return cls(np.atleast_2d(np.cov(points.T, bias=True)), names, mean=mean)
+
+    def marginal(self, names: NamesLike) -> Gaussian:
+        """The distribution of some variables: a list, or a string that is read as in an expression.
+
+        >>> Gaussian([[1.0, 0.5], [0.5, 2.0]], "AB").marginal("B").covariance.tolist()
+        [[2.0]]
+        """
+        chosen = self.require(names)
+        where = [self.variables.index(name) for name in chosen]
+        return Gaussian(self.covariance[np.ix_(where, where)], chosen, mean=self.mean[where])
+
+    def conditional(self, at: Mapping[str, float]) -> Gaussian:
+        """The distribution of the other variables, given the values ``at`` of some.
+
+        Raises DataError if all variables have a value.
+
+        >>> d = Gaussian([[1.0, 0.5], [0.5, 1.0]], "AB").conditional({"B": 2.0})
+        >>> d.variables, d.mean.tolist(), d.covariance.tolist()
+        (('A',), [1.0], [[0.75]])
+        """
+        self.require(at)
+        held = [i for i, name in enumerate(self.variables) if name in at]
+        free = [i for i, name in enumerate(self.variables) if name not in at]
+        if not free:
+            raise DataError("all variables have a value, so there is no distribution of others")
+        z = np.array([self._number(Term(self.variables[i], at[self.variables[i]])) for i in held]) - self.mean[held]
+        slopes = np.linalg.solve(self.covariance[np.ix_(held, held)], self.covariance[np.ix_(held, free)])
+        covariance = self.covariance[np.ix_(free, free)] - self.covariance[np.ix_(free, held)] @ slopes
+        names = [self.variables[i] for i in free]
+        return Gaussian((covariance + covariance.T) / 2, names, mean=self.mean[free] + z @ slopes)
 
     def log_marginal(self, terms: frozenset[Term], names: tuple[str, ...]) -> Quadratic:
         """The log-density of some terms as a form over ``names``, with fixed values substituted."""

@@ -50,4 +50,4 @@ def _broken(graph: Graph, rest: Sequence[str], x: str, given: Sequence[str]) -> 
     far = [node for node in rest if node not in graph.neighbours[x]]
     if far:
         steps.append(cit1(Rate((Seq(x), Seq(*rest)), condition), far, graph=graph))
-    return [*steps, conditioning(Rate(Sem(*rest), condition), x)]
+    return [*steps, conditioning(Rate(Sem(*rest), condition), Seq(x))]

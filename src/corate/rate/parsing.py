@@ -8,7 +8,8 @@ A and B. Any other word is one variable (``rain``, ``next_label``), and so is a 
 name with any other characters, ``{AB}`` or ``{next label}``, and double quotes a value, ``X="0"``.
 
 ``sum_A' [...]`` is a sum over the values of A, which is called A' in the brackets, so that it can stand beside the A
-outside. A variable that itself is named A' is summed over with ``sum_{A'} [...]``.
+outside. A variable that itself is named A' is summed over with ``sum_{A'} [...]``. ``sum_AB [...]`` and
+``sum_{A,B} [...]`` are sums over A and B, unless a variable in the brackets is named AB or {A,B}.
 """
 
 from __future__ import annotations
@@ -123,12 +124,20 @@ class _Reader:
             return probability(*parse_probability(inner_text, self.names))
         if found[2] == "CR":
             return Rate(*parse_rate(inner_text, self.names))
+        if found[2].upper() in ("P", "CR") and not self.text[self.at :].lstrip().startswith("["):
+            raise self.fail(f"{found[2]} is not known; write {found[2].upper()} in capital letters")
         return Group(found[2], (t.name for t in parse_terms(inner_text, self.names)), self.bracketed())
 
     def sum(self, written: str) -> Expression:
-        """A sum over a variable, or over a copy of it that is written with primes."""
-        over, name = bare_name(written.rstrip("'")), bare_name(written)
+        """A sum over a variable, over several, or over copies of them that are written with primes."""
         body = self.bracketed()
+        single = bare_name(written) in body.free() or bare_name(written) in self.names
+        for name in [written] if single else reversed(summed_names(written)):
+            body = self.sum_over(name, body)
+        return body
+
+    def sum_over(self, written: str, body: Expression) -> Expression:
+        over, name = bare_name(written.rstrip("'")), bare_name(written)
         if name == over:
             return Sum(over, body)
         if over in body.free():
@@ -137,7 +146,7 @@ class _Reader:
 
     def bracketed(self) -> Expression:
         if not self.takes("["):
-            raise self.fail("a [ is missing")
+            raise self.fail("a [ is missing; a potential such as phi(A)[P(A)] has its factors in brackets")
         inner = self.expression()
         if not self.takes("]"):
             raise self.fail("the bracket is not closed")
@@ -212,6 +221,18 @@ def bare_name(written: str) -> str:
     return written[1:].replace("}", "") if written.startswith("{") else written
 
 
+def summed_names(written: str) -> list[str]:
+    """The variables of a sum, unless one of them is named as all together.
+
+    >>> summed_names("AB'"), summed_names("{A, rain}"), summed_names("rain"), summed_names("{a b, c}")
+    (['A', "B'"], ['A', 'rain'], ['rain'], ['{a b, c}'])
+    """
+    if _SEVERAL.fullmatch(written):
+        return _SINGLE.findall(written)
+    parts = [part.strip() for part in written.strip("{}").split(",")] if written.endswith("}") else []
+    return parts if len(parts) > 1 and all(map(NAME.fullmatch, parts)) else [written]
+
+
 def is_one_name(name: str) -> bool:
     """Whether a name is read as one variable without braces.
 
@@ -266,9 +287,11 @@ def parse_terms(text: str, names: Collection[str] = ()) -> Iterator[Term]:
 
 
 def _value(text: str | None) -> Value | None:
-    """A number if it looks like one, else text; what is in quotes is text."""
+    """A number or a truth value if it looks like one, else text; what is in quotes is text."""
     if text is None:
         return None
+    if text in ("True", "False"):
+        return text == "True"
     if text.startswith('"'):
         try:
             return str(json.loads(text))

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from corate.display import counted
 from corate.errors import DataError
 from corate.rate.errors import ExpressionError, UndefinedRateError
-from corate.rate.evaluation import Distribution, Evaluation, read
-from corate.rate.expressions import Expression, Group, Probability, Rate, Sum, probability
+from corate.rate.evaluation import Distribution, Evaluation, denominators, read
+from corate.rate.expressions import Expression, Group, Rate, Sum, probability
 from corate.rate.terms import Block, NamesLike, Term, Value, new_names
 from corate.types import F64
 
@@ -36,8 +36,10 @@ class LogTable:
     array: F64
     names: tuple[str, ...]
     sizes: tuple[int, ...]
-    #: Whether a sum leaves out values where it is 0 / 0, which have the probability zero; else it is undefined.
-    lenient: bool = False
+    #: Whether a sum with a value where it is 0 / 0 is undefined; else it leaves out this value.
+    strict: bool = False
+    #: For densities, the logarithms of the sizes of the bins of each axis.
+    measures: tuple[F64, ...] | None = None
 
     def __add__(self, other: LogTable) -> LogTable:
         check_cells(math.prod(np.broadcast_shapes(self.array.shape, other.array.shape)), self.names)
@@ -50,11 +52,13 @@ class LogTable:
     def summed(self, name: str) -> LogTable:
         """The logarithm of the sum over a variable, even if the values do not depend on it."""
         axis = self.names.index(name)
-        array = np.where(np.isnan(self.array), -np.inf, self.array) if self.lenient else self.array
-        found = log_sum(array, (axis,))
-        if self.array.shape[axis] == 1:
-            found = found + math.log(self.sizes[axis])
-        return replace(self, array=found)
+        array = self.array if self.strict else np.where(np.isnan(self.array), -np.inf, self.array)
+        measure = np.zeros(self.sizes[axis]) if self.measures is None else self.measures[axis]
+        if array.shape[axis] == 1:
+            return replace(self, array=array + log_sum(measure, (0,)))
+        if self.measures is not None:
+            array = array + measure.reshape([-1 if k == axis else 1 for k in range(array.ndim)])
+        return replace(self, array=log_sum(array, (axis,)))
 
 
 class Discrete(Distribution):
@@ -98,9 +102,14 @@ class Discrete(Distribution):
             differences = np.abs(a - b)
         return float(np.where(a == b, 0.0, differences).max())
 
-    def lenient(self, potential: LogTable) -> LogTable:
-        """The table with sums that leave out 0 / 0."""
-        return replace(potential, lenient=True)
+    def strict(self, potential: LogTable) -> LogTable:
+        """The table with sums that are undefined if they contain 0 / 0."""
+        return replace(potential, strict=True)
+
+    def divided(self, total: LogTable, divisor: LogTable) -> LogTable:
+        """A sum that is undefined, not 0, where a divisor of all of its values is zero."""
+        undefined = (total.array == -np.inf) & (divisor.array == -np.inf)
+        return replace(total, array=np.where(undefined, np.nan, total.array))
 
     def undefined_at(self, potential: LogTable, joint: LogTable) -> dict[str, Value] | None:
         """The first values with a positive probability where a table is undefined."""
@@ -110,13 +119,13 @@ class Discrete(Distribution):
         axes = zip(joint.names, where[0].tolist(), potential.array.shape, strict=True)
         return {name: self.states[name][i] for name, i, size in axes if size > 1}
 
-    def compare(self, left: LogTable, right: LogTable, joint: LogTable) -> tuple[float, int]:
-        """The largest difference of two tables over the values that are possible, and how many are not."""
+    def compare(self, left: LogTable, right: LogTable) -> tuple[float, int]:
+        """The largest difference of two tables over the values where both are defined, and how many are not."""
         a, b = np.broadcast_arrays(left.array, right.array)
-        possible = _possible(joint, a.shape)
+        defined = (a < np.inf) & (b < np.inf)  # NaN is not below infinity
         with np.errstate(invalid="ignore"):
-            differences = np.abs(a - b)[possible & (a != b)]
-        return float(differences.max(initial=0.0)), int(possible.size - possible.sum())
+            differences = np.abs(a - b)[defined & (a != b)]
+        return float(differences.max(initial=0.0)), int(defined.size - defined.sum())
 
     def difference(self, left: str | Expression, right: str | Expression) -> float:
         """The largest absolute difference between the logarithms of two expressions, over all values of variables."""
@@ -158,8 +167,8 @@ class Discrete(Distribution):
         """The sum of an expression over all values of its free variables. Those with a value in ``at`` have this value.
 
         The total of a factorisation is 1 on a distribution that satisfies its graph, and may differ from 1 on a sample.
-        Values where the expression is 0 / 0 are left out. If the expression has fixed variables, as in the form
-        ``mrf``, 0 / 0 raises UndefinedRateError instead.
+        Values where the expression is 0 / 0 are left out, as in any sum. If the expression has fixed variables, as in
+        the form ``mrf``, 0 / 0 raises UndefinedRateError instead.
 
         >>> d = Table([[45, 5], [20, 30]], ["sky", "ground"])
         >>> round(d.total("P(sky, ground)"), 12), round(d.total("P(sky) P(ground | sky)", {"sky": 1}), 12)
@@ -169,7 +178,7 @@ class Discrete(Distribution):
         self.require([*whole.variables(), *(at or ())])
         here = whole.fixed(at or {})
         all_free = all(term.value is None for term in whole.terms())
-        evaluation = Evaluation(self, list(here.variables()), lenient=all_free)
+        evaluation = Evaluation(self, list(here.variables()), strict=not all_free)
         summed = here
         for name in here.free():
             summed = Sum(name, summed)
@@ -177,6 +186,42 @@ class Discrete(Distribution):
         if not found < np.inf:
             raise self.undefined(here)
         return math.exp(found)
+
+    def entropy(self, names: NamesLike | None = None, given: NamesLike = ()) -> float:
+        """The entropy of some variables in nats, by default of all, given the variables ``given``.
+
+        It is the expectation of -log P. The names are lists, or strings that are read as in an expression.
+
+        >>> d = Table([[4, 1], [1, 4]], ["A", "B"])
+        >>> round(d.entropy("A"), 4), round(d.entropy("A", given="B"), 4)
+        (0.6931, 0.5004)
+        """
+        conditions = self.require(given)
+        chosen = self.require(self.variables if names is None else names)
+        return -self._expected_log(probability(_single(chosen), _single(conditions)))
+
+    def mutual_information(self, left: NamesLike, right: NamesLike, given: NamesLike = ()) -> float:
+        """The mutual information of two sets of variables in nats, given the variables ``given``.
+
+        It is the expectation of the logarithm of their co-occurrence rate. The names are lists, or strings that are
+        read as in an expression.
+
+        >>> d = Table([[4, 1], [1, 4]], ["A", "B"])
+        >>> round(d.mutual_information("A", "B"), 4)
+        0.1927
+        """
+        sides = [_single(self.require(side)) for side in (left, right)]
+        if not all(sides) or set(sides[0]) & set(sides[1]):
+            raise DataError("name at least one variable on each side, and no variable on both")
+        return max(0.0, self._expected_log(Rate(sides, _single(self.require(given)))))
+
+    def _expected_log(self, expression: Expression) -> float:
+        """The expectation of the logarithm of an expression."""
+        evaluation = Evaluation(self, list(expression.variables()))
+        probabilities = np.exp(self._log_probabilities(evaluation.names, {}))
+        logs = np.broadcast_to(evaluation.log(expression).array, probabilities.shape)
+        seen = probabilities > 0
+        return float(probabilities[seen] @ logs[seen])
 
     def _defined(self, expression: Expression) -> LogTable:
         found: LogTable = Evaluation(self, list(expression.variables())).log(expression)
@@ -186,7 +231,7 @@ class Discrete(Distribution):
 
     def undefined(self, expression: Expression, at: Mapping[str, Value] | None = None) -> UndefinedRateError:
         """The error for an expression that is undefined at some values, with the probability that is zero."""
-        for factor, divisor in _denominators(expression):
+        for factor, divisor in denominators(expression):
             below = divisor.fixed(at or {})
             names = tuple(n for n in self.variables if n in below.variables())
             table = Evaluation(self, names).log(below)
@@ -271,6 +316,19 @@ class Table(Discrete):
         rows = np.stack(np.unravel_index(seen, self._logs.shape), axis=1)
         return Counts(rows, self.variables, self.states, drawn[seen])
 
+    def marginal(self, names: NamesLike) -> Table:
+        """The distribution of some variables, whose axes have this order.
+
+        The names are a list, or a string that is read as in an expression.
+
+        >>> margin = Table([[45, 5], [20, 30]], ["sky", "ground"]).marginal("ground")
+        >>> round(margin.value("P(ground=1)"), 12)
+        0.35
+        """
+        chosen = self.require(names)
+        states = {name: self.states[name] for name in chosen}
+        return Table(self._log_probabilities(chosen, {}), chosen, states=states, log=True)
+
     def _log_probabilities(self, free: tuple[str, ...], fixed: Mapping[str, int]) -> F64:
         index = tuple(fixed.get(name, slice(None)) for name in self.variables)
         left = [name for name in self.variables if name not in fixed]
@@ -306,28 +364,9 @@ def _possible(joint: LogTable, shape: Sequence[int]) -> NDArray[np.bool_]:
     return np.asarray(np.broadcast_to(joint.array > -np.inf, joint.sizes).any(axis=flat, keepdims=True))
 
 
+def _single(names: Sequence[str]) -> Block:
+    return Block(map(Term, names))
+
+
 def _has_potentials(expression: Expression) -> bool:
     return any(isinstance(factor, Group) for factor in expression.powers())
-
-
-def _denominators(expression: Expression) -> list[tuple[Expression, Expression]]:
-    """The probabilities an expression divides by, each with the factor it is part of."""
-    found: list[tuple[Expression, Expression]] = []
-    for factor, exponent in expression.powers().items():
-        if isinstance(factor, Sum | Group):
-            found += _denominators(factor.body)
-        elif isinstance(factor, Rate | Probability):
-            if factor.given:
-                found.append((factor, Probability(factor.given)))
-            if isinstance(factor, Rate):
-                found += [(factor, Probability(block, factor.given)) for block in factor.blocks]
-        if exponent < 0 and factor.powers() == {factor: 1}:
-            found.append((expression, _joint(factor)))
-    return found
-
-
-def _joint(factor: Expression) -> Expression:
-    """The joint probability that is zero where a rate is zero; another factor is returned as it is."""
-    if not isinstance(factor, Rate):
-        return factor
-    return probability(Block(t for block in factor.blocks for t in block), factor.given)

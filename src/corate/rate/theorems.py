@@ -18,7 +18,7 @@ from corate.rate.evaluation import read
 from corate.rate.expressions import ONE, Expression, Probability, Rate, Sum, probability, product, rate_or_one
 from corate.rate.graphs import Graph, GraphLike, braced, require_separation
 from corate.rate.independence import Independence
-from corate.rate.terms import Block, BlockLike, Term, Value, block, term
+from corate.rate.terms import Block, BlockLike, Term, Value, block
 
 __all__ = [
     "cit1",
@@ -42,19 +42,25 @@ Kind = TypeVar("Kind", bound=Expression)
 def definition(expression: str | Expression) -> Step:
     """Definitions 1 to 3: write a rate as a quotient of probabilities, or a joint probability with a rate.
 
+    The conditional probability of a single variable is written as a quotient of joint probabilities.
+
     >>> print(definition("P(A, B | C)"))
     P(A, B | C)
       = CR(A; B | C) P(A | C) P(B | C)    (definition)
     >>> print(definition("CR(A; BC)"))
     CR(A; BC)
       = P(A, B, C) / (P(A) P(B, C))    (definition)
+    >>> print(definition("P(A | B)"))
+    P(A | B)
+      = P(A, B) / P(B)    (definition)
     """
     whole = read(expression)
     if isinstance(whole, Probability):
         blocks = [Block([t]) for t in whole.block]
         singles = [probability(b, whole.given) for b in blocks]
         if len(blocks) < 2:
-            return Step("definition", whole, whole)
+            both = probability(Block((*whole.block, *whole.given)))
+            return Step("definition", whole, both / probability(whole.given))
         return Step("definition", whole, product(Rate(blocks, whole.given), *singles))
     rate = _kind(whole, Rate, "a probability or a rate")
     joint = Block(t for b in rate.blocks for t in b)
@@ -74,10 +80,11 @@ def singleton(expression: str | Expression) -> Step:
     return Step("definition", rate, ONE, "a rate of one variable, or of none, is 1")
 
 
-def conditioning(expression: str | Expression, variable: str) -> Step:
+def conditioning(expression: str | Expression, variable: BlockLike) -> Step:
     """Theorem 1: write a rate as a sum over the values of another variable, with rates that are conditioned on it.
 
-    If the variable also occurs outside of the sum, the one in the sum is printed with a prime.
+    The variable may be a joint variable: ``"YZ"`` is Y and Z. If it also occurs outside of the sum, the one in the sum
+    is printed with a prime.
 
     >>> from corate.rate import P
     >>> step = conditioning("CR(A; B)", "Y")
@@ -85,35 +92,50 @@ def conditioning(expression: str | Expression, variable: str) -> Step:
     sum_Y [CR(A; B | Y) CR(A; Y) CR(B; Y) P(Y)]
     >>> print(step.after * P("Y"))
     P(Y) sum_Y' [CR(A; B | Y') CR(A; Y') CR(B; Y') P(Y')]
+    >>> print(conditioning("CR(A; B)", "YZ").after)
+    sum_Y [sum_Z [CR(A; B | Y, Z) CR(A; YZ) CR(B; YZ) P(Y, Z)]]
     """
     rate = _rate(expression)
-    y = term(variable)
-    if y.value is not None or y.name in rate.variables():
-        raise ExpressionError(f"{rate} cannot be conditioned on {y}: choose a variable that is not in it")
-    inside = product(
-        rate_or_one(rate.blocks, Block([y, *rate.given])),
-        *(Rate((b, Block([y])), rate.given) for b in rate.blocks),
-        Probability(Block([y]), rate.given),
+    joint = _block(variable, rate)
+    if not joint or any(t.value is not None or t.name in rate.variables() for t in joint):
+        raise ExpressionError(
+            f"{rate} cannot be conditioned on {joint or 'nothing'}: choose a variable that is not in it, and no value"
+        )
+    inside: Expression = product(
+        rate_or_one(rate.blocks, Block([*joint, *rate.given])),
+        *(Rate((b, joint), rate.given) for b in rate.blocks),
+        Probability(joint, rate.given),
     )
-    return Step("conditioning", rate, Sum(y.name, inside), f"on {y}")
+    for t in reversed(joint):
+        inside = Sum(t.name, inside)
+    return Step("conditioning", rate, inside, f"on {joint}")
 
 
 def marginal(expression: str | Expression) -> Step:
     """Theorem 2: sum a variable X out of a rate: sum_X [CR(...; X | Y) P(X | Y)] is the rate without X.
 
+    X may be a joint variable, with a sum over each of its variables.
+
     >>> print(marginal("sum_C [CR(A; B; C) P(C)]").after, marginal("sum_A [CR(A) P(A)]").after)
     CR(A; B) CR()
+    >>> print(marginal("sum_{C,D} [CR(A; B; CD) P(C, D)]").after)
+    CR(A; B)
     """
     whole = _kind(read(expression), Sum, "a sum such as sum_C [CR(A; C) P(C)]")
-    single = Block([Term(whole.over)])
-    for factor in whole.body.powers():
-        if isinstance(factor, Rate) and single in factor.blocks:
+    over, body = [whole.over], whole.body
+    while isinstance(body, Sum):
+        over.append(body.over)
+        body = body.body
+    joint = Block(map(Term, over))
+    for factor in body.powers():
+        own = [b for b in factor.blocks if b.key == joint.key] if isinstance(factor, Rate) else []
+        if isinstance(factor, Rate) and own and len(joint) == len(over):
             rest = list(factor.blocks)
-            rest.remove(single)
+            rest.remove(own[0])
             left = Rate(rest, factor.given)
-            if whole.over in left.variables() or whole.body != factor * Probability(single, factor.given):
+            if left.variables().keys() & set(over) or body != factor * Probability(joint, factor.given):
                 break
-            return Step("marginal CR", whole, left, f"over {whole.over}")
+            return Step("marginal CR", whole, left, f"over {joint}")
     raise ExpressionError(f"{whole} is not of the form sum_X [CR(...; X | Y) P(X | Y)]")
 
 

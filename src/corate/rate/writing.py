@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from corate.pages.page import visible
 from corate.rate.expressions import Expression, Group, Probability, Rate, Sum
-from corate.rate.parsing import is_one_name, is_plain_value
+from corate.rate.parsing import is_one_name, is_plain_value, summed_names
 from corate.rate.terms import Block, Term
 
 __all__ = ["RunningText", "block_text", "latex", "mathml", "text"]
@@ -44,10 +44,13 @@ def _ranked(expression: Expression) -> tuple[list[tuple[Expression, int]], list[
 def _bound(total: Sum, outer: Names) -> tuple[str, Expression, Names]:
     """The name that the variable of a sum is written with, the body with that name, and the names outside of the body.
 
-    A name that ends with a prime itself is kept: A'' would be read as a copy of A, not of A'.
+    A name that ends with a prime itself is kept: A'' would be read as a copy of A, not of A'. A name that would be read
+    as several, because it is not in the body, gets a prime, too.
     """
     name = total.over
-    if name in outer and not name.endswith("'"):
+    several = len(summed_names(name_text(name))) > 1 and name not in total.body.free()
+    if (name in outer or several) and not name.endswith("'"):
+        name += "'" if several else ""
         while name in outer | total.body.variables().keys():
             name += "'"
     return name, total.body.substituted({total.over: Term(name)}), outer | {name}
