@@ -250,7 +250,9 @@ double piecewise(Chain<Real>& c) {
         const size_t from = j == 0 ? 0 : static_cast<size_t>(c.gold[j - 1]), to = j == c.n ? 0 : static_cast<size_t>(c.gold[j]);
         const double gold = static_cast<double>(e[from * wide + to]);
         double z = 0.0;
-        for (size_t i = 0; i < m * wide; ++i) z += static_cast<double>(e[i] = fast_exp(e[i] - top));
+        for (size_t i = 0; i < m * wide; ++i) e[i] -= top;
+        exponentiate(e, m * wide);
+        for (size_t i = 0; i < m * wide; ++i) z += static_cast<double>(e[i]);
         for (size_t i = 0; i < m * wide; ++i) e[i] /= static_cast<Real>(z);
         e[from * wide + to] -= Real(1);
         loss += static_cast<double>(top) + portable_log(z) - gold;
@@ -275,7 +277,9 @@ double memm(Chain<Real>& c) {
         for (size_t l = 0; l < wide; ++l) top = std::max(top, p[l] += row[l]);
         const double gold = static_cast<double>(p[c.gold[j]]);
         double z = 0.0;
-        for (size_t l = 0; l < wide; ++l) z += static_cast<double>(p[l] = fast_exp(p[l] - top));
+        for (size_t l = 0; l < wide; ++l) p[l] -= top;
+        exponentiate(p, wide);
+        for (size_t l = 0; l < wide; ++l) z += static_cast<double>(p[l]);
         for (size_t l = 0; l < wide; ++l) p[l] /= static_cast<Real>(z);
         p[c.gold[j]] -= Real(1);
         loss += static_cast<double>(top) + portable_log(z) - gold;

@@ -144,6 +144,11 @@ void exponentiate(double* values, size_t n) {
 }
 
 CORATE_FOR_EACH_PROCESSOR
+void exponentiate(float* values, size_t n) {
+    for (size_t i = 0; i < n; ++i) values[i] = fast_exp(values[i]);
+}
+
+CORATE_FOR_EACH_PROCESSOR
 double exponentiate_rows(float* values, size_t rows, size_t width, size_t stride) {
     double shift = 0.0;
     for (size_t i = 0; i < rows; ++i) {

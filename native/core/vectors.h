@@ -76,8 +76,9 @@ CORATE_INLINE double fast_exp(double x) {
     return x < -708.0 ? 0.0 : p * power;
 }
 
-// values = e^values, for values up to 709.
+// values = e^values, for values up to 709 or, in float32, 88.
 void exponentiate(double* values, size_t n);
+void exponentiate(float* values, size_t n);
 
 // The limits of forward-backward in float32: the sum of a position's alphas before scaling, and its largest beta. A potential
 // below e^-87 is lost; within these limits its contribution is at most e^-87 kLargestBeta / kSmallestSum = 2e-6.

@@ -156,7 +156,10 @@ class EdgeScores:
 
     def dense(self) -> F32:
         """The (K + 1, K + 1) table."""
-        table = -np.float32(self.weight) * portable.log1p(np.outer(self.row, self.col)).astype(np.float32)
+        product = np.outer(self.row, self.col).astype(np.float32)
+        # log(1 + product) as in native/chain/lattice.h
+        logs = np.where(product < 1.5e-8, product, portable.log(1.0 + product.astype(np.float64)))
+        table = -np.float32(self.weight) * logs.astype(np.float32)
         origin = np.repeat(np.arange(len(self.row)), np.diff(self.offsets))
         table[origin, self.to] = self.scores
         return np.asarray(table, dtype=np.float32)
