@@ -42,9 +42,33 @@ ORDER = [
 #: `Tagger.update` is a thin call of training.
 ALLOWED = {("model.tagger", "training.api")}
 #: The algebra stands on its own but for arrays, errors, numbers as text, pages, and a corpus to count.
-ALGEBRA = {"types", "errors", "display", "portable", "pages", "strings", "attributes", "corpus", "label_scores", "counting"}
+ALGEBRA = {
+    "types",
+    "errors",
+    "display",
+    "portable",
+    "pages",
+    "strings",
+    "attributes",
+    "corpus",
+    "label_scores",
+    "counting",
+}
 #: Graph models stand on the algebra; they know numbers as text, pages, tables and the model file, not text.
-GRAPHS = {"types", "errors", "arguments", "display", "portable", "pages", "io", "formats", "model", "optimize", "rate", "graphs"}
+GRAPHS = {
+    "types",
+    "errors",
+    "arguments",
+    "display",
+    "portable",
+    "pages",
+    "io",
+    "formats",
+    "model",
+    "optimize",
+    "rate",
+    "graphs",
+}
 
 
 def imports(path: Path, *, lazy: bool) -> set[str]:
