@@ -15,7 +15,7 @@ SOURCE = Path(corate.__file__).parent
 #: other. docs/architecture.md shows the same order.
 ORDER = [
     {"types", "errors"},
-    {"arguments", "display", "memory", "progress", "ragged", "spans", "tokenizer"},
+    {"arguments", "display", "memory", "portable", "progress", "ragged", "spans", "tokenizer"},
     {"pages"},
     {"io"},
     {"strings"},
@@ -42,9 +42,33 @@ ORDER = [
 #: `Tagger.update` is a thin call of training.
 ALLOWED = {("model.tagger", "training.api")}
 #: The algebra stands on its own but for arrays, errors, numbers as text, pages, and a corpus to count.
-ALGEBRA = {"types", "errors", "display", "pages", "strings", "attributes", "corpus", "label_scores", "counting"}
+ALGEBRA = {
+    "types",
+    "errors",
+    "display",
+    "portable",
+    "pages",
+    "strings",
+    "attributes",
+    "corpus",
+    "label_scores",
+    "counting",
+}
 #: Graph models stand on the algebra; they know numbers as text, pages, tables and the model file, not text.
-GRAPHS = {"types", "errors", "arguments", "display", "pages", "io", "formats", "model", "optimize", "rate", "graphs"}
+GRAPHS = {
+    "types",
+    "errors",
+    "arguments",
+    "display",
+    "portable",
+    "pages",
+    "io",
+    "formats",
+    "model",
+    "optimize",
+    "rate",
+    "graphs",
+}
 
 
 def imports(path: Path, *, lazy: bool) -> set[str]:

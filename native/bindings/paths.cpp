@@ -5,6 +5,7 @@
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
 #include "bindings/checked_lattice.h"
+#include "core/vectors.h"
 #include "decoding/one_block.h"
 #include "decoding/path_queries.h"
 
@@ -116,7 +117,7 @@ nb::tuple n_best(const Paths& paths, size_t n, const nb::list& names) {
         while (found.size() < n && found.next()) continue;
         labels[s].resize(found.size() * paths.length(s));
         for (size_t rank = 0; rank < found.size(); ++rank) {
-            p[s].push_back(std::exp(found.score(rank) - log_z[s]));
+            p[s].push_back(fast_exp(found.score(rank) - log_z[s]));
             found.labels(rank, labels[s].data() + rank * paths.length(s));
         }
     });

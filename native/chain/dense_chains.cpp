@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/logarithms.h"
 #include "core/vectors.h"
 
 void DensePairs::set(const float* weights, size_t labels, size_t apart) {
@@ -17,7 +18,7 @@ void DensePairs::set(const float* weights, size_t labels, size_t apart) {
     backward.assign(stride * stride, 0.0f);
     start.assign(stride, 0.0f);
     end.assign(stride, 0.0f);
-    const auto potential = [&](size_t y, size_t z) { return std::exp(weights[apart * pairs.at(y, z)] - top); };
+    const auto potential = [&](size_t y, size_t z) { return fast_exp(weights[apart * pairs.at(y, z)] - top); };
     for (size_t y = 0; y < labels; ++y) {
         start[y] = potential(labels, y);
         end[y] = potential(y, labels);
@@ -28,7 +29,7 @@ void DensePairs::set(const float* weights, size_t labels, size_t apart) {
 void DensePairs::score_as_rounded() {
     const size_t n_labels = pairs.n_labels();
     const auto score = [&](size_t y, size_t z, float potential) {
-        if (potential > 0.0f) scores[pairs.at(y, z)] = std::log(static_cast<double>(potential)) + shift;
+        if (potential > 0.0f) scores[pairs.at(y, z)] = portable_log(static_cast<double>(potential)) + shift;
     };
     for (size_t y = 0; y < n_labels; ++y) {
         score(n_labels, y, start[y]);
@@ -125,7 +126,7 @@ void DenseGroup::forward(const DensePairs& pairs) {
             const float scale = bad_[s] ? 0.0f : 1.0f / sum;
             scale_[at_[s] + j] = scale;
             scale_row(out_[s], scale, stride_);
-            if (!bad_[s]) losses_[s] += std::log(static_cast<double>(sum));
+            if (!bad_[s]) losses_[s] += portable_log(static_cast<double>(sum));
         }
     }
     for (size_t s = 0; s < lengths_.size(); ++s) {
@@ -134,7 +135,7 @@ void DenseGroup::forward(const DensePairs& pairs) {
         for (size_t y = 0; y < n_labels_; ++y) sum += last[y] * pairs.end[y];
         if (!(sum > kSmallestSum)) bad_[s] = 1;
         ends_[s] = bad_[s] ? 0.0f : 1.0f / sum;
-        if (!bad_[s]) losses_[s] += std::log(static_cast<double>(sum));
+        if (!bad_[s]) losses_[s] += portable_log(static_cast<double>(sum));
     }
 }
 
@@ -181,7 +182,7 @@ void DenseGroup::run_piecewise(const DensePairs& pairs) {
             const float sum = multiply_rows(before, row(s, j), stride_);
             if (!(sum > kLeast)) bad_[s] = 1;
             const float scale = bad_[s] ? 0.0f : 1.0f / sum;
-            if (!bad_[s]) losses_[s] += std::log(static_cast<double>(sum));
+            if (!bad_[s]) losses_[s] += portable_log(static_cast<double>(sum));
             scale_row(before, scale, stride_);
             std::copy(row(s, j), row(s, j) + stride_, after_row(s, j));
             scale_row(after_row(s, j), scale, stride_);
@@ -191,7 +192,7 @@ void DenseGroup::run_piecewise(const DensePairs& pairs) {
         if (!(sum > kLeast)) bad_[s] = 1;
         ends_[s] = bad_[s] ? 0.0f : 1.0f / sum;
         if (bad_[s]) continue;
-        losses_[s] += std::log(static_cast<double>(sum));
+        losses_[s] += portable_log(static_cast<double>(sum));
         in_.clear();
         out_.clear();
         for (size_t j = 0; j + 1 < n; ++j) {

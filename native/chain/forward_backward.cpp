@@ -14,6 +14,7 @@
 
 #include "chain/log_steps.h"
 #include "chain/scaling.h"
+#include "core/vectors.h"
 
 namespace {
 
@@ -24,7 +25,8 @@ double potentials(const float* scores, size_t n, double* found) {
         return static_cast<double>(scores[0]);
     }
     const float top = *std::max_element(scores, scores + n);
-    for (size_t i = 0; i < n; ++i) found[i] = std::exp(static_cast<double>(scores[i]) - static_cast<double>(top));
+    for (size_t i = 0; i < n; ++i) found[i] = static_cast<double>(scores[i]) - static_cast<double>(top);
+    exponentiate(found, n);
     return static_cast<double>(top);
 }
 
@@ -144,13 +146,13 @@ double ForwardBackward::run_in_logs(const SentenceLattice& s, const Edges& edges
         log_backward(block_.data(), nodes(j), beta(j), width_of(j), width_of(j - 1), beta(j - 1), terms_,
                      [](size_t, const double*) {});
     }
-    for (size_t i = 0; i < total; ++i) marginals[i] = static_cast<float>(std::exp(alpha_[i] + beta_[i] - log_z));
+    for (size_t i = 0; i < total; ++i) marginals[i] = static_cast<float>(fast_exp(alpha_[i] + beta_[i] - log_z));
     for (size_t j = 1; pairs != nullptr && j < s.n; ++j) {
         s.edge_block(j, edges, block_);
         for (size_t k = 0; k < width_of(j - 1); ++k)
             for (size_t l = 0; l < width_of(j); ++l)
                 *pairs++ = static_cast<float>(
-                    std::exp(alpha(j - 1)[k] + block_[k * width_of(j) + l] + nodes(j)[l] + beta(j)[l] - log_z));
+                    fast_exp(alpha(j - 1)[k] + block_[k * width_of(j) + l] + nodes(j)[l] + beta(j)[l] - log_z));
     }
     return log_z;
 }

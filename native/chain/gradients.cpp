@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "chain/log_steps.h"
+#include "core/logarithms.h"
 #include "core/vectors.h"
 
 namespace {
@@ -81,14 +82,14 @@ CORATE_INLINE double scaled_expectations(size_t n, const size_t* width, const si
         if (!(sum > kSmallestSum)) return std::numeric_limits<double>::quiet_NaN();
         scale[j] = 1.0f / sum;
         for (size_t l = 0; l < m; ++l) a[l] *= scale[j];
-        log_z += std::log(static_cast<double>(sum));
+        log_z += portable_log(static_cast<double>(sum));
     }
     float* end = block + block_at[n];
     float* last = alpha + node_at[n - 1];
     float sum = 0.0f;
     for (size_t k = 0; k < width[n - 1]; ++k) sum += last[k] * end[k];
     if (!(sum > kSmallestSum)) return std::numeric_limits<double>::quiet_NaN();
-    log_z += std::log(static_cast<double>(sum));
+    log_z += portable_log(static_cast<double>(sum));
     for (size_t k = 0; k < width[n - 1]; ++k) {
         beta[k] = end[k] / sum;
         end[k] = last[k] * beta[k];
@@ -158,7 +159,7 @@ double log_expectations(Chain<double>& c) {
     const double log_z = log_sum(terms.data(), m);
     for (size_t k = 0; k < m; ++k) {
         beta(c.n - 1)[k] = c.edges(c.n)[k];
-        c.edges(c.n)[k] = std::exp(terms[k] - log_z);
+        c.edges(c.n)[k] = fast_exp(terms[k] - log_z);
     }
     for (size_t j = c.n; j-- > 0;) {
         const size_t wide = c.width[j];
@@ -166,9 +167,11 @@ double log_expectations(Chain<double>& c) {
         log_backward(c.edges(j), c.nodes(j), beta(j), wide, c.rows(j), j == 0 ? nullptr : beta(j - 1), terms,
                      [&](size_t k, const double* term) {
                          double* row = c.edges(j) + k * wide;
-                         for (size_t l = 0; l < wide; ++l) row[l] = std::exp(before[k] + term[l] - log_z);
+                         for (size_t l = 0; l < wide; ++l) row[l] = before[k] + term[l] - log_z;
+                         exponentiate(row, wide);
                      });
-        for (size_t l = 0; l < wide; ++l) c.nodes(j)[l] = std::exp(alpha(j)[l] + beta(j)[l] - log_z);
+        for (size_t l = 0; l < wide; ++l) c.nodes(j)[l] = alpha(j)[l] + beta(j)[l] - log_z;
+        exponentiate(c.nodes(j), wide);
     }
     return log_z;
 }
@@ -247,10 +250,12 @@ double piecewise(Chain<Real>& c) {
         const size_t from = j == 0 ? 0 : static_cast<size_t>(c.gold[j - 1]), to = j == c.n ? 0 : static_cast<size_t>(c.gold[j]);
         const double gold = static_cast<double>(e[from * wide + to]);
         double z = 0.0;
-        for (size_t i = 0; i < m * wide; ++i) z += static_cast<double>(e[i] = std::exp(e[i] - top));
+        for (size_t i = 0; i < m * wide; ++i) e[i] -= top;
+        exponentiate(e, m * wide);
+        for (size_t i = 0; i < m * wide; ++i) z += static_cast<double>(e[i]);
         for (size_t i = 0; i < m * wide; ++i) e[i] /= static_cast<Real>(z);
         e[from * wide + to] -= Real(1);
-        loss += static_cast<double>(top) + std::log(z) - gold;
+        loss += static_cast<double>(top) + portable_log(z) - gold;
         for (size_t k = 0; k < m; ++k)
             for (size_t l = 0; l < wide; ++l) {
                 if (j > 0) c.nodes(j - 1)[k] += e[k * wide + l];
@@ -272,10 +277,12 @@ double memm(Chain<Real>& c) {
         for (size_t l = 0; l < wide; ++l) top = std::max(top, p[l] += row[l]);
         const double gold = static_cast<double>(p[c.gold[j]]);
         double z = 0.0;
-        for (size_t l = 0; l < wide; ++l) z += static_cast<double>(p[l] = std::exp(p[l] - top));
+        for (size_t l = 0; l < wide; ++l) p[l] -= top;
+        exponentiate(p, wide);
+        for (size_t l = 0; l < wide; ++l) z += static_cast<double>(p[l]);
         for (size_t l = 0; l < wide; ++l) p[l] /= static_cast<Real>(z);
         p[c.gold[j]] -= Real(1);
-        loss += static_cast<double>(top) + std::log(z) - gold;
+        loss += static_cast<double>(top) + portable_log(z) - gold;
         std::copy(p, p + wide, row);
     }
     c.edges(c.n)[0] = Real(0);

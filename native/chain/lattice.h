@@ -17,6 +17,13 @@
 
 #include "chain/triples.h"
 #include "core/label_pairs.h"
+#include "core/logarithms.h"
+#include "core/vectors.h"
+
+// log(1 + x) for x >= 0: below 2^-26 it is x in float32, above, 1 + x in float64 keeps enough digits.
+inline float log1p_of_product(float x) {
+    return x < 1.5e-8f ? x : static_cast<float>(portable_log(1.0 + static_cast<double>(x)));
+}
 
 struct Edges {
     int32_t n_labels = 0;
@@ -37,7 +44,7 @@ struct Edges {
         const int32_t* last = to.data() + offsets[y + 1];
         const int32_t* found = std::lower_bound(first, last, z);
         if (found != last && *found == z) return scores[found - to.data()];
-        return -weight * std::log1p(row[y] * col[z]);
+        return -weight * log1p_of_product(row[y] * col[z]);
     }
     float at(int32_t y, int32_t z, int32_t w) const {
         const int32_t slot = triples.empty() ? Triples::kAbsent : triples.find(y, z, w);
@@ -151,8 +158,8 @@ struct SentenceLattice {
             float top = -INFINITY;
             double sum = 0.0;
             for (size_t l = 0; l < width; ++l) top = std::max(top, row[l] + node[l]);
-            for (size_t l = 0; l < width; ++l) sum += std::exp(static_cast<double>(row[l] + node[l] - top));
-            const float log_z = top + static_cast<float>(std::log(sum));
+            for (size_t l = 0; l < width; ++l) sum += fast_exp(static_cast<double>(row[l] + node[l] - top));
+            const float log_z = top + static_cast<float>(portable_log(sum));
             for (size_t l = 0; l < width; ++l) row[l] -= log_z;
         }
     }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include "core/logarithms.h"
+
 constexpr size_t kMostPotentials = 4'000'000;  // of the edges of a sentence
 
 class Scaling {
@@ -21,7 +23,7 @@ class Scaling {
     // Scales by a sum to which alphas that lost their digits do not belong.
     double scale(double sum) {
         lost_ /= sum;
-        log_product_ += std::log(sum);
+        log_product_ += portable_log(sum);
         return sum;
     }
     // False if the alphas that lost their digits are not negligible.

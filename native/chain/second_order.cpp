@@ -11,6 +11,7 @@
 
 #include "chain/chain.h"
 #include "core/log_sum.h"
+#include "core/logarithms.h"
 #include "core/vectors.h"
 
 namespace {
@@ -61,7 +62,7 @@ CORATE_INLINE double scaled(Chain<float>& c) {
         if (!(sum > kSmallestSum)) return kNan;
         c.scale[j] = 1.0f / sum;
         for (size_t i = 0; i < K * L; ++i) a[i] *= c.scale[j];
-        log_z += std::log(static_cast<double>(sum));
+        log_z += portable_log(static_cast<double>(sum));
     }
     float* beta = c.beta.data();
     std::fill(beta, beta + c.rows(c.n), 1.0f);
@@ -142,9 +143,11 @@ double second_expectations(Chain<double>& c) {
             double* x = c.triples(j) + i * L;
             for (size_t l = 0; l < L; ++l) terms[l] = x[l] + pair[i % K * L + l] + beta[i % K * L + l];
             if (j > 0) c.beta[c.block_at[j - 1] + i] = log_sum(terms.data(), L);
-            for (size_t l = 0; l < L; ++l) x[l] = std::exp(before[i] + terms[l] - log_z);
+            for (size_t l = 0; l < L; ++l) x[l] = before[i] + terms[l] - log_z;
+            exponentiate(x, L);
         }
-        for (size_t i = 0; i < K * L; ++i) pair[i] = std::exp(c.alpha[c.block_at[j] + i] + beta[i] - log_z);
+        for (size_t i = 0; i < K * L; ++i) pair[i] = c.alpha[c.block_at[j] + i] + beta[i] - log_z;
+        exponentiate(pair, K * L);
     }
     sum_pairs_to_nodes(c);
     return log_z;

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/logarithms.h"
+#include "core/vectors.h"
+
 namespace {
 
 // If exp T(k, l) is below c, a(k) (exp T(k, l) - c) cancels part of c sum a, but not its rounding error, 2^-24 of c sum a. If
@@ -203,7 +206,7 @@ void SparseSteps::set(const float* matrix, size_t labels, size_t stride, float u
 
 bool SparsePairs::set(const DensePairs& pairs, const uint8_t* free) {
     const size_t K = pairs.pairs.n_labels();
-    const float usual = std::exp(-static_cast<float>(pairs.shift));  // of a score of zero
+    const float usual = fast_exp(-static_cast<float>(pairs.shift));  // of a score of zero
     dense = &pairs;
     forward.set(pairs.forward.data(), K, pairs.stride, usual);
     backward.set(pairs.backward.data(), K, pairs.stride, usual);
@@ -304,7 +307,7 @@ void SparseGroup::forward(const SparsePairs& pairs) {
     const auto scaled = [&](size_t s, float sum) {
         if (!(sum > kSmallestSum)) bad_[s] = 1;
         if (bad_[s]) return 0.0f;
-        losses_[s] += std::log(static_cast<double>(sum));
+        losses_[s] += portable_log(static_cast<double>(sum));
         return 1.0f / sum;
     };
     for (size_t j = 0; j < longest(); ++j) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "core/logarithms.h"
 #include "core/parallel.h"
 #include "core/tiles.h"
 #include "core/vectors.h"
@@ -22,11 +23,11 @@ constexpr int64_t kMostTokens = 2'000'000'000;
 class NLogN {
    public:
     NLogN() : small_(kTableSize) {
-        for (size_t n = 1; n < kTableSize; ++n) small_[n] = static_cast<double>(n) * std::log(static_cast<double>(n));
+        for (size_t n = 1; n < kTableSize; ++n) small_[n] = static_cast<double>(n) * portable_log(static_cast<double>(n));
     }
     double operator()(int64_t n) const {
         return static_cast<size_t>(n) < kTableSize ? small_[static_cast<size_t>(n)]
-                                                   : static_cast<double>(n) * std::log(static_cast<double>(n));
+                                                   : static_cast<double>(n) * portable_log(static_cast<double>(n));
     }
 
    private:

@@ -139,6 +139,16 @@ CORATE_BY_WIDTH(row_times_matrix, (const double* row, const double* matrix, size
 CORATE_BY_WIDTH(add_outer_products, (double* sums, const double* rows, size_t count, size_t n), (sums, rows, count, n))
 
 CORATE_FOR_EACH_PROCESSOR
+void exponentiate(double* values, size_t n) {
+    for (size_t i = 0; i < n; ++i) values[i] = fast_exp(values[i]);
+}
+
+CORATE_FOR_EACH_PROCESSOR
+void exponentiate(float* values, size_t n) {
+    for (size_t i = 0; i < n; ++i) values[i] = fast_exp(values[i]);
+}
+
+CORATE_FOR_EACH_PROCESSOR
 double exponentiate_rows(float* values, size_t rows, size_t width, size_t stride) {
     double shift = 0.0;
     for (size_t i = 0; i < rows; ++i) {

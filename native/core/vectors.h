@@ -46,7 +46,7 @@ CORATE_INLINE float fast_exp(float x) {
     return x < -87.0f ? 0.0f : p * power;
 }
 
-// e^x with an error of at most a few units in the last place, for x up to 0; 0 below -708. Compilers can vectorise loops over it.
+// e^x with an error of at most a few units in the last place, for x up to 709; 0 below -708. Compilers can vectorise loops over it.
 CORATE_INLINE double fast_exp(double x) {
     const double clipped = x < -708.0 ? -708.0 : x;
     const double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer, which the low bits then hold
@@ -75,6 +75,10 @@ CORATE_INLINE double fast_exp(double x) {
     std::memcpy(&power, &bits, sizeof power);
     return x < -708.0 ? 0.0 : p * power;
 }
+
+// values = e^values, for values up to 709 or, in float32, 88.
+void exponentiate(double* values, size_t n);
+void exponentiate(float* values, size_t n);
 
 // The limits of forward-backward in float32: the sum of a position's alphas before scaling, and its largest beta. A potential
 // below e^-87 is lost; within these limits its contribution is at most e^-87 kLargestBeta / kSmallestSum = 2e-6.

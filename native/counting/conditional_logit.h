@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/logarithms.h"
 #include "core/vectors.h"
 
 // The conditional logit of tokens: the label of a token has probability softmax(x w + b) among its candidates.
@@ -60,9 +61,11 @@ class ConditionalLogit {
         for (size_t c = 0; c < width; ++c) p_[c] = theta[label(labels[c])] + dot(theta, x + c * E_, E_);
         const double top = *std::max_element(p_.begin(), p_.end()), score = p_[gold] - top;
         double z = 0.0;
-        for (double& value : p_) z += value = std::exp(value - top);
+        for (double& value : p_) value -= top;
+        exponentiate(p_.data(), width);
+        for (const double value : p_) z += value;
         for (double& value : p_) value /= z;
-        return std::log(z) - score;
+        return portable_log(z) - score;
     }
 
     void add_curvature(const float* x, const int32_t* labels, size_t width, size_t c) {

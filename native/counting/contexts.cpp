@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/logarithms.h"
 #include "core/strings.h"
+#include "core/vectors.h"
 #include "features/feature_map.h"
 
 namespace {
@@ -84,8 +86,9 @@ SparseRows context_weights(const LabelCounts& table, const Array<int32_t>& centr
             for (int64_t i = table.offsets[c]; i < table.offsets[c + 1]; ++i) {
                 const int64_t found = find_label(rows.labels.data(), rows.offsets[r], rows.offsets[r + 1], table.labels[i]);
                 if (table.counts[i] <= 0 || found < 0) continue;
-                const double p = std::exp(static_cast<double>(rows.scores[found]));
-                out.add(table.labels[i], static_cast<float>(weight * std::log1p(static_cast<double>(table.counts[i]) / (k * p))));
+                const double p = fast_exp(static_cast<double>(rows.scores[found]));
+                out.add(table.labels[i],
+                        static_cast<float>(weight * portable_log1p(static_cast<double>(table.counts[i]) / (k * p))));
             }
         out.end_row();
     }

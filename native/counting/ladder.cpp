@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/likely_labels.h"
+#include "core/logarithms.h"
 
 Ladder::Ladder(LabelCounts words, Matrix<int32_t> rung_ids, size_t n_labels)
     : words_(std::move(words)), rung_ids_(std::move(rung_ids)), K_(n_labels) {
@@ -145,7 +146,7 @@ SparseRows Ladder::word_rows(double threshold, size_t cap) const {
     for (size_t w = 0; w < n_words(); ++w) {
         const bool known = distribution(w, kNoToken, p);
         candidates(p, w, known, threshold, cap, keep);
-        for (const int32_t y : keep) rows.add(y, static_cast<float>(std::log(p[y])));
+        for (const int32_t y : keep) rows.add(y, static_cast<float>(portable_log(p[y])));
         rows.end_row();
     }
     return rows;

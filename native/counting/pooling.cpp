@@ -5,8 +5,10 @@
 #include <cmath>
 
 #include "core/label_pairs.h"
+#include "core/logarithms.h"
 #include "core/parallel.h"
 #include "core/slots.h"
+#include "core/vectors.h"
 
 namespace {
 
@@ -41,7 +43,7 @@ struct Evidence {
     }
 
     float computed(int32_t y, int64_t n) const {
-        return n <= 0 ? 0.0f : static_cast<float>(std::log1p(static_cast<double>(n) / (k * prior[y])));
+        return n <= 0 ? 0.0f : static_cast<float>(portable_log1p(static_cast<double>(n) / (k * prior[y])));
     }
     float of_count(int32_t y, int64_t n) const {
         return n < kSmall ? small[static_cast<size_t>(y) * kSmall + static_cast<size_t>(std::max<int64_t>(n, 0))]
@@ -82,7 +84,7 @@ class PairExpectations {
 
     explicit PairExpectations(const Matrix<double>& scores)
         : sums(scores.rows() * scores.columns(), 0.0), pairs_(scores.rows() - 1), factor_(sums.size()) {
-        for (size_t i = 0; i < factor_.size(); ++i) factor_[i] = std::exp(scores.row(0)[i]);
+        for (size_t i = 0; i < factor_.size(); ++i) factor_[i] = fast_exp(scores.row(0)[i]);
     }
 
     void add(const Position& from, const Position& to) {

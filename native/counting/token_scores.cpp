@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/logarithms.h"
+
 namespace {
 
 // Candidate labels and probabilities of words, with or without leaving out one token. Tokens of a word with the same label
@@ -42,7 +44,7 @@ class WordRows {
         for (const int32_t y : keep_) {
             labels_.push_back(y);
             p_.push_back(dense_[static_cast<size_t>(y)]);
-            log_p_.push_back(static_cast<float>(std::log(p_.back())));
+            log_p_.push_back(static_cast<float>(portable_log(p_.back())));
         }
         offsets_.push_back(labels_.size());
         known_.push_back(known);
@@ -68,13 +70,13 @@ void add_context(const LabelCounts& table, int32_t context, int32_t left_out, do
     int64_t n = 0;
     for (int64_t i = first; i < last; ++i) n += table.counts[i] - (table.labels[i] == left_out ? 1 : 0);
     if (n <= 0) return;
-    const double unseen = std::log(k / (static_cast<double>(n) + k));
+    const double unseen = portable_log(k / (static_cast<double>(n) + k));
     for (size_t j = 0; j < width; ++j) out[j] += static_cast<float>(unseen);
     for (int64_t i = first; i < last; ++i) {
         const int64_t c = table.counts[i] - (table.labels[i] == left_out ? 1 : 0);
         const int32_t* found = std::lower_bound(keep, keep + width, table.labels[i]);
         if (c > 0 && found != keep + width && *found == table.labels[i])
-            out[found - keep] += static_cast<float>(std::log1p(static_cast<double>(c) / (k * p[found - keep])));
+            out[found - keep] += static_cast<float>(portable_log1p(static_cast<double>(c) / (k * p[found - keep])));
     }
 }
 

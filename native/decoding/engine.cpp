@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "core/likely_labels.h"
+#include "core/logarithms.h"
 
 namespace {
 
@@ -96,6 +97,7 @@ void Engine::mix(const Lexicon& lexicon, int32_t word, std::vector<double>& p, S
         p[static_cast<size_t>(rows.labels[i])] += rest * static_cast<double>(rows.scores[i]);
     std::vector<int32_t> keep;
     likely_labels(p, rule.threshold, rule.cap, keep);
-    for (const int32_t y : keep) row.add(y, static_cast<float>(rule.scale * std::log(p[static_cast<size_t>(y)]) + rule.shift));
+    for (const int32_t y : keep)
+        row.add(y, static_cast<float>(rule.scale * portable_log(p[static_cast<size_t>(y)]) + rule.shift));
     row.end_row();
 }

@@ -2,6 +2,8 @@
 #include "decoding/path_graph.h"
 
 #include "core/log_sum.h"
+#include "core/logarithms.h"
+#include "core/vectors.h"
 
 namespace {
 
@@ -146,10 +148,10 @@ double PathGraph::sum() {
             shares_[i] = alpha_[arcs_[i].from] + arcs_[i].score;
             top = std::max(top, shares_[i]);
         }
-        for (size_t i = a; i < b; ++i) total += shares_[i] = std::exp(shares_[i] - top);
+        for (size_t i = a; i < b; ++i) total += shares_[i] = fast_exp(shares_[i] - top);
         const double scale = 1.0 / total;
         for (size_t i = a; i < b; ++i) shares_[i] *= scale;
-        alpha_[v] = top + std::log(total);
+        alpha_[v] = top + portable_log(total);
     }
     return alpha_.back();
 }

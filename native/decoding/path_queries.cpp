@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/logarithms.h"
 #include "core/mixing.h"
 
 BestPaths::BestPaths(const PathGraph& graph) : graph_(graph), best_(graph.n_states()), place_(graph.n_states(), -1) {
@@ -148,7 +149,7 @@ double path_entropy(const PathGraph& graph, const std::vector<double>& p) {
         if (p[v] == 0.0) continue;
         double own = 0.0;
         for (size_t a = graph.first_arc(v); a < graph.last_arc(v); ++a)
-            if (const double share = graph.share(a); share > 0.0) own -= share * std::log(share);
+            if (const double share = graph.share(a); share > 0.0) own -= share * portable_log(share);
         total += p[v] * own;
     }
     return total;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/logarithms.h"
 #include "core/parallel.h"
 #include "core/vectors.h"
 
@@ -63,7 +64,7 @@ CORATE_FOR_EACH_PROCESSOR int64_t common_bits(const uint64_t* a, const uint64_t*
     return found;
 }
 
-double n_log_n(double n) { return n > 0.0 ? n * std::log(n) : 0.0; }
+double n_log_n(double n) { return n > 0.0 ? n * portable_log(n) : 0.0; }
 
 // A bitmap of rows for each state of a variable.
 template <typename State>

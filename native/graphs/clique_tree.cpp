@@ -5,6 +5,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "core/logarithms.h"
+
 namespace {
 
 // Products of potentials of up to this many cells are always worth having.
@@ -85,13 +87,13 @@ CliqueTree::CliqueTree(std::vector<int64_t> sizes_given, CliqueTreeArrays arrays
         if (static_cast<double>(values.size()) != product_of(of, sizes) || !(top > 0.0) || !std::isfinite(top))
             throw std::invalid_argument(
                 "a factor does not have a finite number above zero, or the number of values of its variables");
-        log_scale += std::log(top);
+        log_scale += portable_log(top);
         if (of.empty()) continue;
         Potential potential{{of.begin(), of.end()}, row_major(of, sizes), {values.begin(), values.end()}};
         for (double& value : potential.values) value /= top;
         add(std::move(potential), static_cast<size_t>(tree.home[of[0]]));
     }
-    for (const Potential& potential : potentials) log_least.push_back(std::log(least_positive(potential)));
+    for (const Potential& potential : potentials) log_least.push_back(portable_log(least_positive(potential)));
 }
 
 void CliqueTree::add(Potential&& potential, size_t i) {
@@ -117,7 +119,7 @@ void CliqueTree::add(Potential&& potential, size_t i) {
         const double top = *std::max_element(found.values.begin(), found.values.end());
         if (top == 0.0) continue;  // nothing is possible; the rows will show it
         for (double& value : found.values) value /= top;
-        log_scale += std::log(top);
+        log_scale += portable_log(top);
         potentials[k] = std::move(found);
         return;
     }
@@ -129,7 +131,7 @@ const std::vector<std::vector<double>>& CliqueTree::logs() const {
     std::call_once(logs_once_, [this] {
         logs_.resize(potentials.size());
         for (size_t p = 0; p < potentials.size(); ++p)
-            for (const double value : potentials[p].values) logs_[p].push_back(std::log(value));
+            for (const double value : potentials[p].values) logs_[p].push_back(portable_log(value));
     });
     return logs_;
 }

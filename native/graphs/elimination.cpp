@@ -6,6 +6,7 @@
 #include <queue>
 #include <tuple>
 
+#include "core/logarithms.h"
 #include "core/mixing.h"
 
 namespace {
@@ -59,8 +60,8 @@ class Eliminator {
         const std::vector<int32_t>& near = near_[v];
         if (criterion_ == Criterion::kDegree) return static_cast<double>(near.size());
         if (criterion_ == Criterion::kWeight) {
-            double logs = std::log(graph_.sizes[v]);
-            for (const int32_t u : near) logs += std::log(graph_.sizes[u]);
+            double logs = portable_log(graph_.sizes[v]);
+            for (const int32_t u : near) logs += portable_log(graph_.sizes[u]);
             return logs;
         }
         // All pairs of neighbours less those that are connected, each of which is met from both ends.

@@ -6,8 +6,10 @@
 #include <optional>
 #include <stdexcept>
 
+#include "core/logarithms.h"
 #include "core/mixing.h"
 #include "core/parallel.h"
+#include "core/vectors.h"
 #include "graphs/message_pass.h"
 
 namespace {
@@ -56,7 +58,7 @@ void write_normalised(const MessagePass& pass, const double* part, int64_t cells
     if (pass.logs()) top = *std::max_element(part, part + cells);
     for (int64_t k = 0; k < cells; ++k) {
         const double value = part[static_cast<size_t>(k) * lanes + lane];
-        out[k] = pass.logs() ? (value > -INFINITY ? std::exp(value - top) : 0.0) : value;
+        out[k] = pass.logs() ? (value > -INFINITY ? fast_exp(value - top) : 0.0) : value;
         total += out[k];
     }
     for (int64_t k = 0; k < cells; ++k) out[k] /= total;
@@ -156,7 +158,7 @@ void accumulate(MessagePass& pass, size_t i) {
     if (pass.logs()) {
         std::vector<double> top(static_cast<size_t>(width), -INFINITY);
         for (int64_t c = 0; c < clique.cells; ++c) top[c % width] = std::max(top[c % width], table[c]);
-        for (int64_t c = 0; c < clique.cells; ++c) table[c] = table[c] > -INFINITY ? std::exp(table[c] - top[c % width]) : 0.0;
+        for (int64_t c = 0; c < clique.cells; ++c) table[c] = table[c] > -INFINITY ? fast_exp(table[c] - top[c % width]) : 0.0;
     }
     for (int64_t c = width; c < clique.cells; ++c) table[c] += table[c - width];
 }
@@ -323,7 +325,7 @@ double entropy(const CliqueTree& tree, const Evidence& evidence) {
                     write_normalised(pass, part.data(), n, 0, values.data());
                     const int64_t offset = plan.offset(potential.variables, potential.strides, pass.row(0));
                     full_walk(plan, potential.variables, potential.strides).each_cell([&](int64_t cell, int64_t place) {
-                        if (values[cell] > 0.0) found -= values[cell] * std::log(potential.values[offset + place]);
+                        if (values[cell] > 0.0) found -= values[cell] * portable_log(potential.values[offset + place]);
                     });
                 }
             },

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "core/logarithms.h"
+
 using Source = EvidencePlan::Source;
 
 MessagePass::MessagePass(const EvidencePlan& plan, Sweep sweep, bool logs) : plan_(plan), sweep_(sweep), logs_(logs) {
@@ -152,13 +154,13 @@ void MessagePass::bound_loss(size_t i, const std::array<double, kLanes>& top, co
             log_least += log_least_[static_cast<size_t>(j) * lanes + l];
             loss += loss_[static_cast<size_t>(j) * lanes + l];
         }
-        if (log_least < std::log(kLeast)) loss += kLeast;
-        log_least_[i * lanes + l] = std::log(least[l]);
+        if (log_least < portable_log(kLeast)) loss += kLeast;
+        log_least_[i * lanes + l] = portable_log(least[l]);
         loss = loss > 0.0 ? loss * terms / top[l] : 0.0;
         loss_[i * lanes + l] = loss;
         lost_[l] = lost_[l] || top[l] < kLeast || loss > kLargestLoss;
-        steep_[l] = steep_[l] || log_least < std::log(kLeast) / 2.0;
-        log_values_[l] += std::log(top[l]);
+        steep_[l] = steep_[l] || log_least < portable_log(kLeast) / 2.0;
+        log_values_[l] += portable_log(top[l]);
     }
 }
 

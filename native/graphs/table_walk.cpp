@@ -5,6 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "core/logarithms.h"
 #include "core/vectors.h"
 
 namespace {
@@ -199,8 +200,8 @@ void log_sum_out(const TableWalk& walk, const double* table, double* part, size_
     log_max_out(walk, table, part);
     std::vector<double> sums(part_cells, 0.0);
     walk.each_cell([&](int64_t cell, int64_t place) {
-        if (table[cell] > -INFINITY) sums[static_cast<size_t>(place)] += std::exp(table[cell] - part[place]);
+        if (table[cell] > -INFINITY) sums[static_cast<size_t>(place)] += fast_exp(table[cell] - part[place]);
     });
     for (size_t s = 0; s < part_cells; ++s)
-        if (sums[s] > 0.0) part[s] += std::log(sums[s]);
+        if (sums[s] > 0.0) part[s] += portable_log(sums[s]);
 }

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/logarithms.h"
 #include "core/parallel.h"
 #include "core/sum_in_parts.h"
+#include "core/vectors.h"
 #include "training/adagrad.h"
 
 namespace {
@@ -14,8 +16,8 @@ template <typename Weight>
 Weight log_sum(const Weight* s, size_t n) {
     Weight top = s[0], sum = 0;
     for (size_t j = 1; j < n; ++j) top = std::max(top, s[j]);
-    for (size_t j = 0; j < n; ++j) sum += std::exp(s[j] - top);
-    return top + std::log(sum);
+    for (size_t j = 0; j < n; ++j) sum += fast_exp(s[j] - top);
+    return top + static_cast<Weight>(portable_log(static_cast<double>(sum)));
 }
 
 }  // namespace
@@ -75,7 +77,7 @@ double Nodes::residual(size_t c, const float* state, std::vector<float>& r) cons
         total += counts[i];
         loss += static_cast<double>(counts[i]) * (log_z - r[positions[i]]);
     }
-    for (size_t j = 0; j < m; ++j) r[j] = total * std::exp(r[j] - log_z);
+    for (size_t j = 0; j < m; ++j) r[j] = total * fast_exp(r[j] - log_z);
     for (int64_t i = places[c]; i < places[c + 1]; ++i) r[positions[i]] -= counts[i];
     return loss;
 }
@@ -90,7 +92,7 @@ double Nodes::context_gradient(size_t c, const double* weights, double* p, doubl
         total += counts[i];
         loss += static_cast<double>(counts[i]) * (log_z - p[positions[i]]);
     }
-    for (size_t j = 0; j < m; ++j) p[j] = total * std::exp(p[j] - log_z);
+    for (size_t j = 0; j < m; ++j) p[j] = total * fast_exp(p[j] - log_z);
     for (int64_t i = places[c]; i < places[c + 1]; ++i) p[positions[i]] -= counts[i];
     for (int64_t k = feature_begin(c); k < feature_end(c); ++k) {
         const double v = value(k);
@@ -169,7 +171,7 @@ std::vector<float> Nodes::posteriors(const float* weights, bool logs, size_t thr
             float* p = out.data() + first(c);
             scores(c, weights, p);
             const float log_z = log_sum(p, width(c));
-            for (size_t j = 0; j < width(c); ++j) p[j] = logs ? p[j] - log_z : std::exp(p[j] - log_z);
+            for (size_t j = 0; j < width(c); ++j) p[j] = logs ? p[j] - log_z : fast_exp(p[j] - log_z);
         }
     });
     return out;

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/logarithms.h"
 #include "core/parallel.h"
 #include "core/sum_in_parts.h"
+#include "core/vectors.h"
 #include "training/adagrad.h"
 
 Pairs::Pairs(PairData data)
@@ -84,11 +86,11 @@ double Pairs::residual(size_t e, const W* weights, Work<W>& work) const {
     for (const W value : work.r) top = std::max(top, value);
     double z = 0.0;
     const double gold_score = work.r[right];
-    for (W& value : work.r) z += value = std::exp(value - top);
+    for (W& value : work.r) z += value = fast_exp(value - top);
     for (W& value : work.r) value /= static_cast<W>(z);
     work.r[right] -= W(1);
     for (W& value : work.r) value *= weight;
-    return weight * (static_cast<double>(top) + std::log(z) - gold_score);
+    return weight * (static_cast<double>(top) + portable_log(z) - gold_score);
 }
 
 template <typename W, typename Use>

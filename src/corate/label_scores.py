@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import _native
+from corate import _native, portable
 from corate.ragged import offsets_of, take_rows
 from corate.types import F32, Ids
 
@@ -156,10 +156,13 @@ class EdgeScores:
 
     def dense(self) -> F32:
         """The (K + 1, K + 1) table."""
-        table = -self.weight * np.log1p(np.outer(self.row, self.col))
+        product = np.outer(self.row, self.col).astype(np.float32)
+        # log(1 + product) as in native/chain/lattice.h
+        logs = np.where(product < 1.5e-8, product, portable.log(1.0 + product.astype(np.float64)))
+        table = -np.float32(self.weight) * logs.astype(np.float32)
         origin = np.repeat(np.arange(len(self.row)), np.diff(self.offsets))
         table[origin, self.to] = self.scores
-        return table.astype(np.float32)
+        return np.asarray(table, dtype=np.float32)
 
     def native(self) -> _native.Edges:
         """The edges of the decoder: a dense table for few labels, else sparse rows."""

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import _native
+from corate import _native, portable
 from corate.corpus import Attributes
 from corate.counting.counts import Counts, PairCounts, Table, Tokens
+from corate.errors import DataError
 from corate.features.ready_made import groups_of
 from corate.features.vocabulary import Vocabulary
 from corate.label_scores import SparseRows
@@ -121,7 +122,7 @@ class Candidates:
         """P(label) at each token from scores of its candidates."""
         tops = np.maximum.reduceat(scores, self.offsets[:-1])
         widths = np.diff(self.offsets)
-        exp = np.exp(scores - np.repeat(tops, widths))
+        exp = portable.exp(scores - np.repeat(tops, widths))
         return np.asarray(exp / np.repeat(np.add.reduceat(exp, self.offsets[:-1]), widths))
 
 
@@ -154,7 +155,7 @@ class Pool:
     def compiled(self, table: Table, prior: F64, expert_of: Ids) -> SparseRows:
         """The experts' evidence as weights of a chain model, one row per feature."""
         rows = np.repeat(expert_of, np.diff(table.offsets))
-        evidence = np.log1p(table.counts / (SMOOTHING * prior[table.labels]))
+        evidence = portable.log1p(table.counts / (SMOOTHING * prior[table.labels]))
         return SparseRows(table.offsets, table.labels, (self.experts[rows] * evidence).astype(np.float32))
 
 
@@ -179,13 +180,13 @@ def fit_weights(
     )
     x = np.column_stack([x, candidates.ladder]) if has_ladder else x
     gold = candidates.find(labels)
-    centre = np.concatenate([np.full(x.shape[1], PRIOR_MEAN), np.log(prior)])
+    centre = np.concatenate([np.full(x.shape[1], PRIOR_MEAN), portable.log(prior)])
 
     def loss(theta: F64) -> tuple[float, F64, F64]:
         value, gradient, hessian = _native.conditional_logit(x, candidates.arrays(), gold, theta, len(prior))
         pull = theta - centre
         hessian[np.diag_indices_from(hessian)] += RIDGE
-        return value + 0.5 * RIDGE * float(pull @ pull), gradient + RIDGE * pull, hessian
+        return value + 0.5 * RIDGE * portable.dot(pull, pull), gradient + RIDGE * pull, hessian
 
     found = _newton(loss, centre, progress)
     ladder = max(LEAST_LADDER, float(found[n_experts])) if has_ladder else 0.0
@@ -198,8 +199,8 @@ def _newton(loss: Callable[[F64], tuple[float, F64, F64]], start: F64, progress:
     value, gradient, hessian = loss(theta)
     for step in range(MOST_STEPS):
         progress(step / MOST_STEPS)
-        direction = np.linalg.solve(hessian, gradient)
-        expected = 0.5 * float(gradient @ direction)
+        direction = _solution(hessian, gradient)
+        expected = 0.5 * portable.dot(gradient, direction)
         if expected < TOLERANCE * max(1.0, abs(value)):
             break
         scale = 1.0
@@ -211,6 +212,16 @@ def _newton(loss: Callable[[F64], tuple[float, F64, F64]], start: F64, progress:
             scale /= 2
         theta, (value, gradient, hessian) = candidate, reached
     return theta
+
+
+def _solution(hessian: F64, gradient: F64) -> F64:
+    """The Newton step. A Hessian that rounding leaves without a positive definite factor gets a larger diagonal."""
+    diagonal = np.diag_indices_from(hessian)
+    while (found := _native.solve_positive_definite(hessian, gradient)) is None:
+        if not np.isfinite(hessian).all():
+            raise DataError("the curvature is not finite; scale the weights of sentences")
+        hessian[diagonal] = 2.0 * np.maximum(hessian[diagonal], RIDGE)
+    return found
 
 
 def fit_edges(
@@ -226,7 +237,7 @@ def fit_edges(
     edges = np.zeros((size, size))
     for _ in range(rounds):
         expected = _native.pair_expectations(sentences, candidates.arrays(), posteriors, edges)
-        edges += np.log((observed + k) / (expected + k))
+        edges += portable.log((observed + k) / (expected + k))
     return edges.astype(np.float32)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from corate import portable
 from corate.counting.counts import PairCounts
 from corate.label_scores import EdgeScores
 
@@ -31,7 +32,7 @@ def edge_scores(pairs: PairCounts, n_labels: int, k: float, weight: float = 1.0)
     col = np.bincount(pairs.to, weights=pairs.counts, minlength=size)
     total = max(float(row.sum()), 1.0)
     expected = row[pairs.origin] * col[pairs.to] / total
-    scores = weight * np.log((pairs.counts + k) / (expected + k))
+    scores = weight * portable.log((pairs.counts + k) / (expected + k))
     scale = np.sqrt(total * k)
     return EdgeScores(
         np.searchsorted(pairs.origin, np.arange(size + 1)).astype(np.int64),

@@ -67,7 +67,8 @@ def clearly_better(new: Results, old: Results, errors: float = 1.0, weights: Wei
     (True, False)
     """
     if new.ndim == 2:
-        change = (new - old) @ np.array([0.0, 0.0, 1.0, -score_of(old)])
+        gained = new - old
+        change = gained[:, 2] - score_of(old) * gained[:, 3]
         return bool(change.sum() > errors * np.sqrt((change**2).sum()))
     weight = np.ones(len(new)) if weights is None else weights.astype(np.float64)
     right, before = np.asarray(new, dtype=bool), np.asarray(old, dtype=bool)

@@ -20,6 +20,7 @@ from itertools import combinations
 
 import numpy as np
 
+from corate import portable
 from corate.errors import ConfigError
 from corate.graphs.engine import Factor
 from corate.graphs.estimation import ScopeCounts
@@ -57,7 +58,7 @@ def fit_composite(counts: ScopeCounts, graph: Graph, prior: float) -> list[Facto
     cliques = [tuple(place[node] for node in clique) for clique in graph.cliques()]
     parts: dict[frozenset[int], list[tuple[tuple[int, ...], F64]]] = {}
     for clique, scope, table in zip(cliques, counts.scopes, counts.smoothed(prior), strict=True):
-        logs = np.log(_local_fit(table, clique, scope, cliques))
+        logs = portable.log(_local_fit(table, clique, scope, cliques))
         for part, values in _interactions(logs, clique).items():
             parts.setdefault(frozenset(part), []).append((part, values))
     factors: list[Factor] = []
@@ -68,7 +69,7 @@ def fit_composite(counts: ScopeCounts, graph: Graph, prior: float) -> list[Facto
             if key not in used:
                 used.add(key)
                 total = total + _mean(parts[key], clique)
-        factors.append((clique, np.exp(total - total.max())))
+        factors.append((clique, portable.exp(total - total.max())))
     return factors
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from corate import portable
 from corate.errors import DataError
 from corate.graphs.engine import Engine, Factor, Given
 from corate.graphs.estimation import ScopeCounts, tree_factors
@@ -108,7 +109,7 @@ def _climb(
         logs, tables = Engine(factors, tree).expected(given, weights)
         if not np.isfinite(logs).all():
             raise DataError("EM reached a model in which a row is impossible; fit with a prior above 0")
-        likelihood = float(weights @ logs)
+        likelihood = portable.dot(weights, logs)
         trace.append((likelihood + _prior_term(factors, options.prior), likelihood))
         if len(trace) > 1 and trace[-1][0] - trace[-2][0] < TOLERANCE * total:
             break
@@ -121,8 +122,7 @@ def _prior_term(factors: Sequence[Factor], prior: float) -> float:
     """prior times the mean over all joint states of log P."""
     if prior == 0:
         return 0.0
-    with np.errstate(divide="ignore"):
-        return prior * sum(float(np.log(table).mean()) for _, table in factors)
+    return prior * sum(float(portable.log(table).mean()) for _, table in factors)
 
 
 def _margins(tree: Triangulation, tables: Sequence[F64], scopes: Sequence[tuple[int, ...]]) -> list[F64]:

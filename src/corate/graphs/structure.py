@@ -16,12 +16,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import _native
+from corate import _native, portable
 from corate.arguments import check_whole
 from corate.errors import ConfigError, DataError
 from corate.graphs.triangulation import Triangulation
@@ -57,7 +57,7 @@ class Tree:
         scores = mutual_information(rows, options.threads)
         if self.forest:
             free = np.array([len(rows.states[name]) - 1 for name in names])
-            scores = scores - np.outer(free, free) * math.log(max(rows.total, 2.0)) / 2
+            scores = scores - np.outer(free, free) * float(portable.log(max(rows.total, 2.0))) / 2
         return Graph(names, tuple((names[a], names[b]) for a, b in _spanning_tree(scores, forest=self.forest)))
 
 
@@ -148,7 +148,7 @@ class _Growth:
     def _worth(self, statistic: float, a: int, b: int, between: frozenset[int]) -> float:
         degrees = (self.sizes[a] - 1) * (self.sizes[b] - 1) * math.prod(self.sizes[v] for v in between)
         if self.options.criterion == "bic":
-            return (statistic - degrees * math.log(max(self.rows.total, 2.0))) / 2
+            return (statistic - degrees * float(portable.log(max(self.rows.total, 2.0)))) / 2
         n = len(self.names)
         p = chi_squared_tail(statistic, degrees) if degrees else 1.0
         return statistic if p < self.options.level / (n * (n - 1) / 2) else 0.0
@@ -161,7 +161,7 @@ class _Growth:
                 code = code * self.sizes[v] + self.columns[v]
             counts = np.bincount(code, weights=self.rows.weights)
             seen = counts[counts > 0].astype(np.float64)
-            value = self.rows.total * math.log(self.rows.total) - float((seen * np.log(seen)).sum())
+            value = _n_log_n(self.rows.total) - _n_log_n(seen)
             self.entropies[scope] = value
         return self.entropies[scope]
 
@@ -175,6 +175,10 @@ class _Growth:
             reached |= fresh
             waiting += fresh
         return True
+
+
+def _n_log_n(counts: float | NDArray[np.number[Any]]) -> float:
+    return float((counts * portable.log(counts)).sum())
 
 
 def mutual_information(rows: Rows, threads: int) -> F64:
@@ -194,10 +198,10 @@ def _weighted(columns: Sequence[NDArray[np.integer]], sizes: NDArray[np.int64], 
     def n_log_n(code: NDArray[np.int64]) -> float:
         sums = np.bincount(code, weights=weights)
         seen = sums[sums > 0]
-        return float((seen * np.log(seen)).sum())
+        return _n_log_n(seen)
 
     codes = [np.asarray(column, dtype=np.int64) for column in columns]
-    whole = total * math.log(total)
+    whole = _n_log_n(total)
     for a in range(n):
         found[a, a] = whole - n_log_n(codes[a])
     for a, b in combinations(range(n), 2):

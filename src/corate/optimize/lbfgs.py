@@ -257,12 +257,12 @@ class _Curvature:
         own, share = 1.0, np.zeros(2 * m)
         first: dict[int, float] = {}
         for i in reversed(self.pairs):
-            first[i] = (share @ inner[i] + own * with_v[i]) / inner[i, i + m]
+            first[i] = (_native.dot(share, inner[i]) + own * with_v[i]) / inner[i, i + m]
             share[i + m] -= first[i]
         last = self.pairs[-1]
         scale = inner[last, last + m] / inner[last + m, last + m]
         own, share = own * scale, share * scale
         for i in self.pairs:
-            second = (share @ inner[i + m] + own * with_v[i + m]) / inner[i, i + m]
+            second = (_native.dot(share, inner[i + m]) + own * with_v[i + m]) / inner[i, i + m]
             share[i] += first[i] - second
         return _native.combination(self.vectors, share, v, own)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from corate import portable
 from corate.corpus import Corpus
 from corate.counting.counted_corpus import CountedCorpus
 from corate.counting.counts import Counts, Tokens
@@ -344,7 +345,7 @@ def fit_by_gradients(cluster: Cluster, training: MixedTraining) -> Fitted:
         sent = cluster.sent(weights)
         value, gradient = cluster.reduced(_Gradient(cluster.shared, cluster.source, sent), _sum)
         sent.destroy()
-        return value + 0.5 * precision * float(weights @ weights), gradient + precision * weights
+        return value + 0.5 * precision * portable.dot(weights, weights), gradient + precision * weights
 
     start = training.initial_vector().astype(np.float64)
     options: dict[str, Any] = {"c1": training.p.c1, "iterations": training.p.iterations}

@@ -23,7 +23,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import _native
+from corate import _native, portable
 from corate.corpus import Column, Corpus
 from corate.errors import ConfigError, DataError
 from corate.evaluation.calibration import correct_spans
@@ -116,9 +116,9 @@ def fit_temperature(tagger: Tagger, held_out: Corpus, unknown: str | None = None
     losses = _span_losses(tagger, held_out, lattice, unknown) or _token_losses(tagger, held_out, lattice, unknown)
 
     def loss(log_t: float) -> float:
-        return losses(_at_temperature(tagger, lattice, float(np.exp(log_t))))
+        return losses(_at_temperature(tagger, lattice, float(portable.exp(log_t))))
 
-    grid = np.linspace(np.log(_LOWEST), np.log(_HIGHEST), _GRID)
+    grid = np.linspace(float(portable.log(_LOWEST)), float(portable.log(_HIGHEST)), _GRID)
     best = int(np.argmin([loss(x) for x in grid]))
     low, high = grid[max(0, best - 1)], grid[min(_GRID - 1, best + 1)]
     ratio = (np.sqrt(5) - 1) / 2  # golden section: each step needs one new value
@@ -131,7 +131,7 @@ def fit_temperature(tagger: Tagger, held_out: Corpus, unknown: str | None = None
         else:
             low, inner = inner[0], [inner[1], inner[0] + ratio * (high - inner[0])]
             values = [values[1], loss(inner[1])]
-    return float(np.exp((low + high) / 2))
+    return float(portable.exp((low + high) / 2))
 
 
 def _token_losses(
@@ -141,7 +141,7 @@ def _token_losses(
     gold = _gold_candidates(tagger, held_out, lattice, unknown)
     if not len(gold):
         raise DataError("there are no held-out tokens to calibrate on; give some, or omit calibrate=True")
-    return lambda at: -float(np.log(np.maximum(at.marginals()[1][gold], 1e-30)).sum(dtype=np.float64))
+    return lambda at: -float(portable.log(np.maximum(at.marginals()[1][gold], 1e-30)).sum())
 
 
 def _span_losses(

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import _native
+from corate import _native, portable
 from corate.counting.counts import Tokens
 from corate.counting.held_out import take
 from corate.counting.ladder import LadderTables
@@ -204,7 +204,7 @@ class ChainTraining:
         and normalised again.
         """
         assert self.label_weights is not None
-        offsets = -np.log(np.maximum(self.label_weights, 1e-6)).astype(np.float32)
+        offsets = -portable.log(np.maximum(self.label_weights, 1e-6)).astype(np.float32)
         own = np.tile(offsets, tokens) if candidates is None else offsets[candidates.labels]
         return np.asarray(own if base is None else base + own, dtype=np.float32)
 

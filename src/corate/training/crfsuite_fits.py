@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from corate import portable
 from corate.optimize.lbfgs import Search, Step, lbfgs
 from corate.optimize.stochastic import AveragedPerceptron, CorrectMistakes
 from corate.training.crfsuite_options import UNLIMITED
@@ -66,7 +68,7 @@ class Report:
         if self.on_iteration is None:
             return
         seconds = time.perf_counter() - self.begun
-        norm = float(np.linalg.norm(weights.astype(np.float64, copy=False)))
+        norm = math.sqrt(portable.dot(weights, weights))
         if "error_norm" in numbers:
             numbers["active_features"] = int(np.count_nonzero(weights))
         held_out = None if self.labels_of is None else self.labels_of(weights.astype(np.float32, copy=False))

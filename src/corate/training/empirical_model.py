@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from corate import portable
 from corate.counting.counts import Counts
 from corate.counting.ladder import DEFAULT, FLOOR, PRESETS, LadderParameters, LadderPreset, LadderTables, ladder_tables
 from corate.counting.pooling import Pool, experts, label_prior
@@ -54,7 +55,7 @@ def ladder_model(
         unseen=UnseenRule(
             tuple(p.ks(tables.preset)),
             p.oov,
-            float(np.log(p.oov_constant)),
+            float(portable.log(p.oov_constant)),
             p.threshold,
             min(p.cap, len(counts.labels)),
         ),
@@ -100,7 +101,7 @@ def rebuild(old: ChainModel, counts: Counts, record: dict[str, Any]) -> ChainMod
     weights = np.array([settings["weights"].get(name, 0.0) for name in names])
     if not (np.abs([*weights, settings["ladder_weight"]]) < _LARGEST_POOL_WEIGHT).all():
         raise ModelError("the model's weights of experts are out of range; train it again")
-    bias = np.log(label_prior(counts))
+    bias = portable.log(label_prior(counts))
     bias[: len(old.bias)] = old.bias
     parameters_or_none = _parameters(settings["ladder"]) if "ladder" in settings else None
     pool = Pool(weights, settings["ladder_weight"], bias)

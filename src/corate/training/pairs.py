@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import _native
+from corate import _native, portable
 from corate.counting.counts import PairCounts, Table, Tokens
 from corate.counting.pooling import Candidates, fit_edges
 from corate.errors import FeatureError
@@ -49,7 +49,8 @@ class PairFactors:
         """T and U, from sentences with cross-fitted log-probabilities of their nodes."""
         self.context.progress(ProgressEvent("fitting the pairs"))
         observed = PairCounts(*_native.count_pairs(tokens.labels, tokens.offsets, self.n_labels))
-        edges = fit_edges(observed, tokens.offsets, candidates, np.exp(scores), k=0.5, rounds=3)
+        posteriors = portable.exp(scores).astype(np.float32)
+        edges = fit_edges(observed, tokens.offsets, candidates, posteriors, k=0.5, rounds=3)
         return self._fit_edge_features(tokens, candidates, scores, edges)
 
     def _fit_edge_features(
