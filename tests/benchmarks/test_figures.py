@@ -16,6 +16,7 @@ pytest.importorskip("matplotlib")
 
 from benchmarks import charts, tables
 from corate.counting.counted_words import FREQUENT_SHARE
+from corate.features import lexicons
 from corate.formats import detection
 from corate.graphs import triangulation
 from corate.training import files, lattice_costs, memory
@@ -49,6 +50,7 @@ SOURCES = {
 
 #: Values by which the program decides, as the pages write them.
 PROGRAM = {
+    "docs/features.md": {f"{lexicons.MOST_BYTES / 1e6:.0f} MB"},
     "docs/formats.md": {f"{detection._HEAD_BYTES >> 10} kB"},
     "docs/graphs.md": {f"{triangulation.MEMORY >> 30} GiB"},
     "docs/scale.md": {

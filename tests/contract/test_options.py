@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import corate
-from corate.errors import ConfigError, CorateError
+from corate.errors import ConfigError, CorateError, shortened
 from corate.training.options import METHODS, OPTION_METHODS, Method, options_of
 from small_corpora import corpus_of, random_sentences
 
@@ -91,9 +91,11 @@ def test_numbers_out_of_range_are_refused_by_name(method: str, name: str) -> Non
     if options_of(METHODS[method])[name].kind == "integer":
         absurd += [1.5]
     for value in absurd:
-        said = re.escape(f"from {least:.10g} to {most:.10g}, not {value!r}")
-        with pytest.raises(ConfigError, match=f"^{name} must be an? (integer|number) {said}$") as found:
+        said = f"from {least:.10g} to {most:.10g}, not {value!r}"
+        with pytest.raises(ConfigError) as found:
             corate.train(CORPUS, method, **{name: value})
+        messages = {shortened(f"{name} must be {kind} {said}") for kind in ("an integer", "a number")}
+        assert str(found.value) in messages
         assert found.value.option == name
 
 

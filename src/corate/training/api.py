@@ -164,7 +164,7 @@ def train(
     given: dict[str, Any] = {"raw": raw, "raw_classes": raw_classes, "init": init, "calibrate": calibrate}
     tagger = train_until_interrupted(
         corpus,
-        method,
+        resolve_method(method, options),
         features=features,
         held_out=held_out,
         constrain=constrain,
@@ -172,7 +172,6 @@ def train(
         seed=seed,
         progress=progress,
         **given,
-        **options,
     )
     if tagger.record.get("interrupted"):
         what = "calibrated" if calibrate else "complete"
