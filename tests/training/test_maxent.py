@@ -150,7 +150,7 @@ def test_the_optimum_with_open_support_is_that_of_scikit_learn(sigma2: float) ->
         for f, v in context.features:
             row[f] = v
     rows, y, n = zip(*((i, y, n) for i, c in enumerate(problem.contexts) for y, n in c.counts.items()), strict=True)
-    peer = LogisticRegression(C=sigma2, fit_intercept=False, tol=1e-12, max_iter=20_000)
+    peer = LogisticRegression(C=sigma2, fit_intercept=False, solver="newton-cg", tol=1e-12, max_iter=20_000)
     peer.fit(x[list(rows)], y, sample_weight=n)
     ours = nodes.posteriors(found.astype(np.float32), False, 1).reshape(-1, 3)
     scores = x @ problem.dense(found)
