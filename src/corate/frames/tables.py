@@ -103,7 +103,7 @@ class Table:
         if self.kind == "polars":
             import polars
 
-            return self.frame.with_columns(polars.from_arrow(pa.table(new)).get_columns())
+            return self.frame.with_columns(polars.DataFrame(pa.table(new)).get_columns())
         if self.kind == "pandas":
             return self.frame.assign(**{name: self._values(array) for name, array in new.items()})
         schema = self.frame.schema
