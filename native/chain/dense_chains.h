@@ -1,5 +1,5 @@
 // The likelihood, or the piecewise loss, of a group of sentences in which every position has all K labels and edge scores do not
-// depend on the position. For the piecewise loss, forward and backward extend over one edge only.
+// depend on the position.
 //
 // A forward or backward step of all sentences in the group multiplies a few rows by one matrix, exp(T). The expected
 // label pairs are one product of the rows before and the rows after:
@@ -18,6 +18,7 @@ struct DensePairs {
     size_t stride = 0;
     std::vector<float> forward, backward;  // stride x stride
     std::vector<float> start, end;
+    std::vector<float> into;  // the sum of the potentials that lead to each label, without the start's
     std::vector<double> scores;  // (K + 1)^2
     double shift = 0.0;          // subtracted from the score of every pair
 
@@ -60,8 +61,7 @@ class DenseGroup {
     LabelPairs pairs_;
     size_t n_labels_ = 0, stride_ = 0;
     std::vector<size_t> lengths_, at_;
-    std::vector<float> node_, alpha_, after_, beyond_, scale_, ends_, sums_;
-    size_t times_ = 1;  // the number of loss terms that contain each node
+    std::vector<float> node_, alpha_, after_, scale_, ends_, sums_;
     std::vector<double> losses_;
     std::vector<char> bad_;
     std::vector<const float*> in_;

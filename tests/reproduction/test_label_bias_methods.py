@@ -22,7 +22,7 @@ def differences() -> dict[str, list[float]]:
         corpus, gold = corate.Corpus.from_sentences(train), corate.Corpus.from_sentences(test)
         for method, values in found.items():
             tagger = corate.train(corpus, seed=seed, **training_options(method, ["word[0]"], "paper"))
-            values.append(100 * corate.evaluate(tagger, gold).accuracy - label_bias.optimal(test))
+            values.append(100 * corate.evaluate(tagger, gold).accuracy - label_bias.PAPER.optimal(test))
     return found
 
 

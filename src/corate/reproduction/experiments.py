@@ -11,6 +11,8 @@ With the paper's features (word and spelling) every method uses the same informa
 - ``polish`` is not in the paper: it trains a conditional random field with stochastic passes from the paper's ladder.
 - ``default`` is ``corate.train`` without options: ``polish`` with its default features.
 
+On simulated data other than the paper's, each method is trained with all the values of its prior.
+
 The priors of ``sp2``, ``standard``, ``piecewise`` and ``memm`` are chosen from the same values by their accuracy on the
 held-out sentences of the corpus, after training on its first sentences (the experiment ``priors``). Where there are no
 held-out sentences, ``PRIORS`` has the value.
@@ -33,6 +35,7 @@ __all__ = [
     "GROWTH",
     "METHODS",
     "MU",
+    "OTHER_ROUNDS",
     "PRIOR_VALUES",
     "ROUNDS",
     "SPLIT_ORDERS",
@@ -51,8 +54,8 @@ METHODS = ("empirical", "sp2", "separate", "standard", "piecewise", "memm", "pol
 EXPERIMENTS = ("label-bias", "pos", "ner", "chunking", "large-labels")
 #: In which order the sentences of Brown are split, and the corpus of each order.
 SPLIT_ORDERS = {"file": ("brown-file",), "shuffled": ("brown",), "both": ("brown-file", "brown")}
-ROUNDS = 10
-#: The most iterations of L-BFGS. After only 100, piecewise training is useless on the Dutch entities.
+ROUNDS, OTHER_ROUNDS = 10, 3
+#: The most iterations of L-BFGS.
 ITERATIONS = 500
 #: The budget, in seconds, of cells that show how time grows with the number of labels.
 GROWTH_SECONDS = 30.0
@@ -156,6 +159,31 @@ def _label_bias(methods: Sequence[str], peers: Sequence[str], quick: bool, alway
                 )
                 for value in PRIOR_VALUES
             ]
+    return cells if quick else cells + _other_simulations(methods, always)
+
+
+def _other_simulations(methods: Sequence[str], always: dict[str, Any]) -> list[Cell]:
+    """Simulated data other than the paper's: all values of a prior, or the default of a method that chooses none."""
+    cells = []
+    for name in label_bias.OTHERS:
+        for seed in range(always["seed"], always["seed"] + OTHER_ROUNDS):
+            files = (f"{name} {seed}.train", f"{name} {seed}.test")
+            for method in methods:
+                options = training_options(method, ["word[0]"], "paper")
+                priors = {f"c2 = {value:g}": with_prior(method, value) for value in PRIOR_VALUES}
+                chosen = priors if method in (*PRIORS, "separate") else {"default": {}}
+                cells += [
+                    Cell(
+                        "label-bias-others",
+                        f"{name}, {prior}, round {seed - always['seed']}",
+                        method,
+                        *files,
+                        options=options | value,
+                        **{**always, "seed": seed},
+                    )
+                    for prior, value in chosen.items()
+                    if method != "default"
+                ]
     return cells
 
 
@@ -330,7 +358,7 @@ def with_prior(method: str, c2: float) -> dict[str, float]:
     >>> with_prior("standard", 0.1), with_prior("sp2", 0.1)
     ({'c2': 0.1}, {'sigma2': 5.0})
     """
-    return {"sigma2": 1 / (2 * c2)} if method == "sp2" else {"c2": c2}
+    return {"sigma2": 1 / (2 * c2)} if method in ("sp2", "separate") else {"c2": c2}
 
 
 def chosen_prior(cell: Cell, records: Iterable[Mapping[str, Any]]) -> Cell:
@@ -368,11 +396,14 @@ def _peer(
 
 
 def generated(cells: Iterable[Cell]) -> Splits:
-    """The label-bias splits that some cells need; they are simulated."""
+    """The splits of simulated data that some cells need."""
     splits: Splits = {}
     for cell in cells:
         if cell.experiment == "label-bias" and cell.train not in splits:
             splits[cell.train], splits[cell.test] = label_bias.sample(cell.seed)
+        elif cell.experiment == "label-bias-others" and cell.train not in splits:
+            simulation = label_bias.OTHERS[cell.split.partition(",")[0]]
+            splits[cell.train], splits[cell.test] = label_bias.sample(cell.seed, simulation)
     return splits
 
 

@@ -12,7 +12,7 @@ from corate.io.atomic import write_text
 from corate.pages.charts import standalone
 from corate.reproduction import label_bias, paper
 from corate.reproduction.peers import PEERS, version
-from corate.reproduction.report import choices, figures, worked
+from corate.reproduction.report import choices, figures, simulations, worked
 from corate.reproduction.report.blocks import Block, Figures, Heading, Items, Paragraph, Table, markdown, page
 from corate.reproduction.report.summary import HEADERS, NAMES, PEER_COLUMNS, Record, by_table, number, points, seconds
 
@@ -274,7 +274,7 @@ def _label_bias(
     rows, rules = [], []
     for split in splits:
         number_ = next(one["seed"] for one in rounds if one["split"] == split)
-        rule = label_bias.optimal(label_bias.sample(number_)[1])
+        rule = label_bias.PAPER.optimal(label_bias.sample(number_)[1])
         rules.append(rule)
         row = [split, f"{rule:.2f}"]
         for method in methods:
@@ -305,6 +305,7 @@ def _label_bias(
         *choices.memm_priors(records),
         *worked.rule(),
         *worked.blocks(worked.worked(seed)),
+        *simulations.others(records),
     ]
 
 

@@ -97,7 +97,7 @@ def points(ours: float | None, paper: float | None) -> float | None:
 
 
 #: Experiments that only the report shows.
-_DETAILS = ("memm-priors", "mu", "priors")
+_DETAILS = ("label-bias-others", "memm-priors", "mu", "priors")
 
 
 def rows(records: Sequence[Record]) -> list[list[str]]:
