@@ -8,8 +8,8 @@ The maximum entropy Markov model normalises at every position, so I follows R1 w
 bias. A strong penalty keeps its conditional probabilities away from 0 and 1 and hides a part of the bias. So its target
 is for almost no penalty, as in the paper; strong penalties are shown too.
 
-On other simulated data, each method is trained as in `corate reproduce label-bias`, with four values of its prior. A row
-has the lowest mean of the four.
+On other simulated data, each method is trained as in `corate reproduce label-bias`, with four values of its prior. A
+row has the lowest mean of the four.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "memm, c2 = 100": {"method": "memm", "c2": 100.0},
 }
 BIASED_METHOD = "memm, c2 = 1e-5"
-PAPER = {
+PUBLISHED = {
     "separate": "; paper: SP2 95.9",
     "empirical": "; paper: SP1 95.8",
     "standard": "; paper: CRF++ 95.9",
@@ -96,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         differences = [one[name] - one["rule"] for one in rounds]
         spread = f"rounds from {min(values):.2f} to {max(values):.2f}"
         method = METHODS[name]["method"]
-        note = f"{statistics.mean(differences):+.2f} points; {spread}{PAPER.get(method, '')}"
+        note = f"{statistics.mean(differences):+.2f} points; {spread}{PUBLISHED.get(method, '')}"
         least = rule - WITHIN if method in FREE else None
         most = BIASED if name == BIASED_METHOD else None
         table.add(Row(name, statistics.mean(values), "%", at_least=least, at_most=most, note=note, command=command))

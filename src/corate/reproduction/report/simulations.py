@@ -16,8 +16,8 @@ _SETTINGS = (*(f"c2 = {value:g}" for value in PRIOR_VALUES), "default")
 _ABOUT = {
     "uneven branching": "R1 I B occurs as often as the four sequences R2 O0 B to R2 O3 B together. Each of I, O0 to O3 "
     "and B has a symbol of its own, R1 and R2 share theirs. One label can follow R1, four can follow R2.",
-    "last of four": "A1 B1 C1 D1 and A2 B2 C2 D2 are equally likely. Only D1 and D2 have different symbols, so the last "
-    "symbol decides all four labels.",
+    "last of four": "A1 B1 C1 D1 and A2 B2 C2 D2 are equally likely. Only D1 and D2 have different symbols, so the "
+    "last symbol decides all four labels.",
     "last of eight": "The same with sequences of eight labels.",
 }
 
