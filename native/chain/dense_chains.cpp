@@ -20,6 +20,7 @@ void DensePairs::set(const float* weights, size_t labels, size_t apart) {
     start.assign(stride, 0.0f);
     end.assign(stride, 0.0f);
     into.assign(stride, 0.0f);
+    rounded.assign(labels, 0.0);
     const auto potential = [&](size_t y, size_t z) { return fast_exp(weights[apart * pairs.at(y, z)] - top); };
     for (size_t y = 0; y < labels; ++y) {
         start[y] = potential(labels, y);
@@ -37,6 +38,15 @@ void DensePairs::score_as_rounded() {
         score(n_labels, y, start[y]);
         score(y, n_labels, end[y]);
         for (size_t z = 0; z < n_labels; ++z) score(y, z, forward[y * stride + z]);
+    }
+}
+
+void DensePairs::sum_exactly() {
+    for (size_t z = 0; z < pairs.n_labels(); ++z) {
+        double sum = 0.0;
+        for (size_t y = 0; y < pairs.n_labels(); ++y) sum += fast_exp(scores[pairs.at(y, z)] - shift);
+        into[z] = static_cast<float>(sum);
+        rounded[z] = into[z] > 0.0f ? sum / static_cast<double>(into[z]) - 1.0 : 0.0;
     }
 }
 
@@ -69,6 +79,7 @@ void DenseGroup::run(const DensePairs& pairs, const std::vector<const int32_t*>&
         for (size_t j = 0; j < lengths_[s] && gold[s] != nullptr; ++j) {
             const auto y = static_cast<size_t>(gold[s][j]);
             losses_[s] -= static_cast<double>(row(s, j)[y]) + pairs.scores[pairs_.at(before, y)];
+            if (piecewise && j > 0) losses_[s] += pairs.rounded[y];
             before = y;
         }
         losses_[s] -= pairs.scores[pairs_.at(before, n_labels_)];
@@ -173,19 +184,19 @@ void DenseGroup::backward(const DensePairs& pairs) {
 //
 //     Z_j = sum_y' into(y') node_j(y'),    P_j(y, y') = exp T(y, y') node_j(y') / Z_j,    into(y') = sum_y exp T(y, y')
 void DenseGroup::run_piecewise(const DensePairs& pairs) {
-    constexpr float kLeast = 1e-25f;
-    const auto inverse = [&](size_t s, float z) {
+    constexpr double kLeast = 1e-25;
+    const auto inverse = [&](size_t s, double z) {
         if (!(z > kLeast)) bad_[s] = 1;
         if (bad_[s]) return 0.0f;
-        losses_[s] += portable_log(static_cast<double>(z));
-        return 1.0f / z;
+        losses_[s] += portable_log(z);
+        return static_cast<float>(1.0 / z);
     };
-    const float end = std::accumulate(pairs.end.begin(), pairs.end.end(), 0.0f);
+    const double end = std::accumulate(pairs.end.begin(), pairs.end.end(), 0.0);
     for (size_t s = 0; s < lengths_.size(); ++s) {
         for (size_t j = 0; j < lengths_[s]; ++j) {
             std::copy(row(s, j), row(s, j) + stride_, after_row(s, j));
             const float z = multiply_rows(row(s, j), j == 0 ? pairs.start.data() : pairs.into.data(), stride_);
-            const float scale = inverse(s, z);
+            const float scale = inverse(s, static_cast<double>(z));
             scale_row(row(s, j), scale, stride_);
             scale_row(after_row(s, j), scale, stride_);
         }

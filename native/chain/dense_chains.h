@@ -18,15 +18,19 @@ struct DensePairs {
     size_t stride = 0;
     std::vector<float> forward, backward;  // stride x stride
     std::vector<float> start, end;
-    std::vector<float> into;  // the sum of the potentials that lead to each label, without the start's
-    std::vector<double> scores;  // (K + 1)^2
-    double shift = 0.0;          // subtracted from the score of every pair
+    std::vector<float> into;      // the sum of the potentials that lead to each label, without the start's
+    std::vector<double> rounded;  // the error of its logarithm, if summed exactly
+    std::vector<double> scores;   // (K + 1)^2
+    double shift = 0.0;           // subtracted from the score of every pair
 
     // `weights` holds (K + 1)^2 scores, one in every `apart` floats.
     void set(const float* weights, size_t labels, size_t apart);
     // Replaces the scores by the logarithms of the rounded potentials. A corpus uses each potential thousands of times.
     // If the gold score has the same rounding errors, most of them cancel in the loss.
     void score_as_rounded();
+    // The same for pieces: their gold pairs may be unlikely, so the rounding errors of pairs would not cancel. Sums the
+    // potentials that lead to a label in float64. P(y | y') is then exact, and the errors of P(y') cancel.
+    void sum_exactly();
 };
 
 class DenseGroup {
