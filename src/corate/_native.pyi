@@ -1,7 +1,7 @@
 """Types of the native kernels, by the file of native/bindings that binds them."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,9 +175,22 @@ class Edges:
     def triple(self, y: int, z: int, w: int) -> float: ...
     def without(self, forbidden: U8) -> Edges | None: ...
 
+class WordPairs:
+    def __init__(
+        self, first: I32, second: I32, counts: tuple[I64, I32, I64], class_of: I32, n_labels: int
+    ) -> None: ...
+    def find(self, first: int, second: int) -> int: ...
+    def rows(self) -> tuple[I64, I32, F32]: ...
+
 class EdgeFeatureWeights:
+    @overload
     def __init__(self, offsets: I64, pairs: I32, scores: F32) -> None: ...
+    @overload
+    def __init__(self, words: WordPairs, scale: float, floor: float, forbidden: float) -> None: ...
     def at(self, feature: int, pair: int) -> float: ...
+    def scaled(self, factor: float) -> EdgeFeatureWeights: ...
+    @property
+    def forbidden(self) -> float | None: ...
 
 EdgeFeatures = tuple[I64, I32, EdgeFeatureWeights]
 
@@ -252,6 +265,7 @@ class Engine:
         parts: Parts | None,
         names: AttributeNames | None,
         labels: list[str],
+        word_pairs: EdgeFeatureWeights | None,
     ) -> None: ...
     def tag_columns(self, columns: Columns, sentences: I64, ready: Ready | None, threads: int) -> I32: ...
     def lattice(
