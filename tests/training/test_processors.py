@@ -33,6 +33,7 @@ ways = {
     "polish, second order": {"features": plain, "order": 2},
     "empirical": {"method": "empirical"},
     "empirical, paper": {"method": "empirical", "ladder": "paper"},
+    "empirical, pairs of words": {"method": "empirical", "pairs": "words"},
     "empirical, pooled": {"method": "empirical", "ladder": "pooled", "features": plain},
     "separate": {"method": "separate", "features": edges},
     "separate, joint": {"method": "separate", "features": plain, "coupling": "joint", "label_weights": {"O": 0.7}},
