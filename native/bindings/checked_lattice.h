@@ -82,8 +82,8 @@ struct CheckedLattice {
         check_offsets(view(tokens), ids.shape(0), "edge features and tokens disagree");
         for (size_t i = 0; i < ids.shape(0); ++i)
             if (ids(i) >= static_cast<int64_t>(weights.size())) throw nb::value_error("edge feature out of range");
-        extra = {tokens.data(),         ids.data(),           weights.offsets.data(),
-                 weights.pairs.data(), weights.scores.data(), weights.word_pairs};
+        extra = {tokens.data(),         ids.data(),        weights.offsets.data(), weights.pairs.data(),
+                 weights.scores.data(), weights.word_pairs};
         if (!extra.word_pairs.used) return;
         for (size_t s = 0; s < size(); ++s)
             for (int64_t t = sentences[s]; t < sentences[s + 1]; ++t)

@@ -257,8 +257,7 @@ void bind_engine(nb::module_& m) {
                     {copy_of(bias), word_column, rows_of(rows, K, "ladder rows are damaged"), std::move(rung_functions),
                      std::move(rung_bases), rows_of(linear, n_columns, "weights are damaged"),
                      rows_of(edge_weights, pairs.small() ? pairs.size() : 0, "edge weights are damaged"), first_feature,
-                     all_labels, floor, rule_of(unseen), std::move(of_labels),
-                     word_pairs ? word_pairs->words : nullptr,
+                     all_labels, floor, rule_of(unseen), std::move(of_labels), word_pairs ? word_pairs->words : nullptr,
                      word_pairs ? word_pairs->word_pairs : WordPairScores{}},
                     names, labels);
             },

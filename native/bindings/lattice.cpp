@@ -102,7 +102,10 @@ void bind_lattice(nb::module_& m) {
             },
             nb::arg("first"), nb::arg("second"), nb::arg("counts"), nb::arg("class_of"), nb::arg("n_labels"))
         .def(
-            "find", [](const WordPairsHandle& words, WordPairs::Side first, WordPairs::Side second) { return words.table->find(first, second); },
+            "find",
+            [](const WordPairsHandle& words, WordPairs::Side first, WordPairs::Side second) {
+                return words.table->find(first, second);
+            },
             nb::arg("first"), nb::arg("second"),
             "The row of a pair, -1 if there is none. A side is 0 for the boundary, 2 w + 2 for word w, and 2 c + 1 for class c.")
         .def(

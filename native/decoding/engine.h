@@ -43,7 +43,7 @@ struct EngineData {
     bool all_labels;
     float floor;  // with all_labels: the row score of labels that are not in a row
     std::optional<UnseenRule> unseen;
-    LabelParts parts;  // whose weights are in further columns of `linear`
+    LabelParts parts;                             // whose weights are in further columns of `linear`
     std::shared_ptr<const WordPairs> word_pairs;  // or null
     WordPairScores pair_scores;
 };

@@ -124,7 +124,7 @@ void Session::add_features(int64_t i, const Found* begin, const Found* end, floa
 float Session::decode(int64_t n, int32_t* best) {
     SentenceLattice lattice{offsets.data(), labels.data(), scores.data(), static_cast<size_t>(n)};
     const auto use = [&](const SparseRows& rows, const WordPairScores& pairs) {
-        lattice.extra = {edge_offsets.data(), edge_ids.data(),     rows.offsets.data(),
+        lattice.extra = {edge_offsets.data(), edge_ids.data(),    rows.offsets.data(),
                          rows.labels.data(),  rows.scores.data(), pairs};
     };
     if (engine_.has_edge_features()) use(engine_.edge_weights(), {});

@@ -1,16 +1,16 @@
-"""Empirical training with pair probabilities that depend on the words, in plain Python: `empirical` with pairs="words".
+"""Empirical training with pair probabilities that depend on the words, in plain Python: the option pairs="words".
 
     P(y | x)               = #(y, x) / #(x)              if the word x was seen
                            = the mean of P(y | x') over the seen words x' with the spelling of x, otherwise
     P(y, y' | x, x')       = #(y, y', x, x') / #(x, x')  if the pair of words was seen
-                           = the mean over the seen pairs with the same known word and the spelling of the other word, if
-                             one word was not seen
-                           = the mean over the seen pairs with the spelling of both words, if there is no such pair, or
-                             neither word was seen
+                           = the mean over the seen pairs with the same known word and the spelling of the other,
+                             if one word was not seen
+                           = the mean over the seen pairs with the spelling of both words, if there is no such
+                             pair, or neither word was seen
 
 The score of a labelling is the product of the pair probabilities over the product of the probabilities of the inner
-nodes. Sentences start and end with a boundary symbol. If a pair of words has no probability, in particular if both words
-were seen, but never together, P(y, y' | x, x') is CR(y; y') P(y | x) P(y' | x').
+nodes. Sentences start and end with a boundary symbol. If a pair of words has no probability, in particular if both
+words were seen, but never together, P(y, y' | x, x') is CR(y; y') P(y | x) P(y' | x').
 """
 
 from __future__ import annotations

@@ -87,5 +87,5 @@ def usual(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 @pytest.mark.parametrize("other", list(OTHER))
 def test_another_processor_writes_the_same_models(other, usual, tmp_path):
     found = models(tmp_path / "models", OTHER[other])
-    assert len(found) == 18
+    assert len(found) == 19
     assert found == usual

@@ -35,7 +35,9 @@ def train(sentences: Labelled, **options: Any) -> Tagger:
 def texts(labelled: Sequence[Sequence[tuple[str, str]]], n: int) -> list[list[str]]:
     """The first words of sentences, some of them replaced by words that were not seen."""
     made = [[w for w, _ in s[:n]] for s in labelled]
-    return [[UNSEEN[(i + j) % len(UNSEEN)] if (i + j) % 3 == 0 else w for j, w in enumerate(s)] for i, s in enumerate(made)]
+    return [
+        [UNSEEN[(i + j) % len(UNSEEN)] if (i + j) % 3 == 0 else w for j, w in enumerate(s)] for i, s in enumerate(made)
+    ]
 
 
 # -- the plain version -------------------------------------------------------------------------------------------------
@@ -62,7 +64,11 @@ def test_a_pair_with_one_unseen_word_averages_over_pairs_with_the_known_word() -
     assert counted.pair("birds", END) == {("N", END): pytest.approx(0.5), ("V", END): pytest.approx(0.5)}
     # No pair of `cats` and such a word: both spellings. Two unseen words: the same.
     assert counted.pair("cats", "birds") is None
-    assert counted.pair("then", "birds") == {("D", "N"): 0.5, ("X", "V"): pytest.approx(1 / 6), ("D", "V"): pytest.approx(1 / 3)}
+    assert counted.pair("then", "birds") == {
+        ("D", "N"): 0.5,
+        ("X", "V"): pytest.approx(1 / 6),
+        ("D", "V"): pytest.approx(1 / 3),
+    }
 
 
 def test_two_known_words_never_seen_together_have_the_rates_of_labels() -> None:
@@ -97,7 +103,10 @@ def test_the_tables_are_those_of_the_plain_version(seed: int) -> None:
             return None
         pair = [divmod(p, len(names)) for p in found[offsets[row] : offsets[row + 1]].tolist()]
         own = scores[offsets[row] : offsets[row + 1]].tolist()
-        return {(names[y], END if z == len(names) - 1 else names[z]): math.exp(p) for (y, z), p in zip(pair, own, strict=True)}
+        return {
+            (names[y], END if z == len(names) - 1 else names[z]): math.exp(p)
+            for (y, z), p in zip(pair, own, strict=True)
+        }
 
     def expect(table: Any, key: Any) -> Any:
         return None if key not in table else pytest.approx(table[key], rel=1e-5)
@@ -266,10 +275,10 @@ def test_every_index_of_a_file_is_checked(tmp_path: Path, tensor: str, place: in
         corate.load(tmp_path / "m.corate")
 
 
-def test_a_pair_of_words_that_occurs_twice_is_refused(tmp_path: Path) -> None:
+def test_a_pair_of_words_that_occurs_twice_is_refused() -> None:
+    ones = np.array([1, 1], np.int32)
+    counts = np.array([0, 1, 2]), np.zeros(2, np.int32), np.ones(2, np.int64)
     with pytest.raises(ValueError, match="twice"):
-        ones = np.array([1, 1], np.int32)
-        counts = np.array([0, 1, 2]), np.zeros(2, np.int32), np.ones(2, np.int64)
         _native.WordPairs(ones, ones, counts, np.zeros(1, np.int32), 1)
 
 
@@ -281,8 +290,8 @@ def test_other_ladders_and_features_are_refused() -> None:
         corate.Empirical(pairs="words", ladder="default")
     with pytest.raises(FeatureError, match="leave features out"):
         train(SENTENCES, features=["word[0]", "suffix(word[0], 2)"])
+    corpus = Corpus.from_features([[{"a": 1.0}]], [["X"]])
     with pytest.raises(FeatureError, match="needs words"):
-        corpus = Corpus.from_features([[{"a": 1.0}]], [["X"]])
         corate.train(corpus, "empirical", pairs="words")
 
 

@@ -91,6 +91,4 @@ class WordPairCounts:
 
         Raises ValueError if the arrays do not fit together.
         """
-        return _native.WordPairs(
-            self.first, self.second, (self.offsets, self.labels, self.counts), class_of, n_labels
-        )
+        return _native.WordPairs(self.first, self.second, (self.offsets, self.labels, self.counts), class_of, n_labels)

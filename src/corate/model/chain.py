@@ -17,8 +17,8 @@ import numpy as np
 
 from corate import _native, portable
 from corate.corpus import StringTable
-from corate.errors import ModelError
 from corate.counting.word_pairs import WordPairCounts
+from corate.errors import ModelError
 from corate.features.vocabulary import Vocabulary
 from corate.label_parts import LabelParts
 from corate.label_scores import FORBIDDEN, EdgeScores, SparseRows
@@ -120,7 +120,9 @@ class ChainModel:
             bias=self.bias * np.float32(factor),
             edge_weights=self.edge_weights.scaled(factor),
             floor=self.floor * factor,
-            word_pairs=None if self.word_pairs is None else replace(self.word_pairs, scale=factor * self.word_pairs.scale),
+            word_pairs=None
+            if self.word_pairs is None
+            else replace(self.word_pairs, scale=factor * self.word_pairs.scale),
         )
 
     def edge_features(self, vocabulary: Vocabulary) -> _native.EdgeFeatureWeights | None:
@@ -141,7 +143,7 @@ class ChainModel:
         names: _native.AttributeNames | None = None,
         edge_features: _native.EdgeFeatureWeights | None = None,
     ) -> _native.Engine:
-        """The native tagging engine of the model, given its edge features; raises ModelError if its parts do not fit."""
+        """The native tagging engine of the model and its edge features; raises ModelError if parts do not fit."""
         finite = (
             self.bias,
             self.rows.scores,

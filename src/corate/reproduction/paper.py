@@ -1,7 +1,7 @@
 """The figures in the paper, by experiment and split, in percent and seconds.
 
-Columns: SP1 is ``sp1`` and our variant of it ``empirical``, SP2 is ``sp2`` and our variant of it ``separate``, CRF++ ``standard``, PW ``piecewise``,
-MEMMs ``memm``. The label-bias table has only accuracies; the others have no MEMM.
+Columns: SP1 is ``sp1`` and our variant of it ``empirical``, SP2 is ``sp2`` and our variant of it ``separate``, CRF++
+``standard``, PW ``piecewise``, MEMMs ``memm``. The label-bias table has only accuracies; the others have no MEMM.
 """
 
 from __future__ import annotations

@@ -218,13 +218,13 @@ class Empirical(Method):
         "48 (1000 for the pairs words)",
     )
 
-
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.pairs == "words":
             if self.ladder not in (None, "paper"):
                 raise ConfigError(
-                    f"the pairs 'words' use the ladder 'paper', not {self.ladder!r}; leave ladder unset", option="ladder"
+                    f"the pairs 'words' use the ladder 'paper', not {self.ladder!r}; leave ladder unset",
+                    option="ladder",
                 )
             object.__setattr__(self, "ladder", "paper")
 

@@ -42,8 +42,8 @@ class StartFromModel(Start):
             )
         if tagger.model.word_pairs is not None:
             raise DataError(
-                "a model with the pairs 'words' cannot be trained further; add counts to it with update, or start from a "
-                "model of another method"
+                "a model with the pairs 'words' cannot be trained further; add counts to it with update, or start from "
+                "another model"
             )
         if (old.attributes is None) != (corpus.attributes is None):
             raise FeatureError("the model and the corpus must both have ready-made features, or neither")
