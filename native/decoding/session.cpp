@@ -47,6 +47,7 @@ void Session::build(const int32_t* const* columns, int64_t n, bool keep_scores, 
             float* score = scores.data() + offsets[static_cast<size_t>(i)];
             sums_.add(i, score, edge_ids);
             if (engine_.has_edge_features()) list_edge_features(columns, i, n, ready, token);
+            if (engine_.word_pairs() != nullptr) list_word_pairs(columns[engine_.word_column()], i, n);
             add_features(i, found_.data() + ends_[static_cast<size_t>(i - begin)],
                          found_.data() + ends_[static_cast<size_t>(i - begin) + 1], score);
         }
@@ -122,10 +123,12 @@ void Session::add_features(int64_t i, const Found* begin, const Found* end, floa
 
 float Session::decode(int64_t n, int32_t* best) {
     SentenceLattice lattice{offsets.data(), labels.data(), scores.data(), static_cast<size_t>(n)};
-    if (engine_.has_edge_features()) {
-        const SparseRows& rows = engine_.edge_weights();
-        lattice.extra = {edge_offsets.data(), edge_ids.data(), rows.offsets.data(), rows.labels.data(), rows.scores.data()};
-    }
+    const auto use = [&](const SparseRows& rows, const WordPairScores& pairs) {
+        lattice.extra = {edge_offsets.data(), edge_ids.data(),    rows.offsets.data(),
+                         rows.labels.data(),  rows.scores.data(), pairs};
+    };
+    if (engine_.has_edge_features()) use(engine_.edge_weights(), {});
+    if (engine_.word_pairs() != nullptr) use(engine_.word_pairs()->rows(), engine_.pair_scores());
     return viterbi_.decode(lattice, engine_.edges(), best);
 }
 
@@ -138,6 +141,12 @@ void Session::list_edge_features(const int32_t* const* columns, int64_t i, int64
     if (ready != nullptr)
         for (int64_t k = ready->ids.offsets[token + i]; k < ready->ids.offsets[token + i + 1]; ++k)
             if (ready->ids.ids[k] >= 0 && !rows.empty(ready->ids.ids[k])) edge_ids.push_back(ready->ids.ids[k]);
+    edge_offsets.push_back(static_cast<int64_t>(edge_ids.size()));
+}
+
+void Session::list_word_pairs(const int32_t* words, int64_t i, int64_t n) {
+    edge_ids.push_back(engine_.word_pair(lexicon_, i == 0 ? nullptr : words + i - 1, words + i));
+    if (i + 1 == n) edge_ids.push_back(engine_.word_pair(lexicon_, words + i, nullptr));
     edge_offsets.push_back(static_cast<int64_t>(edge_ids.size()));
 }
 

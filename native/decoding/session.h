@@ -31,7 +31,7 @@ class Session {
     std::vector<int64_t> offsets;
     std::vector<int32_t> labels;
     std::vector<float> scores;
-    std::vector<int64_t> edge_offsets;  // edge features of each token
+    std::vector<int64_t> edge_offsets;  // edge features of each token, or pairs of words (chain/lattice.h)
     std::vector<int32_t> edge_ids;
 
    private:
@@ -50,6 +50,8 @@ class Session {
     int64_t find_features(const int32_t* const* columns, int64_t i, int64_t first, int64_t last, int64_t n, bool keep_scores,
                           const Attributes* ready, int64_t token);
     void list_edge_features(const int32_t* const* columns, int64_t i, int64_t n, const Attributes* ready, int64_t token);
+    // Lists the rows of the pair of token i with the word before it and, at the end, with the boundary.
+    void list_word_pairs(const int32_t* words, int64_t i, int64_t n);
     // Adds the weights of features to the scores of the candidates of token i.
     void add_features(int64_t i, const Found* begin, const Found* end, float* score);
     // score(y) += value * weight(feature, y) for the columns; both lists are ascending.

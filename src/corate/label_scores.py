@@ -13,10 +13,21 @@ from corate import _native, portable
 from corate.ragged import offsets_of, take_rows
 from corate.types import F32, Ids
 
-__all__ = ["DENSE_LABELS", "EdgeScores", "FeatureWeight", "LabelPair", "SparseRows", "extremes", "rate_scale"]
+__all__ = [
+    "DENSE_LABELS",
+    "FORBIDDEN",
+    "EdgeScores",
+    "FeatureWeight",
+    "LabelPair",
+    "SparseRows",
+    "extremes",
+    "rate_scale",
+]
 
 #: With at most this many labels, edge scores become one dense table when a model is loaded or built.
 DENSE_LABELS = 1024
+#: The score of a label pair that a scheme forbids. Other scores of a labelling cannot make up for it.
+FORBIDDEN = -1e4
 
 
 class LabelPair(NamedTuple):

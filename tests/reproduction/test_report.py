@@ -158,7 +158,7 @@ def test_a_shortfall_is_told_to_the_hundredth_and_reached_figures_are_not():
     told = page._shortfalls(
         {"empirical": record(cells["empirical"], short), "separate": record(cells["separate"], good)}
     )
-    assert told == "**Below the paper:** empirical (SP1) on known words by 0.24 points."
+    assert told == "**Below the paper:** empirical (SP1, our variant) on known words by 0.24 points."
     assert "reach or exceed every figure" in page._shortfalls({"separate": record(cells["separate"], good)})
 
 

@@ -4,6 +4,7 @@ With the paper's features (word and spelling) every method uses the same informa
 
 - ``empirical`` (SP1) uses the paper's own ladder; mu_oov, interpreted as an exponent, and the weight of the edges are
   tuned on the held-out sentences.
+- ``sp1`` is SP1 with pair probabilities that depend on the words (``pairs="words"``). Nothing is tuned.
 - ``sp2`` is SP2 as the paper states it: a node model and a pair model, fitted independently of each other to their
   optimum by L-BFGS with a Gaussian prior.
 - ``separate`` is our variant of SP2: its nodes start from the paper's ladder, and its pairs are fitted given the nodes.
@@ -50,7 +51,7 @@ __all__ = [
 ]
 
 #: The paper's methods in the order of its columns, then ours.
-METHODS = ("empirical", "sp2", "separate", "standard", "piecewise", "memm", "polish", "default")
+METHODS = ("empirical", "sp1", "sp2", "separate", "standard", "piecewise", "memm", "polish", "default")
 EXPERIMENTS = ("label-bias", "pos", "ner", "chunking", "large-labels")
 #: In which order the sentences of Brown are split, and the corpus of each order.
 SPLIT_ORDERS = {"file": ("brown-file",), "shuffled": ("brown",), "both": ("brown-file", "brown")}
@@ -81,8 +82,6 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "empirical: - tuned mu": {**_EMPIRICAL, "oov": 1.0},
     "empirical: - anything tuned": {**_EMPIRICAL, "edge": 1.0, "oov": 1.0},
     "empirical: - smoothed rates": {**_EMPIRICAL, "edge_k": 1e-6},
-    "empirical: - label rates, except for unseen pairs of known words": {"method": "word-pairs", "label_rates": True},
-    "empirical: - label rates (rates given the words, as in the paper)": {"method": "word-pairs", "label_rates": False},
     "empirical: + smoothed words": {**_EMPIRICAL, "word_k": 0.5},
     "empirical: + our ladder (endings, neighbours)": {"method": "empirical", "ladder": "default"},
     "separate: - tuned coupling": {**_SEPARATE, "coupling_weight": 1.0},
@@ -124,12 +123,12 @@ def plan(
     """The cells of some experiments, in the order they are measured.
 
     >>> [cell.method for cell in plan(["ner"], quick=True)]
-    ['empirical', 'sp2', 'separate']
+    ['empirical', 'sp1', 'sp2', 'separate']
     """
     found: list[Cell] = []
     for experiment in experiments:
         always: dict[str, Any] = {"seed": seed, "threads": threads}
-        kept = [m for m in methods if not quick or experiment in ("label-bias", "pos") or m in METHODS[:3]]
+        kept = [m for m in methods if not quick or experiment in ("label-bias", "pos") or m in METHODS[:4]]
         if experiment == "pos":
             found += _pos(SPLIT_ORDERS[order], kept, peers, quick, always)
         else:
@@ -246,7 +245,7 @@ def _paper_cells(
     cells, columns, held_out = [], COLUMNS[corpus], _PRIOR_SAMPLES[corpus][2]
     for method in methods:
         options = training_options(method, "paper", "paper")
-        tuned, prior = ("", "" if quick else corpus) if method in PRIORS else (held_out, "")
+        tuned, prior = ("", "" if quick else corpus) if method in PRIORS else ("" if method == "sp1" else held_out, "")
         cells.append(Cell(experiment, split, method, *files, tuned, columns, options, prior=prior, **always))
     return cells + [_peer(experiment, split, peer, files, columns, "paper", always) for peer in peers]
 
@@ -287,14 +286,14 @@ def _mu(split: str, files: tuple[str, str], corpus: str, methods: Sequence[str],
 def _own(
     experiment: str, corpus: str, features: str, ladder: str
 ) -> Callable[[Sequence[str], Sequence[str], bool, dict[str, Any]], list[Cell]]:
-    """An experiment that is not in the paper, with one of our feature presets. SP2 as published is left out."""
+    """An experiment that is not in the paper, with one of our feature presets. SP1 and SP2 as read are left out."""
 
     def cells(methods: Sequence[str], peers: Sequence[str], quick: bool, always: dict[str, Any]) -> list[Cell]:
         files, columns = (f"{corpus}.train", f"{corpus}.test"), COLUMNS[corpus]
         own = [
             Cell(experiment, corpus, method, *files, "", columns, training_options(method, features, ladder), **always)
             for method in methods
-            if method not in ("default", "sp2")
+            if method not in ("default", "sp1", "sp2")
         ]
         return own + [_peer(experiment, corpus, peer, files, columns, features, always) for peer in peers]
 
@@ -343,6 +342,8 @@ def training_options(method: str, features: str | list[str], ladder: str, c2: fl
     """
     if method == "default":
         return {}
+    if method == "sp1":
+        return {"method": "empirical", "pairs": "words"}
     if method == "empirical":
         return {"method": method, "ladder": ladder, **({"features": features} if ladder == "pooled" else {})}
     options: dict[str, Any] = {"method": "separate" if method == "sp2" else method, "features": features}
@@ -434,7 +435,7 @@ def cost(cell: Cell, tokens: int, labels: int, budget: float) -> float:
     if cell.method == "sp2":
         return min(most, 0.5 + tokens * 3e-4)
     if cell.method not in ("standard", "piecewise", "memm") and not cell.library:
-        return 0.6 + tokens * (3e-6 if cell.method == "empirical" else 3e-5)
+        return 0.6 + tokens * (3e-6 if cell.method in ("empirical", "sp1") else 3e-5)
     pairs = tokens * (labels + 10) ** 2
     slow = {"standard": 1.5e-7, "piecewise": 1.9e-7, "memm": 2.0e-7}.get(cell.method, 8e-8)
     expected = 0.5 + pairs * slow + tokens * 1e-4

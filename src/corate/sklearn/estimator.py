@@ -159,6 +159,7 @@ class SequenceTagger(BaseEstimator):
     temper: float | None = None
     edge: float | None = None
     ladder: str | None = None
+    pairs: str | None = None
     word_k: float | None = None
     lower_k: float | None = None
     rung_k: float | None = None

@@ -157,6 +157,12 @@ class Empirical(Method):
         "by the ladder of the paper. pooled: over all features.",
         "the most accurate on held-out tokens",
     )
+    pairs: str = _choice(
+        "labels",
+        ("labels", "words"),
+        "What the scores of label pairs depend on. labels: only the labels. words: also both words, as in the paper; "
+        "this uses the ladder paper, and tunes nothing.",
+    )
     word_k: float | None = _number(
         None, 0, _LARGE, "Weight of the back-off scores relative to a word's own counts, in tokens.", "tuned"
     )
@@ -205,8 +211,22 @@ class Empirical(Method):
         "0.0001",
     )
     cap: int | None = _integer(
-        None, 1, _INT_MAX, "Maximum number of candidate labels of a word, besides the labels it was seen with.", "48"
+        None,
+        1,
+        _INT_MAX,
+        "Maximum number of candidate labels of a word, besides the labels it was seen with.",
+        "48 (1000 for the pairs words)",
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pairs == "words":
+            if self.ladder not in (None, "paper"):
+                raise ConfigError(
+                    f"the pairs 'words' use the ladder 'paper', not {self.ladder!r}; leave ladder unset",
+                    option="ladder",
+                )
+            object.__setattr__(self, "ladder", "paper")
 
 
 @dataclass(frozen=True, kw_only=True)

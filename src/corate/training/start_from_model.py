@@ -40,6 +40,11 @@ class StartFromModel(Start):
                 "a model of the method 'memm' normalises locally and cannot be trained further; train it again on all "
                 "the text, or start from a model of another method"
             )
+        if tagger.model.word_pairs is not None:
+            raise DataError(
+                "a model with the pairs 'words' cannot be trained further; add counts to it with update, or start from "
+                "another model"
+            )
         if (old.attributes is None) != (corpus.attributes is None):
             raise FeatureError("the model and the corpus must both have ready-made features, or neither")
         self.word = tagger.record.get("word")

@@ -73,6 +73,9 @@ def ablation(tables: Tables) -> list[Block]:
     for method in ("empirical", "separate"):
         whole = {split: tables.get(("pos", split), {}).get(method) for split in splits}
         rows.append([f"**{NAMES[method]}**", *(_scores(whole[split]) for split in splits)])
+        if method == "empirical":
+            found = [tables.get(("pos", split), {}).get("sp1") for split in splits]
+            rows.append(["- label rates (`sp1`: pairs of words)", *(_scores(cell) for cell in found)])
         for name in ABLATIONS:
             if name.startswith(method):
                 found = [tables["ablation", split].get(name) for split in splits]
@@ -86,7 +89,7 @@ def ablation(tables: Tables) -> list[Block]:
             "smoothed in any row but the one that says so. One choice makes the difference: the paper estimates the "
             "probability of a label pair *given the words*, from the pairs of words in the training data, and falls "
             "back to pairs of the same spelling. `empirical` uses the co-occurrence rate of the labels, which does not "
-            "depend on the words and is counted from all of them. With rates given the words, SP1 comes out near the "
+            "depend on the words and is counted from all of them. With pairs of words (`sp1`), SP1 comes out near the "
             "paper's figures."
         ),
         Table(["", *splits], rows + published, "Accuracy of all words, %; below it known and OOV words"),

@@ -27,7 +27,7 @@ _METRICS = {
     "f1": "F1 of spans, %",
 }
 _SHORT = {"accuracy_oov": "OOV words", "accuracy_known": "known words", "accuracy": "all words"}
-_SEPARATE_METHODS = ("empirical", "sp2", "separate")
+_SEPARATE_METHODS = ("empirical", "sp1", "sp2", "separate")
 _OWN = {"chunking": "Chunking", "large-labels": "Large label sets"}
 
 
@@ -354,6 +354,10 @@ def _measured(records: Sequence[Record], budget: float, seed: int) -> list[Block
         "is `corate.train` without options, with its default features.",
         "**empirical** uses the paper's ladder (the word, else words of the same spelling). mu_oov is an exponent. It "
         "and the weight of the edges are tuned on the held-out sentences.",
+        "**sp1** is SP1 with the probabilities of label pairs given pairs of words, as the paper states them "
+        '(`method="empirical", pairs="words"`). It tunes nothing. A pair with one OOV word averages over pairs with '
+        "the same known word and the same spelling of the other; a pair of two OOV words, over the pairs with the same "
+        "spelling of both. Two known words that were never seen together have the rates of their labels.",
         "**sp2** is SP2 as the paper states it: a node model and a pair model that know nothing of each other, each "
         'fitted to its optimum by L-BFGS (`method="separate", base="none", coupling="joint", optimizer="lbfgs"`). '
         "**separate** is our variant: nodes start from the counted ladder, and pairs are fitted given the nodes "

@@ -15,7 +15,8 @@ Record = dict[str, Any]
 
 #: The display names of methods.
 NAMES = {
-    "empirical": "empirical (SP1)",
+    "empirical": "empirical (SP1, our variant)",
+    "sp1": "sp1 (SP1, pairs of words)",
     "sp2": "sp2 (SP2 as published)",
     "separate": "separate (SP2, our variant)",
     "standard": "standard (CRF++)",
