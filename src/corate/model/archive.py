@@ -45,7 +45,7 @@ _HEADER = {
 }
 _MODEL = {
     *("rungs", "rung_bases", "word_column", "all_labels", "floor", "edge_weight", "locally_normalised", "unseen"),
-    "parts",
+    *("parts", "by_features"),
 }
 _TENSOR = re.compile(
     r"(labels|parts|attributes|(strings|values)\.\d+|lexicon\.\d+\.(keys|classes))\.(data|offsets)|lexicon\.\d+\.values"
@@ -88,7 +88,7 @@ def from_bytes(data: bytes, features: FeatureFunction | None = None) -> Tagger:
 
 def _version(header: dict[str, Any]) -> int:
     """The format version of a model: the oldest whose programs do not ignore anything in it and so tag wrongly."""
-    if "parts" in header["model"]:
+    if "parts" in header["model"] or "by_features" in header["model"]:
         return 3
     return 2 if "joiner" in header or "unseen" in header["model"] else 1
 
@@ -306,6 +306,7 @@ def _put_model(tensors: Tensors, header: dict[str, Any], model: ChainModel, half
         **({"locally_normalised": True} if model.locally_normalised else {}),
         **({} if model.unseen is None else {"unseen": asdict(model.unseen)}),
         **({} if model.parts is None else {"parts": True}),
+        **({"by_features": True} if model.by_features else {}),
     }
     _put_strings(tensors, "labels", model.labels)
     edges = model.edges
@@ -351,6 +352,7 @@ def _get_model(tensors: Tensors, header: dict[str, Any]) -> ChainModel:
         _get_rows(tensors, "edge_weights") if "edge_weights.lengths" in tensors else SparseRows(),
         _get_unseen(about["unseen"]) if "unseen" in about else None,
         _get_parts(tensors) if "parts" in about else None,
+        bool(about.get("by_features", False)),
     )
 
 
