@@ -1,7 +1,7 @@
 """The figures in the paper, by experiment and split, in percent and seconds.
 
-Columns: SP1 is ``empirical``, SP2 is ``sp2`` and our variant of it ``separate``, CRF++ ``standard``, PW ``piecewise``,
-MEMMs ``memm``. The label-bias table has only accuracies; the others have no MEMM.
+Columns: SP1 is ``empirical``, SP2 is ``sp2``, ``sp2-features`` and our variant ``separate``, CRF++ ``standard``, PW
+``piecewise``, MEMMs ``memm``. The label-bias table has only accuracies; the others have no MEMM.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def figures(experiment: str, split: str, method: str) -> Figures | None:
     66.6
     """
     key = (experiment, "" if experiment == "label-bias" else split)
-    return TABLES.get(key, {}).get("sp2" if method == "separate" else method)
+    return TABLES.get(key, {}).get("sp2" if method in ("separate", "sp2-features") else method)
 
 
 def implied_oov_rate(found: Figures) -> tuple[float, float, float]:

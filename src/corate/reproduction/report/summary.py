@@ -17,6 +17,7 @@ Record = dict[str, Any]
 NAMES = {
     "empirical": "empirical (SP1)",
     "sp2": "sp2 (SP2 as published)",
+    "sp2-features": "sp2-features (SP2, space as printed)",
     "separate": "separate (SP2, our variant)",
     "standard": "standard (CRF++)",
     "piecewise": "piecewise (PW)",
