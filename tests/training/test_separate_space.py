@@ -10,9 +10,9 @@ import pytest
 
 import corate
 from corate.counting.pooling import Candidates
-from corate.errors import ConfigError
+from corate.errors import ConfigError, ModelError
 from corate.features.templates import parse_list
-from corate.model import container
+from corate.model import container, crfsuite
 from corate.model.explanation import Question
 from corate.model.tagger import Tagger
 from corate.training.options import Separate
@@ -121,6 +121,15 @@ def test_older_programs_refuse_the_file_and_weights_are_not_dropped(tmp_path: Pa
     assert header["model"]["by_features"] is True
     with pytest.raises(ConfigError, match="space 'features'"):
         tagger.shrunk(drop_below=0.1)
+
+
+def test_a_crfsuite_file_cannot_hold_the_space(tmp_path: Path) -> None:
+    made = corate.Corpus.from_features(
+        [[{"w": w} for w, _ in s] for s in TRAINING], [[y for _, y in s] for s in TRAINING]
+    )
+    tagger = corate.train(made, "separate", coupling="joint", space="features")
+    with pytest.raises(ModelError, match="its features say which labels a token can have"):
+        crfsuite.save(tagger, tmp_path / "model.crfsuite")
 
 
 def test_a_model_that_is_trained_further_or_kept_to_a_scheme_has_all_labels() -> None:
