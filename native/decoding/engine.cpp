@@ -20,10 +20,15 @@ std::vector<bool> templates_with(const SparseRows& weights, const std::vector<in
 }  // namespace
 
 Engine::Engine(const FeatureMap& map, const Edges& edges, EngineData data)
-    : map_(map), edges_(edges), data_(std::move(data)), all_labels_(data_.all_labels || data_.rows.size() == 0) {
+    : map_(map),
+      edges_(edges),
+      data_(std::move(data)),
+      all_labels_(data_.all_labels || (data_.rows.size() == 0 && !data_.by_features)) {
     const auto K = static_cast<size_t>(edges_.n_labels);
     if (K < 1) throw std::invalid_argument("a model needs at least one label");
     if (!data_.parts.empty() && data_.parts.n_labels() != K) throw std::invalid_argument("parts and labels disagree");
+    if (data_.by_features && (!data_.parts.empty() || data_.rows.size() != 0))
+        throw std::invalid_argument("candidates come from rows or from features, and labels without parts");
     if (data_.bias.empty()) data_.bias.assign(K, 0.0f);
     if (data_.bias.size() != K) throw std::invalid_argument("the model needs one bias for each label");
     if (data_.first_feature < 0) throw std::invalid_argument("feature ids must not be negative");

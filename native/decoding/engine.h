@@ -6,7 +6,8 @@
 //
 // row(word) is a counted distribution: the word's own if the word is known, otherwise a mixture of its contexts at the rungs of
 // a back-off ladder. Its labels are the candidates. A model without rows, or with all_labels set, uses every label. Viterbi then
-// finds the best labels. Threads share the sentences, which are independent.
+// finds the best labels. With by_features set, a model without rows has other candidates: the labels that some feature of the token
+// has a weight for, or all labels if there are none. Threads share the sentences, which are independent.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -44,6 +45,7 @@ struct EngineData {
     float floor;  // with all_labels: the row score of labels that are not in a row
     std::optional<UnseenRule> unseen;
     LabelParts parts;                             // whose weights are in further columns of `linear`
+    bool by_features;                             // the candidates come from `linear`
     std::shared_ptr<const WordPairs> word_pairs;  // or null
     WordPairScores pair_scores;
 };
@@ -67,6 +69,7 @@ class Engine {
     void mix(const Lexicon& lexicon, int32_t word, std::vector<double>& p, SparseRows& row) const;
 
     bool all_labels() const { return all_labels_; }
+    bool by_features() const { return data_.by_features && !all_labels_; }
     size_t word_column() const { return data_.word_column; }
     const SparseRows& rows() const { return data_.rows; }
     const LabelParts& parts() const { return data_.parts; }

@@ -13,7 +13,8 @@ constexpr size_t kFeaturesAtOnce = 100;  // features whose weights are fetched t
 
 }  // namespace
 
-Session::Session(const Engine& engine) : engine_(engine), lexicon_(engine.map()), rows_(engine), sums_(engine, rows_) {
+Session::Session(const Engine& engine)
+    : engine_(engine), lexicon_(engine.map()), rows_(engine), sums_(engine, rows_), seen_(engine.n_labels()) {
     iota_.resize(engine.all_labels() ? engine.n_labels() : 0);
     std::iota(iota_.begin(), iota_.end(), 0);
 }
@@ -29,7 +30,10 @@ void Session::build(const int32_t* const* columns, int64_t n, bool keep_scores, 
         const int64_t last = std::min(n, first + kAtOnce);
         for (int64_t i = first; i < last; ++i) {
             const size_t at = labels.size();
-            place(columns, i);
+            if (engine_.by_features())
+                place_by_features(columns, i, n, ready, token);
+            else
+                place(columns, i);
             if (more != nullptr) {
                 const int64_t a = more->offsets[token + i], b = more->offsets[token + i + 1];
                 add_candidates(at, more->ids.data() + a, static_cast<size_t>(b - a));
@@ -163,6 +167,23 @@ void Session::place(const int32_t* const* columns, int64_t i) {
     const float* score = row.scores;
     for (const int32_t* y = row.labels; y != row.end; ++y, ++score)
         scores.push_back(*score + engine_.bias()[static_cast<size_t>(*y)]);
+}
+
+void Session::place_by_features(const int32_t* const* columns, int64_t i, int64_t n, const Attributes* ready, int64_t token) {
+    const SparseRows& linear = engine_.linear();
+    const auto use = [&](int64_t f) {
+        seen_.add(linear.labels.data() + linear.offsets[f], linear.labels.data() + linear.offsets[f + 1]);
+    };
+    for (const size_t t : sums_.others()) {
+        const int32_t f = lexicon_.feature(t, columns, i, n);
+        if (f >= 0 && engine_.base(t) + f < engine_.base(t + 1)) use(engine_.base(t) + f);
+    }
+    if (ready != nullptr)
+        for (int64_t k = ready->ids.offsets[token + i]; k < ready->ids.offsets[token + i + 1]; ++k)
+            if (ready->ids.ids[k] >= 0) use(ready->ids.ids[k]);
+    const size_t at = labels.size();
+    seen_.take(labels);
+    for (size_t k = at; k < labels.size(); ++k) scores.push_back(engine_.bias()[static_cast<size_t>(labels[k])]);
 }
 
 void Session::add_candidates(size_t at, const int32_t* more, size_t n) {

@@ -40,6 +40,8 @@ class Session {
     size_t width(int64_t i) const {
         return static_cast<size_t>(offsets[static_cast<size_t>(i) + 1] - offsets[static_cast<size_t>(i)]);
     }
+    // Sets the candidates of a token to the labels that its features have weights for.
+    void place_by_features(const int32_t* const* columns, int64_t i, int64_t n, const Attributes* ready, int64_t token);
     // Sets the candidates and their row scores, unless the sums of strings contain these.
     void place(const int32_t* const* columns, int64_t i);
     // Adds labels to the candidates from `at` on, if they are not among them.
@@ -63,6 +65,7 @@ class Session {
     StringSums sums_;
     Viterbi viterbi_;
     std::vector<int32_t> iota_;
+    LabelUnion seen_;
     // The values of pairs by template and token, and the features found, with their ends by token.
     std::vector<std::array<int32_t, 2>> pairs_;
     std::vector<Found> found_;

@@ -97,9 +97,11 @@ class SparseRows:
         >>> rows.compacted().labels.tolist()
         [1]
         """
-        kept = self.scores != 0
-        offsets = offsets_of(kept)[self.offsets]
-        return SparseRows(offsets, self.labels[kept], self.scores[kept])
+        return self.where(self.scores != 0)
+
+    def where(self, kept: NDArray[np.bool_]) -> SparseRows:
+        """The rows with only the entries that are marked."""
+        return SparseRows(offsets_of(kept)[self.offsets], self.labels[kept], self.scores[kept])
 
     @staticmethod
     def joined(parts: list[SparseRows]) -> SparseRows:

@@ -44,6 +44,9 @@ for _method in METHODS:
         WAYS[f"{_method}, paper base"] = {"method": _method, "features": TEMPLATES, "base": "paper"}
         WAYS[f"{_method}, no base"] = {"method": _method, "features": TEMPLATES, "base": "none"}
         WAYS[f"{_method}, joint"] = {"method": _method, "features": TEMPLATES, "coupling": "joint"}
+        WAYS[f"{_method}, space of features"] = {
+            "method": _method, "features": TEMPLATES, "coupling": "joint", "space": "features",
+        }  # fmt: skip
         WAYS[f"{_method}, L-BFGS"] = {"method": _method, "features": TEMPLATES, "optimizer": "lbfgs"}
 
 

@@ -46,7 +46,7 @@ _HEADER = {
 }
 _MODEL = {
     *("rungs", "rung_bases", "word_column", "all_labels", "floor", "edge_weight", "locally_normalised", "unseen"),
-    *("parts", "word_pairs"),
+    *("parts", "by_features", "word_pairs"),
 }
 #: The arrays of the counts of pairs of words, without their lengths.
 _WORD_PAIRS = ("first", "second", "labels", "counts")
@@ -92,7 +92,7 @@ def from_bytes(data: bytes, features: FeatureFunction | None = None) -> Tagger:
 
 def _version(header: dict[str, Any]) -> int:
     """The format version of a model: the oldest whose programs do not ignore anything in it and so tag wrongly."""
-    if "parts" in header["model"]:
+    if "parts" in header["model"] or "by_features" in header["model"]:
         return 3
     return 2 if "joiner" in header or "unseen" in header["model"] else 1
 
@@ -313,6 +313,7 @@ def _put_model(tensors: Tensors, header: dict[str, Any], model: ChainModel, half
         **({} if model.unseen is None else {"unseen": asdict(model.unseen)}),
         **({} if model.parts is None else {"parts": True}),
         **({} if model.word_pairs is None else {"word_pairs": model.word_pairs.scale}),
+        **({"by_features": True} if model.by_features else {}),
     }
     _put_strings(tensors, "labels", model.labels)
     edges = model.edges
@@ -363,6 +364,7 @@ def _get_model(tensors: Tensors, header: dict[str, Any]) -> ChainModel:
         _get_rows(tensors, "edge_weights") if "edge_weights.lengths" in tensors else SparseRows(),
         _get_unseen(about["unseen"]) if "unseen" in about else None,
         _get_parts(tensors) if "parts" in about else None,
+        bool(about.get("by_features", False)),
         _get_word_pairs(tensors, float(about["word_pairs"])) if "word_pairs" in about else None,
     )
 

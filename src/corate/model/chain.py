@@ -71,7 +71,8 @@ class ChainModel:
     ``rows`` has a row for each known word, then for each context of each rung (starting at ``rung_bases``), and finally
     the prior. The rows of contexts and of the prior hold label shares, from which ``unseen`` makes the rows of unseen
     words. In models of corate 0.1 they hold scores, and ``unseen`` is None: the row of the most specific context
-    counts. Without rows, every label is a candidate everywhere. ``weights`` has a row for each feature. So has
+    counts. Without rows, every label is a candidate everywhere or, with ``by_features``, every label that a feature of
+    the token has a weight for (all of them if there is none). ``weights`` has a row for each feature. So has
     ``edge_weights`` if edges depend on the observation; its labels are pairs, ``y * (K + 1) + y'``. With ``parts``,
     ``weights`` also has scores of parts of labels: its label K + p is part p. With ``word_pairs``, edges depend on the
     words. Then the first rung gives the classes of words, and ``edges`` are for pairs of words without a probability.
@@ -90,6 +91,7 @@ class ChainModel:
     edge_weights: SparseRows = field(default_factory=SparseRows)
     unseen: UnseenRule | None = None
     parts: LabelParts | None = None
+    by_features: bool = False
     word_pairs: WordPairs | None = None
 
     @property
@@ -180,6 +182,7 @@ class ChainModel:
                 self.edge_weights.arrays(),
                 vocabulary.n_attributes,
                 self.all_labels,
+                self.by_features,
                 self.floor,
                 None if self.unseen is None else astuple(self.unseen),
                 None if self.parts is None else self.parts.arrays(),

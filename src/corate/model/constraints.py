@@ -328,7 +328,7 @@ def with_scheme(model: ChainModel, scheme: str) -> ChainModel:
     table = model.edges.dense()
     table[_invalid(names, scheme)] = FORBIDDEN
     edges = replace(EdgeScores.of_dense(table, local=model.edges.local), triples=model.edges.triples)
-    return replace(model, edges=edges, all_labels=True)
+    return replace(model, edges=edges, all_labels=True, by_features=False)
 
 
 def _blocks(constraints: Constraints, names: Sequence[str]) -> _native.SpanLabels | None:

@@ -174,6 +174,7 @@ class SequenceTagger(BaseEstimator):
     threshold: float | None = None
     cap: int | None = None
     coupling: str | None = None
+    space: str | None = None
     iterations: int | None = None
     sigma2: float | None = None
     edge_sigma2: float | None = None

@@ -271,6 +271,12 @@ class Separate(FittedMethod):
         ("given-nodes", "joint"),
         "How label pairs are fitted. given-nodes: given the fitted nodes. joint: separately, as in the paper.",
     )
+    space: str = _choice(
+        "word",
+        ("word", "features"),
+        "The labels that a token can have in the coupling joint. word: those seen with its word or, for rare words, "
+        "with its spelling. features: those seen with any of its features.",
+    )
     optimizer: str = _choice("adagrad", ("adagrad", "lbfgs"), _OPTIMIZER)
     iterations: int = _integer(100, 0, _MANY, "Maximum number of L-BFGS iterations.")
     sigma2: float | None = _number(None, 1e-9, _LARGE, "Variance of the Gaussian prior of node weights.", usual=1.0)
@@ -299,6 +305,12 @@ class Separate(FittedMethod):
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_optimizer(self.optimizer, self.checkpoint)
+        if self.space == "features" and self.coupling != "joint":
+            raise ConfigError(
+                f"the space 'features' is for the coupling 'joint', not {self.coupling!r}", option="space"
+            )
+        if self.space == "features" and self.all_labels:
+            raise ConfigError("with all_labels, every token can have every label; leave space unset", option="space")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -63,7 +63,7 @@ class StartFromModel(Start):
         self.tokens = Tokens(features, words, renamed[ids], corpus.offsets, attributes)
         self.pairs = PairCounts(*_native.count_pairs(self.tokens.labels, corpus.offsets, self.n_labels))
         self.old, self.corpus, self.held_out = tagger, corpus, held_out
-        self.full = tagger.model.all_labels
+        self.full = tagger.model.all_labels or tagger.model.by_features
         self.edge_templates = np.array([t.edge for t in self.vocabulary.templates], dtype=bool)
         self.node_templates = ~self.edge_templates
         old_parts = tagger.model.parts
@@ -180,6 +180,7 @@ class StartFromModel(Start):
             rows=rows,
             rung_bases=tuple(bases.tolist()),
             all_labels=full or self.full,
+            by_features=False,
             edge_weights=extra if len(extra.labels) else SparseRows(),
             parts=self.parts,
         )

@@ -157,8 +157,8 @@ def priors(tables: Tables) -> list[Block]:
         Paragraph(
             "Every method with a Gaussian prior chooses it from the same values, by accuracy on the held-out sentences "
             "after training on the first 1,000 sentences of Brown or 2,000 of the Dutch data. The prior subtracts c2 "
-            "times the sum of squared weights; for sp2, sigma2 = 1 / (2 c2). `separate` and `polish` use their "
-            "defaults and choose nothing."
+            "times the sum of squared weights; for sp2 and sp2-features, sigma2 = 1 / (2 c2). `separate` and `polish` "
+            "use their defaults and choose nothing."
         ),
         Table(["", *(f"c2 = {value:g}" for value in PRIOR_VALUES)], rows, "Accuracy on held-out sentences, %"),
     ]

@@ -18,6 +18,7 @@ NAMES = {
     "empirical": "empirical (SP1, our variant)",
     "sp1": "sp1 (SP1, pairs of words)",
     "sp2": "sp2 (SP2 as published)",
+    "sp2-features": "sp2-features (SP2, space as printed)",
     "separate": "separate (SP2, our variant)",
     "standard": "standard (CRF++)",
     "piecewise": "piecewise (PW)",
