@@ -147,7 +147,8 @@ DEVELOPMENT: dict[str, Domain] = {
             ),
             "PREP": Slot(
                 _split(
-                    "chopped|ground|melted|dried|finely chopped|fresh|sliced|beaten|at room temperature|white|red|cut in half"
+                    "chopped|ground|melted|dried|finely chopped|fresh|sliced|beaten|at room temperature|white|red|"
+                    "cut in half"
                 ),
                 0.15,
                 _word,
