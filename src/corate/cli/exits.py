@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
@@ -238,7 +238,7 @@ def _exit_after(end: BaseException) -> NoReturn:
     raise SystemExit(code) from None
 
 
-def _ignore(numbers: list[int]) -> None:
+def _ignore(numbers: Iterable[int]) -> None:
     """Ignore signals for the last moments of the process, when Python would put their default actions back."""
     for number in numbers:
         signal.signal(number, signal.SIG_IGN)
