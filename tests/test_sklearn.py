@@ -47,6 +47,8 @@ def setting(method: str, name: str) -> dict[str, Any]:
     option = options_of(METHODS[method])[name]
     if option.kind == "flag":
         return {name: not option.default}
+    if name == "space":
+        return {name: "features", "coupling": "joint"}
     if option.choices or option.range is not None:
         return {name: option.choices[-1] if option.choices else 1}
     if name == "checkpoint" and "optimizer" in options_of(METHODS[method]):

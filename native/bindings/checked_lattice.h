@@ -3,19 +3,58 @@
 #include "bindings/arrays.h"
 #include "chain/lattice.h"
 #include "core/parallel.h"
+#include "counting/word_pairs.h"
 
-// The scores of each edge feature for label pairs, checked once for many lattices.
+// Shares a WordPairs among Python objects.
+struct WordPairsHandle {
+    std::shared_ptr<const WordPairs> table;
+};
+
+// The scores of each edge feature for label pairs, checked once for many lattices. With `word_pairs`, the features are pairs of
+// words, whose scores replace edges.
 struct EdgeFeatureWeights {
-    In<int64_t> offsets;
-    In<int32_t> pairs;
-    In<float> scores;
+    Array<int64_t> offsets;
+    Array<int32_t> pairs;
+    Array<float> scores;
+    std::shared_ptr<const WordPairs> words = nullptr;
+    WordPairScores word_pairs = {};
 
-    EdgeFeatureWeights(In<int64_t> offsets_, In<int32_t> pairs_, In<float> scores_)
-        : offsets(std::move(offsets_)), pairs(std::move(pairs_)), scores(std::move(scores_)) {
-        if (pairs.shape(0) != scores.shape(0)) throw nb::value_error("edge features and their scores disagree");
-        check_offsets(view(offsets), pairs.shape(0), "edge features and their label pairs disagree");
+    EdgeFeatureWeights(const In<int64_t>& offsets_, const In<int32_t>& pairs_, const In<float>& scores_)
+        : offsets(view(offsets_)), pairs(view(pairs_)), scores(view(scores_)) {
+        if (pairs.size() != scores.size()) throw nb::value_error("edge features and their scores disagree");
+        check_offsets(offsets, pairs.size(), "edge features and their label pairs disagree");
     }
-    size_t size() const { return offsets.shape(0) - 1; }
+    EdgeFeatureWeights(const WordPairsHandle& given, float scale, float floor, float forbidden)
+        : offsets(of(given, given.table->rows().offsets)),
+          pairs(of(given, given.table->rows().labels)),
+          scores(of(given, given.table->rows().scores)),
+          words(given.table),
+          word_pairs{true, scale, floor, forbidden} {}
+    template <typename T>
+    static Array<T> of(const WordPairsHandle& given, const std::vector<T>& values) {
+        return {values.data(), values.size(), given.table};
+    }
+    size_t size() const { return offsets.size() - 1; }
+    EdgeFeatureWeights scaled(float factor) const {
+        EdgeFeatureWeights found = *this;
+        if (word_pairs.used) {
+            found.word_pairs.scale *= factor;
+            found.word_pairs.forbidden *= factor;
+            return found;
+        }
+        const auto own = std::make_shared<std::vector<float>>(scores.begin(), scores.end());
+        for (float& score : *own) score *= factor;
+        found.scores = {own->data(), own->size(), own};
+        return found;
+    }
+    // The score of a label pair.
+    float at(int64_t feature, int32_t pair) const {
+        const int32_t* last = pairs.data() + offsets[static_cast<size_t>(feature) + 1];
+        const int32_t* found = std::lower_bound(pairs.data() + offsets[static_cast<size_t>(feature)], last, pair);
+        const bool here = found != last && *found == pair;
+        if (!word_pairs.used) return here ? scores[static_cast<size_t>(found - pairs.data())] : 0.0f;
+        return word_pairs.scale * (here ? scores[static_cast<size_t>(found - pairs.data())] : word_pairs.floor);
+    }
 };
 
 // The edge features of tokens, and the weights of features: (offsets, ids, weights).
@@ -43,7 +82,13 @@ struct CheckedLattice {
         check_offsets(view(tokens), ids.shape(0), "edge features and tokens disagree");
         for (size_t i = 0; i < ids.shape(0); ++i)
             if (ids(i) >= static_cast<int64_t>(weights.size())) throw nb::value_error("edge feature out of range");
-        extra = {tokens.data(), ids.data(), weights.offsets.data(), weights.pairs.data(), weights.scores.data()};
+        extra = {tokens.data(),         ids.data(),        weights.offsets.data(), weights.pairs.data(),
+                 weights.scores.data(), weights.word_pairs};
+        if (!extra.word_pairs.used) return;
+        for (size_t s = 0; s < size(); ++s)
+            for (int64_t t = sentences[s]; t < sentences[s + 1]; ++t)
+                if (tokens(t + 1) - tokens(t) != (t + 1 == sentences[s + 1] ? 2 : 1))
+                    throw nb::value_error("pairs of words and tokens disagree");
     }
 
     void check(const Edges& edges) const {

@@ -10,6 +10,7 @@
 
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
+#include "bindings/checked_lattice.h"
 #include "bindings/columns.h"
 #include "bindings/feature_objects.h"
 #include "bindings/label_parts.h"
@@ -243,8 +244,8 @@ void bind_engine(nb::module_& m) {
             [](BoundEngine* self, const FeatureMap& map, const Edges& edges, const In<float>& bias, size_t word_column,
                const LabelScoreArrays& rows, std::vector<int32_t> rung_functions, std::vector<int64_t> rung_bases,
                const LabelScoreArrays& linear, const LabelScoreArrays& edge_weights, int64_t first_feature, bool all_labels,
-               float floor, const std::optional<UnseenArguments>& unseen, const PartArrays& parts, const AttributeNames* names,
-               nb::list labels) {
+               bool by_features, float floor, const std::optional<UnseenArguments>& unseen, const PartArrays& parts,
+               const AttributeNames* names, nb::list labels, const std::optional<EdgeFeatureWeights>& word_pairs) {
                 if (names != nullptr && static_cast<int64_t>(names->size()) != first_feature)
                     throw nb::value_error("names and features disagree");
                 const auto K = static_cast<size_t>(edges.n_labels);
@@ -256,13 +257,15 @@ void bind_engine(nb::module_& m) {
                     {copy_of(bias), word_column, rows_of(rows, K, "ladder rows are damaged"), std::move(rung_functions),
                      std::move(rung_bases), rows_of(linear, n_columns, "weights are damaged"),
                      rows_of(edge_weights, pairs.small() ? pairs.size() : 0, "edge weights are damaged"), first_feature,
-                     all_labels, floor, rule_of(unseen), std::move(of_labels)},
+                     all_labels, floor, rule_of(unseen), std::move(of_labels), by_features,
+                     word_pairs ? word_pairs->words : nullptr, word_pairs ? word_pairs->word_pairs : WordPairScores{}},
                     names, labels);
             },
             nb::arg("map"), nb::arg("edges"), nb::arg("bias"), nb::arg("word_column"), nb::arg("rows"), nb::arg("rung_functions"),
             nb::arg("rung_bases"), nb::arg("linear"), nb::arg("edge_weights"), nb::arg("first_feature"), nb::arg("all_labels"),
-            nb::arg("floor"), nb::arg("unseen").none(), nb::arg("parts").none(), nb::arg("names").none(), nb::arg("labels"),
-            nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 16>())
+            nb::arg("by_features"), nb::arg("floor"), nb::arg("unseen").none(), nb::arg("parts").none(), nb::arg("names").none(),
+            nb::arg("labels"), nb::arg("word_pairs").none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
+            nb::keep_alive<1, 17>())
         .def(
             "tag_columns",
             [](BoundEngine& engine, const std::vector<ColumnArrays>& columns, const In<int64_t>& sentences,

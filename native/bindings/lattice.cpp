@@ -4,6 +4,7 @@
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
 #include "bindings/checked_lattice.h"
+#include "bindings/label_counts.h"
 #include "chain/forward_backward.h"
 
 namespace {
@@ -91,18 +92,48 @@ void bind_lattice(nb::module_& m) {
             "they are sparse, normalised locally, or have scores of label triples.")
         .def_ro("n_labels", &Edges::n_labels)
         .def_ro("local", &Edges::local);
+    nb::class_<WordPairsHandle>(m, "WordPairs", "The probabilities of label pairs given pairs of words.")
+        .def(
+            "__init__",
+            [](WordPairsHandle* self, const In<int32_t>& first, const In<int32_t>& second, const LabelCountArrays& counts,
+               const In<int32_t>& class_of, size_t n_labels) {
+                new (self) WordPairsHandle{
+                    std::make_shared<const WordPairs>(view(first), view(second), view(counts), view(class_of), n_labels)};
+            },
+            nb::arg("first"), nb::arg("second"), nb::arg("counts"), nb::arg("class_of"), nb::arg("n_labels"))
+        .def(
+            "find",
+            [](const WordPairsHandle& words, WordPairs::Side first, WordPairs::Side second) {
+                return words.table->find(first, second);
+            },
+            nb::arg("first"), nb::arg("second"),
+            "The row of a pair, -1 if there is none. A side is 0 for the boundary, 2 w + 2 for word w, and 2 c + 1 for class c.")
+        .def(
+            "rows",
+            [](const WordPairsHandle& words) {
+                SparseRows rows = words.table->rows();
+                return to_tuple(std::move(rows.offsets), std::move(rows.labels), std::move(rows.scores));
+            },
+            "log P of label pairs: (offsets, pairs y (K + 1) + y', scores).");
     nb::class_<EdgeFeatureWeights>(m, "EdgeFeatureWeights", "The scores of edge features for label pairs y (K + 1) + y'.")
         .def(nb::init<In<int64_t>, In<int32_t>, In<float>>(), nb::arg("offsets"), nb::arg("pairs"), nb::arg("scores"))
+        .def(nb::init<const WordPairsHandle&, float, float, float>(), nb::arg("words"), nb::arg("scale"), nb::arg("floor"),
+             nb::arg("forbidden"), "The scores of pairs of words, which replace those of edges.")
         .def(
             "at",
             [](const EdgeFeatureWeights& weights, int64_t feature, int32_t pair) {
                 if (feature < 0 || feature >= static_cast<int64_t>(weights.size())) throw nb::index_error("feature out of range");
-                const int32_t* first = weights.pairs.data() + weights.offsets(feature);
-                const int32_t* last = weights.pairs.data() + weights.offsets(feature + 1);
-                const int32_t* found = std::lower_bound(first, last, pair);
-                return found != last && *found == pair ? weights.scores(found - weights.pairs.data()) : 0.0f;
+                return weights.at(feature, pair);
             },
-            nb::arg("feature"), nb::arg("pair"), "The score of a feature for a label pair; 0 if none is stored.");
+            nb::arg("feature"), nb::arg("pair"),
+            "The score of a feature for a label pair. If none is stored, 0, or the floor of pairs of words.")
+        .def("scaled", &EdgeFeatureWeights::scaled, nb::arg("factor"), "The same with all scores multiplied.")
+        .def_prop_ro(
+            "forbidden",
+            [](const EdgeFeatureWeights& weights) -> std::optional<float> {
+                return weights.word_pairs.used ? std::optional(weights.word_pairs.forbidden) : std::nullopt;
+            },
+            "The edge score up to which edges are kept, if the features are pairs of words; otherwise None.");
     m.def(
         "viterbi",
         [](const In<int64_t>& sentences, const In<int64_t>& offsets, const In<int32_t>& labels, const In<float>& scores,

@@ -17,6 +17,7 @@ void bind_maxent(nb::module_& m) {
             nb::arg("slots"), nb::arg("n_labels"), nb::arg("features"), nb::arg("values").none(), nb::arg("candidates"),
             nb::arg("base").none(), nb::arg("counts"))
         .def_prop_ro("size", &Nodes::size)
+        .def_prop_ro("n_merged", &Nodes::n_merged)
         .def(
             "objective",
             [](const Nodes& nodes, const In<double>& weights, double precision, size_t threads) {

@@ -21,6 +21,7 @@ void bind_pairs(nb::module_& m) {
             nb::arg("node_slots").none(), nb::arg("edge_slots").none(), nb::arg("weights") = nb::none())
         .def_prop_ro("size", &Pairs::size)
         .def_prop_ro("n_edges", &Pairs::n_edges)
+        .def_prop_ro("n_contexts", &Pairs::n_contexts)
         .def(
             "objective",
             [](const Pairs& pairs, const In<double>& weights, double precision, size_t threads) {

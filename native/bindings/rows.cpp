@@ -27,6 +27,19 @@ void bind_rows(nb::module_& m) {
         nb::arg("offsets"), nb::arg("labels"), nb::arg("wanted"),
         "The position of the wanted label of each row, -1 if the row does not contain it.");
     m.def(
+        "seen_labels",
+        [](const CsrArrays& slot_arrays, const CsrArrays& feature_arrays, size_t n_labels) {
+            const Csr slots = view(slot_arrays), features = view(feature_arrays);
+            check_offsets(slots.offsets, slots.ids.size(), "slot offsets and labels disagree");
+            check_offsets(features.offsets, features.ids.size(), "feature offsets and ids disagree");
+            check_labels(slots.ids, n_labels);
+            auto found = unlocked([&] { return seen_labels(slots, features, n_labels); });
+            return to_tuple(std::move(found.first), std::move(found.second));
+        },
+        nb::arg("slots"), nb::arg("features"), nb::arg("n_labels"),
+        "The labels that some feature of each token was seen with, in ascending order; all labels for a token without such "
+        "features. Features without a row of slots are left out.");
+    m.def(
         "with_part_columns",
         [](const CsrArrays& arrays, const PartArrays& given) {
             const Csr rows = view(arrays);

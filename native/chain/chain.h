@@ -8,7 +8,7 @@
 // pair) minus its observed count. This is the gradient with respect to the scores, whatever model produced them.
 //
 //     likelihood   log Z(x) - score(gold), with expectations by forward-backward; unknown labels (gold -1) are summed out
-//     piecewise    sum over edges of log Z of the edge with the nodes at its ends - its score (Sutton and McCallum 2005)
+//     piecewise    sum over edges of log Z of the edge with the node that it leads to - its score (Sutton and McCallum 2005)
 //     memm         sum over positions of log Z_j(y_j-1) - its score: P(y_j | y_j-1, x), a maximum entropy Markov model
 //     perceptron   score(best) - score(gold), the loss of the structured perceptron
 #pragma once

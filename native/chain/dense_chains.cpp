@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/logarithms.h"
 #include "core/vectors.h"
@@ -18,11 +19,13 @@ void DensePairs::set(const float* weights, size_t labels, size_t apart) {
     backward.assign(stride * stride, 0.0f);
     start.assign(stride, 0.0f);
     end.assign(stride, 0.0f);
+    into.assign(stride, 0.0f);
+    rounded.assign(labels, 0.0);
     const auto potential = [&](size_t y, size_t z) { return fast_exp(weights[apart * pairs.at(y, z)] - top); };
     for (size_t y = 0; y < labels; ++y) {
         start[y] = potential(labels, y);
         end[y] = potential(y, labels);
-        for (size_t z = 0; z < labels; ++z) backward[z * stride + y] = forward[y * stride + z] = potential(y, z);
+        for (size_t z = 0; z < labels; ++z) into[z] += backward[z * stride + y] = forward[y * stride + z] = potential(y, z);
     }
 }
 
@@ -35,6 +38,15 @@ void DensePairs::score_as_rounded() {
         score(n_labels, y, start[y]);
         score(y, n_labels, end[y]);
         for (size_t z = 0; z < n_labels; ++z) score(y, z, forward[y * stride + z]);
+    }
+}
+
+void DensePairs::sum_exactly() {
+    for (size_t z = 0; z < pairs.n_labels(); ++z) {
+        double sum = 0.0;
+        for (size_t y = 0; y < pairs.n_labels(); ++y) sum += fast_exp(scores[pairs.at(y, z)] - shift);
+        into[z] = static_cast<float>(sum);
+        rounded[z] = into[z] > 0.0f ? sum / static_cast<double>(into[z]) - 1.0 : 0.0;
     }
 }
 
@@ -59,7 +71,6 @@ void DenseGroup::lay_out(const std::vector<size_t>& lengths, const DensePairs& p
 
 void DenseGroup::run(const DensePairs& pairs, const std::vector<const int32_t*>& gold, const std::vector<float>& weights,
                      bool piecewise) {
-    times_ = piecewise ? 2 : 1;
     const size_t count = lengths_.size();
     for (size_t s = 0; s < count; ++s) {
         const auto n = static_cast<double>(lengths_[s] + 1);
@@ -67,12 +78,12 @@ void DenseGroup::run(const DensePairs& pairs, const std::vector<const int32_t*>&
         size_t before = n_labels_;
         for (size_t j = 0; j < lengths_[s] && gold[s] != nullptr; ++j) {
             const auto y = static_cast<size_t>(gold[s][j]);
-            losses_[s] -= static_cast<double>(times_) * static_cast<double>(row(s, j)[y]) + pairs.scores[pairs_.at(before, y)];
+            losses_[s] -= static_cast<double>(row(s, j)[y]) + pairs.scores[pairs_.at(before, y)];
+            if (piecewise && j > 0) losses_[s] += pairs.rounded[y];
             before = y;
         }
         losses_[s] -= pairs.scores[pairs_.at(before, n_labels_)];
-        losses_[s] +=
-            static_cast<double>(times_) * exponentiate_rows(row(s, 0), lengths_[s], n_labels_, stride_) + n * pairs.shift;
+        losses_[s] += exponentiate_rows(row(s, 0), lengths_[s], n_labels_, stride_) + n * pairs.shift;
     }
     if (piecewise) {
         run_piecewise(pairs);
@@ -99,12 +110,19 @@ void DenseGroup::run(const DensePairs& pairs, const std::vector<const int32_t*>&
             table[pairs_.at(y, n_labels_)] += weights[s] * alpha_[last * stride_ + y] * pairs.end[y] * ends_[s];
         }
         subtract_gold(s, gold[s], weights[s]);
+        if (piecewise) {
+            for (size_t j = 1; j < lengths_[s]; ++j)
+                for (size_t y = 0; y < n_labels_; ++y) sums_[y] += after_row(s, j)[y];
+            continue;
+        }
         // There is no pair of a sentence's last label and the next sentence's first label.
         std::fill(forward_row(s, lengths_[s] - 1), forward_row(s, lengths_[s] - 1) + stride_, 0.0f);
     }
-    add_products(alpha_.data(), after_.data() + stride_, at_.back() - 1, n_labels_, stride_, sums_.data());
+    // Before a piece there is no alpha, so one row of sums serves all labels.
+    const size_t apart = piecewise ? 0 : stride_;
+    if (!piecewise) add_products(alpha_.data(), after_.data() + stride_, at_.back() - 1, n_labels_, stride_, sums_.data());
     for (size_t y = 0; y < n_labels_; ++y)
-        for (size_t z = 0; z < n_labels_; ++z) table[pairs_.at(y, z)] += pairs.forward[y * stride_ + z] * sums_[y * stride_ + z];
+        for (size_t z = 0; z < n_labels_; ++z) table[pairs_.at(y, z)] += pairs.forward[y * stride_ + z] * sums_[y * apart + z];
 }
 
 void DenseGroup::forward(const DensePairs& pairs) {
@@ -162,57 +180,28 @@ void DenseGroup::backward(const DensePairs& pairs) {
     }
 }
 
-// Each edge separately: alpha is the previous node times exp(T). `after` is the node divided by Z of the edge that
-// leads to it.
+// Each edge separately, with the node that it leads to. `after` is the node divided by Z of its piece:
+//
+//     Z_j = sum_y' into(y') node_j(y'),    P_j(y, y') = exp T(y, y') node_j(y') / Z_j,    into(y') = sum_y exp T(y, y')
 void DenseGroup::run_piecewise(const DensePairs& pairs) {
-    constexpr float kLeast = 1e-25f;
-    beyond_.resize(node_.size());
+    constexpr double kLeast = 1e-25;
+    const auto inverse = [&](size_t s, double z) {
+        if (!(z > kLeast)) bad_[s] = 1;
+        if (bad_[s]) return 0.0f;
+        losses_[s] += portable_log(z);
+        return static_cast<float>(1.0 / z);
+    };
+    const double end = std::accumulate(pairs.end.begin(), pairs.end.end(), 0.0);
     for (size_t s = 0; s < lengths_.size(); ++s) {
-        const size_t n = lengths_[s];
-        in_.clear();
-        out_.clear();
-        for (size_t j = 1; j < n; ++j) {
-            in_.push_back(row(s, j - 1));
-            out_.push_back(forward_row(s, j));
-        }
-        rows_times_matrix(in_.data(), out_.data(), n - 1, n_labels_, pairs.forward.data(), stride_);
-        std::copy(pairs.start.begin(), pairs.start.end(), forward_row(s, 0));
-        for (size_t j = 0; j < n; ++j) {
-            float* before = forward_row(s, j);
-            const float sum = multiply_rows(before, row(s, j), stride_);
-            if (!(sum > kLeast)) bad_[s] = 1;
-            const float scale = bad_[s] ? 0.0f : 1.0f / sum;
-            if (!bad_[s]) losses_[s] += portable_log(static_cast<double>(sum));
-            scale_row(before, scale, stride_);
+        for (size_t j = 0; j < lengths_[s]; ++j) {
             std::copy(row(s, j), row(s, j) + stride_, after_row(s, j));
+            const float z = multiply_rows(row(s, j), j == 0 ? pairs.start.data() : pairs.into.data(), stride_);
+            const float scale = inverse(s, static_cast<double>(z));
+            scale_row(row(s, j), scale, stride_);
             scale_row(after_row(s, j), scale, stride_);
         }
-        float sum = 0.0f;
-        for (size_t y = 0; y < n_labels_; ++y) sum += row(s, n - 1)[y] * pairs.end[y];
-        if (!(sum > kLeast)) bad_[s] = 1;
-        ends_[s] = bad_[s] ? 0.0f : 1.0f / sum;
-        if (bad_[s]) continue;
-        losses_[s] += portable_log(static_cast<double>(sum));
-        in_.clear();
-        out_.clear();
-        for (size_t j = 0; j + 1 < n; ++j) {
-            in_.push_back(after_row(s, j + 1));
-            out_.push_back(beyond_.data() + (at_[s] + j) * stride_);
-        }
-        rows_times_matrix(in_.data(), out_.data(), n - 1, n_labels_, pairs.backward.data(), stride_);
-        float* last = beyond_.data() + (at_[s] + n - 1) * stride_;
-        for (size_t y = 0; y < stride_; ++y) last[y] = pairs.end[y] * ends_[s];
-        // A node's expectation is a sum over the edges on both sides. Afterwards its potential is needed only for pairs.
-        for (size_t j = 0; j < n; ++j) {
-            float* p = row(s, j);
-            float* a = forward_row(s, j);
-            const float* b = beyond_.data() + (at_[s] + j) * stride_;
-            for (size_t y = 0; y < stride_; ++y) {
-                const float potential = p[y];
-                p[y] = a[y] + potential * b[y];
-                a[y] = potential;
-            }
-        }
+        std::fill(forward_row(s, lengths_[s] - 1), forward_row(s, lengths_[s] - 1) + stride_, 1.0f);
+        ends_[s] = inverse(s, end);
     }
 }
 
@@ -220,7 +209,7 @@ void DenseGroup::subtract_gold(size_t s, const int32_t* gold, float weight) {
     size_t before = n_labels_;
     for (size_t j = 0; j < lengths_[s]; ++j) {
         const auto y = static_cast<size_t>(gold[j]);
-        row(s, j)[y] -= static_cast<float>(times_) * weight;
+        row(s, j)[y] -= weight;
         table[pairs_.at(before, y)] -= weight;
         before = y;
     }

@@ -1,5 +1,5 @@
 // The likelihood, or the piecewise loss, of a group of sentences in which every position has all K labels and edge scores do not
-// depend on the position. For the piecewise loss, forward and backward extend over one edge only.
+// depend on the position.
 //
 // A forward or backward step of all sentences in the group multiplies a few rows by one matrix, exp(T). The expected
 // label pairs are one product of the rows before and the rows after:
@@ -18,14 +18,19 @@ struct DensePairs {
     size_t stride = 0;
     std::vector<float> forward, backward;  // stride x stride
     std::vector<float> start, end;
-    std::vector<double> scores;  // (K + 1)^2
-    double shift = 0.0;          // subtracted from the score of every pair
+    std::vector<float> into;      // the sum of the potentials that lead to each label, without the start's
+    std::vector<double> rounded;  // the error of its logarithm, if summed exactly
+    std::vector<double> scores;   // (K + 1)^2
+    double shift = 0.0;           // subtracted from the score of every pair
 
     // `weights` holds (K + 1)^2 scores, one in every `apart` floats.
     void set(const float* weights, size_t labels, size_t apart);
     // Replaces the scores by the logarithms of the rounded potentials. A corpus uses each potential thousands of times.
     // If the gold score has the same rounding errors, most of them cancel in the loss.
     void score_as_rounded();
+    // The same for pieces: their gold pairs may be unlikely, so the rounding errors of pairs would not cancel. Sums the
+    // potentials that lead to a label in float64. P(y | y') is then exact, and the errors of P(y') cancel.
+    void sum_exactly();
 };
 
 class DenseGroup {
@@ -60,8 +65,7 @@ class DenseGroup {
     LabelPairs pairs_;
     size_t n_labels_ = 0, stride_ = 0;
     std::vector<size_t> lengths_, at_;
-    std::vector<float> node_, alpha_, after_, beyond_, scale_, ends_, sums_;
-    size_t times_ = 1;  // the number of loss terms that contain each node
+    std::vector<float> node_, alpha_, after_, scale_, ends_, sums_;
     std::vector<double> losses_;
     std::vector<char> bad_;
     std::vector<const float*> in_;

@@ -20,7 +20,7 @@ std::string_view list_of(const SentenceLattice& s, size_t j) {
 bool FullForwardBackward::fits(const SentenceLattice& s, const Edges& edges) {
     const auto K = static_cast<size_t>(edges.n_labels);
     // Candidates are distinct, so no position has more than K.
-    return !edges.dense.empty() && !edges.local && edges.triples.empty() &&
+    return !edges.dense.empty() && !edges.local && edges.triples.empty() && !s.extra.word_pairs.used &&
            static_cast<size_t>(s.offsets[s.n] - s.offsets[0]) == s.n * K && s.n * K * K <= kMostPotentials;
 }
 

@@ -231,23 +231,20 @@ double likelihood(Chain<double>& c) {
     return log_z - gold;
 }
 
-// P(y, y' | x) of each edge separately, from the scores of the edge and of the nodes at its two ends.
+// P(y, y' | x) of each edge separately, from the scores of the edge and of the node that it leads to.
 template <typename Real>
 double piecewise(Chain<Real>& c) {
     double loss = 0.0;
-    c.kept_node = c.node;
-    std::fill(c.node.begin(), c.node.end(), Real(0));
+    size_t from = 0;
     for (size_t j = 0; j <= c.n; ++j) {
-        const size_t m = j == 0 ? 1 : c.width[j - 1], wide = j == c.n ? 1 : c.width[j];
+        const size_t m = c.rows(j), wide = c.columns(j), to = j == c.n ? 0 : static_cast<size_t>(c.gold[j]);
         Real* e = c.edges(j);
         Real top = -std::numeric_limits<Real>::infinity();
         for (size_t k = 0; k < m; ++k)
             for (size_t l = 0; l < wide; ++l) {
-                if (j > 0) e[k * wide + l] += c.kept_node[c.node_at[j - 1] + k];
-                if (j < c.n) e[k * wide + l] += c.kept_node[c.node_at[j] + l];
+                if (j < c.n) e[k * wide + l] += c.nodes(j)[l];
                 top = std::max(top, e[k * wide + l]);
             }
-        const size_t from = j == 0 ? 0 : static_cast<size_t>(c.gold[j - 1]), to = j == c.n ? 0 : static_cast<size_t>(c.gold[j]);
         const double gold = static_cast<double>(e[from * wide + to]);
         double z = 0.0;
         for (size_t i = 0; i < m * wide; ++i) e[i] -= top;
@@ -256,11 +253,10 @@ double piecewise(Chain<Real>& c) {
         for (size_t i = 0; i < m * wide; ++i) e[i] /= static_cast<Real>(z);
         e[from * wide + to] -= Real(1);
         loss += static_cast<double>(top) + portable_log(z) - gold;
-        for (size_t k = 0; k < m; ++k)
-            for (size_t l = 0; l < wide; ++l) {
-                if (j > 0) c.nodes(j - 1)[k] += e[k * wide + l];
-                if (j < c.n) c.nodes(j)[l] += e[k * wide + l];
-            }
+        if (j < c.n) std::fill(c.nodes(j), c.nodes(j) + wide, Real(0));
+        for (size_t k = 0; j < c.n && k < m; ++k)
+            for (size_t l = 0; l < wide; ++l) c.nodes(j)[l] += e[k * wide + l];
+        from = to;
     }
     return loss;
 }

@@ -103,10 +103,12 @@ float Viterbi::decode(const SentenceLattice& s, const Edges& edges, int32_t* bes
         if (j % LEVELLED_EVERY == 0) subtracted += level(alpha_);
     }
     const int32_t* last = s.labels + s.offsets[s.n - 1];
+    const bool word_pairs = s.extra.word_pairs.used;
+    if (word_pairs) s.edge_block(s.n, edges, block_);
     float top = -INFINITY;
     int32_t arg = 0;
     for (size_t k = 0; k < m; ++k) {
-        const float value = alpha_[k] + edges.at(last[k], K);
+        const float value = alpha_[k] + (word_pairs ? block_[k] : edges.at(last[k], K));
         if (value > top) {
             top = value;
             arg = static_cast<int32_t>(k);

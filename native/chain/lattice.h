@@ -52,6 +52,19 @@ struct Edges {
     }
 };
 
+// How pairs of words score label pairs (counting/word_pairs.h): the edge between a pair of words has a row with log P(y, y' | x, x')
+// instead of T(y, y'), and its score is
+//
+//     scale log P(y, y' | x, x') - node(y) - node(y'),   with `floor` for log P if the label pair is not in the row
+//
+// where node is scale log P(y | x). So the score of a labelling is the product of the pairs over that of the inner nodes
+// (equation 5 of the paper). If T is at most `forbidden`, the edge keeps it. The id of a row belongs to the token after the pair;
+// the last token of a sentence also has that of the pair with the end. -1 is no row: the edge keeps T.
+struct WordPairScores {
+    bool used = false;
+    float scale = 1.0f, floor = 0.0f, forbidden = -INFINITY;
+};
+
 // Edge scores that depend on the observation. Each edge feature has scores for the label pairs y (K + 1) + y' it was
 // seen with, in ascending order. The features of a token score the edge that leads to it.
 struct EdgeFeatures {
@@ -60,8 +73,29 @@ struct EdgeFeatures {
     const int64_t* row_offsets = nullptr;
     const int32_t* row_pairs = nullptr;
     const float* row_scores = nullptr;
+    WordPairScores word_pairs = {};  // if used, the features are pairs of words
 
     bool any(int64_t token) const { return offsets != nullptr && offsets[token] < offsets[token + 1]; }
+
+    // Replaces block(k, l), which is T(from[k], to[l]), by the score of a pair of words. `before` and `after` are the scores of
+    // the nodes, null for a boundary.
+    void replace(int32_t id, const LabelPairs& pairs, const int32_t* from, const float* before, size_t m, const int32_t* to,
+                 const float* after, size_t n, float* block) const {
+        if (id < 0) return;
+        // A node of minus infinity is not allowed. Any finite score of its edges will do.
+        const auto own = [](const float* node, size_t i) { return node == nullptr || std::isinf(node[i]) ? 0.0f : node[i]; };
+        const int32_t* end = row_pairs + row_offsets[id + 1];
+        for (size_t k = 0; k < m; ++k) {
+            const auto base = static_cast<int32_t>(pairs.row(static_cast<size_t>(from[k])));
+            const int32_t* at = std::lower_bound(row_pairs + row_offsets[id], end, base);
+            for (size_t l = 0; l < n; ++l) {
+                while (at != end && *at < base + to[l]) ++at;
+                const float p = at != end && *at == base + to[l] ? row_scores[at - row_pairs] : word_pairs.floor;
+                float& score = block[k * n + l];
+                if (score > word_pairs.forbidden) score = word_pairs.scale * p - own(before, k) - own(after, l);
+            }
+        }
+    }
 
     // block(y, y') += score of (y, y') for all K labels, for the pairs stored from a to b.
     void add_all(int64_t a, int64_t b, int32_t K, float* block) const {
@@ -134,7 +168,12 @@ struct SentenceLattice {
             else
                 for (size_t l = 0; l < width; ++l) block[k * width + l] = edges.at(from[k], to[l]);
         }
-        if (j < n && extra.any(first + static_cast<int64_t>(j)))
+        const int64_t token = first + static_cast<int64_t>(std::min(j, n - 1));
+        if (extra.word_pairs.used)
+            extra.replace(extra.ids[extra.offsets[token] + (j < n ? 0 : 1)], edges.pairs(), from,
+                          j == 0 ? nullptr : scores + offsets[j - 1], m, to, j == n ? nullptr : scores + offsets[j], width,
+                          block.data());
+        else if (j < n && extra.any(token))
             extra.add(first + static_cast<int64_t>(j), edges.pairs(), from, m, to, width, block.data());
     }
 

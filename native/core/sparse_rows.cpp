@@ -2,6 +2,7 @@
 #include "core/sparse_rows.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace {
 
@@ -26,6 +27,33 @@ void merge(const LabelScores& a, const LabelScores& b, size_t r, SparseRows& sum
 }
 
 }  // namespace
+
+void LabelUnion::take(std::vector<int32_t>& out) {
+    if (labels_.empty()) {
+        labels_.resize(seen_.size());
+        std::iota(labels_.begin(), labels_.end(), 0);
+    }
+    std::sort(labels_.begin(), labels_.end());
+    out.insert(out.end(), labels_.begin(), labels_.end());
+    for (const int32_t y : labels_) seen_[static_cast<size_t>(y)] = 0;
+    labels_.clear();
+}
+
+std::pair<std::vector<int64_t>, std::vector<int32_t>> seen_labels(const Csr& slots, const Csr& features, size_t n_labels) {
+    std::pair<std::vector<int64_t>, std::vector<int32_t>> found{{0}, {}};
+    auto& [offsets, labels] = found;
+    LabelUnion own(n_labels);
+    for (size_t t = 0; t < features.rows(); ++t) {
+        for (int64_t i = features.offsets[t]; i < features.offsets[t + 1]; ++i) {
+            const int32_t f = features.ids[i];
+            if (f >= 0 && static_cast<size_t>(f) < slots.rows())
+                own.add(slots.ids.data() + slots.offsets[f], slots.ids.data() + slots.offsets[f + 1]);
+        }
+        own.take(labels);
+        offsets.push_back(static_cast<int64_t>(labels.size()));
+    }
+    return found;
+}
 
 void check_rows(const LabelScores& rows) {
     check_offsets(rows.offsets, rows.labels.size(), "row offsets and labels disagree");

@@ -1,6 +1,7 @@
 // Sparse rows of (label, score), labels ascending: finding labels, and adding two sets of rows.
 #pragma once
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/array.h"
@@ -19,6 +20,26 @@ struct SparseRows {
     size_t size() const { return offsets.size() - 1; }
     bool empty(int64_t row) const { return offsets[row] == offsets[row + 1]; }
 };
+
+// The labels of several rows together.
+class LabelUnion {
+   public:
+    explicit LabelUnion(size_t n_labels) : seen_(n_labels, 0) {}
+
+    void add(const int32_t* begin, const int32_t* end) {
+        for (const int32_t* y = begin; y != end; ++y)
+            if (!seen_[static_cast<size_t>(*y)]++) labels_.push_back(*y);
+    }
+    // Appends the labels in ascending order, or all labels if none were added, and starts again without any.
+    void take(std::vector<int32_t>& out);
+
+   private:
+    std::vector<int32_t> seen_, labels_;
+};
+
+// The labels that some feature of each token was seen with: a row for each token, in ascending order. Tokens without such features
+// have all labels. Features without a row are left out.
+std::pair<std::vector<int64_t>, std::vector<int32_t>> seen_labels(const Csr& slots, const Csr& features, size_t n_labels);
 
 // Checks that offsets, labels and scores agree in number.
 void check_rows(const LabelScores& rows);

@@ -20,10 +20,15 @@ std::vector<bool> templates_with(const SparseRows& weights, const std::vector<in
 }  // namespace
 
 Engine::Engine(const FeatureMap& map, const Edges& edges, EngineData data)
-    : map_(map), edges_(edges), data_(std::move(data)), all_labels_(data_.all_labels || data_.rows.size() == 0) {
+    : map_(map),
+      edges_(edges),
+      data_(std::move(data)),
+      all_labels_(data_.all_labels || (data_.rows.size() == 0 && !data_.by_features)) {
     const auto K = static_cast<size_t>(edges_.n_labels);
     if (K < 1) throw std::invalid_argument("a model needs at least one label");
     if (!data_.parts.empty() && data_.parts.n_labels() != K) throw std::invalid_argument("parts and labels disagree");
+    if (data_.by_features && (!data_.parts.empty() || data_.rows.size() != 0))
+        throw std::invalid_argument("candidates come from rows or from features, and labels without parts");
     if (data_.bias.empty()) data_.bias.assign(K, 0.0f);
     if (data_.bias.size() != K) throw std::invalid_argument("the model needs one bias for each label");
     if (data_.first_feature < 0) throw std::invalid_argument("feature ids must not be negative");
@@ -34,6 +39,13 @@ Engine::Engine(const FeatureMap& map, const Edges& edges, EngineData data)
     if (data_.rows.size() > 0) check_rows();
     if (data_.edge_weights.size() != 0 && data_.edge_weights.size() != data_.linear.size())
         throw std::invalid_argument("edge weights and features disagree");
+    if (data_.word_pairs != nullptr) {
+        if (data_.rows.size() == 0 || data_.rung_functions.empty() || data_.edge_weights.size() != 0 || edges.local ||
+            !edges.triples.empty() || data_.word_pairs->n_labels() != K)
+            throw std::invalid_argument("pairs of words do not fit the model");
+        if (!(data_.pair_scores.scale > 0.0f && std::isfinite(data_.pair_scores.scale)))
+            throw std::invalid_argument("the scale of pairs of words is out of range");
+    }
     active_ = templates_with(data_.linear, bases_);
     edge_active_ = templates_with(data_.edge_weights, bases_);
 }
@@ -75,6 +87,27 @@ int64_t Engine::row_of(const Lexicon& lexicon, int32_t word) const {
     for (size_t r = 0; r < data_.rung_functions.size(); ++r)
         if (const int64_t row = context(lexicon, r, word); row >= 0) return row;
     return static_cast<int64_t>(data_.rows.size()) - 1;
+}
+
+int32_t Engine::word_pair(const Lexicon& lexicon, const int32_t* word, const int32_t* next) const {
+    // A side of the pair: exactly, and as a class. The boundary is a class of its own; a word may have no class.
+    struct Place {
+        bool known, has_class;
+        WordPairs::Side exact, own_class;
+    };
+    const auto place = [&](const int32_t* w) -> Place {
+        if (w == nullptr) return {true, true, WordPairs::kBoundary, WordPairs::kBoundary};
+        const int32_t c = lexicon.value(static_cast<size_t>(data_.rung_functions[0]), *w);
+        const bool has_class = c >= 0;
+        return {known(*w), has_class, WordPairs::word(*w), has_class ? WordPairs::of_class(c) : 0};
+    };
+    const Place a = place(word), b = place(next);
+    const WordPairs& pairs = *data_.word_pairs;
+    if (a.known && b.known) return pairs.find(a.exact, b.exact);
+    int32_t row = -1;
+    if (a.known && b.has_class) row = pairs.find(a.exact, b.own_class);
+    if (b.known && a.has_class) row = pairs.find(a.own_class, b.exact);
+    return row < 0 && a.has_class && b.has_class ? pairs.find(a.own_class, b.own_class) : row;
 }
 
 void Engine::mix(const Lexicon& lexicon, int32_t word, std::vector<double>& p, SparseRows& row) const {

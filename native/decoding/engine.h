@@ -2,18 +2,22 @@
 //
 //     node_j(y) = row(word_j)(y) + bias(y) + sum over templates t of weight(feature_t(j), y)      (and of its parts: core/label_parts.h)
 //     edge_j(y, y') = T(y, y') + sum over templates t of edge weight(feature_t(j), y, y')     for the edge to token j
+//                     or, with pairs of words, log P(y, y' | x, x') - node(y) - node(y')       (see chain/lattice.h)
 //
 // row(word) is a counted distribution: the word's own if the word is known, otherwise a mixture of its contexts at the rungs of
 // a back-off ladder. Its labels are the candidates. A model without rows, or with all_labels set, uses every label. Viterbi then
-// finds the best labels. Threads share the sentences, which are independent.
+// finds the best labels. With by_features set, a model without rows has other candidates: the labels that some feature of the token
+// has a weight for, or all labels if there are none. Threads share the sentences, which are independent.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "chain/lattice.h"
 #include "core/label_parts.h"
 #include "core/sparse_rows.h"
+#include "counting/word_pairs.h"
 #include "features/feature_map.h"
 
 // The row of a word that is not known. The rows of contexts hold shares n_r(c, y), that of the prior P(y):
@@ -40,7 +44,10 @@ struct EngineData {
     bool all_labels;
     float floor;  // with all_labels: the row score of labels that are not in a row
     std::optional<UnseenRule> unseen;
-    LabelParts parts;  // whose weights are in further columns of `linear`
+    LabelParts parts;                             // whose weights are in further columns of `linear`
+    bool by_features;                             // the candidates come from `linear`
+    std::shared_ptr<const WordPairs> word_pairs;  // or null
+    WordPairScores pair_scores;
 };
 
 class Engine {
@@ -62,6 +69,7 @@ class Engine {
     void mix(const Lexicon& lexicon, int32_t word, std::vector<double>& p, SparseRows& row) const;
 
     bool all_labels() const { return all_labels_; }
+    bool by_features() const { return data_.by_features && !all_labels_; }
     size_t word_column() const { return data_.word_column; }
     const SparseRows& rows() const { return data_.rows; }
     const LabelParts& parts() const { return data_.parts; }
@@ -73,6 +81,11 @@ class Engine {
     bool edge_active(size_t t) const { return edge_active_[t]; }
     bool has_edge_features() const { return data_.edge_weights.size() != 0; }
     const SparseRows& edge_weights() const { return data_.edge_weights; }
+    const WordPairs* word_pairs() const { return data_.word_pairs.get(); }
+    const WordPairScores& pair_scores() const { return data_.pair_scores; }
+    // The row of the pair of a word and the next one, -1 if there is none. A null word is the boundary. A class is that of the most
+    // specific rung.
+    int32_t word_pair(const Lexicon& lexicon, const int32_t* word, const int32_t* next) const;
     int64_t base(size_t t) const { return bases_[t]; }
 
    private:

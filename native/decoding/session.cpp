@@ -13,7 +13,8 @@ constexpr size_t kFeaturesAtOnce = 100;  // features whose weights are fetched t
 
 }  // namespace
 
-Session::Session(const Engine& engine) : engine_(engine), lexicon_(engine.map()), rows_(engine), sums_(engine, rows_) {
+Session::Session(const Engine& engine)
+    : engine_(engine), lexicon_(engine.map()), rows_(engine), sums_(engine, rows_), seen_(engine.n_labels()) {
     iota_.resize(engine.all_labels() ? engine.n_labels() : 0);
     std::iota(iota_.begin(), iota_.end(), 0);
 }
@@ -29,7 +30,10 @@ void Session::build(const int32_t* const* columns, int64_t n, bool keep_scores, 
         const int64_t last = std::min(n, first + kAtOnce);
         for (int64_t i = first; i < last; ++i) {
             const size_t at = labels.size();
-            place(columns, i);
+            if (engine_.by_features())
+                place_by_features(columns, i, n, ready, token);
+            else
+                place(columns, i);
             if (more != nullptr) {
                 const int64_t a = more->offsets[token + i], b = more->offsets[token + i + 1];
                 add_candidates(at, more->ids.data() + a, static_cast<size_t>(b - a));
@@ -47,6 +51,7 @@ void Session::build(const int32_t* const* columns, int64_t n, bool keep_scores, 
             float* score = scores.data() + offsets[static_cast<size_t>(i)];
             sums_.add(i, score, edge_ids);
             if (engine_.has_edge_features()) list_edge_features(columns, i, n, ready, token);
+            if (engine_.word_pairs() != nullptr) list_word_pairs(columns[engine_.word_column()], i, n);
             add_features(i, found_.data() + ends_[static_cast<size_t>(i - begin)],
                          found_.data() + ends_[static_cast<size_t>(i - begin) + 1], score);
         }
@@ -122,10 +127,12 @@ void Session::add_features(int64_t i, const Found* begin, const Found* end, floa
 
 float Session::decode(int64_t n, int32_t* best) {
     SentenceLattice lattice{offsets.data(), labels.data(), scores.data(), static_cast<size_t>(n)};
-    if (engine_.has_edge_features()) {
-        const SparseRows& rows = engine_.edge_weights();
-        lattice.extra = {edge_offsets.data(), edge_ids.data(), rows.offsets.data(), rows.labels.data(), rows.scores.data()};
-    }
+    const auto use = [&](const SparseRows& rows, const WordPairScores& pairs) {
+        lattice.extra = {edge_offsets.data(), edge_ids.data(),    rows.offsets.data(),
+                         rows.labels.data(),  rows.scores.data(), pairs};
+    };
+    if (engine_.has_edge_features()) use(engine_.edge_weights(), {});
+    if (engine_.word_pairs() != nullptr) use(engine_.word_pairs()->rows(), engine_.pair_scores());
     return viterbi_.decode(lattice, engine_.edges(), best);
 }
 
@@ -138,6 +145,12 @@ void Session::list_edge_features(const int32_t* const* columns, int64_t i, int64
     if (ready != nullptr)
         for (int64_t k = ready->ids.offsets[token + i]; k < ready->ids.offsets[token + i + 1]; ++k)
             if (ready->ids.ids[k] >= 0 && !rows.empty(ready->ids.ids[k])) edge_ids.push_back(ready->ids.ids[k]);
+    edge_offsets.push_back(static_cast<int64_t>(edge_ids.size()));
+}
+
+void Session::list_word_pairs(const int32_t* words, int64_t i, int64_t n) {
+    edge_ids.push_back(engine_.word_pair(lexicon_, i == 0 ? nullptr : words + i - 1, words + i));
+    if (i + 1 == n) edge_ids.push_back(engine_.word_pair(lexicon_, words + i, nullptr));
     edge_offsets.push_back(static_cast<int64_t>(edge_ids.size()));
 }
 
@@ -154,6 +167,23 @@ void Session::place(const int32_t* const* columns, int64_t i) {
     const float* score = row.scores;
     for (const int32_t* y = row.labels; y != row.end; ++y, ++score)
         scores.push_back(*score + engine_.bias()[static_cast<size_t>(*y)]);
+}
+
+void Session::place_by_features(const int32_t* const* columns, int64_t i, int64_t n, const Attributes* ready, int64_t token) {
+    const SparseRows& linear = engine_.linear();
+    const auto use = [&](int64_t f) {
+        seen_.add(linear.labels.data() + linear.offsets[f], linear.labels.data() + linear.offsets[f + 1]);
+    };
+    for (const size_t t : sums_.others()) {
+        const int32_t f = lexicon_.feature(t, columns, i, n);
+        if (f >= 0 && engine_.base(t) + f < engine_.base(t + 1)) use(engine_.base(t) + f);
+    }
+    if (ready != nullptr)
+        for (int64_t k = ready->ids.offsets[token + i]; k < ready->ids.offsets[token + i + 1]; ++k)
+            if (ready->ids.ids[k] >= 0) use(ready->ids.ids[k]);
+    const size_t at = labels.size();
+    seen_.take(labels);
+    for (size_t k = at; k < labels.size(); ++k) scores.push_back(engine_.bias()[static_cast<size_t>(labels[k])]);
 }
 
 void Session::add_candidates(size_t at, const int32_t* more, size_t n) {

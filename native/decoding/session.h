@@ -31,7 +31,7 @@ class Session {
     std::vector<int64_t> offsets;
     std::vector<int32_t> labels;
     std::vector<float> scores;
-    std::vector<int64_t> edge_offsets;  // edge features of each token
+    std::vector<int64_t> edge_offsets;  // edge features of each token, or pairs of words (chain/lattice.h)
     std::vector<int32_t> edge_ids;
 
    private:
@@ -40,6 +40,8 @@ class Session {
     size_t width(int64_t i) const {
         return static_cast<size_t>(offsets[static_cast<size_t>(i) + 1] - offsets[static_cast<size_t>(i)]);
     }
+    // Sets the candidates of a token to the labels that its features have weights for.
+    void place_by_features(const int32_t* const* columns, int64_t i, int64_t n, const Attributes* ready, int64_t token);
     // Sets the candidates and their row scores, unless the sums of strings contain these.
     void place(const int32_t* const* columns, int64_t i);
     // Adds labels to the candidates from `at` on, if they are not among them.
@@ -50,6 +52,8 @@ class Session {
     int64_t find_features(const int32_t* const* columns, int64_t i, int64_t first, int64_t last, int64_t n, bool keep_scores,
                           const Attributes* ready, int64_t token);
     void list_edge_features(const int32_t* const* columns, int64_t i, int64_t n, const Attributes* ready, int64_t token);
+    // Lists the rows of the pair of token i with the word before it and, at the end, with the boundary.
+    void list_word_pairs(const int32_t* words, int64_t i, int64_t n);
     // Adds the weights of features to the scores of the candidates of token i.
     void add_features(int64_t i, const Found* begin, const Found* end, float* score);
     // score(y) += value * weight(feature, y) for the columns; both lists are ascending.
@@ -61,6 +65,7 @@ class Session {
     StringSums sums_;
     Viterbi viterbi_;
     std::vector<int32_t> iota_;
+    LabelUnion seen_;
     // The values of pairs by template and token, and the features found, with their ends by token.
     std::vector<std::array<int32_t, 2>> pairs_;
     std::vector<Found> found_;

@@ -23,7 +23,10 @@ double Chains::sum_gradient(const Real* weights, double* gradient, Team& team) c
                 return length(static_cast<size_t>(a)) > length(static_cast<size_t>(b));
             });
             work.pairs.set(weights, K_, 1);
-            work.pairs.score_as_rounded();
+            if (loss_ == Loss::piecewise)
+                work.pairs.sum_exactly();
+            else
+                work.pairs.score_as_rounded();
             work.few_pairs = loss_ == Loss::likelihood && work.sparse_pairs.set(work.pairs, free_.data());
             std::call_once(streamed_, [&] { stream_ = streamed(order); });
             stream_->open(work.rows, weights + layout_.node(0), work.pairs.stride);

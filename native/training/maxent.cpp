@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/equal_items.h"
 #include "core/logarithms.h"
 #include "core/parallel.h"
 #include "core/sum_in_parts.h"
@@ -82,18 +83,63 @@ double Nodes::residual(size_t c, const float* state, std::vector<float>& r) cons
     return loss;
 }
 
-double Nodes::context_gradient(size_t c, const double* weights, double* p, double* gradient) const {
-    const size_t m = width(c);
+const Nodes::Merged& Nodes::merged() const {
+    std::call_once(once_, [&] { merged_ = merge(); });
+    return merged_;
+}
+
+Nodes::Merged Nodes::merge() const {
+    const auto& [places, ids] = data_.features;
+    const auto& [starts, own] = data_.candidates;
+    const auto same = [](const auto& offsets, const auto& values, size_t a, size_t b) {
+        return std::ranges::equal(row_of(offsets, values, a), row_of(offsets, values, b));
+    };
+    const EqualItems found = equal_items(
+        n_contexts_,
+        [&](size_t c) {
+            const uint64_t hash = combined(combined(0, row_of(places, ids, c)), row_of(starts, own, c));
+            return data_.base ? combined(hash, row_of(starts, *data_.base, c)) : hash;
+        },
+        [&](size_t a, size_t b) {
+            return same(places, ids, a, b) && same(starts, own, a, b) && (!data_.base || same(starts, *data_.base, a, b)) &&
+                   (!data_.values || same(places, *data_.values, a, b));
+        });
+    Merged all{{}, {0}, {}, {}};
+    std::vector<size_t> firsts(found.first.size() + 1, 0), order(n_contexts_);  // contexts by class
+    for (const int64_t k : found.of) ++firsts[static_cast<size_t>(k) + 1];
+    for (size_t k = 0; k + 1 < firsts.size(); ++k) firsts[k + 1] += firsts[k];
+    std::vector<size_t> next(firsts.begin(), firsts.end() - 1);
+    for (size_t c = 0; c < n_contexts_; ++c) order[next[static_cast<size_t>(found.of[c])]++] = c;
+    const auto& [counted, positions, counts] = data_.counts;
+    std::vector<double> sums(widest_, 0.0);
+    for (size_t k = 0; k < found.first.size(); ++k) {
+        if (width(found.first[k]) == 1) continue;  // one possible label: no loss and no gradient
+        for (size_t j = firsts[k]; j < firsts[k + 1]; ++j)
+            for (int64_t i = counted[order[j]]; i < counted[order[j] + 1]; ++i)
+                sums[positions[i]] += static_cast<double>(counts[i]);
+        for (size_t y = 0; y < width(found.first[k]); ++y) {
+            if (sums[y] == 0.0) continue;
+            all.positions.push_back(static_cast<int32_t>(y));
+            all.counts.push_back(sums[y]);
+            sums[y] = 0.0;
+        }
+        all.contexts.push_back(found.first[k]);
+        all.offsets.push_back(all.positions.size());
+    }
+    return all;
+}
+
+double Nodes::context_gradient(const Merged& all, size_t i, const double* weights, double* p, double* gradient) const {
+    const size_t c = all.contexts[i], m = width(c);
     scores(c, weights, p);
     const double log_z = log_sum(p, m);
-    const auto& [places, positions, counts] = data_.counts;
     double total = 0.0, loss = 0.0;
-    for (int64_t i = places[c]; i < places[c + 1]; ++i) {
-        total += counts[i];
-        loss += static_cast<double>(counts[i]) * (log_z - p[positions[i]]);
+    for (size_t k = all.offsets[i]; k < all.offsets[i + 1]; ++k) {
+        total += all.counts[k];
+        loss += all.counts[k] * (log_z - p[all.positions[k]]);
     }
     for (size_t j = 0; j < m; ++j) p[j] = total * fast_exp(p[j] - log_z);
-    for (int64_t i = places[c]; i < places[c + 1]; ++i) p[positions[i]] -= counts[i];
+    for (size_t k = all.offsets[i]; k < all.offsets[i + 1]; ++k) p[all.positions[k]] -= all.counts[k];
     for (int64_t k = feature_begin(c); k < feature_end(c); ++k) {
         const double v = value(k);
         slots_->each(feature(k), labels(c), m, [&](size_t j, int64_t s) { gradient[s] += v * p[j]; });
@@ -102,10 +148,11 @@ double Nodes::context_gradient(size_t c, const double* weights, double* p, doubl
 }
 
 double Nodes::objective(const double* weights, double precision, double* gradient, size_t threads) const {
-    const double loss = sum_in_parts(n_contexts_, size(), threads, gradient, [&](size_t begin, size_t end, double* sums) {
+    const Merged& all = merged();
+    const double loss = sum_in_parts(all.contexts.size(), size(), threads, gradient, [&](size_t begin, size_t end, double* sums) {
         std::vector<double> p(widest_);
         double part = 0.0;
-        for (size_t c = begin; c < end; ++c) part += context_gradient(c, weights, p.data(), sums);
+        for (size_t i = begin; i < end; ++i) part += context_gradient(all, i, weights, p.data(), sums);
         return part;
     });
     double norm = 0.0;

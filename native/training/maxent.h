@@ -3,12 +3,13 @@
 //     s_c(y) = base_c(y) + sum over features f of context c of value * W(f, y)
 //     L(W) = sum_c sum_y n(c, y) [s_c(y) - log sum over y' in support(c) of exp s_c(y')] - sum W^2 / (2 sigma^2)
 //
-// A context is a set of features. Identical ones are merged, with the counts n(c, y) of the labels seen with it. The support of
-// a context is its candidate labels. The gradient is the observed minus the expected count of each (feature, label), as in the
+// A context is a set of features, with the counts n(c, y) of the labels seen with it. The support of a context is its candidate
+// labels. For the objective, contexts with the same features, support and base are merged, and their counts added. The gradient is the observed minus the expected count of each (feature, label), as in the
 // paper's derivative. `Nodes` computes value and gradient in float64 for L-BFGS, and runs stochastic passes in float32.
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -32,6 +33,8 @@ class Nodes {
     explicit Nodes(NodeData data);
 
     size_t size() const { return static_cast<size_t>(slots_->size()); }
+    // The number of distinct contexts with more than one candidate.
+    size_t n_merged() const { return merged().contexts.size(); }
 
     // The objective to minimise, -L, and its gradient. Contexts are split into fixed parts that are summed in order, so the
     // result does not depend on the number of threads.
@@ -70,15 +73,27 @@ class Nodes {
         for (int64_t k = feature_begin(c); k < feature_end(c); ++k) slots_->prefetch_place(feature(k));
     }
 
+    // Distinct contexts, by one of their numbers, with the sums of their counts by index of the candidate.
+    struct Merged {
+        std::vector<size_t> contexts, offsets;
+        std::vector<int32_t> positions;
+        std::vector<double> counts;
+    };
+    const Merged& merged() const;
+    Merged merge() const;
+
     // Scores of the candidates of a context.
     template <size_t Stride = 1, typename Weight>
     void scores(size_t c, const Weight* weights, Weight* out) const;
     // Expected minus observed label counts of a context, n(c) P(y) - n(c, y), and its loss.
     double residual(size_t c, const float* state, std::vector<float>& r) const;
-    double context_gradient(size_t c, const double* weights, double* p, double* gradient) const;
+    // The loss of the merged context i, whose gradient is added.
+    double context_gradient(const Merged& all, size_t i, const double* weights, double* p, double* gradient) const;
     void check() const;
 
     NodeData data_;
     size_t n_contexts_, widest_ = 0;
     std::unique_ptr<Slots> slots_;
+    mutable std::once_flag once_;  // contexts are merged when the objective is first computed
+    mutable Merged merged_;
 };

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "core/equal_items.h"
 #include "core/logarithms.h"
 #include "core/parallel.h"
 #include "core/sum_in_parts.h"
@@ -60,9 +62,25 @@ void Pairs::list_pairs(const Edge& edge, Work<W>& work) const {
                 pairs_.at(static_cast<size_t>(labels(edge.left)[k]), static_cast<size_t>(labels(edge.right)[l])));
 }
 
+namespace {
+
+// The softmax of scores, in place. Returns the logarithm of the sum of their exponentials.
+template <typename W>
+double softmax(std::vector<W>& r) {
+    W top = r[0];
+    for (const W value : r) top = std::max(top, value);
+    double z = 0.0;
+    for (W& value : r) value -= top;
+    exponentiate(r.data(), r.size());
+    for (const W value : r) z += value;
+    for (W& value : r) value /= static_cast<W>(z);
+    return static_cast<double>(top) + portable_log(z);
+}
+
+}  // namespace
+
 template <size_t Stride, typename W>
-double Pairs::residual(size_t e, const W* weights, Work<W>& work) const {
-    const Edge edge = edges_[e];
+void Pairs::scores(const Edge& edge, const W* weights, Work<W>& work) const {
     const size_t m = work.m = width(edge.left), n = work.n = width(edge.right);
     node_scores<Stride>(edge.left, data_.left, weights, layout_.node(0), work.a);
     node_scores<Stride>(edge.right, data_.right, weights, layout_.node(layout_.nodes / 2), work.b);
@@ -80,22 +98,23 @@ double Pairs::residual(size_t e, const W* weights, Work<W>& work) const {
                               [&](size_t j, int64_t s) { work.r[j] += weights[Stride * layout_.edge(static_cast<size_t>(s))]; });
         });
     }
-    const W weight = data_.weights ? (*data_.weights)[static_cast<size_t>(edge.right >= 0 ? edge.right : edge.left)] : W(1);
-    const size_t right = static_cast<size_t>(gold(edge.left)) * n + static_cast<size_t>(gold(edge.right));
-    W top = work.r[0];
-    for (const W value : work.r) top = std::max(top, value);
-    double z = 0.0;
+}
+
+template <size_t Stride, typename W>
+double Pairs::residual(size_t e, const W* weights, Work<W>& work) const {
+    const Edge edge = edges_[e];
+    scores<Stride>(edge, weights, work);
+    const size_t right = gold(edge);
     const double gold_score = work.r[right];
-    for (W& value : work.r) z += value = fast_exp(value - top);
-    for (W& value : work.r) value /= static_cast<W>(z);
+    const double log_z = softmax(work.r);
     work.r[right] -= W(1);
+    const auto weight = static_cast<W>(this->weight(edge));
     for (W& value : work.r) value *= weight;
-    return weight * (static_cast<double>(top) + portable_log(z) - gold_score);
+    return weight * (log_z - gold_score);
 }
 
 template <typename W, typename Use>
-void Pairs::each_weight(size_t e, Work<W>& work, size_t part, size_t parts, Use use) const {
-    const Edge edge = edges_[e];
+void Pairs::each_weight(const Edge& edge, Work<W>& work, size_t part, size_t parts, Use use) const {
     const size_t m = work.m, n = work.n;
     const int32_t* from = labels(edge.left);
     const int32_t* to = labels(edge.right);
@@ -129,14 +148,92 @@ void Pairs::each_weight(size_t e, Work<W>& work, size_t part, size_t parts, Use 
     side(edge.right, n, layout_.node(layout_.nodes / 2), [](size_t, size_t l) { return l; });
 }
 
+const Pairs::Contexts& Pairs::contexts() const {
+    std::call_once(once_, [&] { contexts_ = merged(); });
+    return contexts_;
+}
+
+Pairs::Contexts Pairs::merged() const {
+    const auto& [starts, own] = data_.candidates;
+    const auto key = [](uint64_t hash, const SparseFeatures& from, size_t t) {
+        return combined(hash, row_of(from.features.offsets, from.features.ids, t));
+    };
+    const auto same = [](const auto& offsets, const auto& values, size_t a, size_t b) {
+        return std::ranges::equal(row_of(offsets, values, a), row_of(offsets, values, b));
+    };
+    const auto same_features = [&](const SparseFeatures& from, size_t a, size_t b) {
+        return same(from.features.offsets, from.features.ids, a, b);
+    };
+    const EqualItems tokens = equal_items(
+        n_tokens_,
+        [&](size_t t) {
+            const uint64_t hash = combined(0, row_of(starts, own, t));
+            return node_ ? key(hash, *node_, t) : combined(hash, row_of(starts, data_.left, t));
+        },
+        [&](size_t a, size_t b) {
+            return same(starts, own, a, b) && same(starts, data_.left, a, b) && same(starts, data_.right, a, b) &&
+                   (!node_ || same_features(*node_, a, b));
+        });
+    const auto class_of = [&](int64_t token) { return token < 0 ? -1 : tokens.of[static_cast<size_t>(token)]; };
+    const auto token = [](int64_t t) { return static_cast<size_t>(t); };
+    const EqualItems found = equal_items(
+        edges_.size(),
+        [&](size_t e) {
+            const auto [left, right] = edges_[e];
+            const uint64_t hash =
+                combined(combined(0, static_cast<uint64_t>(class_of(left))), static_cast<uint64_t>(class_of(right)));
+            return edge_ && right >= 0 ? key(hash, *edge_, token(right)) : hash;
+        },
+        [&](size_t a, size_t b) {
+            const auto [left, right] = edges_[a];
+            return class_of(left) == class_of(edges_[b].left) && class_of(right) == class_of(edges_[b].right) &&
+                   (!edge_ || right < 0 || same_features(*edge_, token(right), token(edges_[b].right)));
+        });
+    // Edges by context, then by gold pair; those of equal keys stay in order.
+    std::vector<size_t> order(edges_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+        return found.of[a] != found.of[b] ? found.of[a] < found.of[b] : gold(edges_[a]) < gold(edges_[b]);
+    });
+    Contexts merged;
+    merged.offsets.push_back(0);
+    for (size_t i = 0; i < order.size();) {
+        const int64_t own_class = found.of[order[i]];
+        const Edge edge = edges_[found.first[static_cast<size_t>(own_class)]];
+        double total = 0.0;
+        while (i < order.size() && found.of[order[i]] == own_class) {
+            const size_t pair = gold(edges_[order[i]]);
+            double count = 0.0;
+            for (; i < order.size() && found.of[order[i]] == own_class && gold(edges_[order[i]]) == pair; ++i)
+                count += static_cast<double>(weight(edges_[order[i]]));
+            merged.gold.push_back(pair);
+            merged.counts.push_back(count);
+            total += count;
+        }
+        if (width(edge.left) * width(edge.right) == 1) {  // one possible pair: no loss and no gradient
+            merged.gold.resize(merged.offsets.back());
+            merged.counts.resize(merged.offsets.back());
+            continue;
+        }
+        merged.edges.push_back(edge);
+        merged.totals.push_back(total);
+        merged.offsets.push_back(merged.gold.size());
+    }
+    return merged;
+}
+
 double Pairs::objective(const double* weights, double precision, double* gradient, size_t threads) const {
-    const double loss = sum_in_parts(edges_.size(), size(), threads, gradient, [&](size_t begin, size_t end, double* sums) {
+    const Contexts& all = contexts();
+    const double loss = sum_in_parts(all.edges.size(), size(), threads, gradient, [&](size_t begin, size_t end, double* sums) {
         Work<double> work;
         double part = 0.0;
-        for (size_t e = begin; e < end; ++e) {
-            if (width(edges_[e].left) * width(edges_[e].right) == 1) continue;  // one possible pair: no loss and no gradient
-            part += residual<1>(e, weights, work);
-            each_weight(e, work, 0, 1, [&](size_t at, size_t, double r) { sums[at] += r; });
+        for (size_t c = begin; c < end; ++c) {
+            scores<1>(all.edges[c], weights, work);
+            for (size_t i = all.offsets[c]; i < all.offsets[c + 1]; ++i) part -= all.counts[i] * work.r[all.gold[i]];
+            part += all.totals[c] * softmax(work.r);
+            for (double& value : work.r) value *= all.totals[c];
+            for (size_t i = all.offsets[c]; i < all.offsets[c + 1]; ++i) work.r[all.gold[i]] -= all.counts[i];
+            each_weight(all.edges[c], work, 0, 1, [&](size_t at, size_t, double r) { sums[at] += r; });
         }
         return part;
     });
@@ -168,10 +265,11 @@ double Pairs::pass(std::span<float> state, std::span<const int64_t> order, std::
         for (size_t i = 0; i < count; ++i) loss += losses[i];
         team.run([&](size_t part, size_t parts) {
             for (size_t i = 0; i < count; ++i)
-                each_weight(static_cast<size_t>(order[start + i]), works[i], part, parts, [&](size_t at, size_t shrink, float r) {
-                    float* pair = w + 2 * at;
-                    adagrad_step(pair, r + decay[shrink] * pair[0], rate);
-                });
+                each_weight(edges_[static_cast<size_t>(order[start + i])], works[i], part, parts,
+                            [&](size_t at, size_t shrink, float r) {
+                                float* pair = w + 2 * at;
+                                adagrad_step(pair, r + decay[shrink] * pair[0], rate);
+                            });
         });
     }
     return loss;

@@ -9,6 +9,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -36,6 +37,8 @@ class Pairs {
 
     size_t size() const { return layout_.size(); }
     size_t n_edges() const { return edges_.size(); }
+    // The number of distinct contexts with more than one pair of candidates.
+    size_t n_contexts() const { return contexts().edges.size(); }
 
     // -L and its gradient. The result does not depend on the number of threads.
     double objective(const double* weights, double precision, double* gradient, size_t threads) const;
@@ -48,6 +51,13 @@ class Pairs {
    private:
     struct Edge {
         int64_t left, right;  // tokens, -1 for the boundary
+    };
+    // Distinct contexts: an edge of each, n(c), and the pairs of gold candidates with n(c, y, y').
+    struct Contexts {
+        std::vector<Edge> edges;
+        std::vector<double> totals;
+        std::vector<size_t> offsets, gold;
+        std::vector<double> counts;
     };
     template <typename W>
     struct Work {
@@ -65,8 +75,20 @@ class Pairs {
         return token < 0 ? &boundary_ : data_.candidates.ids.data() + data_.candidates.offsets[token];
     }
     int32_t gold(int64_t token) const { return token < 0 ? 0 : data_.gold[token]; }
+    // The index of the gold pair among the pairs of candidates.
+    size_t gold(const Edge& edge) const {
+        return static_cast<size_t>(gold(edge.left)) * width(edge.right) + static_cast<size_t>(gold(edge.right));
+    }
+    float weight(const Edge& edge) const {
+        return data_.weights ? (*data_.weights)[static_cast<size_t>(edge.right >= 0 ? edge.right : edge.left)] : 1.0f;
+    }
+    const Contexts& contexts() const;
+    Contexts merged() const;
 
-    // Scores, softmax and residuals P - observed of an edge. Returns its loss. Weights are `Stride` floats apart.
+    // Scores of the pairs of candidates of an edge. Weights are `Stride` floats apart.
+    template <size_t Stride, typename W>
+    void scores(const Edge& edge, const W* weights, Work<W>& work) const;
+    // Residuals P - observed of an edge. Returns its loss.
     template <size_t Stride, typename W>
     double residual(size_t e, const W* weights, Work<W>& work) const;
     template <size_t Stride, typename W>
@@ -75,7 +97,7 @@ class Pairs {
     void list_pairs(const Edge& edge, Work<W>& work) const;
     // Calls use(weight, index of its decay, gradient) for each weight of an edge that belongs to this part.
     template <typename W, typename Use>
-    void each_weight(size_t e, Work<W>& work, size_t part, size_t parts, Use use) const;
+    void each_weight(const Edge& edge, Work<W>& work, size_t part, size_t parts, Use use) const;
     void check() const;
 
     PairData data_;
@@ -85,4 +107,6 @@ class Pairs {
     std::unique_ptr<SparseFeatures> node_, edge_;
     std::vector<Edge> edges_;
     int32_t boundary_;
+    mutable std::once_flag once_;  // the objective merges contexts when it is first computed
+    mutable Contexts contexts_;
 };

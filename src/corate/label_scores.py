@@ -13,10 +13,21 @@ from corate import _native, portable
 from corate.ragged import offsets_of, take_rows
 from corate.types import F32, Ids
 
-__all__ = ["DENSE_LABELS", "EdgeScores", "FeatureWeight", "LabelPair", "SparseRows", "extremes", "rate_scale"]
+__all__ = [
+    "DENSE_LABELS",
+    "FORBIDDEN",
+    "EdgeScores",
+    "FeatureWeight",
+    "LabelPair",
+    "SparseRows",
+    "extremes",
+    "rate_scale",
+]
 
 #: With at most this many labels, edge scores become one dense table when a model is loaded or built.
 DENSE_LABELS = 1024
+#: The score of a label pair that a scheme forbids. Other scores of a labelling cannot make up for it.
+FORBIDDEN = -1e4
 
 
 class LabelPair(NamedTuple):
@@ -86,9 +97,11 @@ class SparseRows:
         >>> rows.compacted().labels.tolist()
         [1]
         """
-        kept = self.scores != 0
-        offsets = offsets_of(kept)[self.offsets]
-        return SparseRows(offsets, self.labels[kept], self.scores[kept])
+        return self.where(self.scores != 0)
+
+    def where(self, kept: NDArray[np.bool_]) -> SparseRows:
+        """The rows with only the entries that are marked."""
+        return SparseRows(offsets_of(kept)[self.offsets], self.labels[kept], self.scores[kept])
 
     @staticmethod
     def joined(parts: list[SparseRows]) -> SparseRows:

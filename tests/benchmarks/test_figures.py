@@ -34,7 +34,7 @@ SOURCES = {
     "docs/frames.md": ("frames",),
     "docs/graphs.md": ("graphs: grid, 5,000 rows",),
     "docs/index.md": ("battery: ned",),
-    "docs/label-bias.md": ("label_bias: optimal", "label_bias: memm", "label_bias: standard"),
+    "docs/label-bias.md": ("label_bias",),
     "docs/measuring.md": ("active", "effects: calibration"),
     "docs/methods.md": ("demo_models", "growth: 10,000,000", "method_times"),
     "docs/model-file.md": ("demo_models",),

@@ -32,7 +32,9 @@ def small(monkeypatch, tmp_path):
     """Few sentences and rounds, a folder of its own, and no corpora but those a test makes."""
     monkeypatch.setattr(label_bias, "TRAIN", 60)
     monkeypatch.setattr(label_bias, "TEST", 20)
+    monkeypatch.setattr(label_bias, "MORE", 1)
     monkeypatch.setattr(experiments, "ROUNDS", 2)
+    monkeypatch.setattr(experiments, "OTHER_ROUNDS", 1)
     for name in ("CORATE_DATA", "NLTK_DATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -94,8 +96,16 @@ def test_json_is_an_array_of_cells_with_the_papers_figures(corate):
     assert [(one["split"], one["method"]) for one in rounds] == [
         (f"round {i}", method) for i in (0, 1) for method in ("empirical", "memm")
     ]
-    others = {one["split"] for one in found if one not in rounds}
-    assert others == {f"round {i}, c2 = {c2}" for i in (0, 1) for c2 in ("1", "0.1", "0.01", "0.001")}
+    priors = ("c2 = 1", "c2 = 0.1", "c2 = 0.01", "c2 = 0.001")
+    others = {one["split"] for one in found if one["experiment"] == "memm-priors"}
+    assert others == {f"round {i}, {prior}" for i in (0, 1) for prior in priors}
+    others = {(one["split"], one["method"]) for one in found if one["experiment"] == "label-bias-others"}
+    assert others == {
+        (f"{name}, {prior}, round 0", method)
+        for name in label_bias.OTHERS
+        for method, chosen in (("memm", priors), ("empirical", ("default",)))
+        for prior in chosen
+    }
     for one in rounds:
         assert list(one)[: len(FIELDS) - 2] == FIELDS[:-2]
         assert set(FIELDS) <= set(one)

@@ -142,6 +142,7 @@ VALUES = {
     "ladder": ["paper"],
     "base": ["none"],
     "coupling": ["joint"],
+    "space": ["features"],
     "optimizer": ["adagrad"],
     "tune": [],
     "checkpoint": ["c"],

@@ -23,6 +23,7 @@ for _method in METHODS:
         for _ladder in options_of(Empirical)["ladder"].choices:
             features = TEMPLATES if _ladder == "pooled" else None
             WAYS[f"{_method}, {_ladder}"] = {"method": _method, "ladder": _ladder, "features": features}
+        WAYS[f"{_method}, pairs of words"] = {"method": _method, "pairs": "words"}
         WAYS[f"{_method}, all labels"] = {"method": _method, "ladder": "default", "all_labels": True}
     if _method == "standard":
         WAYS[f"{_method}, AdaGrad"] = {"method": _method, "features": TEMPLATES, "optimizer": "adagrad"}
@@ -43,6 +44,9 @@ for _method in METHODS:
         WAYS[f"{_method}, paper base"] = {"method": _method, "features": TEMPLATES, "base": "paper"}
         WAYS[f"{_method}, no base"] = {"method": _method, "features": TEMPLATES, "base": "none"}
         WAYS[f"{_method}, joint"] = {"method": _method, "features": TEMPLATES, "coupling": "joint"}
+        WAYS[f"{_method}, space of features"] = {
+            "method": _method, "features": TEMPLATES, "coupling": "joint", "space": "features",
+        }  # fmt: skip
         WAYS[f"{_method}, L-BFGS"] = {"method": _method, "features": TEMPLATES, "optimizer": "lbfgs"}
 
 

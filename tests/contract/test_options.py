@@ -152,6 +152,14 @@ def test_mistakes_are_named_with_a_remedy(given: dict[str, Any], said: str) -> N
         (lambda: corate.Standard(optimizer="adagrad", c1=1.0), "c1 is for the optimizer 'lbfgs'"),
         (lambda: corate.Standard(checkpoint="c"), "checkpoints are written between stochastic passes"),
         (lambda: corate.Separate(optimizer="lbfgs", checkpoint="c"), "checkpoints are written between"),
+        (
+            lambda: corate.Separate(space="features"),
+            "the space 'features' is for the coupling 'joint', not 'given-nodes'",
+        ),
+        (
+            lambda: corate.Separate(space="features", coupling="joint", all_labels=True),
+            "with all_labels, every token can have every label; leave space unset",
+        ),
         (lambda: corate.Separate(base=None), "base must have a value, not None"),  # type: ignore[arg-type]
         (lambda: corate.Empirical(ladder="steep"), "unknown ladder 'steep'; there are default, paper, pooled"),
     ],

@@ -61,6 +61,7 @@ def make(folder: Path) -> None:
     taggers = {
         "default": corate.train(plain, "empirical", ladder="default"),
         "paper": corate.train(plain, "empirical", ladder="paper"),
+        "pairs of words": corate.train(plain, "empirical", pairs="words"),
         "pooled": corate.train(tagged, "empirical", ladder="pooled", features=contexts),
         "ready": corate.train(ready, "empirical"),
         "ready-numbers": corate.train(ready, "standard", iterations=5),

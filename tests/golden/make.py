@@ -6,7 +6,8 @@ that every later version loads the files, tags the same with them, and trains th
 
 The files ``v1*`` were made by 0.1.0: ``v1.corate`` and ``v1-pooled.corate`` first, all others by this script. The files
 ``v2-*`` were first made by 0.2.0: models of ready-made features whose names are joined with a colon, and models with
-label shares for unseen words. The files ``v3-*`` have weights of parts of labels.
+label shares for unseen words. ``v2-empirical-words`` has pairs of words. The files ``v3-*`` have weights of parts of
+labels.
 For a new version of the format, or a new kind of model, add a line to ``MODELS``, make the new files in an empty
 folder, and copy them here with their expectations.
 """
@@ -119,6 +120,7 @@ def ready_made(function: Callable[[list[str], int], dict[str, Any]]) -> Callable
 MODELS: dict[str, tuple[Callable[[Any], Corpus], str, dict[str, Any], dict[str, Any]]] = {
     "empirical": (words_alone, "empirical", {"ladder": "default"}, {}),
     "empirical-paper": (words_alone, "empirical", {"ladder": "paper"}, {}),
+    "empirical-words": (words_alone, "empirical", {"pairs": "words"}, {}),
     "empirical-pooled": (two_columns, "empirical", {"ladder": "pooled", "features": POOLED}, {}),
     "empirical-no-counts": (words_alone, "empirical", {"ladder": "default"}, {"counts": False, "half": True}),
     "empirical-numbers": (ready_made(with_numbers), "empirical", {}, {}),
@@ -136,6 +138,12 @@ MODELS: dict[str, tuple[Callable[[Any], Corpus], str, dict[str, Any], dict[str, 
     "standard-parts": (of_parts, "standard", {"parts": True}, {"half": True}),
     "separate": (words_alone, "separate", {}, {}),
     "separate-joint": (words_alone, "separate", {"coupling": "joint", "base": "none"}, {}),
+    "separate-space": (
+        words_alone,
+        "separate",
+        {"coupling": "joint", "base": "none", "features": "paper", "space": "features"},
+        {},
+    ),
     "standard": (words_alone, "standard", {}, {}),
     "standard-order-2": (words_alone, "standard", {"order": 2}, {}),
     "standard-edges": (words_alone, "standard", {"features": EDGES}, {}),

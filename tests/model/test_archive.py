@@ -49,6 +49,7 @@ def with_features(labelled: Any) -> Corpus:
 KINDS: dict[str, Callable[[Any], Corpus]] = {
     "default": corpus_of,
     "paper": corpus_of,
+    "pairs of words": corpus_of,
     "pooled": with_pos,
     "ready": with_features,
     "function": corpus_of,
@@ -63,6 +64,7 @@ def taggers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Tagger]:
     made = {
         "default": corate.train(corpus_of(LABELLED), "empirical", ladder="default"),
         "paper": corate.train(corpus_of(LABELLED), "empirical", ladder="paper"),
+        "pairs of words": corate.train(corpus_of(LABELLED), "empirical", pairs="words"),
         "pooled": corate.train(with_pos(LABELLED), "empirical", ladder="pooled", features=templates),
         "ready": corate.train(with_features(LABELLED), "empirical"),
         "function": corate.train(corpus_of(LABELLED), "empirical", ladder="pooled", features=features_of),

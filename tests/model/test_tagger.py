@@ -36,6 +36,7 @@ def taggers() -> dict[str, Tagger]:
     return {
         "default": corate.train(corpus_of(labelled), "empirical", ladder="default"),
         "paper": corate.train(corpus_of(labelled), "empirical", ladder="paper"),
+        "pairs of words": corate.train(corpus_of(labelled), "empirical", pairs="words"),
         "all labels": corate.train(corpus_of(labelled), "empirical", ladder="default", all_labels=True),
         "pooled": corate.train(
             corpus_of(labelled), "empirical", ladder="pooled", features=["word[0]", "word[-1]|word[0]"]

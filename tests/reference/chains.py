@@ -127,11 +127,15 @@ def _around(sentence: Sequence[Token]) -> list[int]:
     return [0, *(list(t.base).index(t.gold) for t in sentence), 0]  # type: ignore[arg-type]
 
 
+def pieces(sentence: Sequence[Token], w: Weights) -> list[NDArray]:
+    """The scores of each piece: an edge with the node that it leads to. The last piece is the edge to the end."""
+    return [edge + own for own, edge in zip([*nodes(sentence, w), np.zeros(1)], blocks(sentence, w), strict=True)]
+
+
 def piecewise(sentence: Sequence[Token], w: Weights) -> float:
-    """Each edge by itself, with the nodes at its ends: -log P(y, y')."""
-    own, gold, loss = [np.zeros(1), *nodes(sentence, w), np.zeros(1)], _around(sentence), 0.0
-    for j, edge in enumerate(blocks(sentence, w)):
-        scores = own[j][:, None] + edge + own[j + 1]
+    """Each piece by itself: -log P(y, y')."""
+    gold, loss = _around(sentence), 0.0
+    for j, scores in enumerate(pieces(sentence, w)):
         loss += np.logaddexp.reduce(scores.ravel()) - scores[gold[j], gold[j + 1]]
     return float(loss)
 

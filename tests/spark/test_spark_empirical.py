@@ -81,6 +81,8 @@ def test_bad_training_rows_and_methods_are_refused(spark: SparkSession) -> None:
         corate.spark.train(spark.createDataFrame([([], []), (None, None)], SCHEMA))
     with pytest.raises(ConfigError, match="'memm'"):
         corate.spark.train(bad, "memm")
+    with pytest.raises(ConfigError, match="pairs is not for training on Spark"):
+        corate.spark.train(bad, "empirical", pairs="words")
     with pytest.raises(FeatureError, match="feature functions"):
         corate.spark.train(bad, features=lambda tokens, i: {"w": tokens[i]})
     with pytest.raises(FeatureError, match="the pooled ladder needs features"):

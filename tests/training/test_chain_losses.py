@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -67,6 +68,26 @@ def test_the_value_is_that_of_the_formula_and_the_gradient_its_slope(
     problem: Problem, loss: str, precision: float
 ) -> None:
     assert_right(problem, loss, precision)
+
+
+@given(problems, st.sampled_from([0.1, 1.0, 5.0]))
+@settings(deadline=None, max_examples=200)
+def test_each_score_is_in_one_piece_so_the_pieces_bound_the_likelihood(problem: Problem, scale: float) -> None:
+    """log Z is at most the sum of log Z of the pieces, and the score of a labelling is the sum of its scores there."""
+    chains, pieces = problem.native("likelihood"), problem.native("piecewise")
+    weights = weights_for(chains, scale=scale)
+    w = problem.split(weights)
+    for sentence in filter(None, problem.sentences):
+        of_pieces = reference.pieces(sentence, w)
+        bound = sum(np.logaddexp.reduce(scores.ravel()) for scores in of_pieces)
+        assert reference.log_z(reference.nodes(sentence, w), reference.blocks(sentence, w)) <= bound + 1e-9
+        for path, score in reference.all_scores(sentence, w).items():
+            around = [0, *(list(t.base).index(y) for t, y in zip(sentence, path, strict=True)), 0]
+            places = itertools.pairwise(around)
+            assert sum(scores[k, m] for scores, (k, m) in zip(of_pieces, places, strict=True)) == pytest.approx(score)
+    for exact in (True, False):
+        exactly, bound = (c.objective(weights, 0.0, 1, exact)[0] for c in (chains, pieces))
+        assert exactly <= bound * (1 + 1e-6) + 1e-6
 
 
 @given(second_order, st.sampled_from([0.0, 0.5]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -125,6 +125,40 @@ def test_the_value_is_that_of_every_pair_counted_and_the_gradient_its_slope(prob
             moved[i] += sign * width
             ends.append(pairs.objective(moved, precision, 1)[0])
         assert gradient[i] == pytest.approx((ends[1] - ends[0]) / (2 * width), rel=1e-5, abs=1e-6)
+
+
+def repeated_problem(seed: int, *, weighed: bool) -> Problem:
+    """Sentences of few different words, most of which have several labels: most contexts occur often."""
+    rng = np.random.default_rng(seed)
+    single = random_problem(seed, lengths=(4,), weighed=weighed)
+    words = [replace(t, left=dict.fromkeys(t.left, 0.0), right=dict.fromkeys(t.left, 0.0)) for t in single.sentences[0]]
+
+    def token() -> Token:
+        word = words[rng.integers(len(words))]
+        weight = float(rng.integers(0, 12)) / 4 if weighed else 1.0
+        return replace(word, gold=int(rng.choice(list(word.left))), weight=weight)
+
+    return replace(single, sentences=[[token() for _ in range(rng.integers(1, 6))] for _ in range(40)])
+
+
+@pytest.mark.parametrize("weighed", [False, True])
+@pytest.mark.parametrize("seed", range(8))
+def test_equal_contexts_are_merged_without_changing_value_and_gradient(seed: int, weighed: bool) -> None:
+    problem = repeated_problem(seed, weighed=weighed)
+    pairs, names = problem.native(), problem.names()
+    contexts = {repr((sorted(a.left), a.node, sorted(b.left), b.node, b.edge)) for a, b in problem.cut()}
+    assert pairs.n_contexts <= len(contexts) < pairs.n_edges / 3
+    weights = np.random.default_rng(1).normal(size=pairs.size)
+    value, gradient = pairs.objective(weights, 0.0, 1)
+    by_name = dict(zip(names, weights, strict=True))
+    assert value == pytest.approx(reference.objective(problem.cut(), by_name, 0.0, problem.n_labels))
+    alone = [replace(problem, sentences=[s]).native().objective(weights, 0.0, 1) for s in problem.sentences]
+    assert value == pytest.approx(sum(v for v, _ in alone))
+    np.testing.assert_allclose(gradient, np.sum([g for _, g in alone], axis=0), rtol=1e-7, atol=1e-9)
+    for threads in (2, 3, 8):
+        again, same = pairs.objective(weights, 0.0, threads)
+        assert again == value
+        assert np.array_equal(same, gradient)
 
 
 @given(problems)

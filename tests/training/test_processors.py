@@ -33,6 +33,7 @@ ways = {
     "polish, second order": {"features": plain, "order": 2},
     "empirical": {"method": "empirical"},
     "empirical, paper": {"method": "empirical", "ladder": "paper"},
+    "empirical, pairs of words": {"method": "empirical", "pairs": "words"},
     "empirical, pooled": {"method": "empirical", "ladder": "pooled", "features": plain},
     "separate": {"method": "separate", "features": edges},
     "separate, joint": {"method": "separate", "features": plain, "coupling": "joint", "label_weights": {"O": 0.7}},
@@ -86,5 +87,5 @@ def usual(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 @pytest.mark.parametrize("other", list(OTHER))
 def test_another_processor_writes_the_same_models(other, usual, tmp_path):
     found = models(tmp_path / "models", OTHER[other])
-    assert len(found) == 18
+    assert len(found) == 19
     assert found == usual

@@ -109,12 +109,20 @@ def test_weights_that_mean_nothing_are_refused(weights: dict[str, object]) -> No
 
 def test_merged_contexts_have_the_same_objective() -> None:
     templates = [parse("word[0]"), parse("suffix(word[0], 2)")]
-    separate = SeparateTraining(Separate(base="none"), StartFromCounts(corpus_of(SENTENCES), templates, base="none"))
-    problem = separate.problem(separate.tokens, separate.start.tables(), training=True)
-    merged = separate._merged(problem)
-    weights = np.random.default_rng(1).normal(size=merged.size)
-    for a, b in zip(problem.nodes.objective(weights, 0.5, 1), merged.objective(weights, 0.5, 1), strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
+    for base in ("none", "paper"):
+        separate = SeparateTraining(Separate(base=base), StartFromCounts(corpus_of(SENTENCES), templates, base=base))
+        problem = separate.problem(separate.tokens, separate.start.tables(), training=True)
+        parts = [
+            separate.problem(separate._take(np.array([i])), separate.start.tables(), training=True).nodes
+            for i in range(len(SENTENCES))
+        ]
+        weights = np.random.default_rng(1).normal(size=problem.nodes.size)
+        assert problem.nodes.n_merged < sum(np.diff(problem.candidates.offsets) > 1)
+        value, gradient = problem.nodes.objective(weights, 0.0, 1)
+        alone = [part.objective(weights, 0.0, 1) for part in parts]
+        assert value == pytest.approx(sum(v for v, _ in alone))
+        np.testing.assert_allclose(gradient, np.sum([g for _, g in alone], axis=0), rtol=1e-6, atol=1e-9)
+        assert all(np.array_equal(problem.nodes.objective(weights, 0.0, t)[1], gradient) for t in (2, 3, 7))
 
 
 def numbers(n: int) -> tuple[list[list[dict[str, float]]], list[list[str]]]:

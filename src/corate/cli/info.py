@@ -36,7 +36,7 @@ _PARTS = {
     "weights": ("weights", "edge_weights", "triples", "bias", "parts", "label_parts"),
     "words and features": ("strings", "values", "prefixes", "keys", "attributes", "lexicon"),
     "scores of words": ("rows",),
-    "label pairs": ("edges", "labels"),
+    "label pairs": ("edges", "labels", "word_pairs"),
     "counts for updates": ("counts", "pairs"),
 }
 #: Entries of a record that the first table shows in other words.

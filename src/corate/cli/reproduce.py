@@ -23,7 +23,7 @@ _EXPERIMENTS = ("label-bias", "pos", "ner", "chunking", "large-labels", "all")
 _ORDERS = ("file", "shuffled", "both")
 
 #: Experiments of many short cells, which get no line each.
-_SHORT = ("label-bias", "memm-priors", "mu")
+_SHORT = ("label-bias", "label-bias-others", "memm-priors", "mu")
 
 EXAMPLES = """\
 Examples:

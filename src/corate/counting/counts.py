@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from corate import _native
 from corate.attributes import merged_heads
 from corate.corpus import Attributes, Corpus, StringTable
+from corate.counting.word_pairs import WordPairCounts
 from corate.errors import DataError
 from corate.features.vocabulary import Vocabulary
 from corate.ragged import offsets_of, take_rows
@@ -116,6 +117,7 @@ class Counts:
     pairs: PairCounts
     sentences: int
     tokens: int
+    word_pairs: WordPairCounts | None = None  # of the first column, if pair probabilities depend on the words
 
     @classmethod
     def of(
@@ -136,6 +138,13 @@ class Counts:
         pairs = PairCounts(*_native.count_pairs(ids, corpus.offsets, len(labels)))
         counts = cls(vocabulary, labels, table, pairs, len(corpus), corpus.n_tokens)
         return counts, tokens
+
+    def with_word_pairs(self, tokens: Tokens) -> Counts:
+        """The counts with those of label pairs by pairs of words; ``tokens`` are all tokens that were counted."""
+        assert tokens.words is not None
+        return replace(
+            self, word_pairs=WordPairCounts.of(tokens.words, tokens.labels, tokens.offsets, len(self.labels))
+        )
 
     def tokens_of(self, corpus: Corpus, word: str) -> Tokens:
         """The tokens of a corpus that was counted, as ids. Features that were not counted are -1."""
@@ -186,7 +195,12 @@ class Counts:
             values += [added.counts]
         table = _sum(rows, columns, values, int(new[-1]), len(labels))
         pairs = _add_pairs(self.pairs, len(self.labels), other.pairs, renamed, len(labels))
-        return Counts(vocabulary, labels, table, pairs, self.sentences + other.sentences, self.tokens + other.tokens)
+        merged = Counts(vocabulary, labels, table, pairs, self.sentences + other.sentences, self.tokens + other.tokens)
+        if self.word_pairs is None or other.word_pairs is None:
+            return merged
+        words = StringTable(*vocabulary.map.strings(0)).find(StringTable(*other.vocabulary.map.strings(0)))
+        pairs_of_words = self.word_pairs.merged(len(self.labels), other.word_pairs, words, renamed, len(labels))
+        return replace(merged, word_pairs=pairs_of_words)
 
 
 def label_ids(corpus: Corpus, unknown: str | None = None) -> tuple[StringTable, Ids]:

@@ -21,7 +21,7 @@ from corate.features.ready_made import groups_of
 from corate.features.vocabulary import Vocabulary
 from corate.label_scores import SparseRows
 from corate.ragged import offsets_of, take_rows
-from corate.types import F32, F64, Ids
+from corate.types import F32, F64, Csr, Ids
 
 __all__ = ["Candidates", "Features", "Pool", "countable_features", "experts", "fit_edges", "fit_weights", "label_prior"]
 
@@ -89,6 +89,15 @@ class Candidates:
         """Every label at every token."""
         labels = np.tile(np.arange(n_labels, dtype=np.int32), tokens)
         return cls(np.arange(tokens + 1, dtype=np.int64) * n_labels, labels, np.zeros(len(labels), np.float32))
+
+    @classmethod
+    def seen_with(cls, features: Csr, slots: Csr, n_labels: int) -> Candidates:
+        """The labels that some feature of each token was seen with; all labels if it has no such feature.
+
+        ``slots`` has the labels of each feature. Features beyond its rows are left out.
+        """
+        offsets, labels = _native.seen_labels(slots, features, n_labels)
+        return cls(offsets, labels, np.zeros(len(labels), np.float32))
 
     def spread(self, n_labels: int, floor: float) -> Candidates:
         """All labels as candidates; new ones get the score ``floor``."""

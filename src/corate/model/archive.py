@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from corate.attributes import JOINER, OLD_JOINER
 from corate.corpus import StringTable
 from corate.counting.counts import Counts, PairCounts, Table
+from corate.counting.word_pairs import WordPairCounts
 from corate.errors import FeatureError, ModelError
 from corate.features.function_sample import refuse_other_function
 from corate.features.lexicons import Lexicon
@@ -26,7 +27,7 @@ from corate.features.vocabulary import Vocabulary
 from corate.label_parts import LabelParts
 from corate.label_scores import EdgeScores, SparseRows
 from corate.model import container, crfsuite
-from corate.model.chain import ChainModel, UnseenRule
+from corate.model.chain import ChainModel, UnseenRule, WordPairs
 from corate.model.tagger import Tagger
 from corate.ragged import offsets_of
 
@@ -45,13 +46,16 @@ _HEADER = {
 }
 _MODEL = {
     *("rungs", "rung_bases", "word_column", "all_labels", "floor", "edge_weight", "locally_normalised", "unseen"),
-    "parts",
+    *("parts", "by_features", "word_pairs"),
 }
+#: The arrays of the counts of pairs of words, without their lengths.
+_WORD_PAIRS = ("first", "second", "labels", "counts")
 _TENSOR = re.compile(
     r"(labels|parts|attributes|(strings|values)\.\d+|lexicon\.\d+\.(keys|classes))\.(data|offsets)|lexicon\.\d+\.values"
     r"|(prefixes|keys)\.\d+\.(first|second)|edges\.(row|col)|bias"
     r"|(edges|rows|weights|edge_weights|triples)\.(lengths|labels|scores)"
     r"|counts\.(lengths|labels|counts)|pairs\.(origin|to|counts)|attributes\.heads|label_parts\.(lengths|ids)"
+    r"|word_pairs\.(first|second|lengths|labels|counts)"
 )
 
 
@@ -88,7 +92,7 @@ def from_bytes(data: bytes, features: FeatureFunction | None = None) -> Tagger:
 
 def _version(header: dict[str, Any]) -> int:
     """The format version of a model: the oldest whose programs do not ignore anything in it and so tag wrongly."""
-    if "parts" in header["model"]:
+    if "parts" in header["model"] or "by_features" in header["model"]:
         return 3
     return 2 if "joiner" in header or "unseen" in header["model"] else 1
 
@@ -185,6 +189,8 @@ def _tagger(tensors: Tensors, header: dict[str, Any], function: FeatureFunction 
     vocabulary = _get_vocabulary(tensors, header)
     model = _get_model(tensors, header)
     counts = _get_counts(tensors, header, vocabulary, model.labels) if "counts" in header else None
+    if counts is not None and model.word_pairs is not None:
+        counts = replace(counts, word_pairs=model.word_pairs.counts)
     tagger = Tagger(
         vocabulary,
         model,
@@ -306,6 +312,8 @@ def _put_model(tensors: Tensors, header: dict[str, Any], model: ChainModel, half
         **({"locally_normalised": True} if model.locally_normalised else {}),
         **({} if model.unseen is None else {"unseen": asdict(model.unseen)}),
         **({} if model.parts is None else {"parts": True}),
+        **({} if model.word_pairs is None else {"word_pairs": model.word_pairs.scale}),
+        **({"by_features": True} if model.by_features else {}),
     }
     _put_strings(tensors, "labels", model.labels)
     edges = model.edges
@@ -322,6 +330,11 @@ def _put_model(tensors: Tensors, header: dict[str, Any], model: ChainModel, half
         _put_strings(tensors, "parts", model.parts.names)
         tensors["label_parts.lengths"] = container.narrow(np.diff(model.parts.offsets))
         tensors["label_parts.ids"] = container.narrow(model.parts.ids)
+    if model.word_pairs is not None:
+        counts = model.word_pairs.counts
+        tensors["word_pairs.lengths"] = container.narrow(np.diff(counts.offsets))
+        for name in _WORD_PAIRS:
+            tensors[f"word_pairs.{name}"] = container.narrow(getattr(counts, name))
 
 
 def _get_model(tensors: Tensors, header: dict[str, Any]) -> ChainModel:
@@ -351,6 +364,8 @@ def _get_model(tensors: Tensors, header: dict[str, Any]) -> ChainModel:
         _get_rows(tensors, "edge_weights") if "edge_weights.lengths" in tensors else SparseRows(),
         _get_unseen(about["unseen"]) if "unseen" in about else None,
         _get_parts(tensors) if "parts" in about else None,
+        bool(about.get("by_features", False)),
+        _get_word_pairs(tensors, float(about["word_pairs"])) if "word_pairs" in about else None,
     )
 
 
@@ -359,6 +374,15 @@ def _get_parts(tensors: Tensors) -> LabelParts:
     if int(offsets[-1]) != len(ids):
         raise ModelError("the model's parts of labels do not fit together; train it again")
     return LabelParts(_get_distinct(tensors, "parts"), offsets, ids)
+
+
+def _get_word_pairs(tensors: Tensors, scale: float) -> WordPairs:
+    """The pairs of words; whether their ids fit the vocabulary and the labels is checked when they are used."""
+    first, second, labels = (_ids(tensors, f"word_pairs.{name}", np.int32) for name in _WORD_PAIRS[:3])
+    offsets, counts = _offsets(tensors, "word_pairs.lengths"), _ids(tensors, "word_pairs.counts", np.int64)
+    if int(offsets[-1]) != len(labels) or float(counts.sum(dtype=np.float64)) >= _LARGEST_SUM:
+        raise ModelError("the model's pairs of words do not fit together; train it again")
+    return WordPairs(WordPairCounts(first, second, offsets, labels, counts), scale)
 
 
 def _get_unseen(rule: dict[str, Any]) -> UnseenRule:

@@ -15,15 +15,20 @@ from dataclasses import astuple, dataclass, field, replace
 
 import numpy as np
 
-from corate import _native
+from corate import _native, portable
 from corate.corpus import StringTable
+from corate.counting.word_pairs import WordPairCounts
 from corate.errors import ModelError
 from corate.features.vocabulary import Vocabulary
 from corate.label_parts import LabelParts
-from corate.label_scores import EdgeScores, SparseRows
+from corate.label_scores import FORBIDDEN, EdgeScores, SparseRows
 from corate.types import F32
 
-__all__ = ["ChainModel", "UnseenRule"]
+__all__ = ["ChainModel", "UnseenRule", "WordPairs"]
+
+
+#: The log-probability of a label pair that a pair of words was not seen with.
+PAIR_FLOOR = float(portable.log(1e-6))
 
 
 @dataclass(frozen=True)
@@ -42,15 +47,35 @@ class UnseenRule:
 
 
 @dataclass(frozen=True, eq=False)
+class WordPairs:
+    """Edges that depend on pairs of words: ``scale * log P(y, y' | x, x')`` minus the scores of both nodes.
+
+    The probabilities come from the counts. A label pair that a pair of words was not seen with has ``PAIR_FLOOR``. See
+    ``native/chain/lattice.h``.
+    """
+
+    counts: WordPairCounts
+    scale: float = 1.0
+
+    def native(self, vocabulary: Vocabulary, rung: int, n_labels: int) -> _native.EdgeFeatureWeights:
+        """The scores of the pairs of words, whose classes are the values of the function ``rung``."""
+        pairs = self.counts.native(vocabulary.map.values_of(rung), n_labels)
+        # Half of FORBIDDEN: sums of scores round, and no edge score comes close to it.
+        return _native.EdgeFeatureWeights(pairs, self.scale, PAIR_FLOOR, FORBIDDEN / 2 * self.scale)
+
+
+@dataclass(frozen=True, eq=False)
 class ChainModel:
     """The scores of a chain model, by the ids of a vocabulary.
 
     ``rows`` has a row for each known word, then for each context of each rung (starting at ``rung_bases``), and finally
     the prior. The rows of contexts and of the prior hold label shares, from which ``unseen`` makes the rows of unseen
     words. In models of corate 0.1 they hold scores, and ``unseen`` is None: the row of the most specific context
-    counts. Without rows, every label is a candidate everywhere. ``weights`` has a row for each feature. So has
+    counts. Without rows, every label is a candidate everywhere or, with ``by_features``, every label that a feature of
+    the token has a weight for (all of them if there is none). ``weights`` has a row for each feature. So has
     ``edge_weights`` if edges depend on the observation; its labels are pairs, ``y * (K + 1) + y'``. With ``parts``,
-    ``weights`` also has scores of parts of labels: its label K + p is part p.
+    ``weights`` also has scores of parts of labels: its label K + p is part p. With ``word_pairs``, edges depend on the
+    words. Then the first rung gives the classes of words, and ``edges`` are for pairs of words without a probability.
     """
 
     labels: StringTable
@@ -66,6 +91,8 @@ class ChainModel:
     edge_weights: SparseRows = field(default_factory=SparseRows)
     unseen: UnseenRule | None = None
     parts: LabelParts | None = None
+    by_features: bool = False
+    word_pairs: WordPairs | None = None
 
     @property
     def locally_normalised(self) -> bool:
@@ -95,10 +122,30 @@ class ChainModel:
             bias=self.bias * np.float32(factor),
             edge_weights=self.edge_weights.scaled(factor),
             floor=self.floor * factor,
+            word_pairs=None
+            if self.word_pairs is None
+            else replace(self.word_pairs, scale=factor * self.word_pairs.scale),
         )
 
-    def engine(self, vocabulary: Vocabulary, names: _native.AttributeNames | None = None) -> _native.Engine:
-        """The native tagging engine of the model; raises ModelError if its parts do not fit together."""
+    def edge_features(self, vocabulary: Vocabulary) -> _native.EdgeFeatureWeights | None:
+        """The scores of edge features, or of pairs of words; None if edges depend on labels only.
+
+        Raises ModelError if the pairs of words do not fit the model.
+        """
+        if self.word_pairs is None:
+            return _native.EdgeFeatureWeights(*self.edge_weights.arrays()) if len(self.edge_weights) else None
+        try:
+            return self.word_pairs.native(vocabulary, self.rungs[0], len(self.labels))
+        except (ValueError, IndexError) as error:
+            raise ModelError(f"the model's pairs of words do not fit together: {error}; train it again") from None
+
+    def engine(
+        self,
+        vocabulary: Vocabulary,
+        names: _native.AttributeNames | None = None,
+        edge_features: _native.EdgeFeatureWeights | None = None,
+    ) -> _native.Engine:
+        """The native tagging engine of the model and its edge features; raises ModelError if parts do not fit."""
         finite = (
             self.bias,
             self.rows.scores,
@@ -135,11 +182,13 @@ class ChainModel:
                 self.edge_weights.arrays(),
                 vocabulary.n_attributes,
                 self.all_labels,
+                self.by_features,
                 self.floor,
                 None if self.unseen is None else astuple(self.unseen),
                 None if self.parts is None else self.parts.arrays(),
                 names,
                 self.labels.to_list(),
+                None if self.word_pairs is None else edge_features,
             )
         except (ValueError, IndexError) as error:
             raise ModelError(f"the model's parts do not fit together: {error}; train it again") from None

@@ -13,7 +13,7 @@ from corate import _native
 from corate.corpus import Column
 from corate.display import counted
 from corate.errors import ConfigError, DataError
-from corate.label_scores import EdgeScores
+from corate.label_scores import FORBIDDEN, EdgeScores
 from corate.model.chain import ChainModel
 from corate.model.lattice import Lattice, Limits, span_labels
 from corate.ragged import offsets_of
@@ -22,8 +22,6 @@ from corate.types import Csr, Ids, Offsets
 
 __all__ = ["Constraints", "check_scheme", "limited", "with_scheme"]
 
-#: The score of a transition that `with_scheme` forbids. Other scores of a labelling cannot make up for it.
-FORBIDDEN = -1e4
 #: The boundaries of a sentence in forbidden transitions, as in `Tagger.rates`.
 START, END = "<s>", "</s>"
 
@@ -330,7 +328,7 @@ def with_scheme(model: ChainModel, scheme: str) -> ChainModel:
     table = model.edges.dense()
     table[_invalid(names, scheme)] = FORBIDDEN
     edges = replace(EdgeScores.of_dense(table, local=model.edges.local), triples=model.edges.triples)
-    return replace(model, edges=edges, all_labels=True)
+    return replace(model, edges=edges, all_labels=True, by_features=False)
 
 
 def _blocks(constraints: Constraints, names: Sequence[str]) -> _native.SpanLabels | None:

@@ -139,6 +139,8 @@ def _check_scores(model: ChainModel) -> None:
         _refuse("it has weights of parts of labels; train it with parts=False")
     if len(model.rows):
         _refuse("it has base scores of words; train it with the method 'standard'")
+    if model.by_features:
+        _refuse("its features say which labels a token can have; train it with space='word'")
     if len(model.edge_weights.labels):
         _refuse("its weights of label pairs depend on features; train it with the method 'standard'")
     if model.edges.row.any() and model.edges.col.any():

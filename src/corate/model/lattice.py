@@ -77,6 +77,7 @@ class Lattice:
     ``sentences`` are (S + 1,) offsets of tokens, and ``offsets`` are (n + 1,) offsets of candidates. Each candidate has
     one of the ``labels``, ascending within a token, and one of the float32 log-``scores``. ``extra`` are the edge
     features, if edges depend on the observation: offsets and ids by token, and the weights of features.
+    In models with pairs of words, they are the rows of pairs; see ``native/chain/lattice.h``.
     ``names`` are the labels by id, and ``words`` the words of the tokens, if there are any. All answers are about the
     labellings within the ``limits``.
 
@@ -341,39 +342,44 @@ class Lattice:
         """The score of one labelling of one sentence; minus infinity if a label is not a candidate."""
         start = int(self.sentences[sentence])
         boundary = self.edges.n_labels
-        total, previous, earlier = 0.0, boundary, boundary
+        total, before, previous, earlier = 0.0, 0.0, boundary, boundary
         for i, y in enumerate(labels.tolist()):
             a, b = int(self.offsets[start + i]), int(self.offsets[start + i + 1])
             place = a + int(np.searchsorted(self.labels[a:b], y))
             if place == b or self.labels[place] != y:
                 return float("-inf")
-            total += (
-                float(self.scores[place]) + self.edges.at(previous, y) + self.edge_feature_score(start + i, previous, y)
-            )
+            node = float(self.scores[place])
+            total += node + self.edge_score(start + i, previous, y, before + node)
             total += self.edges.triple(earlier, previous, y)
             total -= self.normaliser(start + i, previous) if self.edges.local else 0.0
-            previous, earlier = y, previous
+            before, previous, earlier = node, y, previous
         if not len(labels):
             return 0.0
-        return total + self.edges.at(previous, boundary) + self.edges.triple(earlier, previous, boundary)
+        last = self.edge_score(start + len(labels) - 1, previous, boundary, before)
+        return total + last + self.edges.triple(earlier, previous, boundary)
 
     def normaliser(self, token: int, previous: int) -> float:
         """log sum_y exp(node(y) + edge(previous, y)) over the candidates y of a token."""
         a, b = int(self.offsets[token]), int(self.offsets[token + 1])
         terms = [
-            float(score) + self.edges.at(previous, y) + self.edge_feature_score(token, previous, y)
+            float(score) + self.edge_score(token, previous, y)
             for y, score in zip(self.labels[a:b].tolist(), self.scores[a:b].tolist(), strict=True)
         ]
         return float(np.logaddexp.reduce(terms))
 
-    def edge_feature_score(self, token: int, previous: int, label: int) -> float:
-        """The score that the edge features of a token add to an edge."""
+    def edge_score(self, token: int, previous: int, label: int, nodes: float = 0.0) -> float:
+        """The score of the edge to a token, or from it to the end, given the sum of the scores of both ``nodes``."""
+        score = self.edges.at(previous, label)
         if self.extra is None:
-            return 0.0
+            return score
         offsets, ids, weights = self.extra
-        pair = previous * (self.edges.n_labels + 1) + label
-        known = (feature for feature in ids[offsets[token] : offsets[token + 1]].tolist() if feature >= 0)
-        return sum(weights.at(feature, pair) for feature in known)
+        pair, at_end = previous * (self.edges.n_labels + 1) + label, label == self.edges.n_labels
+        features = ids[offsets[token] : offsets[token + 1]].tolist()
+        if weights.forbidden is not None:  # pairs of words
+            row = features[1 if at_end else 0]
+            return score if row < 0 or score <= weights.forbidden else weights.at(row, pair) - nodes
+        known = (feature for feature in features if feature >= 0 and not at_end)
+        return score + sum(weights.at(feature, pair) for feature in known)
 
 
 def pieces(corpus: Corpus, tokens: int | None = None) -> Iterator[Corpus]:

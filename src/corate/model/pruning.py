@@ -68,6 +68,12 @@ def shrunk(tagger: Tagger, drop_below: float, rare: int, counts: bool) -> Tagger
         tagger = replace(tagger, counts=None)
     if drop_below > 0:
         about["drop_below"] = drop_below
+        if tagger.model.by_features:
+            raise ConfigError(
+                "this model has the space 'features': its weights say which labels a token can have, so none can be "
+                "dropped; leave drop_below at 0",
+                option="drop_below",
+            )
         model = _without_small(tagger.model, drop_below)
         kept = ~_idle(model)
         if tagger.counts is not None:  # an update needs the counts of features without weights

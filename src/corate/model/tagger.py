@@ -81,7 +81,7 @@ class Tagger(Questions, FrameTagging):
 
     @cached_property
     def _engine(self) -> _native.Engine:
-        return self.model.engine(self.vocabulary, self._inputs.names)
+        return self.model.engine(self.vocabulary, self._inputs.names, self._edge_features)
 
     @cached_property
     def _inputs(self) -> Inputs:
@@ -101,8 +101,7 @@ class Tagger(Questions, FrameTagging):
 
     @cached_property
     def _edge_features(self) -> _native.EdgeFeatureWeights | None:
-        weights = self.model.edge_weights
-        return _native.EdgeFeatureWeights(*weights.arrays()) if len(weights) else None
+        return self.model.edge_features(self.vocabulary)
 
     @cached_property
     def labels(self) -> list[str]:

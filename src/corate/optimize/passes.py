@@ -32,12 +32,16 @@ CorrectTokens = Callable[[F32], Results]
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """Fitted weights, their accuracy and F1 on held-out tokens (None without any), and whether Ctrl-C ended the fit."""
+    """Fitted weights, their accuracy and F1 on held-out tokens (None without any), and whether Ctrl-C ended the fit.
+
+    ``exhausted``: the maximum number of iterations ended it, before it converged.
+    """
 
     weights: F32
     accuracy: float | None
     stopped: bool
     f1: float | None = None
+    exhausted: bool = False
 
 
 def make_passes(
@@ -134,4 +138,4 @@ def make_iterations(
         raise KeyboardInterrupt
     if best is not None:
         return replace(best, stopped=stopped)
-    return Fitted(found.weights.astype(np.float32), None, stopped)
+    return Fitted(found.weights.astype(np.float32), None, stopped, exhausted=found.stopped == "iterations")

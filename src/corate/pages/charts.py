@@ -40,7 +40,8 @@ __all__ = [
 #: Each has a contrast of 3 or more with white and with the dark ground of pages.
 COLOURS = (
     *("#2b7fd0", "#c8622a", "#2e9060", "#9464d0", "#d04f8f", "#7d7d7d"),
-    *("#a87b10", "#20909a", "#d0504a", "#6d8f2a", "#9c7358", "#6c78d8"),
+    *("#a87b10", "#20909a", "#d0504a", "#6d8f2a", "#9c7358", "#6c78d8", "#b05fb5"),
+    "#5b7d8f",
 )
 #: Rates 16 times above or below chance have the full colour.
 _FULL = 4 * math.log(2)

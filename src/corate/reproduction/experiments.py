@@ -4,16 +4,21 @@ With the paper's features (word and spelling) every method uses the same informa
 
 - ``empirical`` (SP1) uses the paper's own ladder; mu_oov, interpreted as an exponent, and the weight of the edges are
   tuned on the held-out sentences.
+- ``sp1`` is SP1 with pair probabilities that depend on the words (``pairs="words"``). Nothing is tuned.
 - ``sp2`` is SP2 as the paper states it: a node model and a pair model, fitted independently of each other to their
   optimum by L-BFGS with a Gaussian prior.
+- ``sp2-features`` is the same with the probability space as the paper prints it: a token can have the labels that some
+  of its features was seen with.
 - ``separate`` is our variant of SP2: its nodes start from the paper's ladder, and its pairs are fitted given the nodes.
 - ``standard``, ``piecewise`` and ``memm`` make at most 500 iterations of L-BFGS.
 - ``polish`` is not in the paper: it trains a conditional random field with stochastic passes from the paper's ladder.
 - ``default`` is ``corate.train`` without options: ``polish`` with its default features.
 
-The priors of ``sp2``, ``standard``, ``piecewise`` and ``memm`` are chosen from the same values by their accuracy on the
-held-out sentences of the corpus, after training on its first sentences (the experiment ``priors``). Where there are no
-held-out sentences, ``PRIORS`` has the value.
+On simulated data other than the paper's, each method is trained with all the values of its prior.
+
+The priors of ``sp2``, ``sp2-features``, ``standard``, ``piecewise`` and ``memm`` are chosen from the same values by
+their accuracy on the held-out sentences of the corpus, after training on its first sentences (the experiment
+``priors``). Where there are no held-out sentences, ``PRIORS`` has the value.
 """
 
 from __future__ import annotations
@@ -33,6 +38,7 @@ __all__ = [
     "GROWTH",
     "METHODS",
     "MU",
+    "OTHER_ROUNDS",
     "PRIOR_VALUES",
     "ROUNDS",
     "SPLIT_ORDERS",
@@ -47,21 +53,24 @@ __all__ = [
 ]
 
 #: The paper's methods in the order of its columns, then ours.
-METHODS = ("empirical", "sp2", "separate", "standard", "piecewise", "memm", "polish", "default")
+METHODS = (
+    *("empirical", "sp1", "sp2", "sp2-features", "separate"),
+    *("standard", "piecewise", "memm", "polish", "default"),
+)
 EXPERIMENTS = ("label-bias", "pos", "ner", "chunking", "large-labels")
 #: In which order the sentences of Brown are split, and the corpus of each order.
 SPLIT_ORDERS = {"file": ("brown-file",), "shuffled": ("brown",), "both": ("brown-file", "brown")}
-ROUNDS = 10
-#: The most iterations of L-BFGS. After only 100, piecewise training is useless on the Dutch entities.
+ROUNDS, OTHER_ROUNDS = 10, 3
+#: The most iterations of L-BFGS.
 ITERATIONS = 500
 #: The budget, in seconds, of cells that show how time grows with the number of labels.
 GROWTH_SECONDS = 30.0
 #: The budget, in seconds, of a row of the ablation.
 ABLATION_SECONDS = 60.0
 
-#: The values of c2 to choose from, and the value where there are no held-out sentences. For sp2, sigma2 = 1 / (2 c2).
+#: The values of c2 to choose from, and the value where there are no held-out sentences. For SP2, sigma2 = 1 / (2 c2).
 PRIOR_VALUES = (1.0, 0.1, 0.01, 0.001)
-PRIORS = {"sp2": 0.1, "standard": 0.1, "piecewise": 0.1, "memm": 0.01}
+PRIORS = {"sp2": 0.1, "sp2-features": 0.1, "standard": 0.1, "piecewise": 0.1, "memm": 0.01}
 #: The sentences that priors are chosen with: the first ones of a training file, and the held-out sentences.
 _PRIOR_SAMPLES = {
     "brown-file": ("brown-file-1000-4000.train", 1000, "brown-file.held-out"),
@@ -78,8 +87,6 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "empirical: - tuned mu": {**_EMPIRICAL, "oov": 1.0},
     "empirical: - anything tuned": {**_EMPIRICAL, "edge": 1.0, "oov": 1.0},
     "empirical: - smoothed rates": {**_EMPIRICAL, "edge_k": 1e-6},
-    "empirical: - label rates, except for unseen pairs of known words": {"method": "word-pairs", "label_rates": True},
-    "empirical: - label rates (rates given the words, as in the paper)": {"method": "word-pairs", "label_rates": False},
     "empirical: + smoothed words": {**_EMPIRICAL, "word_k": 0.5},
     "empirical: + our ladder (endings, neighbours)": {"method": "empirical", "ladder": "default"},
     "separate: - tuned coupling": {**_SEPARATE, "coupling_weight": 1.0},
@@ -87,6 +94,8 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "separate: - support (every label possible)": {**_SEPARATE, "base": "none", "all_labels": True},
 }
 _ABLATION_SPLITS = ("1000-4000", "32k-1000")
+#: SP2 as published, with both readings of its probability space.
+_AS_PUBLISHED = ("sp2", "sp2-features")
 _CORPORA = {"ner": ("ned",), "chunking": ("conll2000",), "large-labels": ("sblgnt",)}
 
 #: Label sets of different sizes, made from the labels of Brown, to show how time grows with the number of labels.
@@ -121,12 +130,12 @@ def plan(
     """The cells of some experiments, in the order they are measured.
 
     >>> [cell.method for cell in plan(["ner"], quick=True)]
-    ['empirical', 'sp2', 'separate']
+    ['empirical', 'sp1', 'sp2', 'sp2-features', 'separate']
     """
     found: list[Cell] = []
     for experiment in experiments:
         always: dict[str, Any] = {"seed": seed, "threads": threads}
-        kept = [m for m in methods if not quick or experiment in ("label-bias", "pos") or m in METHODS[:3]]
+        kept = [m for m in methods if not quick or experiment in ("label-bias", "pos") or m in METHODS[:5]]
         if experiment == "pos":
             found += _pos(SPLIT_ORDERS[order], kept, peers, quick, always)
         else:
@@ -140,7 +149,7 @@ def _label_bias(methods: Sequence[str], peers: Sequence[str], quick: bool, alway
         files = (f"label-bias-{always['seed'] + number}.train", f"label-bias-{always['seed'] + number}.test")
         seeded = {**always, "seed": always["seed"] + number}
         for method in methods:
-            if method != "default":
+            if method not in ("default", "sp2-features"):  # words alone: the space is that of sp2
                 options = training_options(method, ["word[0]"], "paper")
                 cells.append(Cell("label-bias", f"round {number}", method, *files, options=options, **seeded))
         cells += [_peer("label-bias", f"round {number}", peer, files, "", ["word[0]"], seeded) for peer in peers]
@@ -156,6 +165,31 @@ def _label_bias(methods: Sequence[str], peers: Sequence[str], quick: bool, alway
                 )
                 for value in PRIOR_VALUES
             ]
+    return cells if quick else cells + _other_simulations(methods, always)
+
+
+def _other_simulations(methods: Sequence[str], always: dict[str, Any]) -> list[Cell]:
+    """Simulated data other than the paper's: all values of a prior, or the default of a method that chooses none."""
+    cells = []
+    for name in label_bias.OTHERS:
+        for seed in range(always["seed"], always["seed"] + OTHER_ROUNDS):
+            files = (f"{name} {seed}.train", f"{name} {seed}.test")
+            for method in methods:
+                options = training_options(method, ["word[0]"], "paper")
+                priors = {f"c2 = {value:g}": with_prior(method, value) for value in PRIOR_VALUES}
+                chosen = priors if method in (*PRIORS, "separate") else {"default": {}}
+                cells += [
+                    Cell(
+                        "label-bias-others",
+                        f"{name}, {prior}, round {seed - always['seed']}",
+                        method,
+                        *files,
+                        options=options | value,
+                        **{**always, "seed": seed},
+                    )
+                    for prior, value in chosen.items()
+                    if method != "default"
+                ]
     return cells
 
 
@@ -218,7 +252,7 @@ def _paper_cells(
     cells, columns, held_out = [], COLUMNS[corpus], _PRIOR_SAMPLES[corpus][2]
     for method in methods:
         options = training_options(method, "paper", "paper")
-        tuned, prior = ("", "" if quick else corpus) if method in PRIORS else (held_out, "")
+        tuned, prior = ("", "" if quick else corpus) if method in PRIORS else ("" if method == "sp1" else held_out, "")
         cells.append(Cell(experiment, split, method, *files, tuned, columns, options, prior=prior, **always))
     return cells + [_peer(experiment, split, peer, files, columns, "paper", always) for peer in peers]
 
@@ -259,14 +293,14 @@ def _mu(split: str, files: tuple[str, str], corpus: str, methods: Sequence[str],
 def _own(
     experiment: str, corpus: str, features: str, ladder: str
 ) -> Callable[[Sequence[str], Sequence[str], bool, dict[str, Any]], list[Cell]]:
-    """An experiment that is not in the paper, with one of our feature presets. SP2 as published is left out."""
+    """An experiment that is not in the paper, with one of our feature presets. SP1 and SP2 as read are left out."""
 
     def cells(methods: Sequence[str], peers: Sequence[str], quick: bool, always: dict[str, Any]) -> list[Cell]:
         files, columns = (f"{corpus}.train", f"{corpus}.test"), COLUMNS[corpus]
         own = [
             Cell(experiment, corpus, method, *files, "", columns, training_options(method, features, ladder), **always)
             for method in methods
-            if method not in ("default", "sp2")
+            if method not in ("default", "sp1", *_AS_PUBLISHED)
         ]
         return own + [_peer(experiment, corpus, peer, files, columns, features, always) for peer in peers]
 
@@ -315,13 +349,18 @@ def training_options(method: str, features: str | list[str], ladder: str, c2: fl
     """
     if method == "default":
         return {}
+    if method == "sp1":
+        return {"method": "empirical", "pairs": "words"}
     if method == "empirical":
         return {"method": method, "ladder": ladder, **({"features": features} if ladder == "pooled" else {})}
-    options: dict[str, Any] = {"method": "separate" if method == "sp2" else method, "features": features}
+    published = method in _AS_PUBLISHED
+    options: dict[str, Any] = {"method": "separate" if published else method, "features": features}
     if method in ("separate", "polish"):
         return options | ({"base": "paper"} if ladder == "paper" else {})
     options |= with_prior(method, PRIORS[method] if c2 is None else c2) | {"iterations": ITERATIONS}
-    return options | ({"base": "none", "coupling": "joint", "optimizer": "lbfgs"} if method == "sp2" else {})
+    if published:
+        options |= {"base": "none", "coupling": "joint", "optimizer": "lbfgs"}
+    return options | ({"space": "features"} if method == "sp2-features" else {})
 
 
 def with_prior(method: str, c2: float) -> dict[str, float]:
@@ -330,7 +369,7 @@ def with_prior(method: str, c2: float) -> dict[str, float]:
     >>> with_prior("standard", 0.1), with_prior("sp2", 0.1)
     ({'c2': 0.1}, {'sigma2': 5.0})
     """
-    return {"sigma2": 1 / (2 * c2)} if method == "sp2" else {"c2": c2}
+    return {"sigma2": 1 / (2 * c2)} if method in (*_AS_PUBLISHED, "separate") else {"c2": c2}
 
 
 def chosen_prior(cell: Cell, records: Iterable[Mapping[str, Any]]) -> Cell:
@@ -368,11 +407,14 @@ def _peer(
 
 
 def generated(cells: Iterable[Cell]) -> Splits:
-    """The label-bias splits that some cells need; they are simulated."""
+    """The splits of simulated data that some cells need."""
     splits: Splits = {}
     for cell in cells:
         if cell.experiment == "label-bias" and cell.train not in splits:
             splits[cell.train], splits[cell.test] = label_bias.sample(cell.seed)
+        elif cell.experiment == "label-bias-others" and cell.train not in splits:
+            simulation = label_bias.OTHERS[cell.split.partition(",")[0]]
+            splits[cell.train], splits[cell.test] = label_bias.sample(cell.seed, simulation)
     return splits
 
 
@@ -400,10 +442,10 @@ def _relabelled(sentence: Sentence, rule: Callable[[str, str], str]) -> Sentence
 def cost(cell: Cell, tokens: int, labels: int, budget: float) -> float:
     """A rough estimate of the seconds that a cell takes, to show the time left."""
     most = min(budget, cell.most_seconds)
-    if cell.method == "sp2":
-        return min(most, 0.5 + tokens * 3e-4)
+    if cell.method in _AS_PUBLISHED:
+        return min(most, 0.5 + tokens * (2e-4 if cell.method == "sp2" else 6e-4))
     if cell.method not in ("standard", "piecewise", "memm") and not cell.library:
-        return 0.6 + tokens * (3e-6 if cell.method == "empirical" else 3e-5)
+        return 0.6 + tokens * (3e-6 if cell.method in ("empirical", "sp1") else 3e-5)
     pairs = tokens * (labels + 10) ** 2
     slow = {"standard": 1.5e-7, "piecewise": 1.9e-7, "memm": 2.0e-7}.get(cell.method, 8e-8)
     expected = 0.5 + pairs * slow + tokens * 1e-4

@@ -1,7 +1,8 @@
 """The figures in the paper, by experiment and split, in percent and seconds.
 
-Columns: SP1 is ``empirical``, SP2 is ``sp2`` and our variant of it ``separate``, CRF++ ``standard``, PW ``piecewise``,
-MEMMs ``memm``. The label-bias table has only accuracies; the others have no MEMM.
+Columns: SP1 is ``sp1`` and our variant of it ``empirical``; SP2 is ``sp2``, ``sp2-features`` and our variant
+``separate``; CRF++ ``standard``, PW ``piecewise``, MEMMs ``memm``. The label-bias table has only accuracies; the others
+have no MEMM.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ __all__ = ["COLUMNS", "TABLES", "TITLES", "Figures", "figures", "implied_oov_rat
 #: The paper's names of the methods.
 COLUMNS = {
     "empirical": "SP1",
+    "sp1": "SP1",
     "sp2": "SP2",
     "standard": "CRF++",
     "piecewise": "PW",
@@ -106,7 +108,8 @@ def figures(experiment: str, split: str, method: str) -> Figures | None:
     66.6
     """
     key = (experiment, "" if experiment == "label-bias" else split)
-    return TABLES.get(key, {}).get("sp2" if method == "separate" else method)
+    columns = {"sp1": "empirical", "separate": "sp2", "sp2-features": "sp2"}
+    return TABLES.get(key, {}).get(columns.get(method, method))
 
 
 def implied_oov_rate(found: Figures) -> tuple[float, float, float]:

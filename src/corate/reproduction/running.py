@@ -30,7 +30,7 @@ __all__ = ["CellError", "Data", "News", "Worker", "estimate", "run"]
 _HOPELESS_SHARE = 6
 _HOPELESS_TIMES = 2
 #: Experiments whose trainings are short: they share a process.
-_SHORT = ("label-bias", "memm-priors", "mu")
+_SHORT = ("label-bias", "label-bias-others", "memm-priors", "mu")
 
 
 class CellError(CorateError):

@@ -49,8 +49,6 @@ def measured(cell: Cell, folder: Path, say: Say = lambda **message: None) -> Out
         iterations.append(done)
         say(event="iteration", done=done, of=of, seconds=time.perf_counter() - started)
 
-    if cell.options.get("method") == "word-pairs":
-        return _word_pairs(cell, train, test, sizes, say, begin)
     if cell.library:
         return _peer(cell, train, test, sizes, say, begin, iterated, iterations)
     return _ours(cell, folder, train, test, sizes, say, begin, iterated, iterations)
@@ -90,22 +88,6 @@ def _ours(
     say(event="trained", seconds=seconds)
     report = corate.evaluate(tagger, test)
     return _outcome(report, seconds, sizes, iterations)
-
-
-def _word_pairs(
-    cell: Cell, train: Any, test: Any, sizes: dict[str, Any], say: Say, begin: Callable[[], None]
-) -> Outcome:
-    from corate.evaluation.report import compare_labels
-    from corate.reproduction.word_pairs import WordPairs
-
-    sentences = [list(zip(train.tokens(i), train.labels_of(i), strict=True)) for i in range(len(train))]
-    begin()
-    started = time.perf_counter()
-    counted = WordPairs(sentences, label_rates=cell.options["label_rates"])
-    seconds = time.perf_counter() - started
-    say(event="trained", seconds=seconds)
-    predicted = [counted.tag(test.tokens(i)) for i in range(len(test))]
-    return _outcome(compare_labels(test, predicted, train.column("word").strings), seconds, sizes, [])
 
 
 def _peer(

@@ -159,6 +159,7 @@ class SequenceTagger(BaseEstimator):
     temper: float | None = None
     edge: float | None = None
     ladder: str | None = None
+    pairs: str | None = None
     word_k: float | None = None
     lower_k: float | None = None
     rung_k: float | None = None
@@ -173,6 +174,7 @@ class SequenceTagger(BaseEstimator):
     threshold: float | None = None
     cap: int | None = None
     coupling: str | None = None
+    space: str | None = None
     iterations: int | None = None
     sigma2: float | None = None
     edge_sigma2: float | None = None

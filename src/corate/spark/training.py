@@ -124,7 +124,8 @@ def _check(method: Method, rounds: int | None) -> None:
         if not isinstance(method, Polish):
             raise ConfigError("rounds is for the method 'polish'", option="rounds")
         check_whole("rounds", rounds, 1)
-    unset = {"tune": False, "checkpoint": None, "label_weights": None, "sentence_weights": None, "unknown": None}
+    unset: dict[str, Any] = {"tune": False, "pairs": "labels"}
+    unset |= dict.fromkeys(("checkpoint", "label_weights", "sentence_weights", "unknown"))
     for name, usual in unset.items():
         if getattr(method, name, usual) != usual:
             raise ConfigError(f"{name} is not for training on Spark; leave it unset", option=name)

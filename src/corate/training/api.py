@@ -475,7 +475,9 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
         raise FeatureError("the model was trained on ready-made features; give them, with Corpus.from_features")
     if old.attributes is None:
         ready = replace(ready, attributes=None)
-    fresh, _ = Counts.of(ready, Vocabulary.of(old.templates, old.rungs), tagger.record.get("word"))
+    fresh, tokens = Counts.of(ready, Vocabulary.of(old.templates, old.rungs), tagger.record.get("word"))
+    if tagger.counts.word_pairs is not None:
+        fresh = fresh.with_word_pairs(tokens)
     counts = tagger.counts.merged(fresh)
     try:
         temperature = float(tagger.record.get("temperature", 1.0))

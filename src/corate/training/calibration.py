@@ -23,7 +23,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import _native, portable
+from corate import portable
 from corate.corpus import Column, Corpus
 from corate.errors import ConfigError, DataError
 from corate.evaluation.calibration import correct_spans
@@ -199,7 +199,6 @@ def _at_temperature(tagger: Tagger, lattice: Lattice, temperature: float) -> Lat
     """The lattice of the same sentences for the model with another temperature."""
     extra = lattice.extra
     if extra is not None:
-        weights = tagger.model.edge_weights.scaled(1 / temperature)
-        extra = (*extra[:2], _native.EdgeFeatureWeights(*weights.arrays()))
+        extra = (*extra[:2], extra[2].scaled(1 / temperature))
     edges = tagger.model.edges.scaled(1 / temperature).native()
     return replace(lattice, scores=lattice.scores / np.float32(temperature), edges=edges, extra=extra)

@@ -2,7 +2,7 @@
 
     polish       log Z(x) - score(y), a few stochastic passes that start from weighted empirical scores
     standard     the same loss from zero, to its optimum: the usual training of a conditional random field
-    piecewise    each edge with its two nodes is a separate factor, with shared weights (Sutton and McCallum 2005)
+    piecewise    each edge, with the node that it leads to, is normalised by itself (Sutton and McCallum 2005)
     memm         P(y' | y, x), normalised at every position; it prefers labels with few successors (label bias)
     perceptron   score(best) - score(y), averaged over all steps (Collins 2002)
 

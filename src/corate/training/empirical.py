@@ -23,6 +23,7 @@ from corate.counting.counts import Counts, PairCounts, Tokens
 from corate.counting.ladder import (
     DEFAULT,
     FLOOR,
+    MOST_CANDIDATES,
     PAPER,
     LadderParameters,
     LadderPreset,
@@ -83,6 +84,8 @@ class EmpiricalTraining:
             raise FeatureError(f"the {ladder} ladder needs words, and the data has none; use the ladder 'pooled'")
         if ladder == "pooled" and not templates and corpus.attributes is None and corpus.word is not None:
             raise FeatureError("the pooled ladder needs features; choose a preset or give templates")
+        if method.pairs == "words" and templates:
+            raise FeatureError("the pairs 'words' use no features; leave features out")
         context = context or RunContext()
         ready = bool(templates) or corpus.attributes is not None
         pooled = ready if ladder is None else ladder == "pooled"
@@ -122,16 +125,7 @@ class EmpiricalTraining:
                 f"{self.n_labels:,} labels are more than the {MOST_POOLED_LABELS:,} that counting with features takes; "
                 "name the columns with columns= if another one contains the labels, or train without features"
             )
-        choices: list[Choice] = []
-        tuned: LadderParameters | None = None
-        for preset in self.counted.presets:
-            found = tune_ladder(self.counted, preset, self.given, self.context.progress)
-            tuned = found.parameters if preset is DEFAULT else tuned
-            choices.append(self._choice(preset, found))
-        if self.pooled:
-            choices.append(self._pool(tuned))
-        if self.ladder == "pooled":
-            choices = choices[-1:]
+        choices = [self._with_word_pairs()] if self.method.pairs == "words" else self._tuned()
         best = min(choices, key=lambda c: np.inf if c.log_loss is None else c.log_loss)
         self.context.progress(ProgressEvent("building the model"))
         model = best.build()
@@ -140,9 +134,30 @@ class EmpiricalTraining:
         record = {"ladder": best.name, "word": self.word, "settings": best.settings, "held_out": self._summary(choices)}
         return model, counts, record
 
+    def _tuned(self) -> list[Choice]:
+        """The ladders and the pool to choose from."""
+        choices: list[Choice] = []
+        tuned: LadderParameters | None = None
+        for preset in self.counted.presets:
+            found = tune_ladder(self.counted, preset, self.given, self.context.progress)
+            tuned = found.parameters if preset is DEFAULT else tuned
+            choices.append(self._choice(preset, found))
+        if self.pooled:
+            choices.append(self._pool(tuned))
+        return choices[-1:] if self.ladder == "pooled" else choices
+
+    def _with_word_pairs(self) -> Choice:
+        """The paper's ladder with pairs of words, which has nothing to tune."""
+        self.context.progress(ProgressEvent("counting pairs of words"))
+        self.counts = self.counts.with_word_pairs(self.counted.tokens)
+        start = replace(LadderParameters.of(PAPER), cap=MOST_CANDIDATES)
+        choice = self._choice(PAPER, TunedLadder(replace(start, **self.given), None, None))
+        return replace(choice, settings={"pairs": "words", **choice.settings})
+
     def _summary(self, choices: list[Choice]) -> dict[str, Any]:
         measured = {c.name: {"accuracy": c.accuracy, "log_loss": c.log_loss} for c in choices if c.accuracy is not None}
-        return {"tokens": sum(len(h.tokens.labels) for h in self.counted.held_out), "ladders": measured}
+        tokens = sum(len(h.tokens.labels) for h in self.counted.held_out) if measured else 0
+        return {"tokens": tokens, "ladders": measured}
 
     def _choice(self, preset: LadderPreset, tuned: TunedLadder) -> Choice:
         def build() -> ChainModel:

@@ -14,7 +14,7 @@ from corate.counting.pooling import Pool, experts, label_prior
 from corate.counting.rates import edge_scores
 from corate.errors import DataError, ModelError
 from corate.label_scores import EdgeScores, SparseRows
-from corate.model.chain import ChainModel, UnseenRule
+from corate.model.chain import ChainModel, UnseenRule, WordPairs
 from corate.training.options import Empirical
 from corate.training.resolve import resolve_method
 
@@ -59,6 +59,7 @@ def ladder_model(
             p.threshold,
             min(p.cap, len(counts.labels)),
         ),
+        word_pairs=None if counts.word_pairs is None else WordPairs(counts.word_pairs),
     )
 
 

@@ -230,6 +230,8 @@ def _unsupported(method: Method, features: FeatureSource, held_out: object, othe
             return f"{name}= needs the text in memory"
     if isinstance(method, Empirical) and (features is not None or method.ladder == "pooled"):
         return "empirical training with features needs the text in memory"
+    if isinstance(method, Empirical) and method.pairs == "words":
+        return "the pairs 'words' need the text in memory"
     if isinstance(method, Empirical) and held_out is not None:
         return "empirical training with held-out text needs the text in memory"
     return "a feature function needs the text in memory" if callable(features) else None

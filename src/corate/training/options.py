@@ -157,6 +157,12 @@ class Empirical(Method):
         "by the ladder of the paper. pooled: over all features.",
         "the most accurate on held-out tokens",
     )
+    pairs: str = _choice(
+        "labels",
+        ("labels", "words"),
+        "What the scores of label pairs depend on. labels: only the labels. words: also both words, as in the paper; "
+        "this uses the ladder paper, and tunes nothing.",
+    )
     word_k: float | None = _number(
         None, 0, _LARGE, "Weight of the back-off scores relative to a word's own counts, in tokens.", "tuned"
     )
@@ -205,8 +211,22 @@ class Empirical(Method):
         "0.0001",
     )
     cap: int | None = _integer(
-        None, 1, _INT_MAX, "Maximum number of candidate labels of a word, besides the labels it was seen with.", "48"
+        None,
+        1,
+        _INT_MAX,
+        "Maximum number of candidate labels of a word, besides the labels it was seen with.",
+        "48 (1000 for the pairs words)",
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pairs == "words":
+            if self.ladder not in (None, "paper"):
+                raise ConfigError(
+                    f"the pairs 'words' use the ladder 'paper', not {self.ladder!r}; leave ladder unset",
+                    option="ladder",
+                )
+            object.__setattr__(self, "ladder", "paper")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,6 +271,12 @@ class Separate(FittedMethod):
         ("given-nodes", "joint"),
         "How label pairs are fitted. given-nodes: given the fitted nodes. joint: separately, as in the paper.",
     )
+    space: str = _choice(
+        "word",
+        ("word", "features"),
+        "The labels that a token can have in the coupling joint. word: those seen with its word or, for rare words, "
+        "with its spelling. features: those seen with any of its features.",
+    )
     optimizer: str = _choice("adagrad", ("adagrad", "lbfgs"), _OPTIMIZER)
     iterations: int = _integer(100, 0, _MANY, "Maximum number of L-BFGS iterations.")
     sigma2: float | None = _number(None, 1e-9, _LARGE, "Variance of the Gaussian prior of node weights.", usual=1.0)
@@ -279,6 +305,12 @@ class Separate(FittedMethod):
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_optimizer(self.optimizer, self.checkpoint)
+        if self.space == "features" and self.coupling != "joint":
+            raise ConfigError(
+                f"the space 'features' is for the coupling 'joint', not {self.coupling!r}", option="space"
+            )
+        if self.space == "features" and self.all_labels:
+            raise ConfigError("with all_labels, every token can have every label; leave space unset", option="space")
 
 
 @dataclass(frozen=True, kw_only=True)

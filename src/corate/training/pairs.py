@@ -19,7 +19,7 @@ from corate.counting.counts import PairCounts, Table, Tokens
 from corate.counting.pooling import Candidates, fit_edges
 from corate.errors import FeatureError
 from corate.label_scores import SparseRows
-from corate.optimize.passes import make_iterations
+from corate.optimize.passes import Fitted, make_iterations
 from corate.optimize.stochastic import AdaGrad
 from corate.progress import ProgressEvent
 from corate.training.defaults import SeparateParameters
@@ -92,8 +92,11 @@ class PairFactors:
         for _ in range(passes):
             run.pass_once(report)
 
-    def joint(self, problem: Problem, slots: Table, nodes: F32) -> tuple[F32, NDArray[np.float32], SparseRows]:
-        """The paper's pair model, softmax(A f_i + B f_i+1 + T + U g); the node score is A f + B f - W f."""
+    def joint(self, problem: Problem, slots: Table, nodes: F32) -> tuple[F32, NDArray[np.float32], SparseRows, bool]:
+        """The paper's pair model, softmax(A f_i + B f_i+1 + T + U g); the node score is A f + B f - W f.
+
+        Also returns whether L-BFGS reached the maximum number of iterations before it converged.
+        """
         size = (self.n_labels + 1) ** 2
         observed = edge_slots(problem.tokens, self.n_labels, self.bases, self.uses)
         if problem.values is not None:
@@ -110,8 +113,10 @@ class PairFactors:
             None if observed is None else observed[:2],
             problem.tokens.weights,
         )
+        exhausted = False
         if self.method.optimizer == "lbfgs":
-            weights = self._fit_exactly(model)
+            fitted = self._fit_exactly(model)
+            weights, exhausted = fitted.weights, fitted.exhausted
         else:
             visits = np.maximum(_native.occurrences(problem.features[1], len(slots)), 1)
             shrink = 1.0 / (self.p.sigma2 * visits)
@@ -126,9 +131,9 @@ class PairFactors:
             weights = run.weights
         table, u, a, b = np.split(weights, np.cumsum([size, model.size - size - 2 * len(nodes), len(nodes)]))
         extra = SparseRows() if observed is None else SparseRows(*observed[0], u)
-        return a + b - nodes, table.reshape(self.n_labels + 1, -1), extra
+        return a + b - nodes, table.reshape(self.n_labels + 1, -1), extra, exhausted
 
-    def _fit_exactly(self, model: _native.Pairs) -> F32:
+    def _fit_exactly(self, model: _native.Pairs) -> Fitted:
         """All weights at the optimum, with one Gaussian prior of variance sigma2, as the paper states the objective."""
         return make_iterations(
             lambda weights: model.objective(weights, 1.0 / self.p.sigma2, self.context.threads),
@@ -137,4 +142,4 @@ class PairFactors:
             self.context.progress,
             iterations=self.method.iterations,
             keep=False,
-        ).weights
+        )

@@ -14,6 +14,7 @@ of the nodes, and the node score is A f + B f - W f. L-BFGS then fits both to th
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from typing import Any
@@ -25,7 +26,7 @@ from corate import _native
 from corate.counting.counts import Tokens
 from corate.counting.held_out import take
 from corate.counting.ladder import LadderTables
-from corate.counting.pooling import Candidates, Features
+from corate.counting.pooling import Candidates
 from corate.counting.rates import edge_scores
 from corate.counting.tuning import coordinate_search
 from corate.label_scores import EdgeScores, SparseRows
@@ -73,6 +74,7 @@ class SeparateTraining:
 
     def __init__(self, method: Separate, start: StartFromCounts, context: RunContext | None = None) -> None:
         self.method, self.start, self.context, self.stopped = method, start, context or RunContext(), False
+        self.exhausted = False  # whether L-BFGS reached the maximum number of iterations before it converged
         self.counts, self.n_labels = start.counts, start.n_labels
         self.tokens = self._tokens()
         self.p = SeparateParameters.choose(method, self.counts.tokens, start.base)
@@ -90,12 +92,21 @@ class SeparateTraining:
         """The tokens of some sentences."""
         return take(self.tokens, sentences)
 
+    @property
+    def _by_features(self) -> bool:
+        """Whether the candidates are the labels that the features of a token were seen with."""
+        return self.method.space == "features"
+
     # -- problems ------------------------------------------------------------------------------------------------
 
     def problem(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Problem:
         """The node model of some tokens. In training, each token is left out of the counts of its base scores."""
-        candidates = self.start.candidates(tokens, tables, self.p.temper, training=training)
         features, values = self.start.features(tokens, self.p.cutoff)
+        if self._by_features:
+            slots = self.start.slots.rows(0, len(self.start.slots) - 1)  # without the bias
+            candidates = Candidates.seen_with(features, (slots.offsets, slots.labels), self.n_labels)
+        else:
+            candidates = self.start.candidates(tokens, tables, self.p.temper, training=training)
         gold = np.maximum(candidates.find(tokens.labels) - candidates.offsets[:-1], 0).astype(np.int32)
         return Problem(tokens, candidates, features, values, gold, self.start.slots, self.n_labels)
 
@@ -177,10 +188,8 @@ class SeparateTraining:
 
     def _fit_nodes_exactly(self, problem: Problem, stage: str, *, half: int | None, main: bool) -> F32:
         chosen = problem if half is None else self._part(problem, problem.sentences(half))
-        nodes = chosen.nodes if self.start.base != "none" or chosen.values is not None else self._merged(chosen)
-
         fitted = make_iterations(
-            lambda weights: nodes.objective(weights, 1.0 / self.p.sigma2, self.context.threads),
+            lambda weights: chosen.nodes.objective(weights, 1.0 / self.p.sigma2, self.context.threads),
             np.zeros(problem.nodes.size),
             stage,
             self.context.progress,
@@ -188,33 +197,8 @@ class SeparateTraining:
             keep=main,
         )
         self.stopped |= fitted.stopped
+        self.exhausted |= main and fitted.exhausted
         return fitted.weights
-
-    def _merged(self, problem: Problem) -> _native.Nodes:
-        """The same model with identical contexts merged and their labels counted, which is faster.
-
-        A context is identified by a 64-bit hash: the sum of a random number for each feature and each candidate.
-        """
-        (offsets, ids), candidates = problem.features, problem.candidates
-        draw = np.random.default_rng(0).integers(1, 2**63, size=len(self.start.slots) + self.n_labels, dtype=np.uint64)
-        key = np.add.reduceat(draw[ids], offsets[:-1])
-        key += np.add.reduceat(draw[len(self.start.slots) + candidates.labels], candidates.offsets[:-1])
-        _, first, context = np.unique(key, return_index=True, return_inverse=True)
-        features = Features(offsets, ids).take(first)
-        possible = Features(candidates.offsets, candidates.labels).take(first)
-        seen, where = np.unique(context * self.n_labels + problem.gold, return_inverse=True)
-        weights = np.ones(len(context)) if problem.tokens.weights is None else problem.tokens.weights
-        counts = np.bincount(where, weights=weights, minlength=len(seen)).astype(np.float32)
-        starts = np.searchsorted(seen, np.arange(len(first) + 1) * self.n_labels).astype(np.int64)
-        return _native.Nodes(
-            (self.start.slots.offsets, self.start.slots.labels),
-            self.n_labels,
-            features.arrays(),
-            None,
-            possible.arrays(),
-            None,
-            (starts, (seen % self.n_labels).astype(np.int32), counts),
-        )
 
     # -- training ------------------------------------------------------------------------------------------------
 
@@ -225,11 +209,21 @@ class SeparateTraining:
         problem = self._all_nodes()
         weights = self.fit_nodes(problem, self.p.passes, "fitting the nodes", main=True)
         node, edges, extra, accuracy = self._coupled(problem, weights)
+        if self.exhausted and not self.stopped:
+            joint = "; the scores are differences of two fits, so both must converge" * (
+                self.method.coupling == "joint"
+            )
+            warnings.warn(
+                f"L-BFGS made {self.method.iterations} iterations and did not converge{joint}; give more iterations, "
+                "or a smaller sigma2",
+                stacklevel=2,
+            )
         self.context.progress(ProgressEvent("building the model"))
         model = self._model(node, edges, extra)
         record: dict[str, Any] = {
             "word": self.start.word,
             "coupling": self.method.coupling,
+            **({"space": self.method.space} if self.method.coupling == "joint" else {}),
             "base": self.start.base,
             "optimizer": self.method.optimizer,
             "settings": recorded(self.p, self.method),
@@ -239,7 +233,13 @@ class SeparateTraining:
         return model, record
 
     def _model(self, node: F32, edges: F32, extra: SparseRows) -> ChainModel:
-        return self.start.model(self.p.temper, node, edges, extra)
+        if not self._by_features:
+            return self.start.model(self.p.temper, node, edges, extra)
+        model = self.start.model(self.p.temper, node, edges, extra, by_features=True)
+        kept = self.start.kept(self.p.cutoff)
+        if kept is None:
+            return model
+        return replace(model, weights=model.weights.where(np.repeat(kept, np.diff(model.weights.offsets))))
 
     def _coupled(self, problem: NodeItems, weights: F32) -> tuple[F32, F32, SparseRows, float | None]:
         """Scores of nodes, label pairs and edge features, and the held-out accuracy if the coupling was tuned."""
@@ -247,7 +247,9 @@ class SeparateTraining:
             try:
                 if self.method.coupling == "joint":
                     assert isinstance(problem, Problem)
-                    return (*self._pairs(self.p).joint(problem, self.start.slots, weights), None)
+                    node, edges, extra, exhausted = self._pairs(self.p).joint(problem, self.start.slots, weights)
+                    self.exhausted |= exhausted
+                    return node, edges, extra, None
                 edges, extra, cross_fitted = self._given_nodes(problem)
                 self.p, accuracy = self._tune_coupling(*self._coupling_sample(cross_fitted, weights), edges, extra)
                 return (

@@ -295,8 +295,20 @@ class StartFromCounts(Start):
         rates = edge_scores(self.pairs, self.n_labels, k=0.5, weight=edge * temper).dense()
         return InitialWeights(rates, SparseRows(), np.zeros(len(self.slots.labels), np.float32))
 
-    def model(self, temper: float, weights: F32, edges: F32, extra: SparseRows, *, full: bool = False) -> ChainModel:
-        """The chain model of trained weights, added to the weighted ladder."""
+    def model(
+        self,
+        temper: float,
+        weights: F32,
+        edges: F32,
+        extra: SparseRows,
+        *,
+        full: bool = False,
+        by_features: bool = False,
+    ) -> ChainModel:
+        """The chain model of trained weights, added to the weighted ladder.
+
+        With ``by_features``, it has no ladder, and its candidates come from its weights.
+        """
         table = self.counts.table
         n = len(self.slots.labels) - self.n_columns
         node = SparseRows(self.slots.offsets[:-1], self.slots.labels[:n], weights[:n])
@@ -309,8 +321,9 @@ class StartFromCounts(Start):
             node = node.plus(pooled)
             bias = bias + (temper * self.pool.bias).astype(np.float32)
             ladder_weight = temper * self.pool.ladder
-        if self.word is None or (every and temper == 0):
-            return ChainModel(self.labels, scored, node, bias, all_labels=True, edge_weights=extra, parts=self.parts)
+        if self.word is None or by_features or (every and temper == 0):
+            model = ChainModel(self.labels, scored, node, bias, edge_weights=extra, parts=self.parts)
+            return replace(model, by_features=True, floor=0.0) if by_features else replace(model, all_labels=True)
         ladder = ladder_model(self.counts, self.preset, self.ladder, self.word, every, self.tables())
         rows = int(self.vocabulary.bases[-1])
         return replace(

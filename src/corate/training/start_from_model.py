@@ -40,6 +40,11 @@ class StartFromModel(Start):
                 "a model of the method 'memm' normalises locally and cannot be trained further; train it again on all "
                 "the text, or start from a model of another method"
             )
+        if tagger.model.word_pairs is not None:
+            raise DataError(
+                "a model with the pairs 'words' cannot be trained further; add counts to it with update, or start from "
+                "another model"
+            )
         if (old.attributes is None) != (corpus.attributes is None):
             raise FeatureError("the model and the corpus must both have ready-made features, or neither")
         self.word = tagger.record.get("word")
@@ -58,7 +63,7 @@ class StartFromModel(Start):
         self.tokens = Tokens(features, words, renamed[ids], corpus.offsets, attributes)
         self.pairs = PairCounts(*_native.count_pairs(self.tokens.labels, corpus.offsets, self.n_labels))
         self.old, self.corpus, self.held_out = tagger, corpus, held_out
-        self.full = tagger.model.all_labels
+        self.full = tagger.model.all_labels or tagger.model.by_features
         self.edge_templates = np.array([t.edge for t in self.vocabulary.templates], dtype=bool)
         self.node_templates = ~self.edge_templates
         old_parts = tagger.model.parts
@@ -175,6 +180,7 @@ class StartFromModel(Start):
             rows=rows,
             rung_bases=tuple(bases.tolist()),
             all_labels=full or self.full,
+            by_features=False,
             edge_weights=extra if len(extra.labels) else SparseRows(),
             parts=self.parts,
         )

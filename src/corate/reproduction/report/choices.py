@@ -73,6 +73,9 @@ def ablation(tables: Tables) -> list[Block]:
     for method in ("empirical", "separate"):
         whole = {split: tables.get(("pos", split), {}).get(method) for split in splits}
         rows.append([f"**{NAMES[method]}**", *(_scores(whole[split]) for split in splits)])
+        if method == "empirical":
+            found = [tables.get(("pos", split), {}).get("sp1") for split in splits]
+            rows.append(["- label rates (`sp1`: pairs of words)", *(_scores(cell) for cell in found)])
         for name in ABLATIONS:
             if name.startswith(method):
                 found = [tables["ablation", split].get(name) for split in splits]
@@ -86,7 +89,7 @@ def ablation(tables: Tables) -> list[Block]:
             "smoothed in any row but the one that says so. One choice makes the difference: the paper estimates the "
             "probability of a label pair *given the words*, from the pairs of words in the training data, and falls "
             "back to pairs of the same spelling. `empirical` uses the co-occurrence rate of the labels, which does not "
-            "depend on the words and is counted from all of them. With rates given the words, SP1 comes out near the "
+            "depend on the words and is counted from all of them. With pairs of words (`sp1`), SP1 comes out near the "
             "paper's figures."
         ),
         Table(["", *splits], rows + published, "Accuracy of all words, %; below it known and OOV words"),
@@ -154,8 +157,8 @@ def priors(tables: Tables) -> list[Block]:
         Paragraph(
             "Every method with a Gaussian prior chooses it from the same values, by accuracy on the held-out sentences "
             "after training on the first 1,000 sentences of Brown or 2,000 of the Dutch data. The prior subtracts c2 "
-            "times the sum of squared weights; for sp2, sigma2 = 1 / (2 c2). `separate` and `polish` use their "
-            "defaults and choose nothing."
+            "times the sum of squared weights; for sp2 and sp2-features, sigma2 = 1 / (2 c2). `separate` and `polish` "
+            "use their defaults and choose nothing."
         ),
         Table(["", *(f"c2 = {value:g}" for value in PRIOR_VALUES)], rows, "Accuracy on held-out sentences, %"),
     ]

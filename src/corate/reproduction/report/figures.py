@@ -29,7 +29,7 @@ _MAPS = {
 #: The experiments with charts of accuracy and time.
 _MEASURED = ("pos", "ner", "chunking", "large-labels")
 #: The colour of each method in all charts.
-COLOUR = dict(zip(NAMES, COLOURS, strict=True))
+COLOUR = dict(zip(NAMES, COLOURS, strict=False))
 _PAPER, _STOPPED = "the paper's own figure", "stopped: estimated time, no accuracy"
 Tables = Mapping[tuple[str, str], Mapping[str, Record]]
 

@@ -15,8 +15,10 @@ Record = dict[str, Any]
 
 #: The display names of methods.
 NAMES = {
-    "empirical": "empirical (SP1)",
+    "empirical": "empirical (SP1, our variant)",
+    "sp1": "sp1 (SP1, pairs of words)",
     "sp2": "sp2 (SP2 as published)",
+    "sp2-features": "sp2-features (SP2, space as printed)",
     "separate": "separate (SP2, our variant)",
     "standard": "standard (CRF++)",
     "piecewise": "piecewise (PW)",
@@ -97,7 +99,7 @@ def points(ours: float | None, paper: float | None) -> float | None:
 
 
 #: Experiments that only the report shows.
-_DETAILS = ("memm-priors", "mu", "priors")
+_DETAILS = ("label-bias-others", "memm-priors", "mu", "priors")
 
 
 def rows(records: Sequence[Record]) -> list[list[str]]:

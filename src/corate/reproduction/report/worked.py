@@ -12,7 +12,7 @@ from corate.reproduction.report.blocks import Block, Formula, Heading, Paragraph
 __all__ = ["Worked", "blocks", "worked"]
 
 WORDS = ("r", "o", "b")
-METHODS = ("empirical", "sp2", "separate", "standard", "piecewise", "memm", "polish")
+METHODS = ("empirical", "sp1", "sp2", "separate", "standard", "piecewise", "memm", "polish")
 _WRONG, _RIGHT = label_bias.SEQUENCES
 
 
