@@ -120,7 +120,7 @@ def scheme_of_labels(
 
 
 def choose_base(method: Polish, corpus: Corpus, templates: Sequence[Template], *, few: bool) -> str:
-    """The base of polish: ``"pooled"`` if there are ``few`` labels or no words and the features can be counted.
+    """The base of polish: ``"pooled"`` if the features can be counted, and there are ``few`` labels, spans or no words.
 
     Otherwise it is ``"default"``, or ``"none"`` without words: the default base is a ladder of words.
     """
@@ -133,7 +133,8 @@ def choose_base(method: Polish, corpus: Corpus, templates: Sequence[Template], *
         some = countable_features(ready, len(ready.names))[ready.ids].any()
         return "pooled" if some and known and len(ids) * len(names) <= MOST_POOLED_SCORES else "none"
     countable = (bool(templates) or ready is not None) and (ready is None or ready.values is None)
-    return "pooled" if few and countable and known else "default"
+    spans = are_spans(names.to_list(), strict=False)
+    return "pooled" if (few or spans) and countable and known else "default"
 
 
 def choose_edge_templates(

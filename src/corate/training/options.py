@@ -365,7 +365,7 @@ class Polish(_LikelihoodMethod):
         "How the initial node scores (base scores) are computed from counts: as by the ladder of the method empirical "
         "of the same name. none: they are zero. separate: they come from a model of the method separate, which is "
         "trained first.",
-        "pooled with a full lattice or without words, else default",
+        "pooled with a full lattice, for spans or without words, else default",
     )
     optimizer: str = _choice("adagrad", ("adagrad",), _OPTIMIZER)
     c2: float | None = _number(
