@@ -41,6 +41,7 @@ SCRIPTS = (
     "perceptron_speed",
     "raw_text",
     "effects",
+    "robustness",
     "active",
     "graphs",
     "spark",

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from corate.errors import DataError
 
-__all__ = ["Token", "Tokenizer", "place_tokens", "tokenize"]
+__all__ = ["Token", "Tokenizer", "iterate_tokens", "place_tokens", "tokenize"]
 
 
 class Token(NamedTuple):
@@ -111,6 +111,15 @@ def tokenize(text: str) -> list[Token]:
     >>> tokenize("€1,234.50!")
     [Token(text='€', start=0, stop=1), Token(text='1,234.50', start=1, stop=9), Token(text='!', start=9, stop=10)]
     """
+    return list(iterate_tokens(text))
+
+
+def iterate_tokens(text: str) -> Iterator[Token]:
+    """The tokens of `tokenize`, one at a time: those of a long text take many times its memory.
+
+    >>> next(iterate_tokens("Ann sings.")).text
+    'Ann'
+    """
     if not isinstance(text, str):
         raise DataError(f"the text to tokenise must be a string, not {type(text).__name__}; decode bytes first")
     parts, at = [], 0
@@ -120,15 +129,13 @@ def tokenize(text: str) -> list[Token]:
         parts += [classes[at:start], "u", "v" * (stop - start - 1)]
         at = stop
     classes = "".join([*parts, classes[at:]])
-    tokens: list[Token] = []
     at = 0
     token = re.compile(_TOKEN, re.VERBOSE)
     while match := token.search(classes, at):
         start, at = match.span()
         if match["word"] and _keeps_point(text, start, at):
             at += 1
-        tokens.append(Token(text[start:at], start, at))
-    return tokens
+        yield Token(text[start:at], start, at)
 
 
 def _keeps_point(text: str, start: int, stop: int) -> bool:

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from corate import _native
 from corate.corpus import Attributes
 from corate.counting.counts import Counts, PairCounts, Tokens
+from corate.counting.held_out import take
 from corate.counting.pooling import (
+    LEAST_EVIDENCE,
     LEAST_LADDER,
     PRIOR_MEAN,
     SMOOTHING,
@@ -24,6 +26,7 @@ from corate.counting.pooling import (
     fit_edges,
     fit_weights,
     label_prior,
+    with_evidence,
 )
 from corate.features.templates import parse
 from corate.features.vocabulary import Vocabulary
@@ -87,6 +90,22 @@ def problem_of(labelled: Labelled, attributes: bool = False, seed: int = 0) -> P
     )
 
 
+@given(some_sentences, st.data())
+@settings(deadline=None, max_examples=60)
+def test_a_label_is_scored_only_if_other_sentences_of_the_corpus_have_it_often_enough(
+    labelled: Labelled, data: st.DataObject
+) -> None:
+    counts, tokens = Counts.of(corpus_of(labelled), Vocabulary.of(TEMPLATES), "word")
+    chosen = data.draw(st.lists(st.integers(0, len(labelled) - 1), unique=True, min_size=1).map(sorted))
+    sample = take(tokens, np.array(chosen, dtype=np.int64))
+    expected = [
+        sum(label == other for k, sentence in enumerate(labelled) if k != s for _, other in sentence) >= LEAST_EVIDENCE
+        for s in chosen
+        for _, label in labelled[s]
+    ]
+    np.testing.assert_array_equal(with_evidence(sample, counts), np.where(expected, sample.labels, -1))
+
+
 @given(some_sentences, st.booleans(), st.booleans(), st.integers(0, 9))
 @settings(deadline=None, max_examples=60)
 def test_evidence_is_that_of_the_formula_and_a_token_left_out_is_not_counted(
@@ -146,6 +165,7 @@ def test_fitted_weights_are_an_optimum(seed: int, has_ladder: bool) -> None:
         p.expert_of,
         p.candidates,
         labels,
+        labels,
         has_ladder=has_ladder,
         progress=lambda done: None,
     )
@@ -192,7 +212,15 @@ def test_experts_are_believed_a_little_where_nothing_recurs() -> None:
     every = Candidates.all_labels(2, 2)
     wrong = replace(every, ladder=np.where(every.labels == np.repeat(p.tokens.labels, 2), -2, 0).astype(np.float32))
     pool = fit_weights(
-        p.counts.table, p.prior, p.features, p.expert_of, wrong, p.tokens.labels, has_ladder=True, progress=print
+        p.counts.table,
+        p.prior,
+        p.features,
+        p.expert_of,
+        wrong,
+        p.tokens.labels,
+        p.tokens.labels,
+        has_ladder=True,
+        progress=print,
     )
     assert pool.ladder == LEAST_LADDER
     assert pool.experts[0] == pytest.approx(PRIOR_MEAN, abs=1e-3)

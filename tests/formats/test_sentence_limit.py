@@ -1,7 +1,7 @@
 """A sentence that is too long is refused while it is read, with its first line, whatever the blocks of the text."""
 
 import gzip
-import resource
+import json
 import subprocess
 import sys
 
@@ -56,6 +56,38 @@ def test_tasks_of_label_studio_are_limited():
     assert corate.read(task, max_sentence=3).n_tokens == 3
     with pytest.raises(DataError, match=r"task 7: a sentence of more than 2 tokens"):
         corate.read(task, max_sentence=2)
+
+
+def test_texts_of_label_studio_are_limited_in_bytes(monkeypatch):
+    monkeypatch.setattr(sentence_limit, "MOST_BYTES", 100)
+    task = b'[{"id": 7,\n"data": {"text": "%b"}, "annotations": []}]'
+    for size in (60, 101):
+        data = task % (b"b" * size)
+        for width in (1, 30, 1000):
+            blocks = [data[start : start + width] for start in range(0, len(data), width)]
+            if size <= 100 or width == 1000:  # texts within a block are short in comparison
+                assert list(limited(blocks, "x", "labelstudio")) == blocks
+            else:
+                with pytest.raises(DataError, match=r"^x, line 2: a text of more than 0 MB; "):
+                    list(limited(blocks, "x", "labelstudio"))
+                assert list(limited(blocks, "x", "labelstudio", most=2_000_000)) == blocks
+
+
+@pytest.mark.parametrize("format", ["raw", "labelstudio"])
+def test_no_more_tokens_are_made_than_the_limit(format):
+    made = []
+
+    def split(text):
+        for i in range(len(text)):
+            made.append(i)
+            yield text[i]
+
+    text = "a" * 1000
+    if format == "labelstudio":
+        text = json.dumps([{"data": {"text": text}, "annotations": [{"result": []}]}])
+    with pytest.raises(DataError, match="a sentence of more than 20 tokens"):
+        corate.read(text.encode(), format=format, labelled=format != "raw", tokenize=split, max_sentence=20)
+    assert len(made) == 21
 
 
 def first_too_long(text, format, most):
@@ -146,6 +178,8 @@ def test_a_small_compressed_file_cannot_fill_the_memory(command, bomb, model, tm
         "active": ["active", model, bomb],
     }
     own = 600 << 20  # of the program and its libraries, far less than the text and its tokens take
+
+    resource = pytest.importorskip("resource", reason="limits of memory are POSIX's")
 
     def limit_memory():
         resource.setrlimit(resource.RLIMIT_DATA, (own, own))

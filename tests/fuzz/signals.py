@@ -154,11 +154,14 @@ class _Signals:
         if (work / "old.corate").read_bytes() != self.old.read_bytes():
             raise CaseFailedError(f"the model is altered after {sent.name}: {name}")
 
-    def codes(self, sent: signal.Signals, errors: str) -> tuple[int, ...]:
+    @staticmethod
+    def codes(sent: signal.Signals, errors: str) -> tuple[int, ...]:
         """The exit codes that the README allows after a signal; 0 if the work was done before the signal.
 
-        A process without any output may have ended before the interpreter started.
+        A process without any output may have ended before the interpreter started. Nothing handles SIGKILL.
         """
+        if sent == signal.SIGKILL:
+            return 0, -sent
         return (0, 128 + sent) if errors else (0, 128 + sent, -sent)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
 
-from fuzz import broken
+from fuzz import broken, signals
 from fuzz.__main__ import main
 from fuzz.driver import Report, Run
 from fuzz.kinds import KINDS, Kind
@@ -24,6 +25,12 @@ def test_cases_of_each_kind_are_harmless(report: dict[str, Report], kind: str) -
     assert found.cases == KINDS[kind].short
     assert found.refused < found.cases, "some are to be used, not refused"
     assert not found.bad, "\n\n".join(f"case {f.case}: {f.text}\ninput: {f.folder}" for f in found.findings)
+
+
+@pytest.mark.parametrize("errors", ["", "corate: learning (2 s)\n"])
+def test_a_process_that_is_killed_has_no_exit_code_of_its_own(errors: str) -> None:
+    assert signals.Kills.codes(signal.SIGKILL, errors) == (0, -9)
+    assert (-15 in signals.Kills.codes(signal.SIGTERM, errors)) == (not errors)
 
 
 # -- the fuzzer can fail -----------------------------------------------------------------------------------------------

@@ -393,6 +393,24 @@ class Walk:
         return 0.0
 
 
+def test_independent_passes_are_averaged_and_each_begins_anew() -> None:
+    items, begin = np.arange(3000, dtype=np.int64), np.array([5.0], np.float32)
+    options = {"averaging": True, "rate": 1.0}
+    run = AdaGrad.of(Walk(), np.zeros(1, np.float32), items, start=begin, begin=begin, **options)
+    alone = AdaGrad.of(Walk(), np.zeros(1, np.float32), items, start=begin, **options)
+    alone.pass_once()
+    run.pass_once()
+    first = run.weights
+    np.testing.assert_array_equal(first, alone.weights)
+    run.pass_once()
+    np.testing.assert_allclose(run.weights, first, rtol=1e-6)  # the same walk again, and so the same mean
+    resumed = AdaGrad.of(Walk(), np.zeros(1, np.float32), items, start=begin, begin=begin, **options)
+    resumed.resume({name: array.copy() for name, array in run.tensors.items()}, run.passes)
+    run.pass_once()
+    resumed.pass_once()
+    np.testing.assert_array_equal(run.weights, resumed.weights)
+
+
 def test_late_moments_weigh_most_in_the_average() -> None:
     """After n items the weight is n; of forty items a pass, four moments of each are remembered."""
     items = np.arange(40, dtype=np.int64)

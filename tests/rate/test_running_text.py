@@ -55,3 +55,14 @@ def test_a_long_path_is_written_with_little_work(monkeypatch: pytest.MonkeyPatch
     assert len(written) < 8 * len(derivation.steps)
     monkeypatch.undo()
     assert shown.split("\n")[-1].removeprefix("  = ").startswith(text(derivation.result))
+
+
+@pytest.mark.parametrize("write", [str, Derivation.latex, Derivation.html])
+def test_each_rate_and_probability_of_a_long_derivation_is_written_once(write):
+    kept = [writing._plain_text, writing._plain_latex, writing._plain_mathml]
+    for cache in kept:
+        cache.cache_clear()
+    found = factorise(" ".join(f"x{i}-x{i + 1}" for i in range(30)))
+    write(found.derivation)
+    distinct = {factor for whole, _ in found.derivation.lines() for factor in whole.powers()}
+    assert max(cache.cache_info().misses for cache in kept) <= len(distinct)

@@ -9,17 +9,56 @@ import pytest
 
 import corate
 from corate import Corpus, Polish, Separate
-from corate.training.defaults import FEW_TOKENS, MANY_TOKENS, ChainParameters, SeparateParameters
+from corate.training.defaults import (
+    CLOSED_TEXT,
+    FEW_TOKENS,
+    MANY_TOKENS,
+    OPEN_TEXT,
+    ChainParameters,
+    SeparateParameters,
+)
 from corate.training.options import options_of
 
 
-@pytest.mark.parametrize(("base", "passes"), [("default", 3), ("pooled", 2)])
-def test_a_large_corpus_has_one_pass_less_from_a_rich_base_and_larger_steps(base: str, passes: int) -> None:
-    small, usual, large = (ChainParameters.choose(Polish(), n, base) for n in (100, MANY_TOKENS, MANY_TOKENS + 1))
+def test_a_large_corpus_has_one_pass_less_from_the_default_base_and_larger_steps() -> None:
+    small, usual, large = (ChainParameters.choose(Polish(), n, "default") for n in (100, MANY_TOKENS, MANY_TOKENS + 1))
     assert small == usual
-    assert (usual.passes, large.passes) == (passes, passes - 1)
+    assert (usual.passes, large.passes) == (3, 2)
     assert large.rate > usual.rate
-    assert ChainParameters.choose(Polish(rate=0.2, passes=7), MANY_TOKENS + 1, base).rate == 0.2
+    assert ChainParameters.choose(Polish(rate=0.2, passes=7), MANY_TOKENS + 1, "default").rate == 0.2
+
+
+def test_a_large_corpus_has_independent_passes_from_the_pooled_base_unless_their_number_is_given() -> None:
+    small, usual, large = (ChainParameters.choose(Polish(), n, "pooled") for n in (100, MANY_TOKENS, MANY_TOKENS + 1))
+    assert small == usual
+    assert not usual.independent
+    assert large.independent
+    assert large.temper < usual.temper
+    given = ChainParameters.choose(Polish(passes=7, temper=0.9), MANY_TOKENS + 1, "pooled")
+    assert (given.passes, given.independent, given.temper) == (7, False, 0.9)
+    assert not ChainParameters.choose(Polish(), MANY_TOKENS + 1, "pooled", words=False).independent
+
+
+def test_the_pooled_base_weighs_less_the_more_of_the_labels_it_explains() -> None:
+    shares = (0.0, CLOSED_TEXT, 0.03, 0.05, 0.07, OPEN_TEXT, 0.5, 1.0)
+    chosen = [ChainParameters.choose(Polish(), 5000, "pooled", unexplained=share) for share in shares]
+    tempers = [p.temper for p in chosen]
+    assert tempers == sorted(tempers)
+    assert tempers[0] == tempers[1] < tempers[2] < tempers[3] < tempers[4] < tempers[5] == tempers[-1]
+    assert chosen[0].passes > chosen[-1].passes
+    assert ChainParameters.choose(Polish(temper=0.7), 5000, "pooled", unexplained=0.0).temper == 0.7
+
+
+def test_few_templates_leave_little_unexplained_and_the_record_says_so() -> None:
+    rng = random.Random(3)
+    words = ["".join(rng.choices("abcdefgh", k=5)) for _ in range(30)]
+    closed = [
+        [("buy", "O"), (rng.choice(words), "ITEM"), ("in", "O"), (rng.choice(words[:9]), "SHOP")] for _ in range(99)
+    ]
+    unclear = [[(rng.choice(words), rng.choice(["X", "Y"])) for _ in range(4)] for _ in range(99)]
+    first, second = (corate.train(Corpus.from_sentences(text), base="pooled").record for text in (closed, unclear))
+    assert first["unexplained"] < OPEN_TEXT < second["unexplained"]
+    assert first["settings"]["temper"] < second["settings"]["temper"]
 
 
 def test_without_words_steps_are_larger_the_base_counts_less_and_large_corpora_have_as_many_passes() -> None:
@@ -44,7 +83,9 @@ def test_the_help_text_of_an_option_names_the_defaults_that_depend_on_the_base(b
     polish = ChainParameters.choose(Polish(), tokens, base), ChainParameters.choose(Polish(), tokens, base, parts=True)
     for name in ("c2", "rate", "temper"):
         named = re.findall(r"[0-9.]+", options_of(Polish)[name].unset)
-        assert all(not getattr(found, name) or f"{getattr(found, name):g}" in named for found in polish)
+        for value in (getattr(found, name) for found in polish):
+            between = name == "temper" and base == "pooled" and float(named[1]) <= value <= float(named[2])
+            assert not value or between or f"{value:g}" in named
     temper = SeparateParameters.choose(Separate(), tokens, base).temper
     assert not temper or f"{temper:g}" in re.findall(r"[0-9.]+", options_of(Separate)["temper"].unset)
 
@@ -87,5 +128,5 @@ def test_few_labels_have_a_full_lattice_unless_the_base_has_few_candidates(base:
     record = corate.train(Corpus.from_sentences(sentences), base=base).record
     pruned = base in ("paper", "none")
     assert record["lattice"] == ("pruned" if pruned else "full")
-    assert record["settings"]["passes"] == (9 if pruned or base == "separate" else 3 if base == "default" else 2)
+    assert record["settings"]["passes"] == (9 if pruned or base == "separate" else 3)
     assert record["order"] == (2 if pruned else 1)

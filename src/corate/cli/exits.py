@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import io
 import os
@@ -11,7 +12,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
@@ -230,10 +231,17 @@ def _exit_after(end: BaseException) -> NoReturn:
     else:
         code = INTERRUPTED
         print_line(f"interrupted: {end}" if str(end) else "interrupted")
-    for number in signal.valid_signals():
-        if signal.getsignal(number) is _end:
-            signal.signal(number, lambda *_: os._exit(code))
+    handled = [number for number in signal.valid_signals() if signal.getsignal(number) is _end]
+    for number in handled:
+        signal.signal(number, lambda *_: os._exit(code))
+    atexit.register(_ignore, handled)
     raise SystemExit(code) from None
+
+
+def _ignore(numbers: Iterable[int]) -> None:
+    """Ignore signals for the last moments of the process, when Python would put their default actions back."""
+    for number in numbers:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _escape_unencodable() -> None:

@@ -23,7 +23,10 @@ from corate.label_scores import SparseRows
 from corate.ragged import offsets_of, take_rows
 from corate.types import F32, F64, Csr, Ids
 
-__all__ = ["Candidates", "Features", "Pool", "countable_features", "experts", "fit_edges", "fit_weights", "label_prior"]
+__all__ = [
+    *("Candidates", "Features", "Pool", "countable_features", "experts", "fit_edges", "fit_weights", "label_prior"),
+    "with_evidence",
+]
 
 
 #: Weight of the label prior that smooths every expert, in tokens.
@@ -31,6 +34,8 @@ SMOOTHING = 1.0
 #: Gaussian prior of the weights: its strength, in tokens, and its mean.
 RIDGE = 1.0
 PRIOR_MEAN = 0.2
+#: The weights are fitted on tokens whose label at least so many tokens of other sentences have.
+LEAST_EVIDENCE = 3
 #: The least weight of the ladder. If few words recur, leave-one-out scores make the ladder look useless.
 LEAST_LADDER = 0.1
 #: The most Newton steps, and the least expected gain of a step, as a share of the loss.
@@ -137,11 +142,16 @@ class Candidates:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """The weights of the experts and of the ladder, and a bias per label."""
+    """The weights of the experts and of the ladder, and a bias per label.
+
+    ``unexplained`` is the log loss of the tokens that the weights were fitted on, each left out of the counts, as a
+    share of the entropy of their labels: 0 if the counts predict every label, 1 if they are no better than frequencies.
+    """
 
     experts: F64
     ladder: float
     bias: F64
+    unexplained: float = 1.0
 
     def scores(
         self,
@@ -175,6 +185,7 @@ def fit_weights(
     expert_of: Ids,
     candidates: Candidates,
     labels: Ids,
+    scored: Ids,
     *,
     has_ladder: bool,
     progress: Callable[[float], None],
@@ -182,13 +193,15 @@ def fit_weights(
     """Maximise the likelihood of tokens, each left out of the counts, over the weights of the experts and biases.
 
     L(w, b) = sum_t log softmax(sum_e w_e x_te + w_L ladder_t + b)(label_t) - ridge/2 (|w - mean|^2 + |b - log P|^2)
+
+    The sum is over the tokens whose label in ``scored`` is not negative. ``labels`` are left out of the counts.
     """
     n_experts = int(expert_of.max(initial=-1)) + 1
     x = _native.expert_evidence(
         table.arrays(), features.arrays(), expert_of, n_experts, candidates.arrays(), prior, SMOOTHING, labels
     )
     x = np.column_stack([x, candidates.ladder]) if has_ladder else x
-    gold = candidates.find(labels)
+    gold = np.where(scored < 0, -1, candidates.find(labels))
     centre = np.concatenate([np.full(x.shape[1], PRIOR_MEAN), portable.log(prior)])
 
     def loss(theta: F64) -> tuple[float, F64, F64]:
@@ -199,7 +212,33 @@ def fit_weights(
 
     found = _newton(loss, centre, progress)
     ladder = max(LEAST_LADDER, float(found[n_experts])) if has_ladder else 0.0
-    return Pool(found[:n_experts], ladder, found[x.shape[1] :])
+    value = _native.conditional_logit(x, candidates.arrays(), gold, found, len(prior))[0]
+    return Pool(found[:n_experts], ladder, found[x.shape[1] :], _share_of_entropy(value, labels[gold >= 0]))
+
+
+def _share_of_entropy(loss: float, labels: Ids) -> float:
+    """A log loss, as a share of that of the labels if each is predicted by its frequency among them."""
+    counts = np.bincount(labels)
+    counts = counts[counts > 0]
+    entropy = -portable.dot(counts.astype(np.float64), portable.log(counts / max(1, len(labels))))
+    return 1.0 if entropy <= 0.0 else float(loss / entropy)
+
+
+def with_evidence(tokens: Tokens, counts: Counts) -> Ids:
+    """The labels of sentences of a corpus, but -1 where other sentences have the label less than LEAST_EVIDENCE times.
+
+    If such a token is left out of the counts, hardly anything speaks for its label. One such loss could set all
+    weights.
+    """
+    owner = np.repeat(np.arange(len(tokens.offsets) - 1), np.diff(tokens.offsets))
+    known = tokens.labels >= 0
+    pairs, place, times = np.unique(
+        np.column_stack([owner[known], tokens.labels[known]]), axis=0, return_inverse=True, return_counts=True
+    )
+    totals = np.bincount(counts.pairs.to, weights=counts.pairs.counts, minlength=len(counts.labels) + 1)
+    found: Ids = tokens.labels.copy()
+    found[np.flatnonzero(known)[(totals[pairs[:, 1]] - times < LEAST_EVIDENCE)[place.ravel()]]] = -1
+    return found
 
 
 def _newton(loss: Callable[[F64], tuple[float, F64, F64]], start: F64, progress: Callable[[float], None]) -> F64:

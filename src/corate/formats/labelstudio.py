@@ -10,7 +10,7 @@ import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
 from corate.corpus import Corpus
@@ -20,7 +20,7 @@ from corate.formats.labelstudio_writing import write
 from corate.formats.reading import Options, warn_skipped, word_of
 from corate.formats.sentence_limit import check_tokens
 from corate.texts import Texts
-from corate.tokenizer import Token, place_tokens, tokenize
+from corate.tokenizer import Token, iterate_tokens, place_tokens
 
 __all__ = ["read", "write"]
 
@@ -64,11 +64,12 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     """
     texts, tokens, labels, records = list[str](), list[list[Token]](), list[list[str]](), list[dict[str, Any]]()
     skipped = _Skipped()
+    split = options.tokenize or iterate_tokens
     for number, task in enumerate(_tasks(data, name)):
         shown = task.get("id", number) if isinstance(task, dict) else number
         try:
             text, member = _text(task, options)
-            found = place_tokens(text, options.tokenize or tokenize)
+            found = place_tokens(text, lambda text: islice(split(text), options.max_sentence + 1))
             check_tokens(len(found), options.max_sentence)
             results = _results(task) if options.labelled else []
             if not found or results is None:

@@ -25,7 +25,7 @@ from corate.formats.sentence_limit import check_tokens
 from corate.formats.writing import check_values
 from corate.io import chunks
 from corate.texts import Texts
-from corate.tokenizer import Token, Tokenizer, tokenize
+from corate.tokenizer import Token, Tokenizer, iterate_tokens
 
 __all__ = ["UNWRITABLE_LABEL", "read_raw", "read_slashed", "read_text", "words_of", "write_slashed", "write_text"]
 
@@ -74,7 +74,7 @@ def read_raw(data: bytes, name: str, options: Options) -> Corpus:
     for number, line in enumerate(text.split("\n"), 1):
         if options.comment and line.startswith(options.comment):
             continue
-        tokens = list(islice((options.tokenize or tokenize)(line), options.max_sentence + 1))
+        tokens = list(islice((options.tokenize or iterate_tokens)(line), options.max_sentence + 1))
         try:
             check_tokens(len(tokens), options.max_sentence)
         except DataError as error:
@@ -96,7 +96,7 @@ def words_of(line: str, tokenizer: Tokenizer | None = None) -> list[str]:
     >>> words_of("Bob sings!"), words_of("Bob sings!", str.split)
     (['Bob', 'sings', '!'], ['Bob', 'sings!'])
     """
-    return [_text_of(token) for token in (tokenizer or tokenize)(line)]
+    return [_text_of(token) for token in (tokenizer or iterate_tokens)(line)]
 
 
 def _text_of(token: Any) -> Any:

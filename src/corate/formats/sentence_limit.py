@@ -38,14 +38,15 @@ def limited(
     r"""Yield blocks of text. A sentence of too many tokens or bytes raises DataError, which names its first line.
 
     The limit of bytes is the larger one of 64 MB, and 64 bytes for each token of the limit ``most``. In formats of one
-    token per line, the lines count that are no comments. Label Studio's JSON is not limited here, but by its reader.
+    token per line, the lines count that are no comments. Of Label Studio's JSON, only the bytes of a text are limited
+    here; the reader counts its tokens.
 
     >>> list(limited([b"a\nb\n\nc\n", b"d\ne\n"], "news", "columns", most=2))
     Traceback (most recent call last):
     corate.errors.DataError: news, line 4: a sentence of more than 2 tokens; ...
     """
     if format == "labelstudio":
-        yield from blocks
+        yield from _limited_texts(blocks, name, _most_bytes(most))
         return
     sentences = (_Rows if format in _BLANK_LINES else _Lines)(name, format, most, comment)
     for block in blocks:
@@ -60,6 +61,27 @@ def check_tokens(n: int, most: int) -> None:
         raise DataError(f"a sentence of more than {most:,} tokens; split it, or allow longer ones with max_sentence=")
 
 
+def _most_bytes(most: int) -> int:
+    return MOST_BYTES * max(1, most // MOST_TOKENS)
+
+
+def _limited_texts(blocks: Iterable[bytes], name: str, most: int) -> Iterator[bytes]:
+    """Yield blocks of JSON. More than ``most`` bytes between two quotation marks raise DataError."""
+    line, size = 1, 0
+    for block in blocks:
+        first = block.find(b'"')
+        size += len(block) if first < 0 else first
+        if size > most:
+            raise DataError(
+                f"{name}, line {line}: a text of more than {most / 1e6:,.0f} MB; split it, or allow longer ones with "
+                "max_sentence="
+            )
+        if first >= 0:
+            size = len(block) - block.rfind(b'"') - 1
+        line += _line_feeds(block, 0, len(block))
+        yield block
+
+
 def _line_feeds(data: bytes, start: int, stop: int) -> int:
     """The number of line feeds in ``data[start:stop]``: many times as fast as ``data.count``, as there are many."""
     return int(np.count_nonzero(np.frombuffer(data, np.uint8, stop - start, start) == ord("\n"))) if start < stop else 0
@@ -70,7 +92,7 @@ class _Sentences:
 
     def __init__(self, name: str, format: str, most: int, comment: str | None) -> None:
         self.name, self.format, self.most = name, format, most
-        self.most_bytes = MOST_BYTES * max(1, most // MOST_TOKENS)
+        self.most_bytes = _most_bytes(most)
         self.comment = b"#" if format == "conllu" else (comment or "").encode()
         self.line = 1
         self.unfinished = bytearray()

@@ -38,7 +38,8 @@ class AdaGrad:
     squared gradients) side by side. A pass visits all items once, in an order that depends only on the seed and the
     number of the pass, so that a run can be resumed. With ``averaging``, the weights are saved four times in each pass;
     the result is their mean, in which the k-th has the weight k^2. With ``pieces``, a pass visits the items piece by
-    piece.
+    piece. With ``begin``, passes are independent: each starts from these weights, and the result is the mean of all
+    passes, which depends less on the order of the items.
     """
 
     steps: Steps
@@ -55,6 +56,7 @@ class AdaGrad:
     total: F32 = field(default_factory=lambda: np.zeros(0, np.float32))  # weighted sum of the saved weights
     moments: int = 0  # how often weights were saved
     pieces: Pieces | None = None
+    begin: F32 | None = None
 
     #: A pass is made in this many parts, for progress reports and Ctrl-C.
     PARTS = 20
@@ -68,11 +70,8 @@ class AdaGrad:
         cls, steps: Steps, decay: F32, items: NDArray[np.int64], *, start: F32 | None = None, **options: Any
     ) -> AdaGrad:
         """A run that starts from the weights ``start``, or from zero."""
-        state = np.zeros((steps.size, 2), np.float32)
-        state[:, 1] = 1e-4
-        if start is not None:
-            state[:, 0] = start
-        run = cls(steps, decay, items, state.ravel(), **options)
+        state = _state_of(np.zeros(steps.size, np.float32) if start is None else start)
+        run = cls(steps, decay, items, state, **options)
         run.batch = run.batch or int(np.clip(len(items) // 200, 16, 256))
         return run
 
@@ -80,8 +79,7 @@ class AdaGrad:
     def weights(self) -> F32:
         """The current weights, or their average."""
         if self.moments > 0:
-            k = self.moments
-            return np.asarray(self.total / np.float32(k * (k + 1) * (2 * k + 1) / 6))
+            return np.asarray(self.total / np.float32(sum(self._share(k) for k in range(1, self.moments + 1))))
         return np.array(self.state[::2])
 
     @property
@@ -98,6 +96,8 @@ class AdaGrad:
     def pass_once(self, progress: Callable[[float], None] = lambda done: None) -> float:
         """Make a pass; returns its mean loss. An interrupt leaves the state between two steps."""
         n, losses, sizes = max(1, len(self.items)), list[float](), list[int]()
+        if self.begin is not None:
+            self.state[:] = _state_of(self.begin)
         for steps, part in parts_of_pass(self, self.steps):
             losses.append(steps.pass_over(self.state, part, self.decay, self.rate, self.batch, self.threads))
             sizes.append(len(part))
@@ -122,7 +122,11 @@ class AdaGrad:
         self.moments += 1
         if self.moments == 1:
             self.total = np.zeros(len(self.state) // 2, np.float32)
-        self.total += np.float32(self.moments**2) * self.state[::2]
+        self.total += np.float32(self._share(self.moments)) * self.state[::2]
+
+    def _share(self, moment: int) -> int:
+        """The weight of a moment, counted from 1, in the average."""
+        return moment**2 if self.begin is None else ((moment - 1) % self.MOMENTS + 1) ** 2
 
     def estimate(self) -> float:
         """The mean loss of some items with the current weights."""
@@ -139,6 +143,13 @@ class AdaGrad:
         self.state[:], self.total, self.moments, self.latest = kept
         self.passes -= 1
         self.rate /= 2
+
+
+def _state_of(weights: F32) -> F32:
+    """The state of a run that has the weights, before its first step."""
+    state = np.empty((len(weights), 2), np.float32)
+    state[:, 0], state[:, 1] = weights, 1e-4
+    return state.ravel()
 
 
 #: Makes steps for the sentences in order, in place: (state, order, time, step). Returns the loss of each sentence.

@@ -32,6 +32,9 @@ _Key: TypeAlias = tuple[int, tuple[int, ...], int]
 
 _SINGLE = re.compile(r"[A-Z]\d*'*")
 _PARTS = re.compile(r"([^\W\d_]+)_?(\w*?)('*)")
+#: Rates and probabilities whose texts are kept: most lines of a derivation repeat those of the line before.
+_PLAIN = 1 << 14
+_NOTHING = Markup("<mo>∅</mo>")
 _GREEK = {"phi": "φ", "psi": "ψ"}
 
 
@@ -137,10 +140,8 @@ def _powers_text(factors: Sequence[tuple[Expression, int]], short: bool, outer: 
 
 
 def _factor_text(factor: Expression, short: bool, outer: Names) -> str:
-    if isinstance(factor, Probability):
-        return f"P({', '.join(map(term_text, factor.block))}{_given_text(factor.given)})"
-    if isinstance(factor, Rate):
-        return f"CR({'; '.join(map(block_text, factor.blocks))}{_given_text(factor.given)})"
+    if isinstance(factor, Probability | Rate):
+        return _plain_text(factor)
     if isinstance(factor, Sum):
         name, body, names = _bound(factor, outer)
         own = name == factor.over and name.endswith("'")
@@ -149,6 +150,13 @@ def _factor_text(factor: Expression, short: bool, outer: Names) -> str:
         name = f"{factor.symbol}({', '.join(map(name_text, factor.scope))})"
         return name if short else f"{name}[{text(factor.body, outer=outer)}]"
     return f"({text(factor, short=short, outer=outer)})"
+
+
+@lru_cache(maxsize=_PLAIN)
+def _plain_text(factor: Probability | Rate) -> str:
+    if isinstance(factor, Probability):
+        return f"P({', '.join(map(term_text, factor.block))}{_given_text(factor.given)})"
+    return f"CR({'; '.join(map(block_text, factor.blocks))}{_given_text(factor.given)})"
 
 
 def _given_text(given: Block) -> str:
@@ -209,11 +217,8 @@ def _powers_latex(factors: Sequence[tuple[Expression, int]], short: bool, outer:
 
 
 def _factor_latex(factor: Expression, short: bool, outer: Names) -> str:
-    if isinstance(factor, Probability):
-        return f"P({', '.join(map(_term_latex, factor.block))}{_given_latex(factor.given)})"
-    if isinstance(factor, Rate):
-        blocks = "; ".join(r"\,".join(map(_term_latex, block)) for block in factor.blocks) or r"X_{\emptyset}"
-        return rf"\mathrm{{CR}}({blocks}{_given_latex(factor.given)})"
+    if isinstance(factor, Probability | Rate):
+        return _plain_latex(factor)
     if isinstance(factor, Sum):
         name, body, names = _bound(factor, outer)
         return rf"\sum_{{{name_latex(name)}}}\left[{latex(body, short=short, outer=names)}\right]"
@@ -222,6 +227,14 @@ def _factor_latex(factor: Expression, short: bool, outer: Names) -> str:
         name = rf"\{factor.symbol}" if factor.symbol in _GREEK else name_latex(factor.symbol)
         return rf"{name}_{{{scope}}}" if short else rf"{name}_{{{scope}}}\left[{latex(factor.body, outer=outer)}\right]"
     return rf"\left({latex(factor, short=short, outer=outer)}\right)"
+
+
+@lru_cache(maxsize=_PLAIN)
+def _plain_latex(factor: Probability | Rate) -> str:
+    if isinstance(factor, Probability):
+        return f"P({', '.join(map(_term_latex, factor.block))}{_given_latex(factor.given)})"
+    blocks = "; ".join(r"\,".join(map(_term_latex, block)) for block in factor.blocks) or r"X_{\emptyset}"
+    return rf"\mathrm{{CR}}({blocks}{_given_latex(factor.given)})"
 
 
 def _given_latex(given: Block) -> str:
@@ -281,30 +294,35 @@ def _row(*inside: Markup) -> Markup:
 def _powers_mathml(factors: Sequence[tuple[Expression, int]], short: bool, outer: Names) -> Markup:
     written = []
     for factor, k in factors:
-        one = _row(_factor_mathml(factor, short, outer))
+        if isinstance(factor, Probability | Rate):
+            one = _plain_mathml(factor)
+        else:
+            one = _row(_factor_mathml(factor, short, outer))
         written.append(one if k == 1 else Markup("<msup>{}<mn>{}</mn></msup>").format(one, k))
-    return Markup('<mspace width="0.25em"/>').join(written)
+    return Markup('<mspace width="0.25em"/>'.join(written))  # without escaping, as all of them are escaped
 
 
 def _factor_mathml(factor: Expression, short: bool, outer: Names) -> Markup:
-    nothing = Markup("<mo>∅</mo>")
-    if isinstance(factor, Probability):
-        inside = _listed(factor.block, ",", _term_mathml) + _given_mathml(factor.given)
-        return Markup("<mi>P</mi><mo>(</mo>{}<mo>)</mo>").format(inside)
-    if isinstance(factor, Rate):
-        inside = _listed(factor.blocks, ";", lambda block: _row(*map(_term_mathml, block))) or nothing
-        return Markup("<mi>CR</mi><mo>(</mo>{}<mo>)</mo>").format(inside + _given_mathml(factor.given))
     if isinstance(factor, Sum):
         name, body, names = _bound(factor, outer)
         written = _row(mathml(body, short=short, outer=names))
         return Markup("<munder><mo>∑</mo>{}</munder><mo>[</mo>{}<mo>]</mo>").format(_name_mathml(name), written)
     if isinstance(factor, Group):
-        scope = _row(_listed(factor.scope, ",", _name_mathml) or nothing)
+        scope = _row(_listed(factor.scope, ",", _name_mathml) or _NOTHING)
         symbol = Markup("<msub><mi>{}</mi>{}</msub>").format(_GREEK.get(factor.symbol, factor.symbol), scope)
         if short:
             return symbol
         return symbol + Markup("<mo>[</mo>{}<mo>]</mo>").format(_row(mathml(factor.body, outer=outer)))
     return Markup("<mo>(</mo>{}<mo>)</mo>").format(_row(mathml(factor, short=short, outer=outer)))
+
+
+@lru_cache(maxsize=_PLAIN)
+def _plain_mathml(factor: Probability | Rate) -> Markup:
+    if isinstance(factor, Probability):
+        inside = _listed(factor.block, ",", _term_mathml) + _given_mathml(factor.given)
+        return _row(Markup("<mi>P</mi><mo>(</mo>{}<mo>)</mo>").format(inside))
+    inside = _listed(factor.blocks, ";", lambda block: _row(*map(_term_mathml, block))) or _NOTHING
+    return _row(Markup("<mi>CR</mi><mo>(</mo>{}<mo>)</mo>").format(inside + _given_mathml(factor.given)))
 
 
 def _listed(items: Sequence[object], separator: str, write: Callable[..., Markup]) -> Markup:

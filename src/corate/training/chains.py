@@ -70,7 +70,9 @@ class ChainTraining:
         self.method, self.start, self.context = method, start, context or RunContext()
         self.loss = "likelihood" if method.name in ("polish", "standard") else method.name
         self.optimizer, self.stopped = method.optimizer, False
-        facts = {"parts": start.parts is not None, "words": start.word is not None}
+        facts: dict[str, Any] = {"parts": start.parts is not None, "words": start.word is not None}
+        if isinstance(start, StartFromCounts) and start.pool is not None:
+            facts["unexplained"] = start.pool.unexplained
         self.p = ChainParameters.choose(method, self._n_tokens(start), start.base, **facts)
         weights = start.token_weights(method.label_weights, method.sentence_weights)
         self.label_weights = None if method.label_weights is None else start.label_weights(method.label_weights)
@@ -259,10 +261,17 @@ class ChainTraining:
             "order": model.order,
             **({} if model.parts is None else {"parts": len(model.parts)}),
             "settings": recorded(self.p, self.method),
+            **({"independent_passes": True} if self.p.independent else {}),
+            **self._about_pool(),
             "held_out": {"accuracy": fitted.accuracy, **({} if fitted.f1 is None else {"f1": fitted.f1})},
             "interrupted": self.stopped,
         }
         return model, record
+
+    def _about_pool(self) -> dict[str, Any]:
+        """The record's entry about the base pooled, if it is the base."""
+        pool = self.start.pool if isinstance(self.start, StartFromCounts) else None
+        return {} if pool is None else {"unexplained": round(pool.unexplained, 4)}
 
     def model(self, weights: F32) -> ChainModel:
         """The chain model of trained weights, without weights of zero."""
@@ -360,6 +369,7 @@ class ChainTraining:
             seed=seed,
             averaging=True,
             pieces=items.in_pieces(seed, lambda chains: chains),
+            begin=self.initial_vector() if p.independent else None,
         )
 
     def _decay(self, items: ItemSet, p: ChainParameters, sentences: int) -> F32:

@@ -47,8 +47,15 @@ MOST_POOLED_SCORES = 100_000_000
 POLISH_TEMPERS = {"default": 0.55, "pooled": 0.8, "paper": 0.7, "none": 0.0}
 POLISH_C2 = {"default": 0.5, "pooled": 1.0, "paper": 0.5, "none": 0.5}
 POLISH_RATE = {"default": 0.06, "pooled": 0.06, "paper": 0.15, "none": 0.15}
-#: The step size from the bases default and pooled above MANY_TOKENS, where one pass less is made.
+#: The step size from the base default above MANY_TOKENS, where one pass less is made.
 LARGE_RATE = 0.08
+#: Above MANY_TOKENS, passes from the base pooled are independent, and their weights are averaged: their number, their
+#: step size, and the most weight of the base scores, since the features know more.
+INDEPENDENT_PASSES, INDEPENDENT_RATE, LARGE_TEMPER = 3, 0.12, 0.65
+#: The base pooled has its full weight if it leaves OPEN_TEXT of the entropy of left-out labels unexplained, or more. At
+#: CLOSED_TEXT or less, it has CLOSED_TEMPER and this number of passes: in text of few templates, it knows the words of
+#: the training text by heart, and the features learn more from the neighbours of a word.
+CLOSED_TEXT, OPEN_TEXT, CLOSED_TEMPER, CLOSED_PASSES = 0.02, 0.08, 0.3, 3
 #: The step size and the weight of the base scores from the base pooled if there are no words: without a ladder there is
 #: more to learn, and the base is less accurate.
 WORDLESS_RATE, WORDLESS_TEMPER = 0.15, 0.6
@@ -113,7 +120,7 @@ def scheme_of_labels(
 
 
 def choose_base(method: Polish, corpus: Corpus, templates: Sequence[Template], *, few: bool) -> str:
-    """The base of polish: ``"pooled"`` if there are ``few`` labels or no words and the features can be counted.
+    """The base of polish: ``"pooled"`` if the features can be counted, and there are ``few`` labels, spans or no words.
 
     Otherwise it is ``"default"``, or ``"none"`` without words: the default base is a ladder of words.
     """
@@ -126,7 +133,8 @@ def choose_base(method: Polish, corpus: Corpus, templates: Sequence[Template], *
         some = countable_features(ready, len(ready.names))[ready.ids].any()
         return "pooled" if some and known and len(ids) * len(names) <= MOST_POOLED_SCORES else "none"
     countable = (bool(templates) or ready is not None) and (ready is None or ready.values is None)
-    return "pooled" if few and countable and known else "default"
+    spans = are_spans(names.to_list(), strict=False)
+    return "pooled" if (few or spans) and countable and known else "default"
 
 
 def choose_edge_templates(
@@ -184,12 +192,23 @@ class ChainParameters:
     temper: float = 0.0
     edge: float = 0.0
     cutoff: int = 1
+    independent: bool = False  # whether each pass starts from the initial weights
 
     @classmethod
     def choose(
-        cls, method: ChainMethod, tokens: int, base: str, *, parts: bool = False, words: bool = True
+        cls,
+        method: ChainMethod,
+        tokens: int,
+        base: str,
+        *,
+        parts: bool = False,
+        words: bool = True,
+        unexplained: float = 1.0,
     ) -> ChainParameters:
-        """The numbers for a number of tokens and a kind of base scores; with or without parts and words."""
+        """The numbers for a number of tokens and a kind of base scores; with or without parts and words.
+
+        ``unexplained`` is the share of the entropy of left-out labels that the base pooled does not explain.
+        """
         chosen: dict[str, Any] = {}
         if isinstance(method, Polish):
             rich, large = base in POLISH_PASSES, words and tokens > MANY_TOKENS
@@ -200,7 +219,21 @@ class ChainParameters:
                 "passes": POLISH_PASSES[base] - large if rich else PASSES * _times(tokens),
                 "temper": POLISH_TEMPERS[base] if words or base != "pooled" else WORDLESS_TEMPER,
             }
+            if base == "pooled" and words:
+                chosen |= _pooled(unexplained, large=large, passes_given=method.passes is not None)
         return cls(**(chosen | _given(cls, method, base)))
+
+
+def _pooled(unexplained: float, *, large: bool, passes_given: bool) -> dict[str, Any]:
+    """The parameters for the base pooled that depend on how much of the labels it explains."""
+    part = float(np.clip((unexplained - CLOSED_TEXT) / (OPEN_TEXT - CLOSED_TEXT), 0.0, 1.0))
+    temper = round(CLOSED_TEMPER + part * (POLISH_TEMPERS["pooled"] - CLOSED_TEMPER), 3)
+    if not large:
+        return {"temper": temper, "passes": round(CLOSED_PASSES + part * (POLISH_PASSES["pooled"] - CLOSED_PASSES))}
+    found: dict[str, Any] = {"temper": min(LARGE_TEMPER, temper)}
+    if not passes_given:
+        found |= {"passes": INDEPENDENT_PASSES, "rate": INDEPENDENT_RATE, "independent": True}
+    return found
 
 
 @dataclass(frozen=True)

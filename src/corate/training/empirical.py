@@ -30,7 +30,15 @@ from corate.counting.ladder import (
     LadderTables,
 )
 from corate.counting.ladder_tuning import TunedLadder, measure_candidates, tune_ladder
-from corate.counting.pooling import Candidates, Features, experts, fit_edges, fit_weights, label_prior
+from corate.counting.pooling import (
+    Candidates,
+    Features,
+    experts,
+    fit_edges,
+    fit_weights,
+    label_prior,
+    with_evidence,
+)
 from corate.errors import DataError, FeatureError
 from corate.features.templates import Template
 from corate.label_scores import EdgeScores
@@ -194,6 +202,7 @@ class EmpiricalTraining:
             expert_of,
             candidates(sample, full, sample.labels),
             sample.labels,
+            with_evidence(sample, counts),
             has_ladder=full is not None,
             progress=lambda done: self.context.progress(ProgressEvent("fitting the expert weights", done)),
         )

@@ -17,7 +17,16 @@ from corate.counting.counted_corpus import CountedCorpus
 from corate.counting.counts import Table, Tokens
 from corate.counting.ladder import DEFAULT, FLOOR, PAPER, LadderParameters, LadderPreset, LadderTables
 from corate.counting.ladder_tuning import tune_ladder
-from corate.counting.pooling import Candidates, Features, Pool, countable_features, experts, fit_weights, label_prior
+from corate.counting.pooling import (
+    Candidates,
+    Features,
+    Pool,
+    countable_features,
+    experts,
+    fit_weights,
+    label_prior,
+    with_evidence,
+)
 from corate.counting.rates import edge_scores
 from corate.features.templates import Template
 from corate.label_parts import LabelParts
@@ -44,8 +53,9 @@ SUPPORTS: dict[str, dict[str, float]] = {
 PARTS_CAP = 24
 #: Trained weights score the neighbours of unseen words, too: the base has this share of the weight tuned without them.
 CONTEXT_SHARE = 0.5
-#: The number of tokens that the weights of the pool are fitted on.
-POOL_TOKENS = 8_000
+#: The weights of the pool are fitted on this share of the tokens, but on at least and at most these numbers of them.
+#: With few tokens, the weights depend on which sentences these are.
+POOL_SHARE, LEAST_POOL_TOKENS, MOST_POOL_TOKENS = 0.16, 8_000, 32_000
 #: In a full lattice, labels less probable than this share of the best label have the same low score.
 FULL_THRESHOLD = 1e-6
 
@@ -182,7 +192,8 @@ class StartFromCounts(Start):
 
         Edge templates and numeric features get the weight 0.
         """
-        sample = self.counted.sample(POOL_TOKENS)
+        tokens = int(np.clip(POOL_SHARE * self.counts.tokens, LEAST_POOL_TOKENS, MOST_POOL_TOKENS))
+        sample = self.counted.sample(tokens)
         _, names = experts(self.vocabulary)
         pool = fit_weights(
             self.counts.table,
@@ -191,6 +202,7 @@ class StartFromCounts(Start):
             self.expert_of,
             self._possible(sample, self.tables(), sample.labels, full=False),
             sample.labels,
+            with_evidence(sample, self.counts),
             has_ladder=self.word is not None,
             progress=lambda done: self.context.progress(ProgressEvent("fitting the expert weights", done)),
         )
