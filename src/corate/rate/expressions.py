@@ -39,10 +39,13 @@ class Expression:
     P(A, B) / (P(A)^2 P(B)^2)
     """
 
-    __slots__ = ("_hash", "_key")
+    __slots__ = ("_hash", "_key", "_written")
     _fields: ClassVar[tuple[str, ...]] = ()
     _hash: int
     _key: Hashable
+    _written: dict[
+        str, Any
+    ]  # the texts of rates and probabilities, by the name of the function in `corate.rate.writing`
 
     def _set(self, **fields: Any) -> None:
         for name, value in fields.items():
