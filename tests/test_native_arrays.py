@@ -39,7 +39,8 @@ CALLS = {
     "Edges.sparse": lambda o: _native.Edges.sparse(o, i32(0, 1, 0, 1), f32(4), f32(rows_of(o)), f32(rows_of(o)), 1.0),
     "Engine": lambda o: _native.Engine(
         feature_map(), _native.Edges.dense(np.zeros((3, 3), np.float32)), f32(2), 0, (o, i32(0, 1, 0, 1), f32(4)), [],
-        [0], (np.zeros(40, np.int64), i32(), f32(0)), NO_ROWS, 0, False, False, -9.0, None, None, None, ["A", "B"], None,
+        [0], (np.zeros(40, np.int64), i32(), f32(0)), NO_ROWS, 0, False, False, -9.0, None, None, None, ["A", "B"],
+        None,
     ),
     "count_pairs": lambda o: _native.count_pairs(i32(0, 1, 0, 1), o, 2),
     "Ladder": lambda o: _native.Ladder(o, i32(0, 1, 0, 1), i32(1, 1, 1, 1), np.zeros((1, rows_of(o)), np.int32), 2),
