@@ -35,6 +35,8 @@ def constants() -> Iterator[tuple[Any, str]]:
     import corate
 
     for found in pkgutil.walk_packages(corate.__path__, "corate."):
+        if found.name.endswith("__main__"):
+            continue
         with contextlib.suppress(ImportError):  # without the packages of an extra
             module = importlib.import_module(found.name)
             yield from ((module, name) for name in PIECES if hasattr(module, name))
