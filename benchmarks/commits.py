@@ -22,6 +22,7 @@ class Commit:
 
     name: str
     folder: Path
+    output: str = "output"  # the name of the folder in it for what the commit writes
 
     @property
     def corate(self) -> str:

@@ -30,7 +30,7 @@ import sys
 import sysconfig
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks import corpora, measure
@@ -115,9 +115,9 @@ class Case:
     """One training and the tagging with its model.
 
     `items` gives CRFsuite's ready-made features instead of words. `first` are options of a training before it, which
-    leaves a checkpoint. `tagging` are options of `corate tag`. In options, `{test}` is the labelled text to tag, `{raw}`
-    text without labels, `{label}` the rarest label, `{checkpoint}` a file that the case has for itself, and `{model}`
-    what the case named like the method has trained.
+    leaves a checkpoint. `tagging` are options of `corate tag`. In options, `{test}` is the labelled text to tag,
+    `{raw}` text without labels, `{label}` the rarest label, `{checkpoint}` a file that the case has for itself, and
+    `{model}` what the case named like the method has trained.
     """
 
     name: str
@@ -307,7 +307,7 @@ class Plan:
 
 def output_folder(commit: Commit) -> Path:
     """The folder for what a commit writes."""
-    folder = commit.folder / "output"
+    folder = commit.folder / commit.output
     folder.mkdir(exist_ok=True)
     return folder
 
@@ -412,7 +412,8 @@ def names_of(known: Sequence[str], given: str | None, what: str) -> list[str]:
 
 def compare(given: argparse.Namespace, methods: Sequence[str], chosen: Sequence[str], repeats: int) -> int:
     """Install, run and print everything; returns the exit code."""
-    commits = (install(given.base), install(given.head))
+    # A commit can be compared with itself: the folders must differ.
+    commits = (install(given.base), replace(install(given.head), output="output-head"))
     packages = [commit.packages() for commit in commits]
     if unlike := sorted(dict(packages[0].items() ^ packages[1].items())):
         print(f"WARNING: the environments differ in {', '.join(unlike)}; remove {measure.from_root(FOLDER)}")

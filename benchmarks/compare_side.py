@@ -1,8 +1,8 @@
 """What `benchmarks.compare_commits` runs with the Python of each commit. It uses the public interface of Corate.
 
-`python -m benchmarks.compare_side PART FOLDER TRAIN TEST COLUMNS PACKAGES` writes the models (`.corate`) and the answers
-(`answers.json`) of a part into a folder. Packages that the commit lacks, such as scikit-learn, come from the folder
-PACKAGES; if they are not there either, the part prints why it is skipped.
+`python -m benchmarks.compare_side PART FOLDER TRAIN TEST COLUMNS PACKAGES` writes the models (`.corate`) and the
+answers (`answers.json`) of a part into a folder. Packages that the commit lacks, such as scikit-learn, come from the
+folder PACKAGES; if they are not there either, the part prints why it is skipped.
 `python -m benchmarks.compare_side pieces ARGUMENTS` is `corate ARGUMENTS` with small pieces of text.
 """
 
@@ -165,15 +165,15 @@ def sklearn(method: str, texts: Texts, further: bool = True, **options: Any) -> 
     needs("sklearn")
     from corate.sklearn import SequenceTagger
 
-    X_test, y_test = texts.test.features, texts.test.labels
+    asked, known = texts.test.features, texts.test.labels
     estimator = SequenceTagger(method, **options).fit(
-        texts.train.features, texts.train.labels, X_dev=X_test, y_dev=y_test
+        texts.train.features, texts.train.labels, X_dev=asked, y_dev=known
     )
-    found = {"fitted": estimator.tagger_, "all": [estimator.predict(X_test), estimator.predict_marginals(X_test)]}
-    found |= {"score": estimator.score(X_test, y_test)}
+    found = {"fitted": estimator.tagger_, "all": [estimator.predict(asked), estimator.predict_marginals(asked)]}
+    found |= {"score": estimator.score(asked, known)}
     if further:
-        estimator.partial_fit(X_test, y_test)
-        found |= {"further": estimator.tagger_, "then": estimator.predict(X_test)}
+        estimator.partial_fit(asked, known)
+        found |= {"further": estimator.tagger_, "then": estimator.predict(asked)}
     return found
 
 

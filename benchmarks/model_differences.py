@@ -144,7 +144,7 @@ def folder_differences(base: Path, head: Path) -> list[str]:
     if not old:
         found.append("nothing was written")
     for name in sorted(old & new):
-        for line in kinds[Path(name).suffix](base / name, head / name):
-            # A record of training may differ, wherever it is.
-            found.append(f"{RECORD}{name}: {line}" if line.startswith(RECORD) else f"{name}: {line}")
+        lines = kinds[Path(name).suffix](base / name, head / name)
+        # A record of training may differ in any model.
+        found += [f"{RECORD if line.startswith(RECORD) else ''}{name}: {line}" for line in lines]
     return found

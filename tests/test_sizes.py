@@ -73,9 +73,9 @@ def code_lines(source: str) -> int:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                if isinstance(first.value.value, str):
-                    lines.difference_update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+            value = first.value if isinstance(first, ast.Expr) else None
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                lines.difference_update(range(value.lineno, (value.end_lineno or value.lineno) + 1))
     return len(lines)
 
 
@@ -106,7 +106,8 @@ def advice(sizes: dict[str, int], table: dict[str, int]) -> str:
 
 
 def test_lines_of_code_are_counted_without_docstrings_comments_and_blank_lines() -> None:
-    source = '"""A module."""\n\n# A comment\nX = """two\nlines"""\n\n\ndef f():\n    """Says so.\n\n    More.\n    """\n    return X  # one\n'
+    head = '"""A module."""\n\n# A comment\nX = """two\nlines"""\n\n\n'
+    source = head + 'def f():\n    """Says so.\n\n    More.\n    """\n    return X  # one\n'
     assert code_lines(source) == 4
 
 

@@ -1,7 +1,7 @@
 """Golden pickles: what earlier versions pickled loads, and gives the same labels.
 
-tests/golden/make_pickles.py made them and says how to add one. If a pickle does not load because a class has moved, keep
-an alias at its old place.
+tests/golden/make_pickles.py made them and says how to add one. If a pickle does not load because a class has moved,
+keep an alias at its old place.
 """
 
 from __future__ import annotations
