@@ -1,10 +1,10 @@
 """Makes golden pickles: python tests/golden/make_pickles.py FOLDER.
 
 Users store taggers and estimators with pickle and joblib, and a pickle names classes by their modules. A golden pickle
-is made once and never changed; tests/model/test_golden_pickles.py checks that every later version loads it, with the same
-labels. So a class that moves keeps an alias at its old place. `pickles.json` has the versions that wrote the files,
-their hashes, and the expected labels. For a new class that pickles can hold, add a line to ``made`` and make the new
-file in an empty folder.
+is made once and never changed; tests/model/test_golden_pickles.py checks that every later version loads it, with the
+same labels. So a class that moves keeps an alias at its old place. ``pickles.json`` has the versions that wrote the
+files, their hashes, and the expected labels. For a new class that pickles can hold, add a line to ``made``, make the
+new file in an empty folder, and copy it here with its expectation.
 """
 
 from __future__ import annotations
