@@ -39,7 +39,8 @@ CALLS = {
     "Edges.sparse": lambda o: _native.Edges.sparse(o, i32(0, 1, 0, 1), f32(4), f32(rows_of(o)), f32(rows_of(o)), 1.0),
     "Engine": lambda o: _native.Engine(
         feature_map(), _native.Edges.dense(np.zeros((3, 3), np.float32)), f32(2), 0, (o, i32(0, 1, 0, 1), f32(4)), [],
-        [0], (np.zeros(40, np.int64), i32(), f32(0)), NO_ROWS, 0, False, -9.0, None, None, None, ["A", "B"],
+        [0], (np.zeros(40, np.int64), i32(), f32(0)), NO_ROWS, 0, False, False, -9.0, None, None, None, ["A", "B"],
+        None,
     ),
     "count_pairs": lambda o: _native.count_pairs(i32(0, 1, 0, 1), o, 2),
     "Ladder": lambda o: _native.Ladder(o, i32(0, 1, 0, 1), i32(1, 1, 1, 1), np.zeros((1, rows_of(o)), np.int32), 2),
@@ -89,7 +90,24 @@ def test_tokens_without_columns_and_features_are_refused() -> None:
     nothing = _native.FeatureMap(0, [], [])
     edges = _native.Edges.dense(np.zeros((2, 2), np.float32))
     engine = _native.Engine(
-        nothing, edges, f32(1), 0, NO_ROWS, [], [], NO_ROWS, NO_ROWS, 0, True, -9.0, None, None, None, ["A"]
+        nothing,
+        edges,
+        f32(1),
+        0,
+        NO_ROWS,
+        [],
+        [],
+        NO_ROWS,
+        NO_ROWS,
+        0,
+        True,
+        False,
+        -9.0,
+        None,
+        None,
+        None,
+        ["A"],
+        None,
     )
     with pytest.raises(ValueError, match="without columns"):
         engine.tag_columns([], np.array([0, 2**40]), None, 1)

@@ -153,6 +153,7 @@ VALUES = {
     "order": ["2"],
     "unknown": ["?"],
     "label_weights": ["O=2"],
+    "pairs": ["words"],
 }
 
 

@@ -35,7 +35,9 @@ def test_identical_sentences_with_conflicting_labels_follow_the_most(way: dict[s
     assert tagger.tag(["x", "y"]) in (["A", "B"], ["B", "A"])
     if way["method"] != "perceptron":
         assert tagger.tag(["x", "y"]) == ["A", "B"]
-        assert np.exp(tagger.score(["x", "y"], ["A", "B"])) == pytest.approx(0.75, abs=0.15)
+        # The frequency of a label counts twice in piecewise training.
+        expected = 0.75**2 / (0.75**2 + 0.25**2) if way["method"] == "piecewise" else 0.75
+        assert np.exp(tagger.score(["x", "y"], ["A", "B"])) == pytest.approx(expected, abs=0.15)
     assert np.isfinite(tagger.score(["x", "y"], ["B", "A"]))
 
 

@@ -15,6 +15,7 @@ from corate.corpus import Attributes
 from corate.counting.counts import Counts, PairCounts, Tokens
 from corate.counting.held_out import take
 from corate.counting.pooling import (
+    LEAST_EVIDENCE,
     LEAST_LADDER,
     PRIOR_MEAN,
     SMOOTHING,
@@ -91,14 +92,14 @@ def problem_of(labelled: Labelled, attributes: bool = False, seed: int = 0) -> P
 
 @given(some_sentences, st.data())
 @settings(deadline=None, max_examples=60)
-def test_a_label_is_scored_only_if_another_sentence_of_the_corpus_has_it(
+def test_a_label_is_scored_only_if_other_sentences_of_the_corpus_have_it_often_enough(
     labelled: Labelled, data: st.DataObject
 ) -> None:
     counts, tokens = Counts.of(corpus_of(labelled), Vocabulary.of(TEMPLATES), "word")
     chosen = data.draw(st.lists(st.integers(0, len(labelled) - 1), unique=True, min_size=1).map(sorted))
     sample = take(tokens, np.array(chosen, dtype=np.int64))
     expected = [
-        any(label == other for k, sentence in enumerate(labelled) if k != s for _, other in sentence)
+        sum(label == other for k, sentence in enumerate(labelled) if k != s for _, other in sentence) >= LEAST_EVIDENCE
         for s in chosen
         for _, label in labelled[s]
     ]

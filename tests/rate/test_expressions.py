@@ -238,6 +238,11 @@ def test_a_sum_over_several_variables_is_a_sum_over_each() -> None:
             assert parse(str(one)) == one
 
 
+def test_no_sum_is_over_a_fixed_variable() -> None:
+    with pytest.raises(ExpressionError, match="A=0 has a value, so there is no sum over it; write A"):
+        Sum("A=0", P("A, B"))
+
+
 def test_truth_values_are_values_that_read_back() -> None:
     for value in (True, False, "True", "False"):
         one = CR("A; B").fixed({"A": value})

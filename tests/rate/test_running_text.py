@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from corate.rate import FORMS, Derivation, definition, factorise, writing
+from corate.rate import FORMS, Derivation, definition, factorise, parse, writing
 from corate.rate.errors import ExpressionError
-from corate.rate.writing import text
+from corate.rate.writing import mathml, text
 
 GRAPHS = ["A-B", "A-B B-C C-D", "A-B B-C C-A C-D", "A-B B-C C-D D-A", "A B C", "A-B A-C A-D D-E", "A-{next label} D"]
 
@@ -57,12 +59,33 @@ def test_a_long_path_is_written_with_little_work(monkeypatch: pytest.MonkeyPatch
     assert shown.split("\n")[-1].removeprefix("  = ").startswith(text(derivation.result))
 
 
-@pytest.mark.parametrize("write", [str, Derivation.latex, Derivation.html])
-def test_each_rate_and_probability_of_a_long_derivation_is_written_once(write):
-    kept = [writing._plain_text, writing._plain_latex, writing._plain_mathml]
-    for cache in kept:
-        cache.cache_clear()
+@pytest.mark.parametrize(
+    ("write", "of_condition"),
+    [(str, "_given_text"), (Derivation.latex, "_given_latex"), (Derivation.html, "_given_mathml")],
+)
+def test_each_rate_and_probability_of_a_long_derivation_is_written_once(
+    write: Callable[[Derivation], str], of_condition: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written, original = [], getattr(writing, of_condition)
+
+    def counting(given: object) -> str:
+        written.append(given)
+        return original(given)  # type: ignore[no-any-return]
+
+    monkeypatch.setattr(writing, of_condition, counting)
     found = factorise(" ".join(f"x{i}-x{i + 1}" for i in range(30)))
     write(found.derivation)
     distinct = {factor for whole, _ in found.derivation.lines() for factor in whole.powers()}
-    assert max(cache.cache_info().misses for cache in kept) <= len(distinct)
+    assert 0 < len(written) <= len(distinct)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("CR(A; B)", "CR(B; A)"), ("P(A=1)", "P(A=True)"), ("P(A=1)", "P(A=1.0)")]
+)
+def test_equal_factors_are_written_as_they_are(first: str, second: str) -> None:
+    """In another order, or with an equal value of another type, whichever is written first."""
+    one, other = parse(first), parse(second)
+    assert one == other
+    assert [str(one), str(other)] == [first, second]
+    assert one.latex() != other.latex()
+    assert mathml(one) != mathml(other)

@@ -34,6 +34,8 @@ SMOOTHING = 1.0
 #: Gaussian prior of the weights: its strength, in tokens, and its mean.
 RIDGE = 1.0
 PRIOR_MEAN = 0.2
+#: The weights are fitted on tokens whose label at least so many tokens of other sentences have.
+LEAST_EVIDENCE = 3
 #: The least weight of the ladder. If few words recur, leave-one-out scores make the ladder look useless.
 LEAST_LADDER = 0.1
 #: The most Newton steps, and the least expected gain of a step, as a share of the loss.
@@ -223,9 +225,10 @@ def _share_of_entropy(loss: float, labels: Ids) -> float:
 
 
 def with_evidence(tokens: Tokens, counts: Counts) -> Ids:
-    """The labels of sentences of a corpus, but -1 for labels that no other sentence of the corpus has.
+    """The labels of sentences of a corpus, but -1 where other sentences have the label less than LEAST_EVIDENCE times.
 
-    If such a token is left out of the counts, nothing speaks for its label. One such loss could set all weights.
+    If such a token is left out of the counts, hardly anything speaks for its label. One such loss could set all
+    weights.
     """
     owner = np.repeat(np.arange(len(tokens.offsets) - 1), np.diff(tokens.offsets))
     known = tokens.labels >= 0
@@ -234,7 +237,7 @@ def with_evidence(tokens: Tokens, counts: Counts) -> Ids:
     )
     totals = np.bincount(counts.pairs.to, weights=counts.pairs.counts, minlength=len(counts.labels) + 1)
     found: Ids = tokens.labels.copy()
-    found[np.flatnonzero(known)[(times >= totals[pairs[:, 1]])[place.ravel()]]] = -1
+    found[np.flatnonzero(known)[(totals[pairs[:, 1]] - times < LEAST_EVIDENCE)[place.ravel()]]] = -1
     return found
 
 

@@ -39,10 +39,13 @@ class Expression:
     P(A, B) / (P(A)^2 P(B)^2)
     """
 
-    __slots__ = ("_hash", "_key")
+    __slots__ = ("_hash", "_key", "_written")
     _fields: ClassVar[tuple[str, ...]] = ()
     _hash: int
     _key: Hashable
+    _written: dict[
+        str, Any
+    ]  # the texts of rates and probabilities, by the name of the function in `corate.rate.writing`
 
     def _set(self, **fields: Any) -> None:
         for name, value in fields.items():
@@ -234,7 +237,7 @@ class Sum(Expression):
     """The sum of ``body`` over all values of the variable ``over``. For densities, it is the integral.
 
     The variable is bound: it is unrelated to a variable of the same name outside of the sum. If both occur, the one in
-    the sum is printed with a prime.
+    the sum is printed with a prime. ``over`` is the name of one variable; a sum over several is a sum of sums.
 
     >>> e = Sum("Y", CR("X; Y") * P("Y"))
     >>> print(e, list(e.free()))
@@ -249,7 +252,10 @@ class Sum(Expression):
     body: Expression
 
     def __init__(self, over: str, body: Expression) -> None:
-        self._set(over=term(over).name, body=body)
+        summed = term(over)
+        if summed.value is not None:
+            raise ExpressionError(f"{summed} has a value, so there is no sum over it; write {Term(summed.name)}")
+        self._set(over=summed.name, body=body)
 
     def _make_key(self) -> Hashable:
         return self.over, self.body

@@ -11,8 +11,8 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
-from typing import TypeAlias
+from functools import lru_cache, wraps
+from typing import Any, TypeAlias, TypeVar, cast
 
 from markupsafe import Markup
 
@@ -24,6 +24,7 @@ from corate.rate.terms import Block, Term
 __all__ = ["RunningText", "block_text", "latex", "mathml", "text"]
 
 Names: TypeAlias = frozenset[str]
+Written = TypeVar("Written", bound=str)
 
 #: The order in which factors are written; others come last.
 _RANKS: dict[type[Expression], int] = {Group: 0, Rate: 1, Probability: 2, Sum: 3}
@@ -32,8 +33,6 @@ _Key: TypeAlias = tuple[int, tuple[int, ...], int]
 
 _SINGLE = re.compile(r"[A-Z]\d*'*")
 _PARTS = re.compile(r"([^\W\d_]+)_?(\w*?)('*)")
-#: Rates and probabilities whose texts are kept: most lines of a derivation repeat those of the line before.
-_PLAIN = 1 << 14
 _NOTHING = Markup("<mo>∅</mo>")
 _GREEK = {"phi": "φ", "psi": "ψ"}
 
@@ -139,6 +138,26 @@ def _powers_text(factors: Sequence[tuple[Expression, int]], short: bool, outer: 
     return " ".join(_factor_text(f, short, outer) + (f"^{k}" if k > 1 else "") for f, k in factors)
 
 
+def _written_once(write: Callable[[Any], Written]) -> Callable[[Any], Written]:
+    """Keep what is written of a rate or a probability: most lines of a derivation repeat those of the line before.
+
+    It is kept with the object. An equal one may have another order, or the value 1 instead of True.
+    """
+
+    @wraps(write)
+    def kept(factor: Probability | Rate) -> Written:
+        try:
+            texts = factor._written
+        except AttributeError:
+            texts = {}
+            factor._set(_written=texts)
+        if write.__name__ not in texts:
+            texts[write.__name__] = write(factor)
+        return cast(Written, texts[write.__name__])
+
+    return kept
+
+
 def _factor_text(factor: Expression, short: bool, outer: Names) -> str:
     if isinstance(factor, Probability | Rate):
         return _plain_text(factor)
@@ -152,7 +171,7 @@ def _factor_text(factor: Expression, short: bool, outer: Names) -> str:
     return f"({text(factor, short=short, outer=outer)})"
 
 
-@lru_cache(maxsize=_PLAIN)
+@_written_once
 def _plain_text(factor: Probability | Rate) -> str:
     if isinstance(factor, Probability):
         return f"P({', '.join(map(term_text, factor.block))}{_given_text(factor.given)})"
@@ -229,7 +248,7 @@ def _factor_latex(factor: Expression, short: bool, outer: Names) -> str:
     return rf"\left({latex(factor, short=short, outer=outer)}\right)"
 
 
-@lru_cache(maxsize=_PLAIN)
+@_written_once
 def _plain_latex(factor: Probability | Rate) -> str:
     if isinstance(factor, Probability):
         return f"P({', '.join(map(_term_latex, factor.block))}{_given_latex(factor.given)})"
@@ -316,7 +335,7 @@ def _factor_mathml(factor: Expression, short: bool, outer: Names) -> Markup:
     return Markup("<mo>(</mo>{}<mo>)</mo>").format(_row(mathml(factor, short=short, outer=outer)))
 
 
-@lru_cache(maxsize=_PLAIN)
+@_written_once
 def _plain_mathml(factor: Probability | Rate) -> Markup:
     if isinstance(factor, Probability):
         inside = _listed(factor.block, ",", _term_mathml) + _given_mathml(factor.given)

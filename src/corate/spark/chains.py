@@ -113,6 +113,8 @@ class MixedTraining(ChainTraining):
     ) -> None:
         self.total_tokens, self.layout = tokens, layout
         super().__init__(method, start, context)
+        # A round goes on from the mixed weights of the round before.
+        self.p = replace(self.p, independent=False)
 
     def _n_tokens(self, start: Start) -> int:
         return self.total_tokens

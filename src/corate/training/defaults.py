@@ -53,9 +53,10 @@ LARGE_RATE = 0.08
 #: step size, and the most weight of the base scores, since the features know more.
 INDEPENDENT_PASSES, INDEPENDENT_RATE, LARGE_TEMPER = 3, 0.12, 0.65
 #: The base pooled has its full weight if it leaves OPEN_TEXT of the entropy of left-out labels unexplained, or more. At
-#: CLOSED_TEXT or less, it has CLOSED_TEMPER and this number of passes: in text of few templates, it knows the words of
-#: the training text by heart, and the features learn more from the neighbours of a word.
-CLOSED_TEXT, OPEN_TEXT, CLOSED_TEMPER, CLOSED_PASSES = 0.02, 0.08, 0.3, 3
+#: CLOSED_TEXT or less, it has CLOSED_TEMPER, and passes have these larger steps: in text of few templates, it knows the
+#: words of the training text by heart, and the features learn more from the neighbours of a word.
+CLOSED_TEXT, OPEN_TEXT = 0.02, 0.08
+CLOSED_TEMPER, CLOSED_PASSES, CLOSED_RATE = 0.4, 3, 0.12
 #: The step size and the weight of the base scores from the base pooled if there are no words: without a ladder there is
 #: more to learn, and the base is less accurate.
 WORDLESS_RATE, WORDLESS_TEMPER = 0.15, 0.6
@@ -120,7 +121,7 @@ def scheme_of_labels(
 
 
 def choose_base(method: Polish, corpus: Corpus, templates: Sequence[Template], *, few: bool) -> str:
-    """The base of polish: ``"pooled"`` if there are ``few`` labels or no words and the features can be counted.
+    """The base of polish: ``"pooled"`` if the features can be counted, and there are ``few`` labels, spans or no words.
 
     Otherwise it is ``"default"``, or ``"none"`` without words: the default base is a ladder of words.
     """
@@ -133,7 +134,8 @@ def choose_base(method: Polish, corpus: Corpus, templates: Sequence[Template], *
         some = countable_features(ready, len(ready.names))[ready.ids].any()
         return "pooled" if some and known and len(ids) * len(names) <= MOST_POOLED_SCORES else "none"
     countable = (bool(templates) or ready is not None) and (ready is None or ready.values is None)
-    return "pooled" if few and countable and known else "default"
+    spans = are_spans(names.to_list(), strict=False)
+    return "pooled" if (few or spans) and countable and known else "default"
 
 
 def choose_edge_templates(
@@ -226,9 +228,14 @@ class ChainParameters:
 def _pooled(unexplained: float, *, large: bool, passes_given: bool) -> dict[str, Any]:
     """The parameters for the base pooled that depend on how much of the labels it explains."""
     part = float(np.clip((unexplained - CLOSED_TEXT) / (OPEN_TEXT - CLOSED_TEXT), 0.0, 1.0))
-    temper = round(CLOSED_TEMPER + part * (POLISH_TEMPERS["pooled"] - CLOSED_TEMPER), 3)
+
+    def between(closed: float, usual: float) -> float:
+        return round(closed + part * (usual - closed), 3)
+
+    temper = between(CLOSED_TEMPER, POLISH_TEMPERS["pooled"])
     if not large:
-        return {"temper": temper, "passes": round(CLOSED_PASSES + part * (POLISH_PASSES["pooled"] - CLOSED_PASSES))}
+        passes = round(between(CLOSED_PASSES, POLISH_PASSES["pooled"]))
+        return {"temper": temper, "passes": passes, "rate": between(CLOSED_RATE, POLISH_RATE["pooled"])}
     found: dict[str, Any] = {"temper": min(LARGE_TEMPER, temper)}
     if not passes_given:
         found |= {"passes": INDEPENDENT_PASSES, "rate": INDEPENDENT_RATE, "independent": True}

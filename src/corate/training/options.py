@@ -365,7 +365,7 @@ class Polish(_LikelihoodMethod):
         "How the initial node scores (base scores) are computed from counts: as by the ladder of the method empirical "
         "of the same name. none: they are zero. separate: they come from a model of the method separate, which is "
         "trained first.",
-        "pooled with a full lattice or without words, else default",
+        "pooled with a full lattice, for spans or without words, else default",
     )
     optimizer: str = _choice("adagrad", ("adagrad",), _OPTIMIZER)
     c2: float | None = _number(
@@ -376,8 +376,7 @@ class Polish(_LikelihoodMethod):
         0,
         _LARGE,
         "Initial step size of AdaGrad.",
-        "0.06, with many tokens 0.08 (base default) or 0.12 (base pooled); 0.15 without words and for the bases paper, "
-        "none and separate",
+        "0.06 to 0.12; 0.15 without words and for the bases paper, none and separate",
     )
     passes: int | None = _integer(
         None, 1, _MANY, "Number of stochastic passes.", "2 or 3 (3 to 9 for the bases paper, none and separate)"
@@ -388,7 +387,7 @@ class Polish(_LikelihoodMethod):
         0,
         1000,
         "Weight of the base scores.",
-        "0.55 (0.3 to 0.8 for the base pooled, 0.6 without words; 0.7 for paper)",
+        "0.55 (0.4 to 0.8 for the base pooled, 0.6 without words; 0.7 for paper)",
     )
     edge: float = _number(
         0.75, 0, 1000, "Weight of the counted scores of label pairs (co-occurrence rates), relative to the base scores."
