@@ -191,6 +191,26 @@ def test_a_part_without_its_packages_says_so(tmp_path: Path, capsys: pytest.Capt
         compare_side.needs("json", "no_such_package")
 
 
+@pytest.mark.parametrize(
+    ("printed", "shown", "rows"),
+    [("pyspark is not installed\n", "SKIPPED: pyspark is not installed", 0), ("", "nothing was written", 1)],
+)
+def test_a_skipped_part_is_named_and_an_empty_one_is_a_difference(
+    printed: str,
+    shown: str,
+    rows: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(compare.measure, "run", lambda command: compare.measure.Run("", 1.0, 1.0, 1, printed))
+    table = compare.Table("compare_commits", "Same?")
+    sides = commits.Commit("base", tmp_path), commits.Commit("head", tmp_path, "output-head")
+    compare.compare_python(table, sides, "spark empirical", tiny(tmp_path))
+    assert shown in capsys.readouterr().out
+    assert [row.passed for row in table.rows] == [False] * rows
+
+
 def test_answers_differ_beyond_rounding(tmp_path: Path) -> None:
     said = {"labels": ["A", "B"], "marginals": [[0.5, 0.25], [0.125]], "least": -math.inf}
     for name, value in {"base": 0.25, "near": 0.25 + 1e-8, "far": 0.25 + 1e-4}.items():
