@@ -160,14 +160,15 @@ def sklearn_crfsuite(algorithm: str, texts: Texts, **parameters: Any) -> dict[st
     return {"tagger": estimator.tagger_.model, "all": [estimator.predict(asked), estimator.predict_marginals(asked)]}
 
 
-def sklearn(method: str, texts: Texts, further: bool = True, **options: Any) -> dict[str, Any]:
+def sklearn(method: str, texts: Texts, further: bool = True, weighted: bool = False, **options: Any) -> dict[str, Any]:
     """The scikit-learn estimator: fitted, with held-out sentences, and fitted further."""
     needs("sklearn")
     from corate.sklearn import SequenceTagger
 
     asked, known = texts.test.features, texts.test.labels
+    weights = [0.5 + i % 3 for i in range(len(texts.train.labels))] if weighted else None
     estimator = SequenceTagger(method, **options).fit(
-        texts.train.features, texts.train.labels, X_dev=asked, y_dev=known
+        texts.train.features, texts.train.labels, weights, X_dev=asked, y_dev=known
     )
     found = {"fitted": estimator.tagger_, "all": [estimator.predict(asked), estimator.predict_marginals(asked)]}
     found |= {"score": estimator.score(asked, known)}
@@ -239,6 +240,7 @@ PARTS: dict[str, Callable[..., dict[str, Any]]] = {
     "scikit-learn separate": partial(sklearn, "separate", further=False, passes=2),
     "scikit-learn polish": partial(sklearn, "polish", passes=1),
     "scikit-learn perceptron": partial(sklearn, "perceptron", passes=2),
+    "scikit-learn weights": partial(sklearn, "polish", weighted=True, passes=1),
     "scikit-learn standard": partial(sklearn, "standard", optimizer="adagrad", passes=2),
     "spark empirical": partial(spark, "empirical"),
     "spark standard": partial(spark, "standard", iterations=10),
