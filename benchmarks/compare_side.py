@@ -166,7 +166,7 @@ def sklearn(method: str, texts: Texts, further: bool = True, weighted: bool = Fa
     from corate.sklearn import SequenceTagger
 
     asked, known = texts.test.features, texts.test.labels
-    weights = [0.5 + i % 3 for i in range(len(texts.train.labels))] if weighted else None
+    weights = [float(i % 3) for i in range(len(texts.train.labels))] if weighted else None
     estimator = SequenceTagger(method, **options).fit(
         texts.train.features, texts.train.labels, weights, X_dev=asked, y_dev=known
     )
@@ -228,7 +228,7 @@ PARTS: dict[str, Callable[..., dict[str, Any]]] = {
     "feature function": partial(train, "polish", passes=1, features=token_features),
     "update": update,
     "update pooled": partial(update, ladder="pooled", features="ner"),
-    "pycrfsuite lbfgs": partial(pycrfsuite, "lbfgs", max_iterations=20),
+    "pycrfsuite lbfgs": partial(pycrfsuite, "lbfgs"),
     "pycrfsuite lbfgs c1": partial(pycrfsuite, "lbfgs", max_iterations=20, c1=0.5),
     "pycrfsuite l2sgd": partial(pycrfsuite, "l2sgd", max_iterations=5),
     "pycrfsuite ap": partial(pycrfsuite, "ap", max_iterations=5),
