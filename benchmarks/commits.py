@@ -22,22 +22,21 @@ class Commit:
 
     name: str
     folder: Path
+    output: str = "output"  # the name of the folder in it for what the commit writes
 
     @property
     def corate(self) -> str:
         """The command."""
         return str(self.folder / "bin" / "corate")
 
+    @property
+    def python(self) -> str:
+        """The interpreter."""
+        return str(self.folder / "bin" / "python")
+
     def packages(self) -> dict[str, str]:
         """The versions of all installed packages except Corate."""
-        command = [
-            str(self.folder / "bin" / "python"),
-            "-m",
-            "pip",
-            "--disable-pip-version-check",
-            "list",
-            "--format=json",
-        ]
+        command = [self.python, "-m", "pip", "--disable-pip-version-check", "list", "--format=json"]
         listed = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
         return {one["name"]: one["version"] for one in listed if one["name"] != "corate"}
 

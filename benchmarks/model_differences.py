@@ -1,8 +1,9 @@
-"""Differences between two model files, and between two tagged texts."""
+"""Differences between two model files, two tagged texts, and two folders of models and answers."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,10 @@ DTYPES |= {f"{kind}{8 * size}": f"<{kind.lower()}{size}" for kind in "IU" for si
 UNCOMPARED = {"sha256", "format_version"}
 #: Records of training may differ, and are printed; the parameters of a model may not.
 RECORD = "header record."
+
+
+#: Numbers in answers may differ by this much, relative to 1 or, if it is more, to the number.
+CLOSE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -98,3 +103,48 @@ def label_differences(base: Path, head: Path) -> list[str]:
     return (
         [f"labels: {len(changed):,} of {len(old):,} lines differ, the first is line {changed[0]:,}"] if changed else []
     )
+
+
+def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """The values in nested objects and lists by dotted name."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
+    if not inner:
+        yield name, value
+        return
+    for key, one in inner:
+        yield from leaves(one, f"{name}.{key}" if name else str(key))
+
+
+def is_close(old: Any, new: Any) -> bool:
+    """Whether two values are equal, numbers within CLOSE."""
+    if isinstance(old, float) and isinstance(new, float) and math.isfinite(old):
+        return abs(new - old) <= CLOSE * max(1.0, abs(old))
+    return type(old) is type(new) and (old == new or repr(old) == repr(new))
+
+
+def answer_differences(base: Path, head: Path) -> list[str]:
+    """How the answers in two JSON files differ: at most one line for each name on the first level."""
+    old, new = (json.loads(path.read_bytes()) for path in (base, head))
+    found = [f"{name}: removed" for name in old if name not in new] + [f"{name}: added" for name in new - old.keys()]
+    for name in old.keys() & new.keys():
+        before, after = dict(leaves(old[name])), dict(leaves(new[name]))
+        changed = [key for key in {**before, **after} if not is_close(before.get(key, ()), after.get(key, ()))]
+        if changed:
+            first = changed[0]
+            shown = f"{before.get(first, 'nothing')!r} became {after.get(first, 'nothing')!r}"
+            found.append(f"{name}: {len(changed):,} of {len(before):,} values differ, the first is {first}: {shown}")
+    return sorted(found)
+
+
+def folder_differences(base: Path, head: Path) -> list[str]:
+    """The differences between the models (``.corate``) and the answers (``.json``) in two folders."""
+    kinds = {".corate": differences, ".json": answer_differences}
+    old, new = ({path.name for path in folder.iterdir()} for folder in (base, head))
+    found = [f"{name}: {'removed' if name in old else 'added'}" for name in old ^ new]
+    if not old:
+        found.append("nothing was written")
+    for name in sorted(old & new):
+        lines = kinds[Path(name).suffix](base / name, head / name)
+        # A record of training may differ in any model.
+        found += [f"{RECORD if line.startswith(RECORD) else ''}{name}: {line}" for line in lines]
+    return found

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import corate  # noqa: E402
-from benchmarks import commits, model_differences  # noqa: E402 - not installed, they stand beside the tests
+from benchmarks import commits, compare_side, model_differences  # noqa: E402 - not installed, they stand beside the tests
 from benchmarks import compare_commits as compare  # noqa: E402
 from corate.cli import main as corate_command  # noqa: E402
 from corate.training.options import METHODS  # noqa: E402
@@ -130,20 +130,114 @@ def test_every_method_is_compared() -> None:
     assert sorted(compare.METHODS) == sorted(METHODS)
 
 
-@pytest.mark.parametrize("case", compare.CASES, ids=lambda case: case.name)
-def test_every_case_trains_and_tags(case: compare.Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sentences: list[compare.corpora.Sentence] = [[("Ann", "B"), ("sleeps", "O")], [("Bo", "B"), ("runs", "O")]] * 10
-    text = compare.Text("tiny", tmp_path / "train", tmp_path / "test", "word,label")
+def tiny(folder: Path) -> compare.Text:
+    sentences: list[compare.corpora.Sentence] = []
+    for i in range(10):
+        sentences += [[("Ann", "B-P"), ("Lee", "I-P")], [("Bo", "B-P"), (f"runs{i}", "O")]]
+    text = compare.Text("tiny", folder / "train", folder / "test", "word,label")
     for path in (text.train, text.test):
         compare.corpora.write(sentences, path)
-    compare.with_items(text)
-    train, tag, model, tagged = compare.commands(commits.Commit("head", tmp_path), case, text, threads=1)
-    for command in (train, tag):
-        monkeypatch.setattr(sys, "argv", command)
-        with contextlib.suppress(SystemExit):  # the files tell
-            corate_command()
-    assert model_differences.differences(model, model) == []
-    assert len(tagged.read_text("utf-8").split("\n\n")) >= len(sentences)
+    return compare.with_others(text)
+
+
+def run_here(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run a command of a case in this process, and with pieces of the usual size."""
+    begin = command.index("pieces") if "pieces" in command else 0
+    monkeypatch.setattr(sys, "argv", command[begin:])
+    with contextlib.suppress(SystemExit):  # the files tell
+        corate_command()
+
+
+def test_the_names_of_cases_name_their_files() -> None:
+    for cases in (compare.CASES, compare.WAYS):
+        assert len({case.name for case in cases}) == len(cases)
+
+
+@pytest.mark.parametrize("case", [*compare.CASES, *compare.WAYS], ids=lambda case: case.name)
+def test_every_case_trains_and_tags(case: compare.Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, commit = tiny(tmp_path), commits.Commit("head", tmp_path)
+    plan = compare.plan(commit, case, text, threads=1)
+    if "{model}" in case.options:
+        for command in compare.plan(commit, compare.Case(case.method), text, threads=1).train:
+            run_here(command, monkeypatch)
+    for command in plan.train:
+        run_here(command, monkeypatch)
+    assert plan.checkpoint.exists() is (case.first is not None)
+    run_here(plan.tag, monkeypatch)
+    assert model_differences.differences(plan.model, plan.model) == []
+    assert len(plan.tagged.read_text("utf-8").split("\n\n")) >= 20
+
+
+def test_every_constant_of_small_pieces_is_in_a_module() -> None:
+    assert {name for _, name in compare_side.constants()} == set(compare_side.PIECES)
+
+
+@pytest.mark.parametrize("part", [part for part in compare_side.PARTS if not part.startswith("spark")])
+def test_every_part_of_python_writes_what_is_compared(
+    part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "prefix", str(Path(corate.__file__).parent))
+    if part.split()[0] in ("sklearn-crfsuite", "scikit-learn"):
+        pytest.importorskip("sklearn")
+    text, output = tiny(tmp_path), tmp_path / "output"
+    output.mkdir()
+    compare_side.main(part, str(output), str(text.train), str(text.test), text.columns, str(tmp_path))
+    assert {"answers.json"} < {path.name for path in output.iterdir()}
+    assert model_differences.folder_differences(output, output) == []
+
+
+def test_a_part_without_its_packages_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(compare_side.SkippedError, match="no_such_package is not installed"):
+        compare_side.needs("json", "no_such_package")
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown", "rows"),
+    [("pyspark is not installed\n", "SKIPPED: pyspark is not installed", 0), ("", "nothing was written", 1)],
+)
+def test_a_skipped_part_is_named_and_an_empty_one_is_a_difference(
+    printed: str,
+    shown: str,
+    rows: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(compare.measure, "run", lambda command: compare.measure.Run("", 1.0, 1.0, 1, printed))
+    table = compare.Table("compare_commits", "Same?")
+    sides = commits.Commit("base", tmp_path), commits.Commit("head", tmp_path, "output-head")
+    compare.compare_python(table, sides, "spark empirical", tiny(tmp_path))
+    assert shown in capsys.readouterr().out
+    assert [row.passed for row in table.rows] == [False] * rows
+
+
+def test_answers_differ_beyond_rounding(tmp_path: Path) -> None:
+    said = {"labels": ["A", "B"], "marginals": [[0.5, 0.25], [0.125]], "least": -math.inf}
+    for name, value in {"base": 0.25, "near": 0.25 + 1e-8, "far": 0.25 + 1e-4}.items():
+        (tmp_path / name).write_text(json.dumps(said | {"marginals": [[0.5, value], [0.125]]}), "utf-8")
+    assert model_differences.answer_differences(tmp_path / "base", tmp_path / "near") == []
+    assert model_differences.answer_differences(tmp_path / "base", tmp_path / "far") == [
+        "marginals: 1 of 3 values differ, the first is 0.1: 0.25 became 0.2501"
+    ]
+    (tmp_path / "other").write_text(json.dumps(said | {"labels": ["A"], "more": 1}), "utf-8")
+    assert model_differences.answer_differences(tmp_path / "base", tmp_path / "other") == [
+        "labels: 1 of 2 values differ, the first is 1: 'B' became 'nothing'",
+        "more: added",
+    ]
+
+
+def test_folders_differ_in_files_models_and_answers(base: Path, tmp_path: Path) -> None:
+    for name in ("old", "new", "empty"):
+        (tmp_path / name).mkdir()
+    written(tmp_path / "old" / "a.corate")
+    written(tmp_path / "new" / "a.corate", header=HEADER | {"order": 2, "record": {"method": "memm"}})
+    (tmp_path / "new" / "answers.json").write_text("{}", "utf-8")
+    found = model_differences.folder_differences(tmp_path / "old", tmp_path / "new")
+    assert [line for line in found if not line.startswith(model_differences.RECORD)] == [
+        "answers.json: added",
+        "a.corate: header order: 1 became 2",
+    ]
+    assert model_differences.folder_differences(tmp_path / "empty", tmp_path / "empty") == ["nothing was written"]
 
 
 def test_items_are_read_as_they_were_meant() -> None:
