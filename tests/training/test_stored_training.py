@@ -20,7 +20,7 @@ from corate.model.tagger import Tagger
 from corate.optimize import pieces
 from corate.progress import ProgressEvent
 from corate.stored_corpus import StoredCorpus
-from corate.training import memory, separate, stored_counting
+from corate.training import defaults, memory, separate, stored_counting
 from corate.training.options import MEMM, ChainMethod, Perceptron, Piecewise, Polish, Separate, Standard
 from corate.training.start import RunContext
 from corate.training.stored_items import StoredItems
@@ -138,6 +138,27 @@ def test_same_model_as_in_memory_with(
 ) -> None:
     stored = from_disk(corpus, method, tmp_path, **options)
     assert_same(corate.train(corpus, method, **options), stored, tmp_path)
+
+
+def test_independent_passes_are_the_same_from_disk_with_threads_and_after_an_interrupt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(defaults, "MANY_TOKENS", 1000)
+    whole = corate.train(FEW, Polish())
+    assert whole.record["independent_passes"]
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    assert_same(whole, from_disk(FEW, Polish(), folder), tmp_path)
+    assert_same(whole, corate.train(FEW, Polish(), threads=2), tmp_path)
+    file = tmp_path / "checkpoint"
+
+    def stop(event: ProgressEvent) -> None:
+        if event.step == 2:
+            raise KeyboardInterrupt
+
+    with pytest.warns(UserWarning, match="interrupted"):
+        corate.train(FEW, Polish(checkpoint=file), progress=stop)
+    assert_same(whole, corate.train(FEW, Polish(checkpoint=file)), tmp_path)
 
 
 def test_pairs_are_fitted_on_a_sample_of_a_large_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
