@@ -206,3 +206,27 @@ main()
     assert (ended.returncode, ended.stdout) == (128 + getattr(signal, name), b"")
     assert ended.stderr.decode() == f"corate: {said}\n"
     assert unchanged(folder)
+
+
+#: Gets a signal in a callback, whose exceptions Python ignores, and then waits for it.
+IN_A_CALLBACK = """
+import signal, threading, weakref
+from corate.cli.exits import exit_codes, handle_interrupts, handle_signals
+class Watched:
+    pass
+with handle_signals(), exit_codes():
+    handle_interrupts()
+    watched = Watched()
+    reference = weakref.ref(watched, lambda _: signal.raise_signal(signal.{signal}))
+    del watched
+    threading.Event().wait(30)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "message"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "ended by SIGTERM")]
+)
+def test_a_signal_is_not_lost_in_a_callback(name: str, code: int, message: str) -> None:
+    program = IN_A_CALLBACK.format(signal=name)
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (code, "", f"corate: {message}\n")

@@ -36,6 +36,8 @@ __all__ = [
 UNUSABLE = 1
 MISSING = 3
 INTERRUPTED = 130
+#: A signal whose exception Python ignored is sent again after this time.
+_AGAIN_SECONDS = 0.01
 
 EXIT_CODES = """\
 Exit codes: 0 success, also if the reader of a pipe closes it early; 1 the data, the model or a file cannot be used (one
@@ -98,9 +100,11 @@ def handle_signals() -> Iterator[None]:
             number = getattr(signal, name, None)  # Windows has no SIGHUP
             if number is not None and signal.getsignal(number) is signal.SIG_DFL:
                 before[number] = signal.signal(number, _end)
+    usual, sys.unraisablehook = sys.unraisablehook, _deliver_again
     try:
         yield
     finally:
+        sys.unraisablehook = usual
         for number, handler in before.items():
             if signal.getsignal(number) is _end:
                 signal.signal(number, handler)
@@ -119,6 +123,24 @@ def _end(number: int, frame: object) -> None:
             return
         error = error.__context__
     raise KeyboardInterrupt if number == signal.SIGINT else _Terminated(number)
+
+
+def _deliver_again(unraisable: Any) -> None:
+    """Send a signal again if Python ignored its exception, because it was raised in a destructor or a callback."""
+    error = unraisable.exc_value
+    if not isinstance(error, (KeyboardInterrupt, _Terminated)):
+        sys.__unraisablehook__(unraisable)
+        return
+    number = error.number if isinstance(error, _Terminated) else signal.SIGINT
+    # From another thread, it arrives after the callback has returned.
+    threading.Timer(_AGAIN_SECONDS, _send_to_main_thread, [number]).start()
+
+
+def _send_to_main_thread(number: int) -> None:
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, number)
+    else:  # Windows
+        signal.raise_signal(number)
 
 
 class _Terminated(BaseException):
