@@ -146,6 +146,10 @@ def test_independent_passes_are_the_same_from_disk_with_threads_and_after_an_int
     monkeypatch.setattr(defaults, "MANY_TOKENS", 1000)
     whole = corate.train(FEW, Polish())
     assert whole.record["independent_passes"]
+    same = {name: whole.record["settings"][name] for name in ("passes", "rate", "temper")}
+    continued = corate.train(FEW, Polish(**same))  # if their number is given, passes go on from one another
+    assert "independent_passes" not in continued.record
+    assert not np.array_equal(continued.model.weights.scores, whole.model.weights.scores)
     folder = tmp_path / "disk"
     folder.mkdir()
     assert_same(whole, from_disk(FEW, Polish(), folder), tmp_path)
