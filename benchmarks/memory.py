@@ -23,10 +23,10 @@ WITH_PASSES = ("polish", "separate")
 
 def tensors(path: Path) -> str:
     """A hash of the tensors of a model, in order."""
-    from corate.model import container
+    from corate.io import tensor_file
 
     digest = hashlib.sha256()
-    for name, tensor in sorted(container.read(path, mmap=True)[0].items()):
+    for name, tensor in sorted(tensor_file.read(path, mmap=True)[0].items()):
         digest.update(f"{name} {tensor.dtype}".encode())
         digest.update(tensor.data)
     return digest.hexdigest()

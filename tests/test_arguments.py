@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import corate
-from corate.comparison import compare
+from corate.evaluation.comparison import compare
 
 SENTENCES = [[("the", "DET"), ("dog", "NOUN"), ("barks", "VERB")], [("a", "DET"), ("cat", "NOUN")]]
 CORPUS = corate.Corpus.from_sentences(SENTENCES)

@@ -10,7 +10,7 @@
 
 namespace {
 
-// Raises BadFeature as an error of corate.errors, and TooLargeValue as the error that corate.attributes makes of it.
+// Raises BadFeature as an error of corate.errors, and TooLargeValue as the error that corate.corpus.attributes makes of it.
 void raise_in_python(const std::exception_ptr& thrown, void*) {
     try {
         std::rethrow_exception(thrown);
@@ -18,7 +18,7 @@ void raise_in_python(const std::exception_ptr& thrown, void*) {
         const char* name = error.wrong_type ? "FeatureTypeError" : "FeatureError";
         PyErr_SetString(nb::object(nb::module_::import_("corate.errors").attr(name)).ptr(), error.what());
     } catch (const TooLargeValue& error) {
-        const nb::object make = nb::module_::import_("corate.attributes").attr("too_large_value");
+        const nb::object make = nb::module_::import_("corate.corpus.attributes").attr("too_large_value");
         const nb::object made = make(nb::str(error.name.data(), error.name.size()), error.value, error.token, error.sentence);
         PyErr_SetObject(made.type().ptr(), made.ptr());
     }

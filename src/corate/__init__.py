@@ -17,8 +17,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from corate.attributes import ItemSequence
     from corate.corpus import Corpus
+    from corate.corpus.attributes import ItemSequence
+    from corate.corpus.tokenizer import tokenize
     from corate.evaluation.report import Report, evaluate
     from corate.features.word_classes import word_classes
     from corate.formats import read, write
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from corate.model.constraints import Constraints
     from corate.model.tagger import Tagger
     from corate.progress import ProgressEvent
-    from corate.tokenizer import tokenize
     from corate.training.api import train
     from corate.training.files import train_file
     from corate.training.options import MEMM, Empirical, Perceptron, Piecewise, Polish, Separate, Standard
@@ -68,7 +68,7 @@ _MODULES = {
     "Constraints": "model.constraints",
     "Corpus": "corpus",
     "GraphModel": "graphs.model",
-    "ItemSequence": "attributes",
+    "ItemSequence": "corpus.attributes",
     "Report": "evaluation.report",
     "evaluate": "evaluation.report",
     "ProgressEvent": "progress",
@@ -78,7 +78,7 @@ _MODULES = {
     ),
     "load": "model.archive",
     "read": "formats",
-    "tokenize": "tokenizer",
+    "tokenize": "corpus.tokenizer",
     "train": "training.api",
     "train_file": "training.files",
     "word_classes": "features.word_classes",

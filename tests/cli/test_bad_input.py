@@ -14,8 +14,8 @@ one label only                  test_one_label
 a label not seen in training    test_labels_not_seen_in_training; test_eval_info_demo_commands.py
 a missing column                test_a_missing_column, test_a_missing_column_in_python; test_layout.py
 NaN or infinite values          test_items_that_are_no_numbers, test_features_that_are_no_numbers; formats/test_read.py
-a damaged model                 test_bad_models.py; model/test_container.py
-a directory, an unwritable path test_bad_places.py; test_train_command.py; model/test_container.py
+a damaged model                 test_bad_models.py; io/test_tensor_file.py
+a directory, an unwritable path test_bad_places.py; test_train_command.py; io/test_tensor_file.py
 disk full during save           test_bad_places.py; test_program.py; test_tag_command.py; io/test_atomic.py
 Ctrl-C                          test_ctrl_c.py; test_interrupted_training.py; test_program.py; test_signals.py
 SIGTERM, SIGHUP                 test_signals.py

@@ -11,7 +11,7 @@ import pytest
 from corate import ConfigError, Corpus, DataError
 from corate.cli import terminal
 from corate.cli.plot import Point, in_characters, page, picture
-from corate.comparison import ORDER, compare, differences
+from corate.evaluation.comparison import ORDER, compare, differences
 from corate.training.options import METHODS
 
 FEATURES = ["--features", "word[0], suffix(word[0], 2)"]
@@ -247,7 +247,7 @@ def test_a_test_file_that_cannot_be_used_is_found_out_before_training(corate, fi
     def no_training(*args, **options):
         raise AssertionError("trained in vain")
 
-    monkeypatch.setattr("corate.comparison.train", no_training)
+    monkeypatch.setattr("corate.evaluation.comparison.train", no_training)
     (tmp_path / "t").write_text(text)
     result = corate("compare", files[0], "--test", tmp_path / "t", "-f", "columns")
     assert (result.code, result.out) == (1, b"")

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import corate
-from corate.attributes import LARGEST_VALUE, ItemSequence
 from corate.compat import pycrfsuite
+from corate.corpus.attributes import LARGEST_VALUE, ItemSequence
 from corate.errors import DataError
 from corate.training.crfsuite import train_as_crfsuite
 from corate.training.options import METHODS

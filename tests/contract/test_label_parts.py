@@ -11,8 +11,9 @@ import pytest
 
 import corate
 from corate.errors import ConfigError, ModelError
+from corate.io import tensor_file
 from corate.label_scores import SparseRows
-from corate.model import archive, container
+from corate.model import archive
 from corate.model.tagger import Tagger
 from corate.training.defaults import LABELS_PER_PART
 from small_corpora import Labelled, chain_methods, corpus_of, for_method, words_of
@@ -158,7 +159,7 @@ def test_a_file_brings_back_the_same_tagger(half: bool, tmp_path: Path) -> None:
 def test_only_models_with_parts_need_a_program_that_knows_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trained().save(tmp_path / "with")
     trained(parts=False).save(tmp_path / "without")
-    monkeypatch.setattr(container, "FORMAT_VERSION", 2)
+    monkeypatch.setattr(tensor_file, "FORMAT_VERSION", 2)
     corate.load(tmp_path / "without")
     with pytest.raises(ModelError, match=r"format version 3, .* upgrade corate"):
         corate.load(tmp_path / "with")
@@ -181,8 +182,8 @@ CHANGES: dict[str, Any] = {
 @pytest.mark.parametrize("what", list(CHANGES))
 def test_parts_that_do_not_fit_together_are_refused(what: str, tmp_path: Path) -> None:
     trained().save(tmp_path / "model")
-    tensors, header = container.read(tmp_path / "model")
-    container.write(tmp_path / "model", CHANGES[what](dict(tensors)), header)
+    tensors, header = tensor_file.read(tmp_path / "model")
+    tensor_file.write(tmp_path / "model", CHANGES[what](dict(tensors)), header)
     with pytest.raises(ModelError, match="model"):
         corate.load(tmp_path / "model")
 

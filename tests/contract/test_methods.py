@@ -13,8 +13,8 @@ import pytest
 import corate
 from corate import Corpus
 from corate.errors import DataError, ModelError
+from corate.io import tensor_file
 from corate.label_scores import DENSE_LABELS
-from corate.model import container
 from corate.model.tagger import Tagger
 from corate.training.checks import DOUBTED_TOKENS, FEWEST_DOUBTED, MOST_LABELS
 from corate.training.options import METHODS
@@ -86,7 +86,7 @@ def test_a_saved_model_is_the_same_tagger(train: Train, tmp_path: Path, counts: 
 
 def saved(tagger: Tagger, path: Path) -> tuple[dict[str, bytes], dict[str, Any]]:
     tagger.save(path)
-    tensors, header = container.read(path)
+    tensors, header = tensor_file.read(path)
     return {name: t.tobytes() + str(t.dtype).encode() for name, t in tensors.items()}, header
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import corate
 from command_line import run
-from corate.comparison import ORDER
+from corate.evaluation.comparison import ORDER
 from corate.sklearn import SequenceTagger
 from corate.training.options import METHODS, OPTION_METHODS
 from small_corpora import random_sentences

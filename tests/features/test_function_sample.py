@@ -18,7 +18,7 @@ import corate
 from corate import Corpus, ModelError
 from corate.features.function_sample import function_sample
 from corate.inspection.model_facts import description
-from corate.model import container
+from corate.io import tensor_file
 from small_corpora import corpus_of, random_sentences, words_of
 
 LABELLED = random_sentences(40)
@@ -172,7 +172,7 @@ def test_the_format_stays_and_models_without_a_function_have_no_such_entry(tmp_p
     for features, version in ((lower, b"2"), (["word[0]"], b"1")):
         corate.train(CORPUS, "standard", features=features).save(tmp_path / "model")
         assert b'"format_version":"' + version in (tmp_path / "model").read_bytes()[:100]
-        _, header = container.read(tmp_path / "model")
+        _, header = tensor_file.read(tmp_path / "model")
         assert ("function_sample" in header["record"]) == (features is lower)
 
 

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 import corate
 from corate import Corpus, DataError, FeatureError, ItemSequence, Tagger
-from corate.attributes import Attributes
 from corate.corpus import StringTable
+from corate.corpus.attributes import Attributes
 from corate.errors import FeatureTypeError
 from corate.features.ready_made import groups_of
 from golden import make

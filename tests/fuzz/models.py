@@ -11,7 +11,7 @@ import numpy as np
 
 import corate
 from corate import Corpus, Tagger
-from corate.model import container
+from corate.io import tensor_file
 from fuzz.commands import checked
 from fuzz.materials import labelled
 from fuzz.mutations import mutated, with_right_hash
@@ -37,16 +37,16 @@ def altered(model: bytes, parts: tuple[dict[str, Any], dict[str, Any]], path: Pa
         end = int.from_bytes(model[:8], "little") + 8
         path.write_bytes(with_right_hash(mutated(model[:end], rng, _JSON) + model[end:], length=True))
     elif kind < 0.75:
-        container.write(path, damaged_tensors(tensors, numbers), header)
+        tensor_file.write(path, damaged_tensors(tensors, numbers), header)
     elif kind < 0.95:
-        container.write(path, tensors, damaged_header(header, numbers))
+        tensor_file.write(path, tensors, damaged_header(header, numbers))
     else:
-        container.write(path, damaged_tensors(tensors, numbers), damaged_header(header, numbers))
+        tensor_file.write(path, damaged_tensors(tensors, numbers), damaged_header(header, numbers))
 
 
 def parts_of(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Copies of the tensors and the header of a model file."""
-    tensors, header = container.read(path)
+    tensors, header = tensor_file.read(path)
     return {name: np.array(tensor) for name, tensor in tensors.items()}, copy.deepcopy(header)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 
 import corate
-from corate.model import container
+from corate.io import tensor_file
 from fuzz.processes import PROGRAM, check_errors, outside
 from fuzz.worker import CaseFailedError
 from limited_output import BUFFERING, environment
@@ -148,7 +148,7 @@ class _Signals:
         else:
             corate.load(written).tag(["12", "Oak", "St"])
         if (work / "checkpoint").exists():
-            container.read(work / "checkpoint")
+            tensor_file.read(work / "checkpoint")
         if code == 0 and "--json" in COMMANDS[name][0]:
             json.loads(out)
         if (work / "old.corate").read_bytes() != self.old.read_bytes():

@@ -10,7 +10,7 @@ import pytest
 import corate
 from corate.errors import CorateError, ModelError
 from corate.graphs import GraphModel
-from corate.model import container
+from corate.io import tensor_file
 from reference.graphs import random_factors
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -45,10 +45,10 @@ def test_factors_come_back(tmp_path) -> None:
 
 def test_ranges_that_do_not_fit_the_states_are_refused(tmp_path) -> None:
     GraphModel.fit({"x": np.arange(99) / 7}, "x", bins=3).save(tmp_path / "m")
-    tensors, header = container.read(tmp_path / "m")
+    tensors, header = tensor_file.read(tmp_path / "m")
     assert GraphModel.load(tmp_path / "m").record["bins"] == header["record"]["bins"]
     for edges in ([1.0], [2.0, 1.0], [1.0, "x"]):
-        container.write(tmp_path / "m", tensors, header | {"record": header["record"] | {"bins": {"x": edges}}})
+        tensor_file.write(tmp_path / "m", tensors, header | {"record": header["record"] | {"bins": {"x": edges}}})
         with pytest.raises(ModelError):
             GraphModel.load(tmp_path / "m")
 
@@ -72,7 +72,7 @@ def test_states_that_json_does_not_know_are_refused(tmp_path) -> None:
 def test_damaged_models_are_refused_or_still_models(tmp_path) -> None:
     """Every change of a header or a tensor gives an error of ours, or a model that answers."""
     GraphModel.fit(ROWS, "A-B B-C C-D").save(tmp_path / "m")
-    tensors, header = container.read(tmp_path / "m")
+    tensors, header = tensor_file.read(tmp_path / "m")
     values = [None, -1, 10**9, "x", [], {}, [[0, 0]], [[0, 99]], [["A"]], float("1e308"), True]
     for member in header:
         for value in values:
@@ -87,7 +87,7 @@ def test_damaged_models_are_refused_or_still_models(tmp_path) -> None:
 
 
 def check_damage(folder, tensors, header) -> None:
-    container.write(folder / "damaged", tensors, header)
+    tensor_file.write(folder / "damaged", tensors, header)
     try:
         model = GraphModel.load(folder / "damaged")
     except CorateError:

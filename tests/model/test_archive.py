@@ -17,7 +17,7 @@ import corate
 from corate import Corpus
 from corate.cli import info
 from corate.errors import CorateError, ModelError
-from corate.model import container
+from corate.io import tensor_file
 from corate.model.tagger import Tagger
 from reference.damage import damaged_header, damaged_tensors
 from small_corpora import WORDS, corpus_of, random_sentences, words_of
@@ -133,7 +133,7 @@ def test_a_model_without_a_function_takes_none(taggers: dict[str, Tagger], kind:
 
 def parts_of(tagger: Tagger, path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     tagger.save(path)
-    tensors, header = container.read(path)
+    tensors, header = tensor_file.read(path)
     return {name: np.array(t) for name, t in tensors.items()}, header
 
 
@@ -230,7 +230,7 @@ CHANGES: dict[str, Change] = {
 def test_files_that_do_not_fit_together_are_refused(taggers: dict[str, Tagger], what: str, tmp_path: Path) -> None:
     tensors, header = parts_of(taggers["default"], tmp_path / "model")
     CHANGES[what](tensors, header)
-    container.write(tmp_path / "model", tensors, header)
+    tensor_file.write(tmp_path / "model", tensors, header)
     with pytest.raises(ModelError, match="model"):
         corate.load(tmp_path / "model")
 
@@ -243,7 +243,7 @@ def test_every_tensor_is_needed_and_checked_for_its_shape(
     for name, tensor in tensors.items():
         for changed in (None, tensor.reshape(1, -1), np.concatenate([tensor, tensor, np.ones(1, tensor.dtype)])):
             others = {n: t for n, t in tensors.items() if n != name}
-            container.write(tmp_path / "changed", others if changed is None else {**others, name: changed}, header)
+            tensor_file.write(tmp_path / "changed", others if changed is None else {**others, name: changed}, header)
             with pytest.raises(ModelError, match="model"):
                 corate.load(tmp_path / "changed")
 
@@ -282,7 +282,7 @@ def test_triples_that_do_not_fit_together_are_refused(second: Tagger, what: str,
     tensors, header = parts_of(second, tmp_path / "model")
     assert header["order"] == 2
     TRIPLES[what](tensors, header)
-    container.write(tmp_path / "model", tensors, header)
+    tensor_file.write(tmp_path / "model", tensors, header)
     with pytest.raises(ModelError, match="model"):
         corate.load(tmp_path / "model")
 
@@ -292,7 +292,7 @@ def test_every_tensor_of_triples_is_needed(second: Tagger, tmp_path: Path) -> No
     tensors, header = parts_of(second, tmp_path / "model")
     for part in ("lengths", "labels", "scores"):
         others = {name: t for name, t in tensors.items() if name != f"triples.{part}"}
-        container.write(tmp_path / "changed", others, header)
+        tensor_file.write(tmp_path / "changed", others, header)
         with pytest.raises(ModelError, match="changed"):
             corate.load(tmp_path / "changed")
 
@@ -315,7 +315,7 @@ def test_altered_files_of_the_second_order_are_refused_or_harmless(
     refused = used = 0
     for i in range(600):
         altered = tensors | damaged_tensors(three, np.random.default_rng([8, i]))
-        monkeypatch.setattr(container, "read", lambda path, mmap, altered=altered: (altered, header))
+        monkeypatch.setattr(tensor_file, "read", lambda path, mmap, altered=altered: (altered, header))
         try:
             tagger = corate.load("altered")
             tagger.tag_all(test)
@@ -339,7 +339,7 @@ def test_thousands_of_altered_files_are_refused_or_harmless(
     for i in range(2000):
         rng = np.random.default_rng([7, i])
         altered = (damaged_tensors(tensors, rng), header) if i % 3 else (tensors, damaged_header(header, rng))
-        monkeypatch.setattr(container, "read", lambda path, mmap, altered=altered: altered)
+        monkeypatch.setattr(tensor_file, "read", lambda path, mmap, altered=altered: altered)
         try:
             tagger = corate.load("altered")
             tagger.tag_all(test)
@@ -384,7 +384,7 @@ def test_altered_files_of_fitted_models_are_refused_or_harmless(
     for i in range(80):
         rng = np.random.default_rng([9, i])
         altered = (damaged_tensors(tensors, rng), header) if i % 2 else (tensors, damaged_header(header, rng))
-        monkeypatch.setattr(container, "read", lambda path, mmap, altered=altered: altered)
+        monkeypatch.setattr(tensor_file, "read", lambda path, mmap, altered=altered: altered)
         try:
             tagger = corate.load("altered")
         except CorateError:
@@ -418,7 +418,7 @@ def test_foreign_and_damaged_files_are_refused(taggers: dict[str, Tagger], tmp_p
         path.write_bytes(content)
         with pytest.raises(ModelError, match="model"):
             corate.load(path)
-    container.write(path, {}, {})
+    tensor_file.write(path, {}, {})
     with pytest.raises(ModelError, match="no model that corate can use"):
         corate.load(path)
     for missing in (tmp_path, tmp_path / "nothing"):

@@ -17,7 +17,8 @@ import pytest
 import corate
 from corate import Corpus, Tagger
 from corate.errors import ConfigError, ModelError
-from corate.model import crfsuite, crfsuite_file
+from corate.model import crfsuite
+from corate.model.crfsuite import file as crfsuite_file
 from golden import make
 from reference.lattice import all_paths, marginal
 

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 import corate
 from corate.corpus import StringTable
 from corate.errors import CorateError, ModelError
-from corate.model import cqdb, crfsuite_file
-from corate.model.crfsuite_file import CrfsuiteModel, Weights
+from corate.model.crfsuite import cqdb
+from corate.model.crfsuite import file as crfsuite_file
+from corate.model.crfsuite.file import CrfsuiteModel, Weights
 from reference.crfsuite import chunk_places, damaged, find, lookup3
 
 ALGORITHMS = ["lbfgs", "l2sgd", "ap", "pa", "arow"]

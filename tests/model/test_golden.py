@@ -15,7 +15,7 @@ import pytest
 
 import corate
 from corate import CorateError, Corpus, ModelError, Tagger
-from corate.model import container
+from corate.io import tensor_file
 from corate.training.options import METHODS
 from golden import make
 
@@ -84,8 +84,8 @@ def test_golden_files_are_trained_further(file: str) -> None:
 
 
 def test_a_file_of_a_newer_format_is_refused_with_the_remedy(tmp_path: Path) -> None:
-    tensors, header = container.read(FOLDER / "v1-polish.corate")
-    container.write(tmp_path / "newer.corate", tensors, header, container.FORMAT_VERSION + 1)
+    tensors, header = tensor_file.read(FOLDER / "v1-polish.corate")
+    tensor_file.write(tmp_path / "newer.corate", tensors, header, tensor_file.FORMAT_VERSION + 1)
     with pytest.raises(ModelError, match=r"newer\.corate.*format version.*upgrade corate"):
         corate.load(tmp_path / "newer.corate")
 
@@ -93,7 +93,7 @@ def test_a_file_of_a_newer_format_is_refused_with_the_remedy(tmp_path: Path) -> 
 @pytest.mark.parametrize("place", ["tensor", "header", "model"])
 def test_a_model_that_holds_what_this_version_does_not_know_is_refused(place: str, tmp_path: Path) -> None:
     """A later version that forgets to raise the format version would otherwise be read here and tag wrongly."""
-    tensors, header = container.read(FOLDER / "v1-polish.corate")
+    tensors, header = tensor_file.read(FOLDER / "v1-polish.corate")
     tensors, header = dict(tensors), dict(header)
     if place == "tensor":
         tensors["temperature"] = np.ones(1, np.float32)
@@ -101,6 +101,6 @@ def test_a_model_that_holds_what_this_version_does_not_know_is_refused(place: st
         header["temperature"] = 2.0
     else:
         header["model"] = {**header["model"], "temperature": 2.0}
-    container.write(tmp_path / "odd.corate", tensors, header)
+    tensor_file.write(tmp_path / "odd.corate", tensors, header)
     with pytest.raises(ModelError, match=r"odd\.corate.*temperature.*upgrade corate"):
         corate.load(tmp_path / "odd.corate")

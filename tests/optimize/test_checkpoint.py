@@ -11,7 +11,7 @@ import pytest
 
 import corate
 from corate.errors import CorateError, ModelError
-from corate.model import container
+from corate.io import tensor_file
 from corate.optimize.checkpoint import Checkpoint
 from corate.optimize.stochastic import AdaGrad
 from reference.damage import damaged_header, damaged_tensors
@@ -54,7 +54,7 @@ def test_a_run_goes_on_as_if_it_had_not_been_stopped(tmp_path: Path) -> None:
 def test_one_that_does_not_say_how_long_it_waited_is_taken_up(tmp_path: Path) -> None:
     run = fresh()
     run.pass_once()
-    container.write(
+    tensor_file.write(
         tmp_path / "run", run.tensors, {"kind": "checkpoint", "passes": 1, "accuracy": 0.5, "of": {"seed": 4}}
     )
     assert Checkpoint(tmp_path / "run", {"seed": 4}).restore(fresh(), 4) == (0.5, 0)
@@ -71,13 +71,13 @@ def test_only_the_same_run_takes_it_up(tmp_path: Path) -> None:
         with pytest.raises(ModelError, match=match) as raised:
             Checkpoint(path, other).restore(fresh(), passes)
         assert str(path) in str(raised.value)
-    container.write(path, {"state": run.state}, {"method": "separate"})
+    tensor_file.write(path, {"state": run.state}, {"method": "separate"})
     with pytest.raises(ModelError, match="other data or settings"):
         Checkpoint(path, {"seed": 4}).restore(fresh(), 9)
     path.write_bytes(before[:-1])
     with pytest.raises(ModelError):
         Checkpoint(path, {"seed": 4}).restore(fresh(), 9)
-    container.write(path, {"state": run.state[2:]}, {"kind": "checkpoint", "passes": 1, "of": {"seed": 4}})
+    tensor_file.write(path, {"state": run.state[2:]}, {"kind": "checkpoint", "passes": 1, "of": {"seed": 4}})
     with pytest.raises(ModelError, match="does not fit"):
         Checkpoint(path, {"seed": 4}).restore(fresh(), 9)
 
@@ -94,7 +94,7 @@ def test_a_forged_checkpoint_is_taken_up_or_refused(method: str, tmp_path: Path)
     """Its hash is right and its content is not: whatever it holds, training ends well or with one clear error."""
     corpus = corpus_of(random_sentences(10))
     corate.train(corpus, method, passes=1, checkpoint=tmp_path / "run")
-    tensors, header = container.read(tmp_path / "run")
+    tensors, header = tensor_file.read(tmp_path / "run")
     tensors = {name: np.array(tensor) for name, tensor in tensors.items()}
     rng = np.random.default_rng(1)
     refused = 0
@@ -102,7 +102,7 @@ def test_a_forged_checkpoint_is_taken_up_or_refused(method: str, tmp_path: Path)
         forged = damaged_tensors(tensors, rng), header
         if rng.random() < 0.5:
             forged = tensors, {**damaged_header({**header, "of": None}, rng), "of": header["of"]}
-        container.write(tmp_path / "run", *forged)
+        tensor_file.write(tmp_path / "run", *forged)
         try:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "the loss rose to")

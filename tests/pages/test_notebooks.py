@@ -10,7 +10,7 @@ import pytest
 
 import corate
 from corate import Constraints, Corpus
-from corate.comparison import Comparison, compare, differences
+from corate.evaluation.comparison import Comparison, compare, differences
 from corate.pages.page import visible
 from hostile_strings import HOSTILE
 

@@ -12,7 +12,8 @@ import corate
 from corate.counting.pooling import Candidates
 from corate.errors import ConfigError, ModelError
 from corate.features.templates import parse_list
-from corate.model import container, crfsuite
+from corate.io import tensor_file
+from corate.model import crfsuite
 from corate.model.explanation import Question
 from corate.model.tagger import Tagger
 from corate.training.options import Separate
@@ -117,7 +118,7 @@ def test_older_programs_refuse_the_file_and_weights_are_not_dropped(tmp_path: Pa
     tagger = trained()
     tagger.save(tmp_path / "model")
     assert b'"format_version":"3"' in (tmp_path / "model").read_bytes()[:200]
-    header = container.read(tmp_path / "model")[1]
+    header = tensor_file.read(tmp_path / "model")[1]
     assert header["model"]["by_features"] is True
     with pytest.raises(ConfigError, match="space 'features'"):
         tagger.shrunk(drop_below=0.1)

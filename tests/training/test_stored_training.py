@@ -13,13 +13,13 @@ import pytest
 
 import corate
 from corate.corpus import Corpus
+from corate.corpus.stored_corpus import StoredCorpus
 from corate.counting.stored_tokens import StoredTokens
 from corate.errors import ConfigError, DataError, FeatureError, ModelError
-from corate.model import container
+from corate.io import tensor_file
 from corate.model.tagger import Tagger
 from corate.optimize import pieces
 from corate.progress import ProgressEvent
-from corate.stored_corpus import StoredCorpus
 from corate.training import defaults, memory, separate, stored_counting
 from corate.training.options import MEMM, ChainMethod, Perceptron, Piecewise, Polish, Separate, Standard
 from corate.training.start import RunContext
@@ -78,7 +78,7 @@ def assert_same(a: Tagger, b: Tagger, folder: Path) -> None:
     for tagger in (a, b):
         path = folder / "model"
         tagger.save(path)
-        found.append(container.read(path)[0])
+        found.append(tensor_file.read(path)[0])
         path.unlink()
     assert found[0].keys() == found[1].keys()
     for name, tensor in found[0].items():

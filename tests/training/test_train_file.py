@@ -11,13 +11,11 @@ import numpy as np
 import pytest
 
 import corate
-from corate import stored_corpus
-from corate.corpus import Corpus
+from corate.corpus import Corpus, stored_corpus
 from corate.counting import stored_counts
 from corate.errors import ConfigError, DataError
-from corate.io import chunks
+from corate.io import chunks, tensor_file
 from corate.io.runs import Runs
-from corate.model import container
 from corate.optimize import pieces
 from corate.training import files
 from corate.training.files import must_be_stored, train_file
@@ -47,7 +45,7 @@ def tiny_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tensors_of(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    tensors, header = container.read(path)
+    tensors, header = tensor_file.read(path)
     return {name: (str(a.dtype), a.tobytes()) for name, a in tensors.items()}, header
 
 

@@ -17,7 +17,7 @@ from corate import _native
 from corate.corpus import Corpus
 from corate.counting.word_pairs import WordPairCounts
 from corate.errors import ConfigError, DataError, FeatureError, ModelError
-from corate.model import container
+from corate.io import tensor_file
 from corate.model.tagger import Tagger
 from reference.word_pairs import END, FLOOR, START, WordPairs, spelling
 from small_corpora import LABELS, WORDS, Labelled, corpus_of, random_sentences
@@ -265,12 +265,12 @@ def test_a_saved_model_gives_the_same_answers(tmp_path: Path, options: dict[str,
 )
 def test_every_index_of_a_file_is_checked(tmp_path: Path, tensor: str, place: int, value: int) -> None:
     train(SENTENCES).save(tmp_path / "m.corate")
-    tensors, header = container.read(tmp_path / "m.corate")
+    tensors, header = tensor_file.read(tmp_path / "m.corate")
     damaged = dict(tensors)
     array = damaged[f"word_pairs.{tensor}"].copy()
     array[place] = value
     damaged[f"word_pairs.{tensor}"] = array
-    container.write(tmp_path / "m.corate", damaged, header, 2)
+    tensor_file.write(tmp_path / "m.corate", damaged, header, 2)
     with pytest.raises(ModelError, match="pairs of words"):
         corate.load(tmp_path / "m.corate")
 

@@ -19,8 +19,8 @@ from corate.pages.charts import standalone
 from corate.training.options import METHODS
 
 if TYPE_CHECKING:
-    from corate.comparison import MethodDifference, Row
     from corate.corpus import Corpus
+    from corate.evaluation.comparison import MethodDifference, Row
     from corate.progress import ProgressEvent
 
 __all__ = ["EVERYDAY", "EXAMPLES", "compare"]
@@ -143,7 +143,7 @@ def _run(
     quiet: bool,
 ) -> None:
     """Train the methods, with their options, and fill the table. The progress bar is closed before each line."""
-    from corate.comparison import compare as compare_methods
+    from corate.evaluation.comparison import compare as compare_methods
 
     bar: list[ProgressBar] = []
 
@@ -261,7 +261,7 @@ def _finish(
     table: _Table, corpus: Corpus, test: Corpus | None, plot: str | None, stopped: BaseException | None, *, json: bool
 ) -> None:
     """Write the plot to a file, and print the JSON, or the final ratios, the differences and the plot."""
-    from corate.comparison import differences
+    from corate.evaluation.comparison import differences
 
     rows = table.rows
     tested_on = corpus if test is None else test

@@ -227,11 +227,12 @@ def _more_text(facts: dict[str, Any], tagger: Tagger) -> str:
 
 def _bytes_by_part(path: str) -> dict[str, int]:
     """The bytes of the parts of a model file, the largest first; empty for a CRFsuite file."""
-    from corate.model import container, crfsuite
+    from corate.io import tensor_file
+    from corate.model import crfsuite
 
     if crfsuite.recognised(path):
         return {}
-    tensors, _ = container.read(path, mmap=True)
+    tensors, _ = tensor_file.read(path, mmap=True)
     found = {
         part: sum(tensor.nbytes for name, tensor in tensors.items() if name.partition(".")[0] in names)
         for part, names in _PARTS.items()

@@ -131,9 +131,10 @@ def _show(result: dict[str, Any]) -> None:
 
 def _is_half(model: str) -> bool:
     """Whether a model file has its scores in 16 bits, which it then keeps."""
-    from corate.model import container, crfsuite
+    from corate.io import tensor_file
+    from corate.model import crfsuite
 
     if crfsuite.recognised(model):
         return False
-    scores = container.read(model, mmap=True)[0].get("weights.scores")
+    scores = tensor_file.read(model, mmap=True)[0].get("weights.scores")
     return scores is not None and scores.dtype.itemsize == 2

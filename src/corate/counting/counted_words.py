@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from corate.stored_corpus import StoredCorpus
+from corate.corpus.stored_corpus import StoredCorpus
 from corate.strings import StringTable
 from corate.types import Ids
 

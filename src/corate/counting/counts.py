@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.attributes import merged_heads
 from corate.corpus import Attributes, Corpus, StringTable
+from corate.corpus.attributes import merged_heads
 from corate.counting.word_pairs import WordPairCounts
 from corate.errors import DataError
 from corate.features.vocabulary import Vocabulary

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import Corpus
+from corate.corpus.stored_corpus import StoredCorpus
 from corate.counting.counted_corpus import MOST_TUNING_COST, CountedCorpus, HeldOut, counted_templates
 from corate.counting.counted_words import CountedWords
 from corate.counting.counts import Counts, PairCounts, Table, Tokens
@@ -34,7 +35,6 @@ from corate.features.related_words import usual_labels_of_counts
 from corate.features.templates import usual_name
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
 from corate.label_scores import SparseRows
-from corate.stored_corpus import StoredCorpus
 from corate.types import Ids
 
 __all__ = ["ENTRY_BYTES", "StoredCounts"]

@@ -18,7 +18,7 @@ __all__ = ["StoredTokens"]
 class StoredTokens:
     """Tokens in files of a new folder. They are added in order, then read by sentence or by column.
 
-    >>> from corate.stored_corpus import temporary_folder
+    >>> from corate.corpus.stored_corpus import temporary_folder
     >>> tokens = StoredTokens(temporary_folder() / "tokens", np.array([0, 2, 3]), templates=1)
     >>> tokens.add(np.array([[5, 6, 7]]), np.array([0, 1, 2]), np.array([0, 0, 1]))
     >>> found = tokens.take(np.array([1, 0]))

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from corate.attributes import Attributes
 from corate.corpus import Corpus
+from corate.corpus.attributes import Attributes
 from corate.display import counted
 from corate.errors import FeatureError, ModelError
 from corate.features.ready_made import FeatureFunction, features_of

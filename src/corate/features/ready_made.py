@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from corate import _native
-from corate.attributes import (
+from corate.corpus import Attributes, Corpus, StringTable
+from corate.corpus.attributes import (
     JOINER,
     LARGEST_VALUE,
     OLD_JOINER,
@@ -23,7 +24,6 @@ from corate.attributes import (
     merged_heads,
     too_large_value,
 )
-from corate.corpus import Attributes, Corpus, StringTable
 from corate.display import counted
 from corate.errors import FeatureError
 from corate.features.vocabulary import Vocabulary

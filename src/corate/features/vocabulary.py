@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.attributes import JOINER
 from corate.corpus import Corpus, StringTable
+from corate.corpus.attributes import JOINER
 from corate.features.templates import Atom, Template
 from corate.features.word_functions import WordFunction
 from corate.ragged import offsets_of

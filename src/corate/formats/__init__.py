@@ -7,6 +7,7 @@ from typing import Any
 
 from corate.arguments import MOST_TOKENS, check_whole
 from corate.corpus import Corpus, check_corpus
+from corate.corpus.tokenizer import Tokenizer
 from corate.errors import DataError
 from corate.formats import columns as column_files
 from corate.formats import conllu, detection, items, jsonl, labelstudio, lines, pieces
@@ -15,7 +16,6 @@ from corate.formats.reading import Options, SkippedWarning, check_options, check
 from corate.formats.sentence_limit import limited
 from corate.formats.writing import labels_to_write
 from corate.io.streams import Source, Target, bare_suffix, joined, name_of, save, text_blocks
-from corate.tokenizer import Tokenizer
 
 __all__ = ["SkippedWarning", "read", "read_pieces", "read_unlabelled", "write"]
 
@@ -88,7 +88,7 @@ def read(
         label_source: where the labels were in the CoNLL-U training data of a model (``tagger.label_source``). Used if
             ``label`` is None.
         tokenize: for raw text and Label Studio: a function that splits a text into tokens, which are strings or
-            :class:`~corate.tokenizer.Token` objects. Default: :func:`corate.tokenize`.
+            :class:`~corate.corpus.tokenizer.Token` objects. Default: :func:`corate.tokenize`.
         widen_spans: for Label Studio: widen spans that start or end within a token to whole tokens. If False, such
             spans are malformed.
         max_sentence: the most tokens of a sentence. A longer one raises DataError before it takes much memory: blank

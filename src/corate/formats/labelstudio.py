@@ -14,13 +14,13 @@ from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
 from corate.corpus import Corpus
+from corate.corpus.texts import Texts
+from corate.corpus.tokenizer import Token, iterate_tokens, place_tokens
 from corate.display import counted
 from corate.errors import DataError
 from corate.formats.labelstudio_writing import write
 from corate.formats.reading import Options, warn_skipped, word_of
 from corate.formats.sentence_limit import check_tokens
-from corate.texts import Texts
-from corate.tokenizer import Token, iterate_tokens, place_tokens
 
 __all__ = ["read", "write"]
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from corate.corpus import Column, Corpus
+from corate.corpus.texts import Texts
+from corate.corpus.tokenizer import Token
 from corate.display import counted
 from corate.errors import DataError
 from corate.spans import Span, are_spans, spans
-from corate.texts import Texts
-from corate.tokenizer import Token
 
 __all__ = ["write"]
 

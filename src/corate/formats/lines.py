@@ -9,6 +9,8 @@ from typing import Any
 
 from corate import _native
 from corate.corpus import Column, Corpus
+from corate.corpus.texts import Texts
+from corate.corpus.tokenizer import Token, Tokenizer, iterate_tokens
 from corate.display import counted
 from corate.errors import DataError
 from corate.formats.reading import (
@@ -24,8 +26,6 @@ from corate.formats.reading import (
 from corate.formats.sentence_limit import check_tokens
 from corate.formats.writing import check_values
 from corate.io import chunks
-from corate.texts import Texts
-from corate.tokenizer import Token, Tokenizer, iterate_tokens
 
 __all__ = ["UNWRITABLE_LABEL", "read_raw", "read_slashed", "read_text", "words_of", "write_slashed", "write_text"]
 

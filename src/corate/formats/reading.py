@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.arguments import MOST_TOKENS
-from corate.corpus import Column, Corpus, StringTable, _default_names
+from corate.corpus import Column, Corpus, StringTable, default_names
+from corate.corpus.tokenizer import Tokenizer
 from corate.display import counted
 from corate.errors import DataError
-from corate.tokenizer import Tokenizer
 
 __all__ = [
     "NoSentenceError",
@@ -131,12 +131,12 @@ def names_of(width: int, options: Options) -> tuple[str, ...]:
         return observed + tuple(f"column{i}" for i in range(len(observed), width))
     if not labelled and width == len(observed):
         return observed
-    if layout and list(layout) != _default_names(len(layout), labelled=True):
+    if layout and list(layout) != default_names(len(layout), labelled=True):
         raise DataError(
             f"{counted(width, 'column')}, but the training data had {len(layout)} "
             f"({', '.join(layout)}); name the columns with columns="
         )
-    return tuple(_default_names(width, labelled=labelled))
+    return tuple(default_names(width, labelled=labelled))
 
 
 def word_of(layout: tuple[str, ...]) -> str:

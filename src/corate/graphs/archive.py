@@ -16,7 +16,7 @@ from corate.graphs.engine import pairs_of
 from corate.graphs.estimation import ScopeCounts
 from corate.graphs.potentials import checked_factors
 from corate.graphs.triangulation import triangulate
-from corate.model import container
+from corate.io import tensor_file
 from corate.rate import Graph
 from corate.types import F64
 
@@ -51,12 +51,12 @@ def save_model(model: GraphModel, path: str | os.PathLike[str]) -> int:
     tensors = {"factors": _flat([table for _, table in model._engine.factors])}
     if counts is not None:
         tensors["counts"] = _flat(counts.tables)
-    return container.write(path, tensors, header)
+    return tensor_file.write(path, tensors, header)
 
 
 def load_model(cls: type[GraphModel], path: str | os.PathLike[str], memory: int) -> GraphModel:
     """Read a model. Raises ModelError if the file is damaged, or is not a graph model."""
-    tensors, header = container.read(path)
+    tensors, header = tensor_file.read(path)
     shown = os.fspath(path)
     if header.get("kind") != "graph":
         raise ModelError(f"{shown}: this is not a graph model; load a tagger with corate.load")

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corate.attributes import JOINER, OLD_JOINER
 from corate.corpus import StringTable
+from corate.corpus.attributes import JOINER, OLD_JOINER
 from corate.counting.counts import Counts, PairCounts, Table
 from corate.counting.word_pairs import WordPairCounts
 from corate.errors import FeatureError, ModelError
@@ -24,9 +24,10 @@ from corate.features.lexicons import Lexicon
 from corate.features.ready_made import Bins, FeatureFunction
 from corate.features.templates import lexicons_of, parse
 from corate.features.vocabulary import Vocabulary
+from corate.io import tensor_file
 from corate.label_parts import LabelParts
 from corate.label_scores import EdgeScores, SparseRows
-from corate.model import container, crfsuite
+from corate.model import crfsuite
 from corate.model.chain import ChainModel, UnseenRule, WordPairs
 from corate.model.tagger import Tagger
 from corate.ragged import offsets_of
@@ -62,32 +63,32 @@ _TENSOR = re.compile(
 def save(tagger: Tagger, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False) -> int:
     """Write a tagger to a file, completely or not at all; returns the size in bytes."""
     tensors, header = _content(tagger, counts, half)
-    return container.write(path, tensors, header, _version(header))
+    return tensor_file.write(path, tensors, header, _version(header))
 
 
 def save_streamed(
     tagger: Tagger,
     path: str | os.PathLike[str],
-    streamed: Mapping[str, container.StreamedTensor],
+    streamed: Mapping[str, tensor_file.StreamedTensor],
     *,
     counts: bool = True,
     half: bool = False,
 ) -> int:
     """Like `save`, but the ``streamed`` tensors replace those of the tagger."""
     tensors, header = _content(tagger, counts, half)
-    return container.write(path, {**tensors, **streamed}, header, _version(header))
+    return tensor_file.write(path, {**tensors, **streamed}, header, _version(header))
 
 
 def to_bytes(tagger: Tagger) -> bytes:
     """The bytes of a tagger's model file."""
     tensors, header = _content(tagger, counts=True, half=False)
-    return b"".join(container.encode(tensors, header, _version(header)))
+    return b"".join(tensor_file.encode(tensors, header, _version(header)))
 
 
 def from_bytes(data: bytes, features: FeatureFunction | None = None) -> Tagger:
     """A tagger from the bytes of its model file, checked as by `load`."""
     shown = "the bytes of the model"
-    return _checked(*container.decode(np.frombuffer(data, np.uint8), shown), features, shown)
+    return _checked(*tensor_file.decode(np.frombuffer(data, np.uint8), shown), features, shown)
 
 
 def _version(header: dict[str, Any]) -> int:
@@ -141,7 +142,7 @@ def load(path: str | os.PathLike[str], *, features: FeatureFunction | None = Non
     """
     if crfsuite.recognised(path):
         return crfsuite.load(path, features)
-    return _checked(*container.read(path, mmap=mmap), features, os.fspath(path))
+    return _checked(*tensor_file.read(path, mmap=mmap), features, os.fspath(path))
 
 
 def _checked(tensors: Tensors, header: dict[str, Any], features: FeatureFunction | None, shown: str) -> Tagger:
@@ -254,7 +255,7 @@ def _put_vocabulary(tensors: Tensors, header: dict[str, Any], vocabulary: Vocabu
     for i, lexicon in enumerate(lexicons.values()):
         _put_strings(tensors, f"lexicon.{i}.keys", lexicon.keys)
         _put_strings(tensors, f"lexicon.{i}.classes", lexicon.classes)
-        tensors[f"lexicon.{i}.values"] = container.narrow(lexicon.values)
+        tensors[f"lexicon.{i}.values"] = tensor_file.narrow(lexicon.values)
 
 
 def _get_vocabulary(tensors: Tensors, header: dict[str, Any]) -> Vocabulary:
@@ -328,13 +329,13 @@ def _put_model(tensors: Tensors, header: dict[str, Any], model: ChainModel, half
     tensors["bias"] = model.bias
     if model.parts is not None:
         _put_strings(tensors, "parts", model.parts.names)
-        tensors["label_parts.lengths"] = container.narrow(np.diff(model.parts.offsets))
-        tensors["label_parts.ids"] = container.narrow(model.parts.ids)
+        tensors["label_parts.lengths"] = tensor_file.narrow(np.diff(model.parts.offsets))
+        tensors["label_parts.ids"] = tensor_file.narrow(model.parts.ids)
     if model.word_pairs is not None:
         counts = model.word_pairs.counts
-        tensors["word_pairs.lengths"] = container.narrow(np.diff(counts.offsets))
+        tensors["word_pairs.lengths"] = tensor_file.narrow(np.diff(counts.offsets))
         for name in _WORD_PAIRS:
-            tensors[f"word_pairs.{name}"] = container.narrow(getattr(counts, name))
+            tensors[f"word_pairs.{name}"] = tensor_file.narrow(getattr(counts, name))
 
 
 def _get_model(tensors: Tensors, header: dict[str, Any]) -> ChainModel:
@@ -396,13 +397,13 @@ def _get_unseen(rule: dict[str, Any]) -> UnseenRule:
 def _put_counts(tensors: Tensors, header: dict[str, Any], counts: Counts) -> None:
     header["counts"] = {"sentences": counts.sentences, "tokens": counts.tokens}
     if "joiner" in header:  # an update needs the heads of names to know the experts
-        tensors["attributes.heads"] = container.narrow(counts.vocabulary.known_heads + 1)
+        tensors["attributes.heads"] = tensor_file.narrow(counts.vocabulary.known_heads + 1)
     table = counts.table
-    tensors["counts.lengths"] = container.narrow(np.diff(table.offsets))
-    tensors["counts.labels"] = container.narrow(table.labels)
-    tensors["counts.counts"] = container.narrow(table.counts)
+    tensors["counts.lengths"] = tensor_file.narrow(np.diff(table.offsets))
+    tensors["counts.labels"] = tensor_file.narrow(table.labels)
+    tensors["counts.counts"] = tensor_file.narrow(table.counts)
     for name, array in asdict(counts.pairs).items():
-        tensors[f"pairs.{name}"] = container.narrow(array)
+        tensors[f"pairs.{name}"] = tensor_file.narrow(array)
 
 
 def _get_counts(tensors: Tensors, header: dict[str, Any], vocabulary: Vocabulary, labels: StringTable) -> Counts:
@@ -432,11 +433,11 @@ def _get_counts(tensors: Tensors, header: dict[str, Any], vocabulary: Vocabulary
 
 def _put_strings(tensors: Tensors, name: str, table: StringTable) -> None:
     tensors[f"{name}.data"] = table.data
-    tensors[f"{name}.offsets"] = container.narrow(table.offsets)
+    tensors[f"{name}.offsets"] = tensor_file.narrow(table.offsets)
 
 
 def _get_strings(tensors: Tensors, name: str) -> StringTable:
-    return container.unpack_table(name, tensors)
+    return tensor_file.unpack_table(name, tensors)
 
 
 def _get_distinct(tensors: Tensors, name: str) -> StringTable:
@@ -447,8 +448,8 @@ def _get_distinct(tensors: Tensors, name: str) -> StringTable:
 
 
 def _put_rows(tensors: Tensors, name: str, rows: SparseRows, half: bool) -> None:
-    tensors[f"{name}.lengths"] = container.narrow(np.diff(rows.offsets))
-    tensors[f"{name}.labels"] = container.narrow(rows.labels)
+    tensors[f"{name}.lengths"] = tensor_file.narrow(np.diff(rows.offsets))
+    tensors[f"{name}.labels"] = tensor_file.narrow(rows.labels)
     if half and np.abs(rows.scores).max(initial=0) > float(np.finfo(np.float16).max):
         raise ModelError("the model has scores that do not fit in 16 bits; save it without half")
     tensors[f"{name}.scores"] = rows.scores.astype(np.float16) if half else rows.scores
@@ -464,8 +465,8 @@ def _get_rows(tensors: Tensors, name: str) -> SparseRows:
 
 def _put_keys(tensors: Tensors, name: str, keys: NDArray[np.uint64]) -> None:
     """Store pairs of ids as two arrays, each in the smallest dtype that holds its ids."""
-    tensors[f"{name}.first"] = container.narrow(keys >> np.uint64(32))
-    tensors[f"{name}.second"] = container.narrow(keys & np.uint64(0xFFFFFFFF))
+    tensors[f"{name}.first"] = tensor_file.narrow(keys >> np.uint64(32))
+    tensors[f"{name}.second"] = tensor_file.narrow(keys & np.uint64(0xFFFFFFFF))
 
 
 def _get_keys(tensors: Tensors, name: str) -> NDArray[np.uint64]:

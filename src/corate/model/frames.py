@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from corate import frames
 from corate.arguments import check_threads
-from corate.corpus import Column, Corpus
+from corate.corpus import Column, Corpus, frames
 from corate.errors import ConfigError, ModelError
 from corate.model.lattice import pieces
 from corate.types import F64

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.attributes import OLD_JOINER, FeatureSentence, ItemSequence, as_before
 from corate.corpus import Column, Corpus, Token, feature_lists, listed
+from corate.corpus.attributes import OLD_JOINER, FeatureSentence, ItemSequence, as_before
 from corate.display import counted
 from corate.errors import DataError, FeatureError, ModelError
 from corate.features.ready_made import (

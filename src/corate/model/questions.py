@@ -9,13 +9,13 @@ from dataclasses import replace
 import numpy as np
 
 from corate.corpus import Corpus
+from corate.corpus.tokenizer import Tokenizer, place_tokens, tokenize
 from corate.display import counted
 from corate.errors import DataError
 from corate.model.constraints import Constraints
 from corate.model.inputs import Sentence
 from corate.model.lattice import Entity, Lattice
 from corate.model.notebook import LabelledText, labelled_text
-from corate.tokenizer import Tokenizer, place_tokens, tokenize
 
 __all__ = ["Questions"]
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.arguments import check_threads
-from corate.attributes import ItemSequence
 from corate.corpus import Column, Corpus, StringTable, listed
+from corate.corpus.attributes import ItemSequence
 from corate.counting.counts import Counts
 from corate.display import counted
 from corate.errors import ConfigError, DataError, ModelError

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from corate.display import counted
 from corate.errors import ModelError
-from corate.model import container
+from corate.io import tensor_file
 from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
 
 __all__ = ["Checkpoint", "digest_of"]
@@ -43,7 +43,7 @@ class Checkpoint:
         if isinstance(run, AdaGrad):
             header |= {name: getattr(run, name) for name in STEPS if np.isfinite(getattr(run, name))}
         header["of"] = self.fingerprint
-        container.write(self.path, run.tensors, header)
+        tensor_file.write(self.path, run.tensors, header)
 
     def restore(self, run: AdaGrad | AveragedPerceptron, passes: int) -> tuple[float, int]:
         """Resume the run from the file, and return the accuracy and passes saved with it; (-1, 0) without a file.
@@ -52,7 +52,7 @@ class Checkpoint:
         """
         if not os.path.exists(self.path):
             return -1.0, 0
-        tensors, header = container.read(self.path)
+        tensors, header = tensor_file.read(self.path)
         if header.get("kind") != "checkpoint" or header.get("of") != self.fingerprint:
             raise ModelError(
                 f"{os.fspath(self.path)}: the checkpoint is of other data or settings; name another file or remove it"

@@ -15,11 +15,11 @@ from spacy.tokens import Doc, DocBin, Span, Token
 from spacy.vocab import Vocab
 
 from corate.corpus import Column, Corpus
+from corate.corpus.texts import Texts
+from corate.corpus.tokenizer import Token as PlacedToken
 from corate.display import counted
 from corate.errors import ConfigError, DataError
 from corate.spans import spans
-from corate.texts import Texts
-from corate.tokenizer import Token as PlacedToken
 
 __all__ = ["SETS", "corpus_of", "from_docs", "sentences_of", "set_labels", "spans_of"]
 

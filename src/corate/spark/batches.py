@@ -11,8 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from corate.corpus import Column, Corpus
+from corate.corpus.frames.arrow import Lists, decoded
 from corate.errors import DataError
-from corate.frames.arrow import Lists, decoded
 from corate.ragged import offsets_of
 from corate.types import Offsets
 

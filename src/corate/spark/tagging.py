@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from corate.corpus.frames.arrow import decoded
 from corate.errors import ConfigError, DataError, ModelError
 from corate.evaluation.predictions import Predictions, predict
 from corate.evaluation.report import Report, report_of
 from corate.evaluation.tally import Tally
-from corate.frames.arrow import decoded
 from corate.model.frames import columns_read
 from corate.model.tagger import Tagger
 from corate.ragged import offsets_of

@@ -36,8 +36,8 @@ from corate.training.start import RunContext
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from corate.corpus.stored_corpus import StoredCorpus
     from corate.model.tagger import Tagger
-    from corate.stored_corpus import StoredCorpus
 
 __all__ = ["must_be_stored", "save_trained", "train_file"]
 
@@ -119,8 +119,8 @@ def train_file(
         tagger = train_until_interrupted(corpus, chosen, **given, **vars(context))
         save_trained(tagger, output, keep_partial=keep_partial, counts=counts, half=half)
         return _warned(tagger.record, output)
+    from corate.corpus.stored_corpus import StoredCorpus
     from corate.io.ahead import one_ahead
-    from corate.stored_corpus import StoredCorpus
 
     assert limit is not None
     with _work_folder(temporary, output) as folder:
@@ -328,7 +328,7 @@ def _most_words(words: int, memory: int) -> int:
 @contextmanager
 def _work_folder(temporary: str | os.PathLike[str] | None, output: str | os.PathLike[str]) -> Iterator[Path]:
     """A folder for temporary files, which is removed at the end. Errors of the disk name it, and the remedy."""
-    from corate.stored_corpus import temporary_folder, writing_to
+    from corate.corpus.stored_corpus import temporary_folder, writing_to
 
     parent = Path(temporary) if temporary is not None else Path(output).absolute().parent
     with writing_to(parent / "temporary"):

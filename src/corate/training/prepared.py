@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from corate.attributes import JOINER
 from corate.corpus import Column, Corpus, StringTable
+from corate.corpus.attributes import JOINER
 from corate.counting.counts import label_ids
 from corate.features import FeatureSource, resolve
 from corate.features.ready_made import Bins, FeatureFunction, refuse_too_large_values, with_features

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import Column, StringTable
+from corate.corpus.stored_corpus import StoredCorpus, writing_to
 from corate.counting.counts import Counts, PairCounts, Table, Tokens
 from corate.counting.stored_tokens import StoredTokens
 from corate.counting.triples import triple_counts, triple_rows
@@ -21,7 +22,6 @@ from corate.features.templates import Atom, usual_name
 from corate.features.vocabulary import Vocabulary
 from corate.label_scores import SparseRows
 from corate.ragged import offsets_of
-from corate.stored_corpus import StoredCorpus, writing_to
 from corate.training.edge_features import label_pairs
 from corate.training.lattice_costs import LatticeCosts
 from corate.types import Ids, Offsets

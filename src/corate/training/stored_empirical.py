@@ -15,19 +15,19 @@ from typing import Any
 import numpy as np
 
 from corate import _native
+from corate.corpus.stored_corpus import StoredCorpus
 from corate.counting.counts import Counts
 from corate.counting.ladder import LadderPreset
 from corate.counting.ladder_tuning import TunedLadder, tune_ladder
 from corate.counting.stored_counts import Sizes, StoredCounts
 from corate.counting.stored_pairs import StoredPairs
 from corate.errors import FeatureError
+from corate.io.tensor_file import Array, StreamedTensor, unsigned_dtype
 from corate.label_scores import SparseRows
 from corate.model.archive import save_streamed
 from corate.model.constraints import with_scheme
-from corate.model.container import Array, StreamedTensor, unsigned_dtype
 from corate.model.tagger import Tagger
 from corate.progress import ProgressEvent
-from corate.stored_corpus import StoredCorpus
 from corate.training.api import Trained
 from corate.training.empirical import PRESETS_OF_LADDERS
 from corate.training.empirical_model import given_parameters, ladder_model

@@ -20,7 +20,7 @@ __all__ = ["PieceFiles", "StoredPieces"]
 class PieceFiles:
     """The arrays of pieces in files of a new folder, one for each piece.
 
-    >>> from corate.stored_corpus import temporary_folder
+    >>> from corate.corpus.stored_corpus import temporary_folder
     >>> files = PieceFiles(temporary_folder() / "pieces")
     >>> files.add([np.array([1, 2]), None])
     >>> files.read(0)

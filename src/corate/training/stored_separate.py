@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
+from corate.corpus.stored_corpus import writing_to
 from corate.counting.counts import Tokens
 from corate.counting.pooling import Candidates
 from corate.counting.stored_tokens import StoredTokens
@@ -17,7 +18,6 @@ from corate.label_scores import SparseRows
 from corate.model.chain import ChainModel
 from corate.progress import ProgressEvent
 from corate.ragged import offsets_of
-from corate.stored_corpus import writing_to
 from corate.training.memory import check_node_weights_fit
 from corate.training.options import Separate
 from corate.training.problem import NodeItems, Numbers, Problem, native_nodes, pieces_of_half, split_by_half

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import Corpus
+from corate.corpus.stored_corpus import StoredCorpus, temporary_folder, writing_to
 from corate.counting.counted_corpus import CountedCorpus, vocabulary_of
 from corate.errors import ConfigError, DataError, FeatureError
 from corate.features import FeatureSource, resolve
@@ -25,7 +26,6 @@ from corate.model.constraints import with_scheme
 from corate.model.tagger import Tagger
 from corate.optimize.pieces import cut_into_pieces
 from corate.progress import ProgressEvent
-from corate.stored_corpus import StoredCorpus, temporary_folder, writing_to
 from corate.training.api import Trained, train_until_interrupted
 from corate.training.checks import refuse_too_many_labels
 from corate.training.defaults import choose_parts, choose_start, scheme_of_labels

@@ -14,10 +14,10 @@
 
 from __future__ import annotations
 
-from corate.attributes import ItemSequence
 from corate.compat.pycrfsuite.dump import ParsedDump
 from corate.compat.pycrfsuite.tagger import Tagger
 from corate.compat.pycrfsuite.trainer import BaseTrainer, Trainer
+from corate.corpus.attributes import ItemSequence
 
 __all__ = ["CRFSUITE_VERSION", "BaseTrainer", "CRFSuiteError", "ItemSequence", "ParsedDump", "Tagger", "Trainer"]
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from corate.corpus import StringTable
 from corate.errors import ModelError
-from corate.model import archive, crfsuite, crfsuite_file
-from corate.model.crfsuite_file import CrfsuiteModel, Weights
+from corate.model import archive, crfsuite
+from corate.model.crfsuite import file as crfsuite_file
+from corate.model.crfsuite.file import CrfsuiteModel, Weights
 from corate.model.tagger import Tagger
 
 __all__ = ["ParsedDump", "dump_lines", "parsed_dump"]

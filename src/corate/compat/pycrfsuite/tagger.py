@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from corate.attributes import FeatureSentence, ItemSequence
 from corate.compat.pycrfsuite.dump import ParsedDump, dump_lines, parsed_dump
+from corate.corpus.attributes import FeatureSentence, ItemSequence
 from corate.io.atomic import replacing
-from corate.model import archive, crfsuite, crfsuite_file
+from corate.model import archive, crfsuite
+from corate.model.crfsuite import file as crfsuite_file
 from corate.model.lattice import Lattice
 from corate.model.tagger import Tagger as Model
 

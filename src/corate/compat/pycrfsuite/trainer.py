@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from corate.attributes import FeatureSentence, ItemSequence
 from corate.compat.pycrfsuite.log_parser import TrainLogParser
 from corate.compat.pycrfsuite.log_writer import LogWriter
 from corate.compat.pycrfsuite.parameters import Parameters
 from corate.corpus import Corpus
+from corate.corpus.attributes import FeatureSentence, ItemSequence
 from corate.display import counted
 from corate.errors import ConfigError, DataError, ModelError
 from corate.io.atomic import check_writable

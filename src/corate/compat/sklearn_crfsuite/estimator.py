@@ -10,13 +10,13 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from corate.attributes import FeatureSentence
 from corate.compat.pycrfsuite.dump import ParsedDump
 from corate.compat.pycrfsuite.log_parser import TrainLogParser
 from corate.compat.pycrfsuite.tagger import Tagger
 from corate.compat.pycrfsuite.trainer import Trainer
 from corate.compat.sklearn_crfsuite._fileresource import FileResource
 from corate.compat.sklearn_crfsuite.trainer import LinePerIterationTrainer
+from corate.corpus.attributes import FeatureSentence
 from corate.sklearn import LabelLists
 from corate.sklearn.inputs import read_labels
 

@@ -3,9 +3,9 @@
     score(y | x) = sum_j sum_a value_j(a) state(a, y_j) + sum_i transition(y_i, y_i+1)
 
 A file has a header of 48 bytes and five chunks: the weights of both kinds that are not zero (FEAT), the labels and the
-attributes (CQDB, see `corate.model.cqdb`), and for each label (LFRF) and each attribute (AFRF) the numbers of its
-weights. All numbers are little-endian; places are 32-bit and count from the start of the file. There is no hash, so
-every number is checked before it is used.
+attributes (CQDB, see `corate.model.crfsuite.cqdb`), and for each label (LFRF) and each attribute (AFRF) the numbers
+of its weights. All numbers are little-endian; places are 32-bit and count from the start of the file. There is no hash,
+so every number is checked before it is used.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from corate.corpus import StringTable
 from corate.display import counted
 from corate.errors import ModelError
-from corate.model import cqdb
-from corate.model.cqdb import Bytes, check_size, chunk_at, refuse, words_at
+from corate.model.crfsuite import cqdb
+from corate.model.crfsuite.cqdb import Bytes, check_size, chunk_at, refuse, words_at
 from corate.ragged import offsets_of
 from corate.types import F64
 

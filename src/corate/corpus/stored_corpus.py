@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.corpus import Column, Corpus
+from corate.corpus.corpus import Column, Corpus
 from corate.display import counted
 from corate.errors import DataError
 from corate.memory import shown_memory

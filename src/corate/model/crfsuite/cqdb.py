@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from corate.corpus import StringTable
 from corate.display import counted
 from corate.errors import ModelError
-from corate.model.container import unpack_table
+from corate.io.tensor_file import unpack_table
 from corate.ragged import offsets_of
 
 __all__ = ["Bytes", "check_size", "chunk_at", "hash_strings", "pack", "read", "refuse", "words_at"]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from corate.corpus.tokenizer import Token
 from corate.errors import DataError
-from corate.tokenizer import Token
 
 __all__ = ["Texts"]
 

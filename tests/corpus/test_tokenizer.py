@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import corate
+from corate.corpus.tokenizer import Token, tokenize
 from corate.errors import DataError
-from corate.tokenizer import Token, tokenize
 
 # Separated by a vertical bar: the tokens of the text without bars. Spaces around a bar are in the text.
 EXAMPLES = """

@@ -188,6 +188,6 @@ def test_frames_are_imported_where_they_are_used() -> None:
 
 def test_without_pyarrow_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    monkeypatch.delitem(sys.modules, "corate.frames.tables", raising=False)
+    monkeypatch.delitem(sys.modules, "corate.corpus.frames.tables", raising=False)
     with pytest.raises(DataError, match=r"pip install corate\[frames\]"):
         Corpus.from_frame(pd.DataFrame(ROWS), token="token", sentence="id")

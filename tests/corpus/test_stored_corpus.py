@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corate.corpus import Corpus
+from corate.corpus.stored_corpus import StoredCorpus, temporary_folder
 from corate.errors import DataError
-from corate.stored_corpus import StoredCorpus, temporary_folder
 from small_corpora import Labelled, corpus_of, random_sentences, some_sentences
 
 

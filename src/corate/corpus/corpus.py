@@ -16,15 +16,16 @@ from typing import Any, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import _native, frames
+from corate import _native
 from corate.arguments import check_seed
-from corate.attributes import Attributes, FeatureSentence, ItemSequence
+from corate.corpus import frames
+from corate.corpus.attributes import Attributes, FeatureSentence, ItemSequence
+from corate.corpus.texts import Texts
 from corate.display import counted
 from corate.errors import DataError
 from corate.ragged import offsets_of, take_rows
 from corate.spans import convert
 from corate.strings import StringTable
-from corate.texts import Texts
 from corate.types import Ids, Offsets
 
 __all__ = ["Attributes", "Column", "Corpus", "StringTable", "check_corpus"]
@@ -505,7 +506,7 @@ def _read_columns(
         tokens = list(listed(sentence, f"sentence {s}", "tokens"))
         if tokens and names is None:
             row, keys = _row_of(tokens[0], None, s)
-            names = keys if keys is not None else _default_names(len(row), labelled=labelled)
+            names = keys if keys is not None else default_names(len(row), labelled=labelled)
         if tokens and not data:
             data = [[] for _ in names or ()]
         for column, values in zip(data, _columns_of(tokens, names or [], s), strict=False):
@@ -546,7 +547,7 @@ def _row_of(token: Token, names: list[str] | None, sentence: int) -> tuple[Seque
     return token, None
 
 
-def _default_names(width: int, *, labelled: bool) -> list[str]:
+def default_names(width: int, *, labelled: bool) -> list[str]:
     if width == 1:
         return ["word"]
     observed = width - 1 if labelled else width

@@ -19,7 +19,7 @@ from hypothesis.extra import numpy as hnp
 
 from corate.corpus import StringTable
 from corate.errors import ModelError
-from corate.model import container
+from corate.io import tensor_file
 
 DTYPES = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8"]
 SMALL = {"weights": np.array([[1.5, -2.0]], dtype=np.float32), "ids": np.array([3, 4, 5], dtype=np.uint8)}
@@ -61,12 +61,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
-    container.write(tmp_path / "model", SMALL, {"method": "empirical"})
+    tensor_file.write(tmp_path / "model", SMALL, {"method": "empirical"})
     return tmp_path / "model"
 
 
 def assert_small(path: Path) -> None:
-    tensors, header = container.read(path)
+    tensors, header = tensor_file.read(path)
     assert header == {"method": "empirical"}
     assert {name: t.tolist() for name, t in tensors.items()} == {name: t.tolist() for name, t in SMALL.items()}
 
@@ -77,9 +77,9 @@ def assert_small(path: Path) -> None:
 @given(st.dictionaries(names, arrays, max_size=4), st.dictionaries(st.text(max_size=5), json_values, max_size=4))
 @settings(deadline=None)
 def test_any_tensors_and_header_come_back(folder: Path, tensors: dict[str, Any], header: dict[str, Any]) -> None:
-    size = container.write(folder / "any", tensors, header)
+    size = tensor_file.write(folder / "any", tensors, header)
     assert size == (folder / "any").stat().st_size
-    read, read_header = container.read(folder / "any")
+    read, read_header = tensor_file.read(folder / "any")
     assert read_header == header
     assert read.keys() == tensors.keys()
     for name, tensor in tensors.items():
@@ -91,7 +91,7 @@ def test_any_tensors_and_header_come_back(folder: Path, tensors: dict[str, Any],
 @given(st.dictionaries(names, arrays, max_size=4))
 @settings(deadline=None)
 def test_any_safetensors_reader_opens_the_file(folder: Path, tensors: dict[str, Any]) -> None:
-    container.write(folder / "peer", tensors, {"key": "é"})
+    tensor_file.write(folder / "peer", tensors, {"key": "é"})
     read = safetensors.numpy.load((folder / "peer").read_bytes())
     assert {name: (t.dtype, t.shape, t.tobytes()) for name, t in read.items()} == {
         name: (t.dtype, t.shape, t.tobytes()) for name, t in tensors.items()
@@ -108,22 +108,22 @@ def test_the_layout_of_version_1_stays(saved: Path) -> None:
 
 
 def test_equal_content_gives_equal_files(tmp_path: Path) -> None:
-    container.write(tmp_path / "a", SMALL, {})
-    container.write(tmp_path / "b", dict(reversed(SMALL.items())), {})
+    tensor_file.write(tmp_path / "a", SMALL, {})
+    tensor_file.write(tmp_path / "b", dict(reversed(SMALL.items())), {})
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 def test_strided_and_big_endian_tensors_are_stored_by_value(tmp_path: Path) -> None:
     square = np.arange(9, dtype=np.int32).reshape(3, 3)
-    container.write(tmp_path / "m", {"t": square.T, "b": square.astype(">i4"), "s": square[:, 1]}, {})
-    tensors, _ = container.read(tmp_path / "m")
+    tensor_file.write(tmp_path / "m", {"t": square.T, "b": square.astype(">i4"), "s": square[:, 1]}, {})
+    tensors, _ = tensor_file.read(tmp_path / "m")
     assert np.array_equal(tensors["t"], square.T)
     assert np.array_equal(tensors["b"], square)
     assert np.array_equal(tensors["s"], square[:, 1])
 
 
 def test_tensors_are_read_only_and_outlive_the_path(saved: Path) -> None:
-    tensors, _ = container.read(saved)
+    tensors, _ = tensor_file.read(saved)
     weights = tensors.pop("weights")
     del tensors
     saved.unlink()
@@ -135,13 +135,13 @@ def test_tensors_are_read_only_and_outlive_the_path(saved: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="files are read into memory on Windows")
 @pytest.mark.parametrize("mmap", [False, True])
 def test_reading_copies_no_tensor(saved: Path, mmap: bool) -> None:
-    tensors, _ = container.read(saved, mmap=mmap)
+    tensors, _ = tensor_file.read(saved, mmap=mmap)
     assert len({id(_root(t)) for t in tensors.values()}) == 1
     assert (type(_root(tensors["ids"])).__name__ == "mmap") == mmap
 
 
 def test_a_file_overwritten_in_place_changes_no_tensor(saved: Path) -> None:
-    tensors, _ = container.read(saved)
+    tensors, _ = tensor_file.read(saved)
     with saved.open("r+b") as file:
         file.write(bytes(saved.stat().st_size))
     assert tensors["weights"].tolist() == [[1.5, -2.0]]
@@ -154,8 +154,8 @@ def _root(array: Any) -> Any:
 
 
 def test_a_read_model_is_not_disturbed_by_saving_another_in_its_place(saved: Path) -> None:
-    tensors, _ = container.read(saved)
-    container.write(saved, {"weights": np.zeros(100_000)}, {})
+    tensors, _ = tensor_file.read(saved)
+    tensor_file.write(saved, {"weights": np.zeros(100_000)}, {})
     assert tensors["weights"].tolist() == [[1.5, -2.0]]
 
 
@@ -169,7 +169,7 @@ def test_every_flipped_byte_is_noticed(saved: Path, mask: int) -> None:
         content[at] ^= mask
         saved.write_bytes(content)
         with pytest.raises(ModelError, match="model"):
-            container.read(saved)
+            tensor_file.read(saved)
         content[at] ^= mask
     saved.write_bytes(content)
     assert_small(saved)
@@ -180,9 +180,9 @@ def test_every_truncation_is_noticed(saved: Path) -> None:
     for length in range(len(content)):
         saved.write_bytes(content[:length])
         with pytest.raises(ModelError, match="model"):
-            container.read(saved)
+            tensor_file.read(saved)
         with pytest.raises(ModelError, match="model"):
-            container.read(saved, verify=False)
+            tensor_file.read(saved, verify=False)
 
 
 @pytest.mark.parametrize("extra", [b"\0", b" ", b"\n", b"x" * 1000])
@@ -190,14 +190,14 @@ def test_every_truncation_is_noticed(saved: Path) -> None:
 def test_appended_bytes_are_noticed(saved: Path, extra: bytes, verify: bool) -> None:
     saved.write_bytes(saved.read_bytes() + extra)
     with pytest.raises(ModelError, match="model"):
-        container.read(saved, verify=verify)
+        tensor_file.read(saved, verify=verify)
 
 
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 255)), min_size=1, max_size=6), st.booleans())
 @settings(deadline=None, max_examples=300)
 def test_bytes_changed_at_random_never_crash(folder: Path, changes: list[tuple[int, int]], verify: bool) -> None:
     path = folder / "random"
-    size = container.write(path, SMALL, {"method": "empirical"})
+    size = tensor_file.write(path, SMALL, {"method": "empirical"})
     original = path.read_bytes()
     content = bytearray(original)
     for at, value in changes:
@@ -207,10 +207,10 @@ def test_bytes_changed_at_random_never_crash(folder: Path, changes: list[tuple[i
         assert_small(path)
     elif verify:
         with pytest.raises(ModelError):
-            container.read(path)
+            tensor_file.read(path)
     else:
         try:
-            tensors, _ = container.read(path, verify=False)
+            tensors, _ = tensor_file.read(path, verify=False)
         except ModelError:
             return
         assert sum(t.nbytes for t in tensors.values()) == 11
@@ -257,14 +257,14 @@ def test_bytes_changed_at_random_never_crash(folder: Path, changes: list[tuple[i
 def test_a_malicious_file_with_a_right_hash_is_refused(tmp_path: Path, entries: Any, data: bytes) -> None:
     (tmp_path / "model").write_bytes(by_hand(entries, data))
     with pytest.raises(ModelError, match="the model cannot be used"):
-        container.read(tmp_path / "model")
+        tensor_file.read(tmp_path / "model")
 
 
 @pytest.mark.parametrize("header", ["", "{", "[]", "3", "null", "[" * 200_000, '{"a":1,"a":2}'])
 def test_a_header_that_is_no_json_object_is_refused(tmp_path: Path, header: str) -> None:
     (tmp_path / "model").write_bytes(by_hand({}, b"", header))
     with pytest.raises(ModelError, match="header"):
-        container.read(tmp_path / "model")
+        tensor_file.read(tmp_path / "model")
 
 
 def test_a_header_length_that_would_shift_the_tensors_is_refused(saved: Path) -> None:
@@ -272,14 +272,14 @@ def test_a_header_length_that_would_shift_the_tensors_is_refused(saved: Path) ->
     for length in (0, 2**63, 2**64 - 1, len(content), int.from_bytes(content[:8], "little") - 1):
         saved.write_bytes(length.to_bytes(8, "little") + content[8:])
         with pytest.raises(ModelError, match=r"damaged|cannot be used"):
-            container.read(saved, verify=False)
+            tensor_file.read(saved, verify=False)
 
 
 def test_a_newer_format_says_to_upgrade(tmp_path: Path) -> None:
-    newer = container.FORMAT_VERSION + 1
+    newer = tensor_file.FORMAT_VERSION + 1
     (tmp_path / "model").write_bytes(by_hand({"a": "unheard of"}, b"", version=str(newer)))
     with pytest.raises(ModelError, match=rf"model: .* format version {newer}, .* upgrade corate"):
-        container.read(tmp_path / "model")
+        tensor_file.read(tmp_path / "model")
 
 
 # -- files that are no models ------------------------------------------------------------------------------------------
@@ -315,7 +315,7 @@ def foreign(tmp_path: Path, kind: str) -> Path:
 def test_foreign_files_are_named_for_what_they_are(tmp_path: Path, kind: str) -> None:
     path = foreign(tmp_path, kind)
     with pytest.raises(ModelError, match=kind) as caught:
-        container.read(path)
+        tensor_file.read(path)
     assert str(path) in str(caught.value)
 
 
@@ -323,16 +323,16 @@ def test_foreign_files_are_named_for_what_they_are(tmp_path: Path, kind: str) ->
 def test_a_pipe_is_refused_rather_than_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ModelError, match="not a regular file"):
-        container.read(tmp_path / "pipe")
+        tensor_file.read(tmp_path / "pipe")
     with pytest.raises(ModelError, match="not a regular file"):
-        container.write(tmp_path / "pipe", SMALL, {})
+        tensor_file.write(tmp_path / "pipe", SMALL, {})
 
 
 def test_a_path_with_a_nul_is_refused() -> None:
     with pytest.raises(ModelError, match="cannot be read"):
-        container.read("a\0b")
+        tensor_file.read("a\0b")
     with pytest.raises(ModelError, match="cannot be written"):
-        container.write("a\0b", SMALL, {})
+        tensor_file.write("a\0b", SMALL, {})
 
 
 # -- writing is whole or not at all ------------------------------------------------------------------------------------
@@ -351,7 +351,7 @@ def test_a_failed_save_leaves_the_old_model_and_nothing_else(
     monkeypatch.setattr(os, step, fail)
     expected = ModelError if isinstance(failure, OSError) else KeyboardInterrupt
     with pytest.raises(expected) as caught:
-        container.write(saved, {"weights": np.ones(1000)}, {"method": "other"})
+        tensor_file.write(saved, {"weights": np.ones(1000)}, {"method": "other"})
     monkeypatch.undo()
     if isinstance(failure, OSError):
         assert str(saved) in str(caught.value)
@@ -362,12 +362,12 @@ def test_a_failed_save_leaves_the_old_model_and_nothing_else(
 
 def test_a_directory_or_a_missing_folder_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="directory; name a file"):
-        container.write(tmp_path, SMALL, {})
+        tensor_file.write(tmp_path, SMALL, {})
     with pytest.raises(ModelError, match="cannot be written"):
-        container.write(tmp_path / "missing" / "model", SMALL, {})
+        tensor_file.write(tmp_path / "missing" / "model", SMALL, {})
     (tmp_path / "file").write_text("text")
     with pytest.raises(ModelError, match="cannot be written"):
-        container.write(tmp_path / "file" / "model", SMALL, {})
+        tensor_file.write(tmp_path / "file" / "model", SMALL, {})
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
 
@@ -376,7 +376,7 @@ def test_an_unwritable_folder_is_an_error(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     try:
         with pytest.raises(ModelError, match="cannot be written"):
-            container.write(tmp_path / "model", SMALL, {})
+            tensor_file.write(tmp_path / "model", SMALL, {})
     finally:
         tmp_path.chmod(0o700)
 
@@ -384,7 +384,7 @@ def test_an_unwritable_folder_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="devices have other names on Windows")
 def test_a_device_is_never_replaced() -> None:
     with pytest.raises(ModelError, match="not a regular file"):
-        container.write("/dev/null", SMALL, {})
+        tensor_file.write("/dev/null", SMALL, {})
     assert Path("/dev/null").is_char_device()
 
 
@@ -392,9 +392,9 @@ def test_a_device_is_never_replaced() -> None:
 def test_a_link_keeps_pointing_to_the_model(saved: Path) -> None:
     link = saved.with_name("latest")
     link.symlink_to(saved.name)
-    container.write(link, {}, {"method": "new"})
+    tensor_file.write(link, {}, {"method": "new"})
     assert link.is_symlink()
-    assert container.read(saved)[1] == {"method": "new"}
+    assert tensor_file.read(saved)[1] == {"method": "new"}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
@@ -408,20 +408,20 @@ def test_a_new_model_is_as_readable_as_any_new_file(saved: Path) -> None:
 )
 def test_a_header_that_json_would_change_is_refused(tmp_path: Path, header: dict[str, Any]) -> None:
     with pytest.raises(ModelError, match="JSON"):
-        container.write(tmp_path / "model", {}, header)
+        tensor_file.write(tmp_path / "model", {}, header)
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("tensor", [np.array(["a"]), np.array([None]), np.array([True]), np.array([1j])])
 def test_other_dtypes_are_refused(tmp_path: Path, tensor: Any) -> None:
     with pytest.raises(ModelError, match=r"tensor 'a' has the dtype"):
-        container.write(tmp_path / "model", {"a": tensor}, {})
+        tensor_file.write(tmp_path / "model", {"a": tensor}, {})
 
 
 @pytest.mark.parametrize("name", ["__metadata__", "\ud800"])
 def test_names_the_format_cannot_hold_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ModelError, match="name"):
-        container.write(tmp_path / "model", {name: np.zeros(1)}, {})
+        tensor_file.write(tmp_path / "model", {name: np.zeros(1)}, {})
 
 
 # -- string tables and narrow integers ---------------------------------------------------------------------------------
@@ -431,13 +431,13 @@ def test_names_the_format_cannot_hold_are_refused(tmp_path: Path, name: str) -> 
 @settings(deadline=None)
 def test_string_tables_come_back_and_still_find(folder: Path, strings: list[str]) -> None:
     table, ids = StringTable.intern(strings)
-    container.write(folder / "table", container.pack_table("words", table), {})
-    read = container.unpack_table("words", container.read(folder / "table")[0])
+    tensor_file.write(folder / "table", tensor_file.pack_table("words", table), {})
+    read = tensor_file.unpack_table("words", tensor_file.read(folder / "table")[0])
     assert read.to_list() == strings
     assert read.find(table).tolist() == ids.tolist()
-    narrowed = container.pack_table("words", table)
-    narrowed["words.offsets"] = container.narrow(table.offsets)
-    assert container.unpack_table("words", narrowed).to_list() == strings
+    narrowed = tensor_file.pack_table("words", table)
+    narrowed["words.offsets"] = tensor_file.narrow(table.offsets)
+    assert tensor_file.unpack_table("words", narrowed).to_list() == strings
 
 
 @pytest.mark.parametrize(
@@ -451,17 +451,17 @@ def test_string_tables_come_back_and_still_find(folder: Path, strings: list[str]
 def test_a_string_table_that_does_not_fit_is_refused(data: bytes, offsets: Any) -> None:
     tensors = {"t.data": np.frombuffer(data, dtype=np.uint8), "t.offsets": np.asarray(offsets)}
     with pytest.raises(ModelError, match="string table 't'"):
-        container.unpack_table("t", tensors)
+        tensor_file.unpack_table("t", tensors)
 
 
 def test_a_missing_string_table_is_named() -> None:
     with pytest.raises(ModelError, match=r"'t\.data'"):
-        container.unpack_table("t", {})
+        tensor_file.unpack_table("t", {})
 
 
 @given(hnp.arrays(np.uint64, st.integers(0, 5), elements=st.integers(0, 2**64 - 1)))
 def test_narrow_holds_the_same_numbers_in_the_fewest_bytes(array: Any) -> None:
-    narrowed = container.narrow(array)
+    narrowed = tensor_file.narrow(array)
     assert narrowed.tolist() == array.tolist()
     assert narrowed.dtype == np.min_scalar_type(max(array.tolist(), default=0))
 
@@ -469,4 +469,4 @@ def test_narrow_holds_the_same_numbers_in_the_fewest_bytes(array: Any) -> None:
 @pytest.mark.parametrize("array", [np.array([-1]), np.array([0.5]), np.array([True])])
 def test_narrow_refuses_what_is_not_a_nonnegative_integer(array: Any) -> None:
     with pytest.raises(ModelError, match="narrow"):
-        container.narrow(array)
+        tensor_file.narrow(array)

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from corate.corpus.frames.arrow import Lists, interned, is_utf8
+from corate.corpus.frames.tables import Table
 from corate.display import counted
 from corate.errors import DataError
-from corate.frames.arrow import Lists, interned, is_utf8
-from corate.frames.tables import Table
 from corate.strings import StringTable
 from corate.types import Ids, Offsets
 

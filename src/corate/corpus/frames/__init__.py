@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from corate.errors import DataError
 
 if TYPE_CHECKING:
-    from corate.frames.reading import Numbered
-    from corate.frames.tables import Table
+    from corate.corpus.frames.reading import Numbered
+    from corate.corpus.frames.tables import Table
     from corate.strings import StringTable
     from corate.types import F64, Ids, Offsets
 
@@ -19,7 +19,7 @@ __all__ = ["read", "table_of", "with_columns"]
 def table_of(frame: Any) -> Table:
     """The table of a data frame. Raises DataError if it is of no known kind, or if pyarrow is not installed."""
     try:
-        from corate.frames.tables import Table
+        from corate.corpus.frames.tables import Table
     except ModuleNotFoundError as error:
         if error.name != "pyarrow":
             raise
@@ -32,7 +32,7 @@ def read(
 ) -> tuple[Numbered, Offsets]:
     """The columns of a data frame, each by a new name, as distinct strings and ids, and the offsets of sentences."""
     table = table_of(frame)
-    from corate.frames.reading import read_table
+    from corate.corpus.frames.reading import read_table
 
     return read_table(table, columns, sentence)
 
@@ -43,7 +43,7 @@ def with_columns(
     """The frame with further columns, of strings or numbers; of lists if the offsets of ``sentences`` are given."""
     import pyarrow
 
-    from corate.frames.arrow import decoded
+    from corate.corpus.frames.arrow import decoded
 
     arrays = {name: decoded(*own) if isinstance(own, tuple) else pyarrow.array(own) for name, own in new.items()}
     if sentences is not None:

@@ -27,10 +27,10 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from corate.corpus import StringTable
 from corate.display import counted
 from corate.errors import ModelError
 from corate.io.atomic import replacing
+from corate.strings import StringTable
 
 __all__ = [
     "FORMAT_VERSION",

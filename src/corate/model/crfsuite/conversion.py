@@ -1,4 +1,4 @@
-"""Taggers from and to CRFsuite's model files. `corate.model.crfsuite_file` has their layout.
+"""Taggers from and to CRFsuite's model files. `corate.model.crfsuite.file` has their layout.
 
 CRFsuite's weights have 64 bits, those of a tagger 32: they are rounded on reading.
 """
@@ -12,15 +12,16 @@ from typing import NoReturn
 
 import numpy as np
 
-from corate.attributes import JOINER
 from corate.corpus import StringTable
+from corate.corpus.attributes import JOINER
 from corate.errors import ModelError
 from corate.features.ready_made import FeatureFunction
 from corate.features.vocabulary import Vocabulary
+from corate.io import tensor_file
 from corate.label_scores import EdgeScores, SparseRows
-from corate.model import container, crfsuite_file
 from corate.model.chain import ChainModel
-from corate.model.crfsuite_file import MAGIC, CrfsuiteModel, Weights
+from corate.model.crfsuite import file as crfsuite_file
+from corate.model.crfsuite.file import MAGIC, CrfsuiteModel, Weights
 from corate.model.tagger import Tagger
 from corate.ragged import offsets_of
 from corate.types import F32, F64
@@ -50,7 +51,7 @@ def recognised(path: str | os.PathLike[str]) -> bool:
 
 def load(path: str | os.PathLike[str], function: FeatureFunction | None = None) -> Tagger:
     """Read the tagger of a CRFsuite file. Raises ModelError, with the path, if it cannot be used."""
-    content = container.content_of(os.fspath(path), False)
+    content = tensor_file.content_of(os.fspath(path), False)
     try:
         return tagger_of(crfsuite_file.decode(content), function)
     except ModelError as error:
@@ -70,7 +71,7 @@ def save(tagger: Tagger, path: str | os.PathLike[str], bias: str | None = None) 
                 f"and values of mappings with {JOINER!r}, so give it lists of names, or train the model again",
                 stacklevel=3,
             )
-    return container.write_blocks(path, [block.data for block in blocks])
+    return tensor_file.write_blocks(path, [block.data for block in blocks])
 
 
 def tagger_of(model: CrfsuiteModel, function: FeatureFunction | None = None) -> Tagger:
