@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import corate
-from corate.errors import MOST_QUOTED, MOST_SHOWN, ConfigError, CorateError, DataError, shortened
+from corate.errors import MOST_QUOTED, MOST_SHOWN, ConfigError, CorateError, DataError, Excerpt, shortened
 
 LONG = "x" * 1_000_000
 SPACED = "x y " * 250_000
@@ -89,8 +89,8 @@ def test_messages_are_short_once_and_for_all(value, before, after):
 
 
 def test_the_place_that_a_caret_shows_is_kept():
-    text = f"  {'a|' * 5000}wrong{'|b' * 5000}"
-    *_, line, caret = str(DataError(f"unknown\n{text}\n{' ' * text.index('wrong')}^")).split("\n")
+    text = f"{'a|' * 5000}wrong{'|b' * 5000}"
+    *_, line, caret = str(DataError("unknown", excerpt=Excerpt(text, text.index("wrong")))).split("\n")
     assert line[caret.index("^") :].startswith("wrong")
     assert len(line) <= MOST_QUOTED
 

@@ -139,7 +139,9 @@ def _read(file: str, tagger: Tagger, reading: Reading, format: str, labelled: bo
     try:
         return replace(reading, encoding="utf-8").read(source, tagger, labelled=labelled, format=format)
     except DataError as error:
-        raise DataError(str(error).replace("labelled=False", "--unlabelled")) from None
+        if error.option == "labelled":
+            error.remedy = "if it has none, use --unlabelled"
+        raise
 
 
 def _detected(data: bytes, name: str, comment: str | None, labelled: bool) -> str:

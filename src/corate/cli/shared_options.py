@@ -53,13 +53,13 @@ __all__ = [
 
 @contextmanager
 def naming(file: str) -> Iterator[None]:
-    """Begin the messages of DataErrors with the name of the file. Errors about an option stay as they are."""
+    """Add the name of the file to DataErrors, except those about an option."""
     try:
         yield
     except ConfigError:
         raise
     except DataError as error:
-        raise DataError(f"{name_of(file)}: {error}") from None
+        raise error.at(file=name_of(file)) from None
 
 
 def load_model(model: str, text: str | None = None) -> Tagger:

@@ -29,7 +29,7 @@ from corate.cli.tag_answers import (
     tag_spans,
 )
 from corate.cli.terminal import ProgressBar, counted, escaped, is_terminal
-from corate.errors import DataError
+from corate.errors import DataError, placed
 from corate.io.chunks import cut_at_blank_lines, cut_at_lines, open_blocks, refuse_nul
 from corate.io.encodings import check_encoding, encoded, utf8
 from corate.io.streams import NamedBytes, bare_suffix, name_of, open_output
@@ -282,7 +282,7 @@ def _tag_columns(
         yield from tag_rows(tagger, pieces(), rows, asked, name, threads)
         return
     for piece, line in pieces():
-        try:
+        with placed(file=name):
             tagged, _ = tagger.tag_text(
                 piece,
                 columns=columns,
@@ -291,18 +291,14 @@ def _tag_columns(
                 first_line=line,
                 threads=threads,
             )
-        except DataError as error:
-            raise DataError(f"{name}: {error}") from None
         yield tagged
 
 
 def _tag_conllu(tagger: Tagger, blocks: Iterable[bytes], label: str | None, name: str, threads: int) -> Iterator[bytes]:
     line = 1
     for piece in cut_at_blank_lines(blocks):
-        try:
+        with placed(file=name):
             tagged, _ = tagger.tag_conllu(piece, label=label, first_line=line, threads=threads)
-        except DataError as error:
-            raise DataError(f"{name}, {error}" if str(error).startswith("line ") else f"{name}: {error}") from None
         yield tagged
         line += piece.count(b"\n")
 
@@ -319,8 +315,10 @@ def _check_rows(piece: bytes, separator: str, width: int, comment: str | None, n
         if row and found != width:  # also if the row ends with white space
             line += piece.count(b"\n", 0, match.start())
             raise DataError(
-                f"{name}, line {line}: {counted(found, 'column')}, but the first row has {width}; fix "
-                f"the line, or use --separator tab if tabs separate the columns"
+                f"{counted(found, 'column')}, but the first row has {width}",
+                "fix the line, or use --separator tab if tabs separate the columns",
+                file=name,
+                line=line,
             )
 
 
@@ -328,10 +326,8 @@ def _columns(
     tagger: Tagger, first: bytes, separator: str | None, comment: str | None, name: str
 ) -> tuple[str, ...] | None:
     """The columns of the text, from its first row."""
-    try:
+    with placed(file=name):
         return tagger.text_columns(first, separator, comment)
-    except DataError as error:
-        raise DataError(f"{name}: {error}") from None
 
 
 def _words(line: bytes) -> list[bytes]:

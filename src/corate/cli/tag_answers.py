@@ -12,7 +12,7 @@ import typer
 
 from corate.cli.shared_options import one_of
 from corate.display import counted
-from corate.errors import DataError
+from corate.errors import DataError, placed
 from corate.spans import SCHEMES
 
 if TYPE_CHECKING:
@@ -172,13 +172,11 @@ def tag_rows(
     missing = [column for column in tagger.vocabulary.columns if column not in rows.columns]
     if missing or not tagger.vocabulary.columns:
         what = f"the column {missing[0]!r}" if missing else "ready-made features"
-        raise DataError(f"{name}: the model reads {what}; the text has {', '.join(rows.columns)}; use --columns")
+        raise DataError(f"the model reads {what}; the text has {', '.join(rows.columns)}", "use --columns", file=name)
     fixed = None if asked.fixed is None else _column(tagger, rows, asked.fixed)
     for piece, line in pieces:
-        try:
+        with placed(file=name):
             yield "".join(_tagged(tagger, _sentences(piece.decode()), rows, asked, fixed, line, threads)).encode()
-        except DataError as error:
-            raise DataError(f"{name}: {error}") from None
 
 
 def _column(tagger: Tagger, rows: RowFormat, fixed: str) -> int:
@@ -242,8 +240,9 @@ def _tagged(
                 if label != FREE and label not in tagger.labels:
                     some = ", ".join(tagger.labels[:10]) + ", ..." * (len(tagger.labels) > 10)
                     raise DataError(
-                        f"line {number}: the model has no label {label!r}; write one of {some} for --fixed, "
-                        f"or {FREE} where the model decides"
+                        f"the model has no label {label!r}",
+                        f"write one of {some} for --fixed, or {FREE} where the model decides",
+                        line=number,
                     )
             number += 1
         tokens.append([dict(zip(names, (row[i] for i in needed), strict=True)) for row in cells])

@@ -262,7 +262,7 @@ def _column(predicted: Sequence[Sequence[str]], offsets: Int64) -> Column:
     if len(have) != len(want):
         raise DataError(f"{counted(len(want), 'sentence')} but predicted labels for {len(have)}")
     for s in np.flatnonzero(have != want)[:1].tolist():
-        raise DataError(f"sentence {s}: {counted(want[s], 'token')} but {counted(have[s], 'predicted label')}")
+        raise DataError(f"{counted(want[s], 'token')} but {counted(have[s], 'predicted label')}", sentence=s)
     return Column.of("label", itertools.chain.from_iterable(predicted))
 
 

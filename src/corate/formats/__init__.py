@@ -8,7 +8,7 @@ from typing import Any
 from corate.arguments import MOST_TOKENS, check_whole
 from corate.corpus import Corpus, check_corpus
 from corate.corpus.tokenizer import Tokenizer
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 from corate.formats import columns as column_files
 from corate.formats import conllu, detection, items, jsonl, labelstudio, lines, pieces
 from corate.formats.label_names import LabelNames, label_names_of
@@ -223,9 +223,11 @@ def write(
     check_separator(separator)
     column = labels_to_write(corpus, labels)
     if scores is not None and format != "labelstudio":
-        raise DataError(f"scores= is for format='labelstudio', not for the format {format!r}; omit it")
+        raise DataError(f"scores= is for {Argument('format', 'labelstudio')}, not for the format {format!r}", "omit it")
     if label_names is not None and format != "jsonl":
-        raise DataError(f"label_names= is for integer labels in JSON lines, not for the format {format!r}; omit it")
+        raise DataError(
+            f"{Argument('label_names')} is for integer labels in JSON lines, not for the format {format!r}", "omit it"
+        )
     if format == "columns":
         text = column_files.write(corpus, column, separator)
     elif format == "conllu":
@@ -241,7 +243,7 @@ def write(
     elif format == "text":
         text = lines.write_text(corpus)
     elif format == "raw":
-        raise DataError("a corpus has tokens and not the raw text; use format='text'")
+        raise DataError("a corpus has tokens and not the raw text", f"use {Argument('format', 'text', of_output=True)}")
     else:
         raise DataError(f"unknown format {format!r}; choose one of {', '.join(detection.FORMATS)}")
     save(text, target, encoding)

@@ -10,7 +10,7 @@ import numpy as np
 from corate import _native
 from corate.corpus import Column, Corpus
 from corate.display import counted
-from corate.errors import DataError
+from corate.errors import Argument, DataError, placed
 from corate.formats.reading import (
     Options,
     Parsed,
@@ -44,10 +44,8 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     warn_skipped(name, skipped, line)
     if empty:
         raise nothing_error(name, data)
-    try:
+    with placed(file=name):
         return corpus_of(parsed, list(names_of(len(columns), options)))
-    except DataError as error:
-        raise DataError(f"{name}: {error}") from None
 
 
 def first_row(data: bytes, comment: str | None = None) -> bytes:
@@ -120,12 +118,16 @@ def _ragged_error(
     columns = counted(found, "column")
     if options.columns is not None and first:
         return DataError(
-            f"{name}, line {line}: {columns}, but columns= has {counted(width, 'name')} "
-            f"({', '.join(options.columns)}); name each column, and use _ for columns to omit{hint}"
+            f"{columns}, but {Argument('columns')} has {counted(width, 'name')} ({', '.join(options.columns)})",
+            f"name each column, and use _ for columns to omit{hint}",
+            file=name,
+            line=line,
         )
     return DataError(
-        f"{name}, line {line}: {columns}, but the rows before have {width}; fix the line, or omit such lines with "
-        f"skip_bad=True{hint}"
+        f"{columns}, but the rows before have {width}",
+        f"fix the line, or omit such lines with {Argument('skip_bad', True)}{hint}",
+        file=name,
+        line=line,
     )
 
 
@@ -154,7 +156,10 @@ def write(corpus: Corpus, labels: Column | None, separator: str = "\t") -> str:
     """
     columns = [*corpus.columns, *([labels] if labels is not None else [])]
     if not columns:
-        raise DataError("the corpus has no columns to write; write ready-made features with format='items'")
+        raise DataError(
+            "the corpus has no columns to write",
+            f"write ready-made features with {Argument('format', 'items', of_output=True)}",
+        )
     for column in columns:
         check_values(column, _unwritable(separator), "column")
     check_values(columns[-1], r"\A\Z| \Z", "last column")

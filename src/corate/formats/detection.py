@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 from corate.formats.reading import comment_hint, fields_of
 
 __all__ = ["FORMATS", "by_suffix", "detect", "detect_unlabelled", "head_of"]
@@ -87,9 +87,11 @@ def detect(data: bytes, name: str, *, comment: str | None = None, labelled: bool
     if not labelled and _is_text(rows):
         return "text"
     raise DataError(
-        f"{name}: cannot detect the format from the first lines; name it with format=: {', '.join(FORMATS)}, raw"
-        + "; if commas separate the columns, also set separator=','" * all("," in row for row in rows)
-        + comment_hint(*(row.encode() for row in rows), comment=comment)
+        "cannot detect the format from the first lines",
+        f"name it with {Argument('format')}: {', '.join(FORMATS)}, raw"
+        + f"; if commas separate the columns, also set {Argument('separator', ',')}" * all("," in row for row in rows)
+        + comment_hint(*(row.encode() for row in rows), comment=comment),
+        file=name,
     )
 
 

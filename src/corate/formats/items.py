@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.corpus import Attributes, Column, Corpus, StringTable
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 from corate.formats.reading import Options, nothing_error, refuse_nul, warn_skipped
 from corate.formats.writing import check_values
 
@@ -36,7 +36,11 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     (['w=to', 'length', 'w=a:b'], [1.0, 2.0, 1.0], ['B', 'I'])
     """
     if options.columns is not None:
-        raise DataError(f"{name}: an item file has a label and attributes, and no columns to name; do not set columns=")
+        raise DataError(
+            "an item file has a label and attributes, and no columns to name",
+            f"do not set {Argument('columns')}",
+            file=name,
+        )
     parsed, ends, lines = _native.parse_items(data, options.comment or "")
     refuse_nul(parsed, name)
     columns, sentences = parsed[:2]
@@ -98,14 +102,20 @@ def _bad_error(
     for i in range(int(ends[token]), int(ends[token + 1])):
         attribute, text = names.values(i, i + 1)[0], texts.values(i, i + 1)[0]
         if not attribute:
-            return DataError(f"{name}, line {line}: an attribute without a name ({text[:40]!r})")
+            return DataError(f"an attribute without a name ({text[:40]!r})", file=name, line=line)
         if not np.isfinite(values[i]):
             return DataError(
-                f"{name}, line {line}: the attribute {attribute[:40]!r} has the value {text[1:41]!r}, which is not a "
-                f"finite number; write a colon that is part of the name as \\:"
+                f"the attribute {attribute[:40]!r} has the value {text[1:41]!r}, which is not a finite number",
+                "write a colon that is part of the name as \\:",
+                file=name,
+                line=line,
             )
     return DataError(
-        f"{name}, line {line}: no label before the first tab; if the data has no labels, use labelled=False"
+        "no label before the first tab",
+        f"if the data has no labels, use {Argument('labelled', False)}",
+        option="labelled",
+        file=name,
+        line=line,
     )
 
 
@@ -130,7 +140,10 @@ def write(corpus: Corpus, labels: Column | None) -> str:
     """
     attributes = corpus.attributes
     if attributes is None:
-        raise DataError("the corpus has no ready-made features to write as items; use format='columns'")
+        raise DataError(
+            "the corpus has no ready-made features to write as items",
+            f"use {Argument('format', 'columns', of_output=True)}",
+        )
     names = Column("attribute", attributes.ids, attributes.names)
     check_values(names, rf"\A\Z|{_UNWRITABLE}", "attributes")
     fields = _escaped(names)

@@ -17,7 +17,7 @@ from corate.corpus import Corpus
 from corate.corpus.texts import Texts
 from corate.corpus.tokenizer import Token, iterate_tokens, place_tokens
 from corate.display import counted
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 from corate.formats.labelstudio_writing import write
 from corate.formats.reading import Options, warn_skipped, word_of
 from corate.formats.sentence_limit import check_tokens
@@ -26,7 +26,7 @@ __all__ = ["read", "write"]
 
 #: Spans of these kinds are not offsets in plain text.
 _OTHER_SPANS = ("hypertextlabels", "paragraphlabels", "timeserieslabels")
-_REMEDY = "correct it in Label Studio, or leave such spans out with skip_bad=True"
+_REMEDY = f"correct it in Label Studio, or leave such spans out with {Argument('skip_bad', True)}"
 
 
 class _Span(NamedTuple):
@@ -79,7 +79,7 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
             labels.append(_labels(text, found, spans, options, skipped, shown))
         except DataError as error:
             if not options.skip_bad:
-                raise DataError(f"{name}, task {shown}: {error}") from None
+                raise error.at(file=name, task=shown) from None
             skipped.add(shown)
             continue
         texts.append(text)
@@ -100,12 +100,12 @@ def _tasks(data: bytes, name: str) -> list[Any]:
     try:
         value = json.loads(data)
     except json.JSONDecodeError as error:
-        raise DataError(f"{name}, line {error.lineno}: not JSON ({error.msg}); export the project as JSON") from None
+        raise DataError(f"not JSON ({error.msg})", "export the project as JSON", file=name, line=error.lineno) from None
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{name}: not usable JSON ({error})") from None
+        raise DataError(f"not usable JSON ({error})", file=name) from None
     value = [value] if isinstance(value, dict) else value
     if not isinstance(value, list):
-        raise DataError(f"{name}: a list of tasks is needed, not {data[:40].decode(errors='replace')!r}")
+        raise DataError(f"a list of tasks is needed, not {data[:40].decode(errors='replace')!r}", file=name)
     return value
 
 
@@ -113,7 +113,7 @@ def _nothing(name: str, skipped: _Skipped, options: Options) -> DataError:
     if skipped.count:
         return DataError(f"{name}, task {skipped.task}: no valid task")
     what = "has an annotation" if options.labelled else "has a text"
-    return DataError(f"{name}: no task {what}; label some tasks in Label Studio, and export the project as JSON")
+    return DataError(f"no task {what}", "label some tasks in Label Studio, and export the project as JSON", file=name)
 
 
 def _text(task: Any, options: Options) -> tuple[str, str]:
@@ -122,13 +122,17 @@ def _text(task: Any, options: Options) -> tuple[str, str]:
     if not isinstance(data, dict):
         raise DataError("the task has no member 'data'; export the project as JSON, not as JSON-MIN")
     if options.columns is not None and len(options.columns) != 1:
-        raise DataError(f"columns= must name one member of 'data', the text, not {', '.join(options.columns)}")
+        raise DataError(
+            f"{Argument('columns')} must name one member of 'data', the text, not {', '.join(options.columns)}"
+        )
     texts = [member for member, value in data.items() if isinstance(value, str)]
     member = options.columns[0] if options.columns else "text"
     if not options.columns and member not in texts and len(texts) == 1:
         member = texts[0]
     if member not in texts:
-        raise DataError(f"there is no text {member!r} in 'data' ({', '.join(data)}); name the text with columns=")
+        raise DataError(
+            f"there is no text {member!r} in 'data' ({', '.join(data)})", f"name the text with {Argument('columns')}"
+        )
     text = str(data[member])
     if any("\ud800" <= char <= "\udfff" for char in text):
         raise DataError(f"the text {member!r} contains half of a surrogate pair; correct it")
@@ -146,8 +150,9 @@ def _results(task: dict[str, Any]) -> list[dict[str, Any]] | None:
     found = [[item for item in own["result"] if _is_span(item)] for own in usable]
     if any(_places(own) != _places(found[0]) for own in found[1:]):
         raise DataError(
-            f"{len(found)} annotations differ; mark one of them as ground truth in Label Studio, or leave such tasks "
-            "out with skip_bad=True"
+            f"{len(found)} annotations differ",
+            "mark one of them as ground truth in Label Studio, or leave such tasks out with "
+            f"{Argument('skip_bad', True)}",
         )
     return found[0] if found else None
 
@@ -252,18 +257,18 @@ def _spans(
 def _span(text: str, value: Any, units: list[int] | None) -> _Span | None:
     """One span; None if it has no label."""
     if not isinstance(value, dict):
-        raise _SpanError(f"a span has no value; {_REMEDY}")
+        raise _SpanError("a span has no value", _REMEDY)
     labels, start, stop, shown = value.get("labels"), value.get("start"), value.get("end"), value.get("text")
     if not labels:
         return None
     place = f"the span {_short(shown)} ({start} to {stop})"
     if not isinstance(labels, list) or len(labels) != 1 or not isinstance(labels[0], str) or not labels[0]:
-        raise _SpanError(f"{place} has the labels {labels!r:.60}, and must have one; {_REMEDY}")
+        raise _SpanError(f"{place} has the labels {labels!r:.60}, and must have one", _REMEDY)
     found = _between(text, start, stop, units)
     if found is None:
-        raise _SpanError(f"{place} is not in the text, which has {counted(len(text), 'character')}; {_REMEDY}")
+        raise _SpanError(f"{place} is not in the text, which has {counted(len(text), 'character')}", _REMEDY)
     if shown is not None and not _same(text[found[0] : found[1]], shown):
-        raise _SpanError(f"{place} is {_short(text[found[0] : found[1]])} in the text; {_REMEDY}")
+        raise _SpanError(f"{place} is {_short(text[found[0] : found[1]])} in the text", _REMEDY)
     return _Span(*found, labels[0])
 
 
@@ -285,8 +290,9 @@ def _labels(
             _check_tokens(text, span, tokens[first:last], options.widen_spans)
             if first < end:
                 raise _SpanError(
-                    f"the spans {_quoted(text, before)} and {_quoted(text, span)} overlap, and a token has one label; "
-                    "remove one of them in Label Studio, or leave the second one out with skip_bad=True"
+                    f"the spans {_quoted(text, before)} and {_quoted(text, span)} overlap, and a token has one label",
+                    "remove one of them in Label Studio, or leave the second one out with "
+                    f"{Argument('skip_bad', True)}",
                 )
         except _SpanError:
             if not options.skip_bad:
@@ -301,12 +307,13 @@ def _labels(
 def _check_tokens(text: str, span: _Span, tokens: list[Token], widen: bool) -> None:
     """Raise an error if a span has no tokens, or has a part of a token only."""
     if not tokens:
-        raise _SpanError(f"the span {_quoted(text, span)} has no tokens; {_REMEDY}")
+        raise _SpanError(f"the span {_quoted(text, span)} has no tokens", _REMEDY)
     cut = [token for token in (tokens[0], tokens[-1]) if token.start < span.start or token.stop > span.stop]
     if cut and not widen:
         raise _SpanError(
-            f"the span {_quoted(text, span)} cuts the token {cut[0].text!r}; correct it in Label Studio, widen such "
-            "spans to whole tokens with widen_spans=True, or leave them out with skip_bad=True"
+            f"the span {_quoted(text, span)} cuts the token {cut[0].text!r}",
+            "correct it in Label Studio, widen such spans to whole tokens with "
+            f"{Argument('widen_spans', True)}, or leave them out with {Argument('skip_bad', True)}",
         )
 
 

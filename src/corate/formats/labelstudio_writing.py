@@ -13,7 +13,7 @@ from corate.corpus import Column, Corpus
 from corate.corpus.texts import Texts
 from corate.corpus.tokenizer import Token
 from corate.display import counted
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 from corate.spans import Span, are_spans, spans
 
 __all__ = ["write"]
@@ -58,7 +58,7 @@ def write(
             found = spans(labels.values(first, last))
             own = None if scores is None else list(scores[s])
             if own is not None and len(own) != len(found):
-                raise DataError(f"sentence {s}: {counted(len(found), 'span')}, but {counted(len(own), 'score')}")
+                raise DataError(f"{counted(len(found), 'span')}, but {counted(len(own), 'score')}", sentence=s)
             results = _results(texts, s, slice(first, last), found, own)
             if predicted:
                 score = {} if not own else {"score": round(min(own), 6)}
@@ -77,7 +77,10 @@ def _used(labels: Column) -> list[str]:
 def _joined_words(corpus: Corpus) -> Texts:
     """Texts with a space between words."""
     if corpus.word is None:
-        raise DataError("the corpus has no words to write; write ready-made features with format='items'")
+        raise DataError(
+            "the corpus has no words to write",
+            f"write ready-made features with {Argument('format', 'items', of_output=True)}",
+        )
     texts, tokens = [], []
     for s in range(len(corpus)):
         words = corpus.tokens(s)

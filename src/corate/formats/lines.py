@@ -12,7 +12,7 @@ from corate.corpus import Column, Corpus
 from corate.corpus.texts import Texts
 from corate.corpus.tokenizer import Token, Tokenizer, iterate_tokens
 from corate.display import counted
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 from corate.formats.reading import (
     Options,
     Parsed,
@@ -54,8 +54,10 @@ def read_slashed(data: bytes, name: str, options: Options) -> Corpus:
     line, skipped = parsed[2], parsed[4]
     if skipped and (len(parsed[1]) == 1 or not options.skip_bad):
         raise DataError(
-            f"{name}, line {line}: the token {_without_label(data, line)!r} is not word/label; fix it, or omit "
-            f"such tokens with skip_bad=True"
+            f"the token {_without_label(data, line)!r} is not word/label",
+            f"fix it, or omit such tokens with {Argument('skip_bad', True)}",
+            file=name,
+            line=line,
         )
     corpus = _corpus(parsed, data, name, names)
     warn_skipped(name, skipped, line, "token")
@@ -78,7 +80,7 @@ def read_raw(data: bytes, name: str, options: Options) -> Corpus:
         try:
             check_tokens(len(tokens), options.max_sentence)
         except DataError as error:
-            raise DataError(f"{name}, line {number}: {error}") from None
+            raise error.at(file=name, line=number) from None
         if tokens:
             read.append((line, tokens))
     if not read:
@@ -107,8 +109,8 @@ def _names(options: Options, defaults: tuple[str, ...], name: str) -> list[str]:
     names = options.columns or defaults
     if len(names) != len(defaults):
         raise DataError(
-            f"{name} has {counted(len(defaults), 'column')} in this format, but columns= has "
-            f"{counted(len(names), 'name')} ({', '.join(names)})"
+            f"{name} has {counted(len(defaults), 'column')} in this format, but "
+            f"{Argument('columns')} has {counted(len(names), 'name')} ({', '.join(names)})"
         )
     return list(names)
 
@@ -149,7 +151,10 @@ def write_slashed(corpus: Corpus, labels: Column | None) -> str:
     'Ann/np sleeps/vbz\\n'
     """
     if labels is None:
-        raise DataError("the format 'slashed' needs labels, and the corpus has no labels; use format='text'")
+        raise DataError(
+            "the format 'slashed' needs labels, and the corpus has no labels",
+            f"use {Argument('format', 'text', of_output=True)}",
+        )
     check_values(labels, UNWRITABLE_LABEL, "labels")
     return _join(corpus, list(map("/".join, zip(_words(corpus).values(), labels.values(), strict=True))))
 
@@ -157,7 +162,10 @@ def write_slashed(corpus: Corpus, labels: Column | None) -> str:
 def _words(corpus: Corpus) -> Column:
     column = corpus.word
     if column is None:
-        raise DataError("the corpus has no words to write; write ready-made features with format='items'")
+        raise DataError(
+            "the corpus has no words to write",
+            f"write ready-made features with {Argument('format', 'items', of_output=True)}",
+        )
     check_values(column, r"\A\Z|[ \t\r\n\0]", "column")
     return column
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 
 from corate.corpus import Corpus
-from corate.errors import DataError, shortened
+from corate.errors import DataError
 from corate.formats import columns, detection
 from corate.formats.reading import NoSentenceError, Options, SkippedWarning, check_options, nothing_error
 from corate.formats.sentence_limit import limited
@@ -61,7 +60,8 @@ def _parsed(chunks: Iterable[bytes], name: str, format: str, options: Options, r
         try:
             corpus, skipped = _read_chunk(chunk, name, options, read_chunk)
         except DataError as error:
-            raise DataError(_with_lines_before(str(error), name, lines)) from None
+            error.line = None if error.line is None else error.line + lines
+            raise
         for warning in skipped:
             warnings.warn(SkippedWarning(name, warning.count, warning.line + lines), stacklevel=2)
         lines += chunk.count(b"\n")
@@ -73,16 +73,6 @@ def _parsed(chunks: Iterable[bytes], name: str, format: str, options: Options, r
         yield corpus
     if not found:
         raise nothing_error(name, b"\n" * min(lines, 1))
-
-
-def _with_lines_before(message: str, name: str, lines: int) -> str:
-    """A message about a line of a chunk as a message about a line of the file.
-
-    >>> _with_lines_before("big.tsv, line 3: no label", "big.tsv", 1000)
-    'big.tsv, line 1003: no label'
-    """
-    place = re.escape(shortened(f"{name}, line 1").removesuffix("1"))
-    return re.sub(rf"^({place})(\d+)", lambda found: f"{found[1]}{int(found[2]) + lines}", message)
 
 
 def _read_chunk(chunk: bytes, name: str, options: Options, read: Reader) -> tuple[Corpus | None, list[SkippedWarning]]:

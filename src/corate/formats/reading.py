@@ -13,7 +13,7 @@ from corate.arguments import MOST_TOKENS
 from corate.corpus import Column, Corpus, StringTable, default_names
 from corate.corpus.tokenizer import Tokenizer
 from corate.display import counted
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 
 __all__ = [
     "NoSentenceError",
@@ -72,16 +72,23 @@ class Options:
 def check_options(format: str, options: Options) -> None:
     """Raise DataError if an option is for another format."""
     if options.tokenize is not None and format not in ("raw", "labelstudio"):
-        raise DataError(f"tokenize= is for format='raw' and 'labelstudio', not for the format {format!r}; omit it")
+        raise DataError(
+            f"tokenize= is for {Argument('format', 'raw')} and 'labelstudio', not for the format {format!r}", "omit it"
+        )
     if options.widen_spans and format != "labelstudio":
-        raise DataError(f"widen_spans= is for format='labelstudio', not for the format {format!r}; omit it")
+        raise DataError(
+            f"{Argument('widen_spans')} is for {Argument('format', 'labelstudio')}, not for the format {format!r}",
+            "omit it",
+        )
     if options.label is not None and format not in ("conllu", "jsonl"):
         raise DataError(
-            f"label= is for CoNLL-U and JSON lines, not for the format {format!r}; in a column file, call the label "
-            "column 'label' with columns="
+            f"{Argument('label')} is for CoNLL-U and JSON lines, not for the format {format!r}",
+            f"in a column file, call the label column 'label' with {Argument('columns')}",
         )
     if options.label_names is not None and format != "jsonl":
-        raise DataError(f"label_names= is for integer labels in JSON lines, not for the format {format!r}; omit it")
+        raise DataError(
+            f"{Argument('label_names')} is for integer labels in JSON lines, not for the format {format!r}", "omit it"
+        )
 
 
 def check_separator(separator: str) -> None:
@@ -107,7 +114,7 @@ def comment_hint(*rows: bytes, comment: str | None) -> str:
     """
     if comment or not any(row.startswith(b"#") for row in rows):
         return ""
-    return "; if lines that begin with '#' are comments, skip them with comment='#'"
+    return f"; if lines that begin with '#' are comments, skip them with {Argument('comment', '#')}"
 
 
 def names_of(width: int, options: Options) -> tuple[str, ...]:
@@ -133,8 +140,8 @@ def names_of(width: int, options: Options) -> tuple[str, ...]:
         return observed
     if layout and list(layout) != default_names(len(layout), labelled=True):
         raise DataError(
-            f"{counted(width, 'column')}, but the training data had {len(layout)} "
-            f"({', '.join(layout)}); name the columns with columns="
+            f"{counted(width, 'column')}, but the training data had {len(layout)} ({', '.join(layout)})",
+            f"name the columns with {Argument('columns')}",
         )
     return tuple(default_names(width, labelled=labelled))
 
@@ -165,7 +172,12 @@ def refuse_nul(parsed: Parsed, name: str) -> None:
     """Raise DataError if the parser found a NUL byte, which is not valid in text."""
     line, width = parsed[2:4]
     if line >= 0 and width < 0:
-        raise DataError(f"{name}, line {line}: a NUL byte; is this a text file, or one that needs encoding='utf-16'?")
+        raise DataError(
+            "a NUL byte",
+            f"is this a text file, or one that needs {Argument('encoding', 'utf-16')}?",
+            file=name,
+            line=line,
+        )
 
 
 class NoSentenceError(DataError):

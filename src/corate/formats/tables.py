@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from corate.display import counted
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 from corate.formats.reading import SkippedWarning, check_separator
 from corate.io.streams import Source, load, name_of
 
@@ -84,8 +84,8 @@ def _complete(
         if missing := [i for i, value in enumerate(values) if value is None or value == "" or value != value]:
             if not skip_bad:
                 raise DataError(
-                    f"{name}, {place} {number}: column {columns[missing[0]]!r} has no value; fill it in, or leave such "
-                    "rows out with skip_bad=True"
+                    f"{name}, {place} {number}: column {columns[missing[0]]!r} has no value",
+                    f"fill it in, or leave such rows out with {Argument('skip_bad', True)}",
                 )
             skipped.append(number)
         else:
@@ -93,7 +93,7 @@ def _complete(
     if skipped:
         warnings.warn(SkippedWarning(name, len(skipped), skipped[0]), stacklevel=3)
     if not kept:
-        raise DataError(f"{name}: there are no rows to count{' without a missing value' if skipped else ''}")
+        raise DataError(f"there are no rows to count{' without a missing value' if skipped else ''}", file=name)
     return dict(zip(columns, map(list, zip(*kept, strict=True)), strict=True))
 
 
@@ -113,11 +113,13 @@ def _csv_rows(text: str, name: str, columns: Sequence[str], separator: str | Non
                 yield lines.line_num, [None] * len(at)
             elif fields:
                 raise DataError(
-                    f"{name}, line {lines.line_num}: the row has {counted(len(fields), 'field')}, and the "
-                    f"header row has {len(header)}; correct the row, or leave such rows out with skip_bad=True"
+                    f"the row has {counted(len(fields), 'field')}, and the header row has {len(header)}",
+                    f"correct the row, or leave such rows out with {Argument('skip_bad', True)}",
+                    file=name,
+                    line=lines.line_num,
                 )
     except csv.Error as error:
-        raise DataError(f"{name}, line {lines.line_num}: {error}") from None
+        raise DataError(str(error), file=name, line=lines.line_num) from None
 
 
 def _header(text: str, name: str, separator: str | None) -> list[str]:
@@ -126,7 +128,7 @@ def _header(text: str, name: str, separator: str | None) -> list[str]:
     try:
         header = next((fields for fields in lines if fields), None)
     except csv.Error as error:
-        raise DataError(f"{name}, line {lines.line_num}: {error}") from None
+        raise DataError(str(error), file=name, line=lines.line_num) from None
     if header is None:
         raise DataError(f"{name} is empty; a table needs a header row with the names of its columns")
     return header

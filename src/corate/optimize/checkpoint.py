@@ -55,14 +55,17 @@ class Checkpoint:
         tensors, header = tensor_file.read(self.path)
         if header.get("kind") != "checkpoint" or header.get("of") != self.fingerprint:
             raise ModelError(
-                f"{os.fspath(self.path)}: the checkpoint is of other data or settings; name another file or remove it"
+                "the checkpoint is of other data or settings",
+                "name another file or remove it",
+                file=os.fspath(self.path),
             )
         if not _fits(tensors, header, run):
-            raise ModelError(f"{os.fspath(self.path)}: the checkpoint does not fit this run; remove it")
+            raise ModelError("the checkpoint does not fit this run", "remove it", file=os.fspath(self.path))
         if header["passes"] > passes:
             raise ModelError(
-                f"{os.fspath(self.path)}: the checkpoint has made {counted(header['passes'], 'pass')}, this run makes "
-                f"{passes}; name another file or remove it"
+                f"the checkpoint has made {counted(header['passes'], 'pass')}, this run makes {passes}",
+                "name another file or remove it",
+                file=os.fspath(self.path),
             )
         run.resume(tensors, header["passes"])
         for name in STEPS if isinstance(run, AdaGrad) else ():

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus, check_corpus
 from corate.counting.counts import Counts, label_ids
-from corate.errors import ConfigError, FeatureError, InterruptedWarning, ModelError
+from corate.errors import Argument, ConfigError, FeatureError, InterruptedWarning, ModelError
 from corate.features import FeatureSource, resolve
 from corate.features.function_sample import function_sample
 from corate.features.ready_made import FeatureFunction
@@ -212,7 +212,11 @@ def train_until_interrupted(
     context = RunContext(check_threads(threads), check_seed(seed), reporter(progress))
     refuse_too_many_labels(corpus, chosen.name, chosen.many_labels)
     if raw_classes is not None and raw is None:
-        raise ConfigError("raw_classes is the number of classes that raw= learns; give raw=", option="raw_classes")
+        raise ConfigError(
+            f"raw_classes is the number of classes that {Argument('raw')} learns",
+            f"give {Argument('raw')}",
+            option="raw_classes",
+        )
     if init is not None:
         check_init(chosen, features, raw)
     if calibrate:

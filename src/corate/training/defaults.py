@@ -116,7 +116,8 @@ def scheme_of_labels(
             scheme = detect(known) or "IOB2"
         check_scheme(names, scheme or "")
     except ConfigError as error:
-        raise ConfigError(str(error).replace("scheme:", "constrain:", 1), option="constrain") from None
+        error.option = "constrain"
+        raise
     return scheme
 
 

@@ -20,7 +20,7 @@ from corate import formats
 from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus
 from corate.display import counted
-from corate.errors import ConfigError, DataError, InterruptedWarning
+from corate.errors import Argument, ConfigError, CorateWarning, DataError, InterruptedWarning
 from corate.features import FeatureSource
 from corate.io.atomic import partial_of
 from corate.io.compression import compression_of
@@ -200,10 +200,11 @@ def must_be_stored(
     if memory is not None:
         other = _stochastic(method)
         able = other is not None and _unsupported(other, features, held_out, others) is None
-        stochastic = "use optimizer='adagrad', " if able else ""
+        stochastic = f"use {Argument('optimizer', 'adagrad')}, " if able else ""
         advice = f"give more memory{about}, {stochastic}or use polish or empirical alone"
-        raise ConfigError(f"{problem}; {advice}", option="memory")
-    warnings.warn(f"{problem}, so training takes the memory that it needs{about}", stacklevel=3)
+        raise ConfigError(problem, advice, option="memory")
+    warning = CorateWarning(f"{problem}, so training takes the memory that it needs{about}")
+    warnings.warn(warning, stacklevel=3)
     return False
 
 
@@ -221,13 +222,13 @@ def _unsupported(method: Method, features: FeatureSource, held_out: object, othe
     """Why text cannot be trained on from disk, None if it can."""
     named = next((name for name, value in others.items() if value), None)
     if named is not None:
-        return f"{named}= needs the text in memory"
+        return f"{Argument(named)} needs the text in memory"
     for name, value in (("optimizer", "lbfgs"), ("base", "separate"), ("coupling", "joint")):
         if getattr(method, name, None) == value:
             return f"the {name} {value!r} needs the text in memory"
     for name in ("label_weights", "sentence_weights"):
         if getattr(method, name, None) is not None:
-            return f"{name}= needs the text in memory"
+            return f"{Argument(name)} needs the text in memory"
     if isinstance(method, Empirical) and (features is not None or method.ladder == "pooled"):
         return "empirical training with features needs the text in memory"
     if isinstance(method, Empirical) and method.pairs == "words":
