@@ -7,6 +7,7 @@
 #include "bindings/feature_objects.h"
 #include "bindings/text.h"
 #include "features/attribute_names.h"
+#include "text/lines.h"
 
 namespace {
 

@@ -73,10 +73,12 @@ class Argument:
     of_output: bool = False
 
     def __str__(self) -> str:
-        return f"{self.name}={'' if self.value is None else repr(self.value)}"
+        value = "" if self.value is None else repr(self.value)
+        return f"the {self.name} {value}" if self.of_output else f"{self.name}={value}"
 
     def __format__(self, form: str) -> str:
-        return f"{_MARK}{'>' if self.of_output else ''}{self}{_MARK}"
+        value = "" if self.value is None else repr(self.value)
+        return f"{_MARK}{'>' if self.of_output else ''}{self.name}={value}{_MARK}"
 
     @classmethod
     def of_mark(cls, mark: re.Match[str]) -> Argument:

@@ -345,10 +345,9 @@ class Corpus:
         if self.labels is None:
             if not len(self):
                 raise DataError("the corpus has no sentences")
-            hint = "; are the columns separated by something other than tabs and spaces (separator=)?"
-            raise DataError(
-                "the data has no labels; name the label column with columns=" + hint * (len(self.columns) == 1)
-            )
+            hint = f"; are the columns separated by something other than tabs and spaces ({Argument('separator')})?"
+            remedy = f"name the label column with {Argument('columns')}" + hint * (len(self.columns) == 1)
+            raise DataError("the data has no labels", remedy)
         return self.labels
 
     def __iter__(self) -> Iterator[list[tuple[str, ...]]]:

@@ -101,7 +101,8 @@ def _of_mapping(given: Mapping[Any, Any], label: str | None) -> Any:
     if len(given) == 1 and not found and isinstance(inner := next(iter(given.values())), Mapping):
         return _of_mapping(inner, label)  # the only configuration of a dataset
     has = f"names of the labels {', '.join(found)}" if found else "no names of labels (ClassLabel)"
-    raise DataError(f"label_names= has {has}; " + ("choose one with label=" if found else "give a list of names"))
+    remedy = f"choose one with {Argument('label')}" if found else "give a list of names"
+    raise DataError(f"{Argument('label_names')} has {has}", remedy)
 
 
 def _class_names(feature: Any) -> Any:

@@ -109,8 +109,8 @@ def fields_of(line: str) -> list[str]:
 def comment_hint(*rows: bytes, comment: str | None) -> str:
     """A hint for an error message, if one of the rows looks like a comment and ``comment`` is not set.
 
-    >>> comment_hint(b"# sent_id = 7", comment=None)
-    "; if lines that begin with '#' are comments, skip them with comment='#'"
+    >>> print(DataError("a bad row", "fix it" + comment_hint(b"# sent_id = 7", comment=None)))
+    a bad row; fix it; if lines that begin with '#' are comments, skip them with comment='#'
     """
     if comment or not any(row.startswith(b"#") for row in rows):
         return ""

@@ -119,7 +119,7 @@ def _csv_rows(text: str, name: str, columns: Sequence[str], separator: str | Non
                     line=lines.line_num,
                 )
     except csv.Error as error:
-        raise DataError(str(error), file=name, line=lines.line_num) from None
+        raise DataError(f"{error}", file=name, line=lines.line_num) from None
 
 
 def _header(text: str, name: str, separator: str | None) -> list[str]:
@@ -128,7 +128,7 @@ def _header(text: str, name: str, separator: str | None) -> list[str]:
     try:
         header = next((fields for fields in lines if fields), None)
     except csv.Error as error:
-        raise DataError(str(error), file=name, line=lines.line_num) from None
+        raise DataError(f"{error}", file=name, line=lines.line_num) from None
     if header is None:
         raise DataError(f"{name} is empty; a table needs a header row with the names of its columns")
     return header

@@ -36,7 +36,7 @@ def check_labels(labels: Iterable[str], forbidden: str, format: str) -> None:
 
     >>> check_labels(["O", "B\nX"], "\n", "columns")
     Traceback (most recent call last):
-    corate.errors.DataError: the label 'B\nX' cannot be written in the format 'columns'; use format='jsonl'...
+    corate.errors.DataError: the label 'B\nX' cannot be written in the format 'columns'; use the format 'jsonl'...
     """
     pattern = re.compile(forbidden)
     for label in labels:
