@@ -1,7 +1,6 @@
 // See conllu_tagger.h. text/conllu.h defines rows and fields.
 #include "decoding/conllu_tagger.h"
 
-
 #include "decoding/text_sentences.h"
 #include "text/conllu.h"
 
