@@ -195,6 +195,26 @@ def read(
     return decode(content_of(shown, mmap), shown, verify=verify)
 
 
+@dataclass(frozen=True)
+class TensorFile:
+    """A file of tensors that is read and written as a whole."""
+
+    path: str | os.PathLike[str]
+
+    @property
+    def name(self) -> str:
+        """The name for messages."""
+        return os.fspath(self.path)
+
+    def read(self) -> tuple[dict[str, Array], dict[str, Any]] | None:
+        """The content as by `read`, None if there is no file."""
+        return read(self.path) if os.path.exists(self.path) else None
+
+    def write(self, tensors: Mapping[str, Array | StreamedTensor], header: Mapping[str, Any]) -> None:
+        """Write the content as by `write`."""
+        write(self.path, tensors, header)
+
+
 def decode(content: Bytes, shown: str, *, verify: bool = True) -> tuple[dict[str, Array], dict[str, Any]]:
     """The tensors and the header of a model file from its bytes, checked as by `read`. ``shown`` is for messages."""
     version, hash_at, start = _check_beginning(shown, content)

@@ -20,6 +20,7 @@ from corate.features.presets import pos_column
 from corate.features.templates import Template
 from corate.label_parts import LabelParts
 from corate.model.constraints import Constraints, check_scheme
+from corate.optimize.penalty import L2
 from corate.spans import are_spans, detect
 from corate.training.edge_features import edge_templates
 from corate.training.lattice_costs import LatticeCosts
@@ -224,6 +225,11 @@ class ChainParameters:
             if base == "pooled" and words:
                 chosen |= _pooled(unexplained, large=large, passes_given=method.passes is not None)
         return cls(**(chosen | _given(cls, method, base)))
+
+    @property
+    def penalty(self) -> L2:
+        """The L2 term."""
+        return L2(2.0 * self.c2)
 
 
 def _pooled(unexplained: float, *, large: bool, passes_given: bool) -> dict[str, Any]:
