@@ -70,7 +70,9 @@ def marginals_of_forest(field: PairwiseField) -> np.ndarray:
     messages: dict[tuple[int, int], np.ndarray] = {}
 
     def send(i: int, j: int) -> None:
-        cavity = field.nodes[i] + sum((messages[l, i] for l in graph[i] if l != j), start=np.zeros(field.n_labels))
+        cavity = field.nodes[i] + sum(
+            (messages[near, i] for near in graph[i] if near != j), start=np.zeros(field.n_labels)
+        )
         messages[i, j] = np.logaddexp.reduce(cavity[:, None] + tables[i, j], axis=0)
 
     for part in nx.connected_components(graph):
@@ -80,7 +82,7 @@ def marginals_of_forest(field: PairwiseField) -> np.ndarray:
         for i, j in nx.bfs_edges(graph, root):
             send(i, j)
     beliefs = np.stack(
-        [field.nodes[i] + sum((messages[l, i] for l in graph[i]), start=np.zeros(field.n_labels)) for i in graph]
+        [field.nodes[i] + sum((messages[near, i] for near in graph[i]), start=np.zeros(field.n_labels)) for i in graph]
     )
     beliefs = beliefs[np.argsort(list(graph))]
     return np.exp(beliefs - np.logaddexp.reduce(beliefs, axis=1, keepdims=True))

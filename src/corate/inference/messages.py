@@ -132,7 +132,7 @@ class PairwiseField:
 
 @dataclass(frozen=True, eq=False)
 class Messages:
-    """What messages found. Arrays by component have an entry for each part of the graph that is not connected to others.
+    """What messages found. Arrays by component have an entry for each connected part of the graph.
 
     Attributes:
         field: the field.
