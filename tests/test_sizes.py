@@ -29,7 +29,7 @@ ROOMS = {
     "features": 1215,
     "formats": 1796,
     "graphs": 2717,
-    "inference": 148,
+    "inference": 152,
     "inspection": 317,
     "io": 941,
     "model": 2386,

@@ -119,13 +119,17 @@ class PairwiseField:
             log_z,
             check_threads(threads),
         )
-        marginals, logs, best, *facts = found
+        marginals, logs, best, log_zs, counts, change, components, on_loop = found
         return Messages(
             self,
             marginals.reshape(self.nodes.shape),
             logs.reshape(len(self.edges), 2, self.n_labels),
             best if labels or maximum else None,
-            *facts,
+            log_zs,
+            counts,
+            change,
+            components,
+            on_loop,
             tolerance,
         )
 
