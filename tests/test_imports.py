@@ -26,6 +26,7 @@ ORDER = [
     {"label_scores", "label_parts"},
     {"optimize"},
     {"counting"},
+    {"inference"},
     {"model"},
     {"evaluation"},
     {"training"},
