@@ -31,7 +31,7 @@ ROOMS = {
     "graphs": 2717,
     "inspection": 317,
     "io": 941,
-    "model": 2375,
+    "model": 2386,
     "optimize": 541,
     "pages": 386,
     "rate": 2758,
