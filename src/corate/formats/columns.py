@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import Counter
 from dataclasses import replace
@@ -24,7 +23,7 @@ from corate.formats.reading import (
     warn_skipped,
 )
 from corate.formats.rows import BLANK_LINE, fields_of, first_row, misfits
-from corate.formats.writing import check_values, has_values
+from corate.formats.writing import check_values, has_values, rows_to_text
 
 __all__ = ["COLUMNS", "check_rows", "read", "separator_of", "unwritable_label", "width_of", "write"]
 
@@ -169,8 +168,7 @@ def write(corpus: Corpus, labels: Column | None, options: Writing) -> str:
         check_values(column, _unwritable(separator), "column")
     check_values(columns[-1], r"\A\Z| \Z", "last column")
     rows = list(map(separator.join, zip(*(c.values() for c in columns), strict=True)))
-    ends = corpus.offsets.tolist()
-    text = "".join("\n".join(rows[a:b]) + "\n\n" for a, b in itertools.pairwise(ends) if a < b)
+    text = rows_to_text(corpus, rows)
     ambiguous = r"\A\Z| "  # with these values, a reader may split rows at spaces or lose an empty first column
     if separator == "\t" and any(has_values(column, ambiguous) for column in columns):
         read_as = separator_of(text.encode(errors="surrogatepass"), Options())

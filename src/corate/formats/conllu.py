@@ -7,7 +7,6 @@ column ``word``; other columns are read if they are named.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,8 +18,8 @@ from corate.corpus import Column, Corpus, StringTable
 from corate.display import counted
 from corate.errors import DataError
 from corate.formats.format import Format, Head, Options, Writing
-from corate.formats.reading import nothing_error, refuse_nul, warn_skipped, word_of
-from corate.formats.writing import check_labels, check_values
+from corate.formats.reading import columns_of, nothing_error, refuse_nul, warn_skipped, word_of
+from corate.formats.writing import check_labels, check_values, rows_to_text, words_to_write
 from corate.spans import are_spans
 
 __all__ = ["COLUMNS", "CONLLU", "LabelPlace", "bad_row", "label_place", "position", "read", "write"]
@@ -120,10 +119,7 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     if len(parsed[1]) == 1:
         raise nothing_error(name, data)
     warn_skipped(name, skipped, line + options.lines_before)
-    built = [
-        Column(title, ids, StringTable(blob, offsets))
-        for title, (ids, blob, offsets) in zip((*names, *("label" for _ in labelled)), parsed[0], strict=True)
-    ]
+    built = columns_of(parsed, [*names, *("label" for _ in labelled)])
     observed = tuple(built[: len(names)])
     labels = _labels(built[len(names) :], place, name) if labelled else None
     return Corpus(observed, parsed[1], labels, layout=(*names, "label"), label_source=place.name if labelled else "")
@@ -218,20 +214,17 @@ def write(corpus: Corpus, labels: Column | None, options: Writing) -> str:
     2  sleeps  _  VERB   _  _  _  _  _  _
     <BLANKLINE>
     """
-    if corpus.word is None:
-        raise DataError("the corpus has no words to write; write ready-made features with format='items'")
+    word = words_to_write(corpus)
     place = label_place(options.label or corpus.label_source or None)
     columns = [[_EMPTY] * corpus.n_tokens for _ in COLUMNS]
     for column in corpus.columns:
         check_values(column, _UNWRITABLE, "column")
-        columns[position(column.name, corpus.word.name)] = column.values()
+        columns[position(column.name, word.name)] = column.values()
     if labels is not None:
         for target, texts in zip(place.columns, place.texts(labels.strings.to_list()), strict=True):
             columns[target] = [texts[i] or _EMPTY for i in labels.ids.tolist()]
-    ends = corpus.offsets.tolist()
-    columns[0] = [str(i) for a, b in itertools.pairwise(ends) for i in range(1, b - a + 1)]
-    rows = list(map("\t".join, zip(*columns, strict=True)))
-    return "".join("\n".join(rows[a:b]) + "\n\n" for a, b in itertools.pairwise(ends) if a < b)
+    columns[0] = [str(i) for length in np.diff(corpus.offsets).tolist() for i in range(1, length + 1)]
+    return rows_to_text(corpus, list(map("\t".join, zip(*columns, strict=True))))
 
 
 # -- the format ------------------------------------------------------------------------------------------------------

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.corpus import Attributes, Column, Corpus, StringTable
+from corate.corpus import Attributes, Column, Corpus
 from corate.errors import DataError
 from corate.formats.format import Format, Head, Options, Writing
-from corate.formats.reading import nothing_error, refuse_nul, warn_skipped
-from corate.formats.writing import check_values
+from corate.formats.reading import columns_of, nothing_error, refuse_nul, warn_skipped
+from corate.formats.writing import check_values, rows_to_text
 
 __all__ = ["ITEMS", "read", "write"]
 
@@ -39,13 +39,10 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
         raise DataError(f"{name}: an item file has a label and attributes, and no columns to name; do not set columns=")
     parsed, ends, lines = _native.parse_items(data, options.comment or "")
     refuse_nul(parsed, name, options)
-    columns, sentences = parsed[:2]
+    sentences = parsed[1]
     if len(sentences) == 1:
         raise nothing_error(name, data)
-    labels, names, texts = (
-        Column(title, ids, StringTable(blob, offsets))
-        for title, (ids, blob, offsets) in zip(("label", "attribute", "value"), columns, strict=True)
-    )
+    labels, names, texts = columns_of(parsed, ["label", "attribute", "value"])
     with np.errstate(over="ignore"):  # a too large value becomes infinite, which is an error
         numbers = np.asarray([_number(text) for text in texts.strings.to_list()]).astype(np.float32)
     values = numbers[texts.ids]
@@ -140,9 +137,7 @@ def write(corpus: Corpus, labels: Column | None, options: Writing) -> str:
         firsts = _escaped(labels)
     ends = attributes.offsets.tolist()
     rows = ["\t".join([firsts[t], *fields[a:b]]) for t, (a, b) in enumerate(itertools.pairwise(ends))]
-    rows = [row or "\t" for row in rows]
-    cuts = corpus.offsets.tolist()
-    return "".join("\n".join(rows[a:b]) + "\n\n" for a, b in itertools.pairwise(cuts) if a < b)
+    return rows_to_text(corpus, [row or "\t" for row in rows])
 
 
 def _escaped(column: Column) -> list[str]:

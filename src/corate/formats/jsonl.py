@@ -10,7 +10,6 @@ The last column is then the label, unless ``columns`` or ``labelled=False`` is g
 
 from __future__ import annotations
 
-import itertools
 import json
 from dataclasses import replace
 from typing import Any
@@ -22,9 +21,10 @@ from corate.display import counted
 from corate.errors import DataError
 from corate.formats.format import Format, Head, Options, Writing
 from corate.formats.label_names import checked_names, ids_of
-from corate.formats.reading import names_of, nothing_error, warn_skipped
+from corate.formats.reading import labels_apart, names_of, nothing_error, warn_skipped
 from corate.formats.rows import first_row
 from corate.formats.sentence_limit import check_tokens
+from corate.formats.writing import sentences_of
 
 __all__ = ["JSONL", "read", "write"]
 
@@ -76,9 +76,7 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
             DataError(f"{options.place(name, first_bad)}: no valid sentence") if skipped else nothing_error(name, data)
         )
     warn_skipped(name, skipped, first_bad + options.lines_before, "sentence")
-    built = [Column.of(key, values) for key, values in columns.items()]
-    label = next((c for c in built if c.name == "label"), None)
-    observed = tuple(c for c in built if c.name != "label")
+    observed, label = labels_apart(Column.of(key, values) for key, values in columns.items())
     return Corpus(observed, np.asarray(offsets, dtype=np.int64), label, layout=options.columns or ())
 
 
@@ -226,8 +224,8 @@ def write(corpus: Corpus, labels: Column | None, options: Writing) -> str:
             f"the columns {', '.join(c.name for c in columns)} cannot all be members of an object, because "
             f"'tokens' is the member of 'word' and {member_of['label']!r} of 'label'; rename them"
         )
-    ends = corpus.offsets.tolist()
-    sentences = ({key: values[a:b] for key, values in members.items()} for a, b in itertools.pairwise(ends) if a < b)
+    parts = zip(*(sentences_of(corpus, values) for values in members.values()), strict=True)
+    sentences = (dict(zip(members, own, strict=True)) for own in parts)
     return "".join(json.dumps(sentence, ensure_ascii=False) + "\n" for sentence in sentences)
 
 

@@ -24,6 +24,7 @@ from corate.errors import DataError
 from corate.formats.format import Format, Head, Options, Writing
 from corate.formats.reading import warn_skipped, word_of
 from corate.formats.sentence_limit import check_tokens
+from corate.formats.writing import words_to_write
 from corate.spans import Span, are_spans
 from corate.spans import spans as find_spans
 
@@ -373,8 +374,7 @@ def _used(labels: Column) -> list[str]:
 
 def _joined_words(corpus: Corpus) -> Texts:
     """Texts with a space between words."""
-    if corpus.word is None:
-        raise DataError("the corpus has no words to write; write ready-made features with format='items'")
+    words_to_write(corpus)
     texts, tokens = [], []
     for s in range(len(corpus)):
         words = corpus.tokens(s)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -24,7 +23,7 @@ from corate.formats.reading import (
 )
 from corate.formats.rows import fields_of
 from corate.formats.sentence_limit import check_tokens
-from corate.formats.writing import check_values
+from corate.formats.writing import check_values, sentences_of, words_to_write
 from corate.io import chunks
 
 __all__ = ["RAW", "SLASHED", "TEXT", "words_of"]
@@ -155,16 +154,13 @@ def _write_slashed(corpus: Corpus, labels: Column | None, options: Writing) -> s
 
 
 def _words(corpus: Corpus) -> Column:
-    column = corpus.word
-    if column is None:
-        raise DataError("the corpus has no words to write; write ready-made features with format='items'")
+    column = words_to_write(corpus)
     check_values(column, r"\A\Z|[ \t\r\n\0]", "column")
     return column
 
 
 def _join(corpus: Corpus, tokens: list[str]) -> str:
-    ends = corpus.offsets.tolist()
-    return "".join(" ".join(tokens[a:b]) + "\n" for a, b in itertools.pairwise(ends) if a < b)
+    return "".join(" ".join(sentence) + "\n" for sentence in sentences_of(corpus, tokens))
 
 
 # -- the formats -----------------------------------------------------------------------------------------------------

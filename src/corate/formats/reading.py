@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,10 @@ __all__ = [
     "Parsed",
     "SkippedWarning",
     "check_separator",
+    "columns_of",
     "comment_hint",
     "corpus_of",
+    "labels_apart",
     "names_of",
     "nothing_error",
     "refuse_nul",
@@ -101,14 +104,21 @@ def word_of(layout: tuple[str, ...]) -> str:
 
 def corpus_of(parsed: Parsed, names: list[str]) -> Corpus:
     """A corpus with named columns. The column ``label``, in any position, gives the labels; ``_`` is omitted."""
-    columns, sentences = parsed[:2]
-    built = [
-        Column(name, ids, StringTable(data, offsets))
-        for name, (ids, data, offsets) in zip(names, columns, strict=True)
-        if name != "_"
-    ]
-    label = next((c for c in built if c.name == "label"), None)
-    return Corpus(tuple(c for c in built if c.name != "label"), sentences, label, layout=tuple(names))
+    observed, label = labels_apart(column for column in columns_of(parsed, names) if column.name != "_")
+    return Corpus(observed, parsed[1], label, layout=tuple(names))
+
+
+def columns_of(parsed: Parsed, names: Iterable[str]) -> list[Column]:
+    """The columns that a parser found, with names."""
+    columns = zip(names, parsed[0], strict=True)
+    return [Column(name, ids, StringTable(data, offsets)) for name, (ids, data, offsets) in columns]
+
+
+def labels_apart(columns: Iterable[Column]) -> tuple[tuple[Column, ...], Column | None]:
+    """The columns except ``label``, and that one, or None."""
+    by_name = {column.name: column for column in columns}
+    label = by_name.pop("label", None)
+    return tuple(by_name.values()), label
 
 
 def refuse_nul(parsed: Parsed, name: str, options: Options) -> None:
