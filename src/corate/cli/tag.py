@@ -28,7 +28,7 @@ from corate.cli.tag_answers import (
 from corate.cli.terminal import ProgressBar, escaped, is_terminal
 from corate.errors import DataError
 from corate.formats.registry import FORMATS
-from corate.formats.rows import FIELD, RowFormat, first_row
+from corate.formats.rows import RowFormat, first_row, words_in
 from corate.io.chunks import cut_at_blank_lines, cut_at_lines, open_blocks, refuse_nul
 from corate.io.encodings import check_encoding, encoded, utf8
 from corate.io.streams import NamedBytes, bare_suffix, name_of, open_output
@@ -158,7 +158,7 @@ def tag(
             progress("tagging the whole text")
             tagged = _tag_whole(tagger, text, layout, written, reading, asked, threads)
         elif layout in ("text", "raw"):
-            words_of = _raw_words if layout == "raw" else _words
+            words_of = _raw_words if layout == "raw" else words_in
             tagged = _tag_text(tagger, _rows_of_words(blocks, words_of, comment), asked, name, threads)
         else:
             tagged = _tag_columns(tagger, blocks, first, reading, asked, name, threads)
@@ -298,10 +298,6 @@ def _columns(
         return tagger.text_columns(first, separator, comment)
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
-
-
-def _words(line: bytes) -> list[bytes]:
-    return FIELD.findall(line)
 
 
 def _raw_words(line: bytes) -> list[bytes]:
