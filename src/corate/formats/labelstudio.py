@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import accumulate, islice, pairwise
 from typing import Any, NamedTuple
@@ -52,14 +53,23 @@ class _SpanError(DataError):
 
 @dataclass
 class _Skipped:
-    """What was left out: the number, and the task of the first one."""
+    """What was left out: the number, and the task of the first one. ``task`` is the one that is read."""
 
-    count: int = 0
+    allowed: bool
     task: Any = None
+    count: int = 0
+    first: Any = None
 
-    def add(self, task: Any) -> None:
-        self.task = task if not self.count else self.task
-        self.count += 1
+    @contextmanager
+    def unless(self, error: type[DataError]) -> Iterator[None]:
+        """Count the body as left out, if that is allowed, if it raises such an error."""
+        try:
+            yield
+        except error:
+            if not self.allowed:
+                raise
+            self.first = self.first if self.count else self.task
+            self.count += 1
 
 
 def read(data: bytes, name: str, options: Options) -> Corpus:
@@ -72,11 +82,11 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     (['Ann', 'sings', '.'], ['B-PER', 'O', 'O'], [3, 9, 10])
     """
     texts, tokens, labels, records = list[str](), list[list[Token]](), list[list[str]](), list[dict[str, Any]]()
-    skipped = _Skipped()
+    skipped = _Skipped(options.skip_bad)
     split = options.tokenize or iterate_tokens
     for number, task in enumerate(_tasks(data, name)):
-        shown = task.get("id", number) if isinstance(task, dict) else number
-        try:
+        skipped.task = task.get("id", number) if isinstance(task, dict) else number
+        with _named(name, skipped.task), skipped.unless(DataError):
             text, member = _text(task, options)
             found = place_tokens(text, lambda text: islice(split(text), options.max_sentence + 1))
             check_tokens(len(found), options.max_sentence)
@@ -84,25 +94,29 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
             if not found or results is None:
                 continue
             units = _utf16_places(text) if _counts_utf16(text, results) else None
-            spans = _spans(text, results, units, options.skip_bad, skipped, shown)
-            labels.append(_labels(text, found, spans, options, skipped, shown))
-        except DataError as error:
-            if not options.skip_bad:
-                raise DataError(f"{name}, task {shown}: {error}") from None
-            skipped.add(shown)
-            continue
-        texts.append(text)
-        tokens.append(found)
-        records.append({"task": task, "member": member, "utf16": units is not None, **_names(task)})
+            spans = _spans(text, results, units, skipped)
+            labels.append(_labels(text, found, spans, options.widen_spans, skipped))
+            texts.append(text)
+            tokens.append(found)
+            records.append({"task": task, "member": member, "utf16": units is not None, **_names(task)})
     if not texts:
         raise _nothing(name, skipped, options)
-    warn_skipped(name, skipped.count, skipped.task, "record", "task")
+    warn_skipped(name, skipped.count, skipped.first, "record", "task")
     named = next((_control(record) for record in records if "from_name" in record), {})
     column = word_of(options.layout)
     corpus = Corpus.from_sentences(
         [[token.text for token in own] for own in tokens], labels if options.labelled else None, columns=[column]
     )
     return replace(corpus, layout=(), texts=Texts.of(texts, tokens, [{**named, **record} for record in records]))
+
+
+@contextmanager
+def _named(name: str, task: Any) -> Iterator[None]:
+    """Let errors of the body name the task."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"{name}, task {task}: {error}") from None
 
 
 def _tasks(data: bytes, name: str) -> list[Any]:
@@ -120,7 +134,7 @@ def _tasks(data: bytes, name: str) -> list[Any]:
 
 def _nothing(name: str, skipped: _Skipped, options: Options) -> DataError:
     if skipped.count:
-        return DataError(f"{name}, task {skipped.task}: no valid task")
+        return DataError(f"{name}, task {skipped.first}: no valid task")
     what = "has an annotation" if options.labelled else "has a text"
     return DataError(f"{name}: no task {what}; label some tasks in Label Studio, and export the project as JSON")
 
@@ -240,22 +254,13 @@ def _same(text: str, shown: Any) -> bool:
     return isinstance(shown, str) and text.split() == shown.replace("\\n", "\n").split()
 
 
-def _spans(
-    text: str, results: list[dict[str, Any]], units: list[int] | None, skip_bad: bool, skipped: _Skipped, task: Any
-) -> list[_Span]:
+def _spans(text: str, results: list[dict[str, Any]], units: list[int] | None, skipped: _Skipped) -> list[_Span]:
     """The spans of a task, from left to right."""
     found = set()
     for item in results:
-        try:
-            span = _span(text, item.get("value"), units)
-        except _SpanError:
-            if not skip_bad:
-                raise
-            skipped.add(task)
-            continue
-        if span is not None:
-            found.add(span)
-    return sorted(found, key=lambda span: (span.start, -span.stop, span.label))
+        with skipped.unless(_SpanError):
+            found.add(_span(text, item.get("value"), units))
+    return sorted(filter(None, found), key=lambda span: (span.start, -span.stop, span.label))
 
 
 def _span(text: str, value: Any, units: list[int] | None) -> _Span | None:
@@ -281,29 +286,22 @@ def _short(text: Any) -> str:
     return shown if len(shown) <= 60 else shown[:57] + "...'"
 
 
-def _labels(
-    text: str, tokens: list[Token], spans: list[_Span], options: Options, skipped: _Skipped, task: Any
-) -> list[str]:
+def _labels(text: str, tokens: list[Token], spans: list[_Span], widen: bool, skipped: _Skipped) -> list[str]:
     """The IOB2 labels of tokens."""
     labels = ["O"] * len(tokens)
     starts, stops = [token.start for token in tokens], [token.stop for token in tokens]
     before, end = _Span(0, 0, ""), 0
     for span in spans:
         first, last = bisect_right(stops, span.start), bisect_left(starts, span.stop)
-        try:
-            _check_tokens(text, span, tokens[first:last], options.widen_spans)
+        with skipped.unless(_SpanError):
+            _check_tokens(text, span, tokens[first:last], widen)
             if first < end:
                 raise _SpanError(
                     f"the spans {_quoted(text, before)} and {_quoted(text, span)} overlap, and a token has one label; "
                     "remove one of them in Label Studio, or leave the second one out with skip_bad=True"
                 )
-        except _SpanError:
-            if not options.skip_bad:
-                raise
-            skipped.add(task)
-            continue
-        labels[first:last] = [f"B-{span.label}", *[f"I-{span.label}"] * (last - first - 1)]
-        before, end = span, last
+            labels[first:last] = [f"B-{span.label}", *[f"I-{span.label}"] * (last - first - 1)]
+            before, end = span, last
     return labels
 
 
