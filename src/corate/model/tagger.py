@@ -22,8 +22,9 @@ from corate.errors import Argument, ConfigError, DataError, ModelError
 from corate.features.ready_made import Bins, FeatureFunction, check_picklable
 from corate.features.vocabulary import Vocabulary
 from corate.formats import conllu
-from corate.formats.columns import first_row, unwritable_label, width_of
+from corate.formats.columns import unwritable_label, width_of
 from corate.formats.reading import comment_hint, word_of
+from corate.formats.splitting import first_row
 from corate.formats.writing import check_labels
 from corate.label_scores import FeatureWeight, LabelPair, extremes, rate_scale
 from corate.model.chain import ChainModel
