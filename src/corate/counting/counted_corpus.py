@@ -18,7 +18,7 @@ from corate.features.lexicons import Lexicon
 from corate.features.related_words import learned_lexicons
 from corate.features.templates import Atom, Template, WordFunction, lexicons_of
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
-from corate.ragged import distinct
+from corate.rows import distinct
 from corate.types import Offsets
 
 __all__ = ["CountedCorpus", "HeldOut", "counted_templates", "vocabulary_of"]

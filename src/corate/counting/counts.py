@@ -8,6 +8,7 @@ two corpora can be added. Types, rarity and probabilities are derived afterwards
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,41 +19,23 @@ from corate.corpus.attributes import merged_heads
 from corate.counting.word_pairs import WordPairCounts
 from corate.errors import DataError
 from corate.features.vocabulary import Vocabulary
-from corate.ragged import offsets_of, take_rows
+from corate.rows import LabelRows, offsets_of
 from corate.types import Ids
 
 __all__ = ["Counts", "PairCounts", "Table", "Tokens", "count_features", "label_ids"]
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(LabelRows):
     """Sparse label counts by context: row ``c`` is ``labels``/``counts`` from ``offsets[c]`` to ``offsets[c + 1]``."""
 
-    offsets: NDArray[np.int64]
-    labels: Ids
     counts: NDArray[np.int64]
+
+    ENTRIES: ClassVar[tuple[str, ...]] = ("labels", "counts")
 
     def arrays(self) -> tuple[NDArray[np.int64], Ids, NDArray[np.int64]]:
         """The arrays that the native code takes."""
         return self.offsets, self.labels, self.counts
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def rows(self, start: int, stop: int) -> Table:
-        """The rows from ``start`` to ``stop``; the counts are a view."""
-        a, b = int(self.offsets[start]), int(self.offsets[stop])
-        return Table(self.offsets[start : stop + 1] - a, self.labels[a:b], self.counts[a:b])
-
-    def padded(self, rows: int) -> Table:
-        """The table with empty rows added at the end, up to ``rows``."""
-        tail = np.full(rows - len(self), self.offsets[-1], dtype=np.int64)
-        return Table(np.concatenate([self.offsets, tail]), self.labels, self.counts)
-
-    def take(self, rows: NDArray[np.int64]) -> Table:
-        """Some of the rows, in the given order."""
-        offsets, where = take_rows(self.offsets, rows)
-        return Table(offsets, self.labels[where], self.counts[where])
 
     def capped(self, most: int) -> Table:
         """The ``most`` most frequent labels of each row; of equally frequent labels, the first ones.
@@ -61,22 +44,18 @@ class Table:
         >>> [array.tolist() for array in table.capped(2).arrays()]
         [[0, 2, 3], [2, 5, 1], [2, 2, 1]]
         """
-        if (np.diff(self.offsets) <= most).all():
+        if (self.lengths <= most).all():
             return self
-        rows = self.contexts()
+        rows = self.owners
         order = np.lexsort((-self.counts, rows))  # within a row, the most frequent first
-        kept = np.sort(order[np.arange(len(order)) - self.offsets[:-1][rows] < most])
-        offsets = np.searchsorted(rows[kept], np.arange(len(self) + 1)).astype(np.int64)
-        return Table(offsets, self.labels[kept], self.counts[kept])
+        kept = np.zeros(len(order), bool)
+        kept[order[np.arange(len(order)) - self.offsets[:-1][rows] < most]] = True
+        return self.where(kept)
 
     def totals(self) -> NDArray[np.int64]:
         """The number of tokens in each row."""
         sums = offsets_of(self.counts)
         return np.asarray(sums[self.offsets[1:]] - sums[self.offsets[:-1]])
-
-    def contexts(self) -> NDArray[np.int64]:
-        """The row of each entry."""
-        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +134,7 @@ class Counts:
     def of_template(self, t: int) -> Table:
         """The table of one template."""
         bases = self.vocabulary.bases
-        return self.table.rows(int(bases[t]), int(bases[t + 1]))
+        return self.table.between(int(bases[t]), int(bases[t + 1]))
 
     def merged(self, other: Counts) -> Counts:
         """The counts of both corpora together; features and labels of ``self`` keep their order.
@@ -179,18 +158,21 @@ class Counts:
             names, places = StringTable.intern(mine_first)
             heads = merged_heads(places, self.vocabulary.known_heads, other.vocabulary.known_heads)
             vocabulary = replace(vocabulary, attributes=names, heads=heads)
-            a, b = self.table.rows(0, self.vocabulary.n_attributes), other.table.rows(0, other.vocabulary.n_attributes)
-            rows += [a.contexts(), places[len(a) :].astype(np.int64)[b.contexts()]]
+            a, b = (
+                self.table.between(0, self.vocabulary.n_attributes),
+                other.table.between(0, other.vocabulary.n_attributes),
+            )
+            rows += [a.owners, places[len(a) :].astype(np.int64)[b.owners]]
             columns += [a.labels, renamed[b.labels]]
             values += [a.counts, b.counts]
         old, new = self.vocabulary.bases, vocabulary.bases
         for t, number in enumerate(numbers):
-            mine = self.table.rows(int(old[t]), int(old[t + 1]))
-            rows += [new[t] + mine.contexts()]
+            mine = self.table.between(int(old[t]), int(old[t + 1]))
+            rows += [new[t] + mine.owners]
             columns += [mine.labels]
             values += [mine.counts]
-            added = other.table.rows(int(theirs[t]), int(theirs[t + 1]))
-            rows += [new[t] + number.astype(np.int64)[added.contexts()]]
+            added = other.table.between(int(theirs[t]), int(theirs[t + 1]))
+            rows += [new[t] + number.astype(np.int64)[added.owners]]
             columns += [renamed[added.labels]]
             values += [added.counts]
         table = _sum(rows, columns, values, int(new[-1]), len(labels))

@@ -15,7 +15,7 @@ from corate import _native
 from corate.corpus import Corpus, StringTable
 from corate.counting.counts import Counts, Table, Tokens
 from corate.features.vocabulary import Vocabulary
-from corate.ragged import distinct, take_rows
+from corate.rows import distinct, take_rows
 
 __all__ = ["first_slices", "held_out_tokens", "slices", "without"]
 

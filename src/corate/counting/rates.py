@@ -14,7 +14,7 @@ import numpy as np
 
 from corate import portable
 from corate.counting.counts import PairCounts
-from corate.label_scores import EdgeScores
+from corate.label_pairs import EdgeScores
 
 __all__ = ["edge_scores"]
 

@@ -34,7 +34,7 @@ from corate.counting.stored_pairs import Keys, PairCounter, StoredPairs, entries
 from corate.features.related_words import usual_labels_of_counts
 from corate.features.templates import usual_name
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
-from corate.label_scores import SparseRows
+from corate.rows import SparseRows
 from corate.types import Ids
 
 __all__ = ["ENTRY_BYTES", "StoredCounts"]
@@ -202,10 +202,10 @@ class StoredCounts(CountedCorpus):
         """Release the held-out sentences and their tables, after tuning, and words that only they have."""
         self.held_out, self._folds_on_disk = [], []
         if (n := self.words.counted) < len(self.words.strings):
-            table = self.counts.table.rows(0, BOUNDARIES + n)
+            table = self.counts.table.between(0, BOUNDARIES + n)
             self.counts = replace(self.counts, table=table, vocabulary=Vocabulary.of([]))
             _native.release_memory()
-            words = table.rows(BOUNDARIES, BOUNDARIES + n)
+            words = table.between(BOUNDARIES, BOUNDARIES + n)
             self.counts = replace(self.counts, vocabulary=self._stored_vocabulary(words))
             self.words = self.words.without_strings()
         _native.release_memory()

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from corate import _native
 from corate.counting.counts import Table
 from corate.io.runs import Records, Runs
-from corate.ragged import offsets_of
+from corate.rows import offsets_of
 from corate.types import Ids
 
 __all__ = ["Keys", "PairCounter", "StoredPairs", "columns_of", "entries_of", "table_of"]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.counting.counts import Tokens
-from corate.label_scores import SparseRows
+from corate.rows import SparseRows
 
 __all__ = ["relabelled", "seen_triples", "triple_counts", "triple_rows"]
 

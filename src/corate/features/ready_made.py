@@ -27,7 +27,7 @@ from corate.corpus.attributes import (
 from corate.display import counted
 from corate.errors import FeatureError
 from corate.features.vocabulary import Vocabulary
-from corate.ragged import offsets_of
+from corate.rows import offsets_of
 from corate.types import Ids
 
 __all__ = [

@@ -26,12 +26,12 @@ from corate.features.ready_made import Bins, FeatureFunction
 from corate.features.templates import lexicons_of, parse
 from corate.features.vocabulary import Vocabulary
 from corate.io import tensor_file
+from corate.label_pairs import EdgeScores
 from corate.label_parts import LabelParts
-from corate.label_scores import EdgeScores, SparseRows
 from corate.model import crfsuite
 from corate.model.chain import ChainModel, UnseenRule, WordPairs
 from corate.model.tagger import Tagger
-from corate.ragged import offsets_of
+from corate.rows import SparseRows, offsets_of
 
 __all__ = ["from_bytes", "load", "save", "save_streamed", "to_bytes"]
 

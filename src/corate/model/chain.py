@@ -20,8 +20,9 @@ from corate.corpus import StringTable
 from corate.counting.word_pairs import WordPairCounts
 from corate.errors import ModelError
 from corate.features.vocabulary import Vocabulary
+from corate.label_pairs import FORBIDDEN, EdgeScores
 from corate.label_parts import LabelParts
-from corate.label_scores import FORBIDDEN, EdgeScores, SparseRows
+from corate.rows import SparseRows
 from corate.types import F32
 
 __all__ = ["ChainModel", "UnseenRule", "WordPairs"]

@@ -13,10 +13,10 @@ from corate import _native
 from corate.corpus import Column
 from corate.display import counted
 from corate.errors import ConfigError, DataError
-from corate.label_scores import FORBIDDEN, EdgeScores
+from corate.label_pairs import FORBIDDEN, EdgeScores
 from corate.model.chain import ChainModel
 from corate.model.lattice import Lattice, Limits, span_labels
-from corate.ragged import offsets_of
+from corate.rows import offsets_of
 from corate.spans import SCHEMES, parse, scheme_with
 from corate.types import Csr, Ids, Offsets
 

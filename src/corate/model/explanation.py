@@ -19,7 +19,7 @@ from corate.display import counted
 from corate.errors import DataError
 from corate.model.constraints import Constraints
 from corate.model.lattice import Lattice
-from corate.ragged import distinct, offsets_of, take_rows
+from corate.rows import distinct, offsets_of, take_rows
 from corate.types import F64
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from corate.features.ready_made import (
     with_features,
 )
 from corate.features.vocabulary import Vocabulary, column_arrays
-from corate.ragged import offsets_of, take_rows
+from corate.rows import offsets_of, take_rows
 from corate.strings import StringTable
 from corate.types import F64, Offsets
 

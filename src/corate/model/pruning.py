@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from corate.errors import ConfigError, ModelError
 from corate.features.vocabulary import Vocabulary
-from corate.label_scores import SparseRows
 from corate.model.chain import ChainModel
+from corate.rows import SparseRows
 
 if TYPE_CHECKING:
     from corate.model.tagger import Tagger

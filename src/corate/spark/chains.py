@@ -30,10 +30,10 @@ from corate.counting.pooling import Pool
 from corate.counting.triples import triple_counts, triple_rows
 from corate.features.templates import Template
 from corate.label_parts import LabelParts
-from corate.label_scores import SparseRows
 from corate.optimize.passes import Fitted, make_iterations
 from corate.optimize.stochastic import AdaGrad
 from corate.progress import ProgressEvent
+from corate.rows import SparseRows
 from corate.spark.counting import Source, partition_corpora
 from corate.spark.frames import reduce_partitions
 from corate.training.chains import LEAST_TRIPLES, ChainTraining

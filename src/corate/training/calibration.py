@@ -30,7 +30,7 @@ from corate.evaluation.calibration import correct_spans
 from corate.model.lattice import Lattice
 from corate.model.tagger import Tagger
 from corate.progress import ProgressEvent
-from corate.ragged import offsets_of
+from corate.rows import offsets_of
 from corate.spans import are_spans, spans
 from corate.training.options import MEMM, FittedMethod, Method
 from corate.training.start import RunContext

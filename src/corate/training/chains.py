@@ -28,13 +28,12 @@ from corate.counting.pooling import Candidates
 from corate.counting.triples import seen_triples
 from corate.counting.tuning import Results, coordinate_search
 from corate.errors import ConfigError, DataError
-from corate.label_scores import SparseRows
 from corate.model.chain import ChainModel
 from corate.optimize.checkpoint import Checkpoint
 from corate.optimize.passes import CorrectTokens, Fitted, make_iterations, make_passes
 from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
 from corate.progress import ProgressEvent
-from corate.ragged import offsets_of
+from corate.rows import SparseRows, offsets_of
 from corate.training.defaults import ChainParameters, recorded
 from corate.training.edge_features import edge_features, edge_slots
 from corate.training.held_out_results import held_out_results

@@ -13,10 +13,10 @@ from corate import _native
 from corate.corpus import Attributes, Corpus, StringTable
 from corate.errors import DataError
 from corate.features.vocabulary import Vocabulary
-from corate.label_scores import EdgeScores, SparseRows
+from corate.label_pairs import EdgeScores
 from corate.model.chain import ChainModel
 from corate.model.tagger import Tagger
-from corate.ragged import offsets_of
+from corate.rows import SparseRows, offsets_of
 from corate.types import F32, Csr, Ids
 
 __all__ = ["CrfsuiteProblem", "GeneratedFeatures"]

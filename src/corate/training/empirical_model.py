@@ -13,8 +13,9 @@ from corate.counting.ladder import DEFAULT, FLOOR, PRESETS, LadderParameters, La
 from corate.counting.pooling import Pool, experts, label_prior
 from corate.counting.rates import edge_scores
 from corate.errors import DataError, ModelError
-from corate.label_scores import EdgeScores, SparseRows
+from corate.label_pairs import EdgeScores
 from corate.model.chain import ChainModel, UnseenRule, WordPairs
+from corate.rows import SparseRows
 from corate.training.options import Empirical
 from corate.training.resolve import resolve_method
 

@@ -18,10 +18,10 @@ from corate import _native, portable
 from corate.counting.counts import PairCounts, Table, Tokens
 from corate.counting.pooling import Candidates, fit_edges
 from corate.errors import FeatureError
-from corate.label_scores import SparseRows
 from corate.optimize.passes import Fitted, make_iterations
 from corate.optimize.stochastic import AdaGrad
 from corate.progress import ProgressEvent
+from corate.rows import SparseRows
 from corate.training.defaults import SeparateParameters
 from corate.training.edge_features import edge_slots
 from corate.training.options import Separate

@@ -18,7 +18,7 @@ from corate import _native
 from corate.counting.counts import Table, Tokens
 from corate.counting.pooling import Candidates
 from corate.optimize.pieces import Pieces, PiecesInMemory, cut_into_pieces
-from corate.ragged import take_rows
+from corate.rows import take_rows
 from corate.types import F32, Csr, Ids
 
 __all__ = ["NodeItems", "Problem", "halves_of", "native_nodes", "pieces_of_half", "split_by_half"]

@@ -29,13 +29,13 @@ from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates
 from corate.counting.rates import edge_scores
 from corate.counting.tuning import coordinate_search
-from corate.label_scores import EdgeScores, SparseRows
+from corate.label_pairs import EdgeScores
 from corate.model.chain import ChainModel
 from corate.optimize.checkpoint import Checkpoint, digest_of
 from corate.optimize.passes import make_iterations, make_passes
 from corate.optimize.stochastic import AdaGrad
 from corate.progress import ProgressEvent
-from corate.ragged import distinct, take_rows
+from corate.rows import SparseRows, distinct, take_rows
 from corate.training.defaults import SeparateParameters, recorded
 from corate.training.edge_features import edge_features
 from corate.training.options import Separate
@@ -103,7 +103,7 @@ class SeparateTraining:
         """The node model of some tokens. In training, each token is left out of the counts of its base scores."""
         features, values = self.start.features(tokens, self.p.cutoff)
         if self._by_features:
-            slots = self.start.slots.rows(0, len(self.start.slots) - 1)  # without the bias
+            slots = self.start.slots.between(0, len(self.start.slots) - 1)  # without the bias
             candidates = Candidates.seen_with(features, (slots.offsets, slots.labels), self.n_labels)
         else:
             candidates = self.start.candidates(tokens, tables, self.p.temper, training=training)

@@ -23,10 +23,9 @@ from corate.counting.pooling import Candidates, Features
 from corate.errors import DataError
 from corate.features.vocabulary import Vocabulary
 from corate.label_parts import LabelParts
-from corate.label_scores import SparseRows
 from corate.model.chain import ChainModel
 from corate.progress import OnProgress, ignore_progress
-from corate.ragged import distinct
+from corate.rows import SparseRows, distinct
 from corate.training.lattice_costs import LatticeCosts
 from corate.types import F32, Csr
 

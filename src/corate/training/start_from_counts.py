@@ -29,11 +29,11 @@ from corate.counting.pooling import (
 )
 from corate.counting.rates import edge_scores
 from corate.features.templates import Template
+from corate.label_pairs import EdgeScores
 from corate.label_parts import LabelParts
-from corate.label_scores import EdgeScores, SparseRows
 from corate.model.chain import ChainModel
 from corate.progress import ProgressEvent
-from corate.ragged import offsets_of
+from corate.rows import SparseRows, offsets_of
 from corate.training.empirical_model import ladder_model
 from corate.training.lattice_costs import SUPPORT, LatticeCosts
 from corate.training.start import HeldOutSet, InitialWeights, RunContext, Start, with_bias

@@ -15,10 +15,11 @@ from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates
 from corate.counting.triples import relabelled
 from corate.errors import DataError, FeatureError
+from corate.label_pairs import EdgeScores
 from corate.label_parts import LabelParts
-from corate.label_scores import EdgeScores, SparseRows
 from corate.model.chain import ChainModel
 from corate.model.tagger import Tagger
+from corate.rows import SparseRows
 from corate.training.start import HeldOutSet, InitialWeights, Start, with_bias
 from corate.types import F32
 

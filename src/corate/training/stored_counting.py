@@ -20,8 +20,7 @@ from corate.features.lexicons import Lexicon
 from corate.features.related_words import usual_labels
 from corate.features.templates import Atom, usual_name
 from corate.features.vocabulary import Vocabulary
-from corate.label_scores import SparseRows
-from corate.ragged import offsets_of
+from corate.rows import SparseRows, offsets_of
 from corate.training.edge_features import label_pairs
 from corate.training.lattice_costs import LatticeCosts
 from corate.types import Ids, Offsets

@@ -23,11 +23,11 @@ from corate.counting.stored_counts import Sizes, StoredCounts
 from corate.counting.stored_pairs import StoredPairs
 from corate.errors import FeatureError
 from corate.io.tensor_file import Array, StreamedTensor, unsigned_dtype
-from corate.label_scores import SparseRows
 from corate.model.archive import save_streamed
 from corate.model.constraints import with_scheme
 from corate.model.tagger import Tagger
 from corate.progress import ProgressEvent
+from corate.rows import SparseRows
 from corate.training.api import Trained
 from corate.training.empirical import PRESETS_OF_LADDERS
 from corate.training.empirical_model import given_parameters, ladder_model

@@ -18,12 +18,12 @@ from corate.errors import ModelError
 from corate.features.ready_made import FeatureFunction
 from corate.features.vocabulary import Vocabulary
 from corate.io import tensor_file
-from corate.label_scores import EdgeScores, SparseRows
+from corate.label_pairs import EdgeScores
 from corate.model.chain import ChainModel
 from corate.model.crfsuite import file as crfsuite_file
 from corate.model.crfsuite.file import MAGIC, CrfsuiteModel, Weights
 from corate.model.tagger import Tagger
-from corate.ragged import offsets_of
+from corate.rows import SparseRows, offsets_of
 from corate.types import F32, F64
 
 __all__ = ["has_suffix", "load", "model_of", "recognised", "save", "tagger_of"]
