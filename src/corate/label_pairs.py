@@ -74,13 +74,6 @@ class LabelPairs:
         before[offsets[:-1][np.diff(offsets) > 0]] = self.boundary
         return np.where((before < 0) | (labels < 0), -1, self.ids(before, labels)).astype(np.int32)
 
-    def counted(self, left: Ids, right: Ids, counts: Int64) -> tuple[Ids, Ids, Int64]:
-        """The distinct pairs in ascending order, left and right, with the sums of their counts."""
-        found, where = np.unique(self.ids(left, right), return_inverse=True)
-        sums = np.bincount(where, weights=counts, minlength=len(found))
-        origin, to = self.split(found)
-        return origin.astype(np.int32), to.astype(np.int32), np.rint(sums).astype(np.int64)
-
     def offsets(self, left: NDArray[np.integer[Any]]) -> Int64:
         """Where the pairs of each left label begin, for ascending left labels: (K + 2,) offsets."""
         return np.searchsorted(left, np.arange(self.n_labels + 2)).astype(np.int64)
@@ -106,8 +99,8 @@ class ChainWeights:
     """
 
     edges: F32
-    extra: SparseRows
-    nodes: F32
+    extra: SparseRows = field(default_factory=SparseRows)
+    nodes: F32 = field(default_factory=lambda: np.zeros(0, np.float32))
     triples: SparseRows = field(default_factory=SparseRows)
 
     def vector(self) -> F32:
@@ -133,7 +126,7 @@ class EdgeScores:
 
     A pair that is not stored scores ``-weight * log(1 + row[y] * col[y'])``, the smoothed log co-occurrence rate of a
     pair that was never observed. This is zero if ``row`` and ``col`` are zero. In models of the second order,
-    ``triples`` has a row for each first label y (and the boundary); its labels are the pairs ``y' * (K + 1) + y''``
+    ``triples`` has a row for each first label y (and the boundary); its labels are the pairs (y', y'')
     after y. A triple that is not stored scores zero.
     """
 

@@ -158,7 +158,7 @@ class CountedCorpus:
         if tokens.words is None:
             return tokens
         words = self.counts.of_template(0)
-        seen = np.minimum(np.diff(words.offsets)[BOUNDARIES:], MOST_CANDIDATES)
+        seen = np.minimum(words.lengths[BOUNDARIES:], MOST_CANDIDATES)
         cost = np.cumsum(np.concatenate([[0], seen[tokens.words] ** 2 + self.n_labels]))
         return take(tokens, np.flatnonzero(cost[tokens.offsets[1:]] <= most))
 

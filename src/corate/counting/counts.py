@@ -19,7 +19,8 @@ from corate.corpus.attributes import merged_heads
 from corate.counting.word_pairs import WordPairCounts
 from corate.errors import DataError
 from corate.features.vocabulary import Vocabulary
-from corate.rows import LabelRows, offsets_of
+from corate.label_pairs import LabelPairs
+from corate.rows import LabelRows, offsets_of, rows_of_keys
 from corate.types import Ids
 
 __all__ = ["Counts", "PairCounts", "Table", "Tokens", "count_features", "label_ids"]
@@ -32,6 +33,11 @@ class Table(LabelRows):
     counts: NDArray[np.int64]
 
     ENTRIES: ClassVar[tuple[str, ...]] = ("labels", "counts")
+
+    @classmethod
+    def empty(cls) -> Table:
+        """A table without rows."""
+        return cls(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64))
 
     def arrays(self) -> tuple[NDArray[np.int64], Ids, NDArray[np.int64]]:
         """The arrays that the native code takes."""
@@ -65,6 +71,12 @@ class PairCounts:
     origin: Ids
     to: Ids
     counts: NDArray[np.int64]
+
+    @classmethod
+    def of_ids(cls, ids: NDArray[np.int64], counts: NDArray[np.int64], n_labels: int) -> PairCounts:
+        """The counts of label pairs that are given as ascending numbers; see `LabelPairs`."""
+        origin, to = LabelPairs(n_labels).split(ids)
+        return cls(origin.astype(np.int32), to.astype(np.int32), counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,13 +227,9 @@ def count_features(tokens: Tokens, vocabulary: Vocabulary, n_labels: int, thread
     if tokens.attributes is None:
         return Table(*of_templates)
     ready = tokens.attributes
-    owners = np.repeat(tokens.labels, np.diff(ready.offsets))
-    offsets, labels, counts = _native.count_table(ready.ids, owners, len(ready.names), n_labels)
-    return Table(
-        np.concatenate([offsets, offsets[-1] + of_templates[0][1:]]),
-        np.concatenate([labels, of_templates[1]]),
-        np.concatenate([counts, of_templates[2]]),
-    )
+    owners = np.repeat(tokens.labels, ready.lengths)
+    of_attributes = _native.count_table(ready.ids, owners, len(ready.names), n_labels)
+    return Table.joined([Table(*of_attributes), Table(*of_templates)])
 
 
 def _sum(
@@ -231,17 +239,13 @@ def _sum(
     distinct, where = np.unique(keys, return_inverse=True)
     exact = np.bincount(where, weights=np.concatenate(values), minlength=len(distinct))
     sums = exact.astype(np.int64)
-    offsets = np.searchsorted(distinct, np.arange(n_rows + 1, dtype=np.int64) * n_labels)
-    return Table(offsets.astype(np.int64), (distinct % n_labels).astype(np.int32), sums)
+    return Table(*rows_of_keys(distinct, n_rows, n_labels), sums)
 
 
 def _add_pairs(a: PairCounts, n_a: int, b: PairCounts, renamed: Ids, n_labels: int) -> PairCounts:
-    mine = np.append(np.arange(n_a), n_labels)
-    theirs = np.append(renamed, n_labels)
-    size = n_labels + 1
-    keys = np.concatenate([mine[a.origin] * size + mine[a.to], theirs[b.origin].astype(np.int64) * size + theirs[b.to]])
+    mine, theirs = LabelPairs(n_a).places(n_labels), np.append(renamed, n_labels)
+    pairs = LabelPairs(n_labels)
+    keys = np.concatenate([pairs.ids(mine[a.origin], mine[a.to]), pairs.ids(theirs[b.origin], theirs[b.to])])
     distinct, where = np.unique(keys, return_inverse=True)
     sums = np.bincount(where, weights=np.concatenate([a.counts, b.counts]), minlength=len(distinct))
-    return PairCounts(
-        (distinct // size).astype(np.int32), (distinct % size).astype(np.int32), np.rint(sums).astype(np.int64)
-    )
+    return PairCounts.of_ids(distinct, np.rint(sums).astype(np.int64), n_labels)

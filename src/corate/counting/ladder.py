@@ -17,7 +17,7 @@ from corate import _native, portable
 from corate.counting.counts import Counts, Table, Tokens
 from corate.features.templates import Atom, Template, parse
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
-from corate.rows import LabelRows, SparseRows, offsets_of
+from corate.rows import LabelRows, SparseRows
 from corate.types import F32, Ids
 
 __all__ = [
@@ -158,7 +158,7 @@ class NodeParts(LabelRows):
         return np.asarray(scores, dtype=np.float32)
 
 
-_EMPTY = Table(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64))
+_EMPTY = Table.empty()
 
 
 class LadderTables:
@@ -304,13 +304,9 @@ def pair_weights(t: int, keys: NDArray[np.uint64], table: Table, words: SparseRo
 
 def _placed(rows: SparseRows, places: Ids, size: int) -> SparseRows:
     """Rows moved to other places among ``size`` rows; the other rows are empty."""
-    lengths = np.zeros(size, np.int64)
-    lengths[places] = np.diff(rows.offsets)
-    offsets = offsets_of(lengths)
-    target = np.repeat(offsets[places] - rows.offsets[:-1], np.diff(rows.offsets)) + np.arange(len(rows.labels))
-    labels, scores = np.empty_like(rows.labels), np.empty_like(rows.scores)
-    labels[target], scores[target] = rows.labels, rows.scores
-    return SparseRows(offsets, labels, scores)
+    source = np.full(size, len(rows))
+    source[places] = np.arange(len(rows))
+    return rows.padded(len(rows) + 1).take(source)
 
 
 def _seen(ids: Ids, known: int) -> Ids:

@@ -14,7 +14,9 @@ from corate import _native
 from corate.arguments import check_seed, check_whole
 from corate.corpus import Column, Corpus
 from corate.errors import ConfigError, DataError, ModelError
+from corate.label_pairs import LabelPairs
 from corate.model.pair_memory import check_pair_memory
+from corate.rows import owners_of
 from corate.spans import Span, are_spans, detect, parse, spans
 from corate.types import F32, F64, Ids, Offsets
 
@@ -47,7 +49,7 @@ class Entity:
 class Limits:
     """Which labellings of a lattice are allowed; None allows all.
 
-    ``allowed`` is by candidate and ``forbidden`` by label pair, ``y * (K + 1) + y'``. ``blocks`` are the labels that
+    ``allowed`` is by candidate and ``forbidden`` by label pair (`LabelPairs`). ``blocks`` are the labels that
     may form one span only; see `span_labels`.
     """
 
@@ -140,7 +142,7 @@ class Lattice:
         limits = self.limits
         if limits.blocks is not None:
             return None
-        nothing = np.zeros((self.edges.n_labels + 1) ** 2, np.uint8)
+        nothing = np.zeros(len(LabelPairs(self.edges.n_labels)), np.uint8)
         return self.edges.without(nothing if limits.forbidden is None else limits.forbidden)
 
     @property
@@ -205,7 +207,7 @@ class Lattice:
         if len(self.labels) == shape[0] * shape[1]:  # all labels are candidates
             return self.marginals()[1].reshape(shape).astype(np.float64)
         dense = np.zeros(shape)
-        dense[np.repeat(np.arange(len(dense)), np.diff(self.offsets)), self.labels] = self.marginals()[1]
+        dense[owners_of(self.offsets), self.labels] = self.marginals()[1]
         return dense
 
     def pair_marginals(self) -> list[NDArray[np.float32]]:
@@ -272,7 +274,7 @@ class Lattice:
     def shares(self, labels: Ids, marginals: F32) -> F64:
         """The probability of one label per token, from the `marginals` of the candidates."""
         k, n = self.edges.n_labels, len(labels)
-        keys = np.repeat(np.arange(n), np.diff(self.offsets)) * k + self.labels
+        keys = owners_of(self.offsets) * k + self.labels
         return np.minimum(marginals[np.searchsorted(keys, np.arange(n) * k + labels)].astype(np.float64), 1.0)
 
     def entities(self) -> list[list[Entity]]:
@@ -373,7 +375,8 @@ class Lattice:
         if self.extra is None:
             return score
         offsets, ids, weights = self.extra
-        pair, at_end = previous * (self.edges.n_labels + 1) + label, label == self.edges.n_labels
+        pairs = LabelPairs(self.edges.n_labels)
+        pair, at_end = int(pairs.ids(previous, label)), label == pairs.boundary
         features = ids[offsets[token] : offsets[token + 1]].tolist()
         if weights.forbidden is not None:  # pairs of words
             row = features[1 if at_end else 0]

@@ -34,6 +34,7 @@ from corate.model.notebook import tagger_html, tagger_text
 from corate.model.pruning import pruned, shrunk
 from corate.model.questions import Questions
 from corate.model.weights import FeatureWeight, LabelPair, extremes, rate_scale
+from corate.rows import owners_of
 from corate.types import Csr
 
 if TYPE_CHECKING:
@@ -424,7 +425,7 @@ class Tagger(Questions, FrameTagging):
         """
         edges = self.model.edges
         names, scale = self.labels, rate_scale(self.record)
-        origin = np.repeat(np.arange(len(edges.row)), np.diff(edges.offsets))
+        origin = owners_of(edges.offsets)
         boundary = len(edges.row) - 1
         inner = np.flatnonzero((origin != boundary) | (edges.to != boundary))
 

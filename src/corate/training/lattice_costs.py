@@ -101,5 +101,5 @@ def mean_candidates(words: Table, n_labels: int) -> float:
     best = np.where(others > 0, best, likely.max(initial=0.0))
     least = SUPPORT["threshold"] * best * (others + ladder.word_k) / ladder.word_k
     backed_off = np.minimum(np.searchsorted(-likely, -least, side="right"), SUPPORT["cap"])
-    candidates = np.maximum(backed_off, np.where(others > 0, np.diff(words.offsets), 1))
+    candidates = np.maximum(backed_off, np.where(others > 0, words.lengths, 1))
     return float(np.average(candidates, weights=totals)) if totals.sum() else 1.0
