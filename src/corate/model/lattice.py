@@ -17,10 +17,10 @@ from corate.errors import ConfigError, DataError, ModelError
 from corate.label_pairs import LabelPairs
 from corate.model.pair_memory import check_pair_memory
 from corate.rows import owners_of
-from corate.spans import Span, are_spans, detect, parse, spans
+from corate.spans import Span, SpanLabels, are_spans, detect, spans
 from corate.types import F32, F64, Ids, Offsets
 
-__all__ = ["Entity", "Lattice", "Limits", "pieces", "span_labels"]
+__all__ = ["Entity", "Lattice", "Limits", "pieces"]
 
 #: The native graph of labellings keeps at most this many groups of labels to one block.
 MOST_BLOCKS = 6
@@ -50,26 +50,12 @@ class Limits:
     """Which labellings of a lattice are allowed; None allows all.
 
     ``allowed`` is by candidate and ``forbidden`` by label pair (`LabelPairs`). ``blocks`` are the labels that
-    may form one span only; see `span_labels`.
+    may form one span only; see `corate.spans.SpanLabels`.
     """
 
     allowed: NDArray[np.uint8] | None = None
     forbidden: NDArray[np.uint8] | None = None
     blocks: _native.SpanLabels | None = None
-
-
-def span_labels(labels: Sequence[str]) -> tuple[list[str], _native.SpanLabels]:
-    """The types of span labels, and for each label: which type it has (-1: none), whether it opens, whether it closes.
-
-    >>> types, (group, opens, closes) = span_labels(["O", "B-LOC", "I-LOC", "S-PER"])
-    >>> types, group.tolist(), opens.tolist(), closes.tolist()
-    (['LOC', 'PER'], [-1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 0, 1])
-    """
-    parsed = [parse(label) for label in labels]
-    types = sorted({type_ for role, type_ in parsed if role not in ("", "O")})
-    group = [types.index(type_) if role not in ("", "O") else -1 for role, type_ in parsed]
-    opens, closes = ([bool(role) and role in found for role, _ in parsed] for found in ("BS", "ES"))
-    return types, (np.array(group, np.int32), np.array(opens, np.uint8), np.array(closes, np.uint8))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -312,14 +298,15 @@ class Lattice:
         It is the sum of the probabilities of all labellings that contain exactly this span, with the same type and
         boundaries. A span of a type that no label has is impossible.
         """
-        types, labels = span_labels(self.names)
+        labels = SpanLabels.of(self.names)
+        types = {name: i for i, name in enumerate(labels.types)}
         every = [span for own in wanted for span in own]
         found = self._summed_paths.span_probabilities(
             np.cumsum([0, *map(len, wanted)], dtype=np.int64),
             np.array([span.start for span in every], np.int64),
             np.array([span.stop for span in every], np.int64),
-            np.array([types.index(span.type) if span.type in types else -2 for span in every], np.int32),
-            labels,
+            np.array([types.get(span.type, -2) for span in every], np.int32),
+            labels.arrays(),
         )
         return [found[a:b].tolist() for a, b in pairwise(np.cumsum([0, *map(len, wanted)]).tolist())]
 
