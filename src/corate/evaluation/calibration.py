@@ -22,6 +22,7 @@ from corate.errors import DataError
 from corate.evaluation.predictions import Predictions, predict
 from corate.evaluation.tally import common_ids, paired_entities
 from corate.model.tagger import Tagger
+from corate.rows import owners_of
 from corate.spans import are_spans
 from corate.types import F64
 
@@ -106,7 +107,7 @@ def calibration_of_predictions(
 ) -> dict[str, Calibration]:
     """The same for predictions that were made before, with spans."""
     gold = _require_tokens(corpus)
-    sentence = np.repeat(np.arange(len(corpus)), np.diff(corpus.offsets))
+    sentence = owners_of(corpus.offsets)
     names, truth, guess = common_ids(gold, found.labels)
     groups = {"tokens": (found.probabilities, truth == guess, sentence)}
     if are_spans(found.labels.strings.to_list()):

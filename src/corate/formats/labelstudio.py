@@ -26,7 +26,7 @@ from corate.formats.format import Format, Head, Options, Writing
 from corate.formats.reading import warn_skipped, word_of
 from corate.formats.sentence_limit import check_tokens
 from corate.formats.writing import words_to_write
-from corate.spans import Span, are_spans
+from corate.spans import Span, are_spans, written
 from corate.spans import spans as find_spans
 
 __all__ = ["LABELSTUDIO", "read", "write"]
@@ -288,7 +288,7 @@ def _short(text: Any) -> str:
 
 def _labels(text: str, tokens: list[Token], spans: list[_Span], widen: bool, skipped: _Skipped) -> list[str]:
     """The IOB2 labels of tokens."""
-    labels = ["O"] * len(tokens)
+    found: list[Span] = []
     starts, stops = [token.start for token in tokens], [token.stop for token in tokens]
     before, end = _Span(0, 0, ""), 0
     for span in spans:
@@ -300,9 +300,9 @@ def _labels(text: str, tokens: list[Token], spans: list[_Span], widen: bool, ski
                     f"the spans {_quoted(text, before)} and {_quoted(text, span)} overlap, and a token has one label; "
                     "remove one of them in Label Studio, or leave the second one out with skip_bad=True"
                 )
-            labels[first:last] = [f"B-{span.label}", *[f"I-{span.label}"] * (last - first - 1)]
+            found.append(Span(first, last, span.label))
             before, end = span, last
-    return labels
+    return written(found, len(tokens))
 
 
 def _check_tokens(text: str, span: _Span, tokens: list[Token], widen: bool) -> None:
