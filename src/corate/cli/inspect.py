@@ -157,7 +157,7 @@ def _detected(data: bytes, name: str, comment: str | None, labelled: bool) -> st
 def _has_label_column(data: bytes, tagger: Tagger, reading: Reading) -> bool:
     """Whether column text has labels: not if it has the columns of the training text except the label."""
     from corate.formats.columns import width_of
-    from corate.formats.splitting import first_row
+    from corate.formats.rows import first_row
 
     names = reading.column_names()
     if names is not None:

@@ -28,7 +28,7 @@ from corate.cli.tag_answers import (
 from corate.cli.terminal import ProgressBar, escaped, is_terminal
 from corate.errors import DataError, placed
 from corate.formats.registry import FORMATS
-from corate.formats.splitting import RowFormat, first_row, words_in
+from corate.formats.rows import RowFormat, first_row, words_in
 from corate.io.chunks import cut_at_blank_lines, cut_at_lines, open_blocks, refuse_nul
 from corate.io.encodings import check_encoding, encoded, utf8
 from corate.io.streams import NamedBytes, bare_suffix, name_of, open_output

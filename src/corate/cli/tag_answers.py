@@ -12,7 +12,7 @@ import typer
 from corate.cli.shared_options import one_of
 from corate.display import counted
 from corate.errors import DataError, placed
-from corate.formats.splitting import RowFormat
+from corate.formats.rows import RowFormat
 from corate.spans import SCHEMES
 
 if TYPE_CHECKING:
