@@ -123,7 +123,9 @@ class Ragged:
         """The rows of all parts, at least one, one part after another. Other attributes are those of the first."""
         arrays: dict[str, Any] = {name: [getattr(part, name) for part in parts] for name in cls.ENTRIES}
         entries = {name: np.concatenate(own) for name, own in arrays.items() if own[0] is not None}
-        return replace(parts[0], offsets=offsets_of(np.concatenate([part.lengths for part in parts])), **entries)
+        starts = offsets_of(np.array([part.offsets[-1] for part in parts]))
+        shifted = [part.offsets[1:] + start for part, start in zip(parts, starts[:-1].tolist(), strict=True)]
+        return replace(parts[0], offsets=np.concatenate([starts[:1], *shifted]), **entries)
 
 
 @dataclass(frozen=True, eq=False)
