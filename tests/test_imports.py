@@ -26,6 +26,7 @@ ORDER = [
     {"formats"},
     {"features"},
     {"counting"},
+    {"inference"},
     {"model"},
     {"evaluation"},
     {"optimize"},
