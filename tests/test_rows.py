@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from corate import _native
 from corate.counting.pooling import Candidates
-from corate.rows import SparseRows, distinct, owners_of, rows_of_keys
+from corate.rows import SparseRows, distinct, rows_of_keys
 from reference import rows as reference
 
 #: Scores whose sums are exact.
