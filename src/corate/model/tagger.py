@@ -36,7 +36,6 @@ from corate.model.notebook import tagger_html, tagger_text
 from corate.model.pruning import shrunk
 from corate.model.questions import Questions
 from corate.model.weights import FeatureWeight, LabelPair, extremes, rate_scale
-from corate.rows import owners_of
 from corate.types import Csr
 
 if TYPE_CHECKING:
@@ -427,7 +426,7 @@ class Tagger(Questions, FrameTagging):
         """
         edges = self.model.edges
         names, scale = self.labels, rate_scale(self.record)
-        origin = owners_of(edges.offsets)
+        origin = edges.owners
         boundary = len(edges.row) - 1
         inner = np.flatnonzero((origin != boundary) | (edges.to != boundary))
 
