@@ -255,7 +255,7 @@ def train(
             more: dict[str, Any] = {"raw": raw or None, "raw_classes": raw_classes or None}
             tagger = corate.train(corpus, chosen, **shared, **more, init=init, calibrate=calibrate)
             progress("saving")
-            save_trained(tagger, output, **saving, rare=drop_rare)
+            save_trained(tagger.shrunk(rare=drop_rare), output, **saving)
             record = tagger.record
         if record.get("interrupted"):
             what = ", which is not calibrated" if calibrate else ""
