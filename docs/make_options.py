@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 
-from corate.cli.method_options import option_of
-from corate.cli.terminal import told
+from corate.display import told
 from corate.training.options import METHODS, Method, Option, options_of
 
 INTRODUCTION = """\
@@ -41,33 +40,17 @@ The page is generated from `corate.training.options` by `make docs/options.md`.
 """
 
 
-def values(option: Option) -> str:
-    """What an option can be."""
-    if option.choices:
-        return ", ".join(f"`{choice}`" for choice in option.choices)
-    if option.range is not None:
-        kind = "integer" if option.kind == "integer" else "number"
-        return f"{kind} from {option.range[0]:.10g} to {option.range[1]:.10g}"
-    return {
-        "flag": "`True` or `False`",
-        "file": "path of a file",
-        "text": "a label",
-        "label weights": "mapping from labels to numbers",
-        "sentence weights": "list of numbers",
-    }[option.kind]
-
-
-def row(name: str, option: Option) -> str:
+def row(option: Option) -> str:
     """The line of an option."""
     default = option.unset if option.default is None else f"`{told(option.default)}`"
-    flag = "" if name == "sentence_weights" else f"`{option_of(name)}`"
-    return f"| `{name}` | {flag} | {values(option)} | {default} | {option.help} |"
+    flag = f"`--set {option.name}=`" if option.expert else f"`{option.flag}`" if option.flag else ""
+    return f"| `{option.name}` | {flag} | {option.values} | {default} | {option.help} |"
 
 
 def section(method: type[Method]) -> str:
     """The table of a method."""
     head = inspect.cleandoc(method.__doc__ or "").split("\n\n")[0]
-    rows = [row(name, option) for name, option in options_of(method).items()]
+    rows = [row(option) for option in options_of(method).values()]
     table = ["| option | command line | values | default | meaning |", "| --- | --- | --- | --- | --- |", *rows]
     return f"## `{method.name}`: `corate.{method.__name__}`\n\n{head}\n\n" + "\n".join(table) + "\n"
 

@@ -25,7 +25,8 @@ from sklearn.utils import estimator_checks
 import corate
 from corate.errors import ConfigError, DataError, ModelError
 from corate.sklearn import SequenceTagger
-from corate.training.options import METHODS, OPTION_METHODS, options_of
+from corate.training.options import METHODS, OPTIONS, options_of
+from options_given import given
 
 VERSION = tuple(map(int, sklearn.__version__.split(".")[:2]))
 #: What can learn more.
@@ -66,9 +67,10 @@ def upper(sentences: list[list[str]]) -> list[list[str]]:
 def test_every_option_of_every_method_and_every_argument_of_train_is_a_parameter() -> None:
     parameters = SequenceTagger().get_params()
     of_train = inspect.signature(corate.train).parameters.keys() - {"corpus", "options", "held_out", "progress"}
-    own = {"columns", "scoring"}
-    assert parameters.keys() == (OPTION_METHODS.keys() - {"sentence_weights"}) | of_train | own
-    assert {name for name in OPTION_METHODS if parameters.get(name) is not None} == set()
+    own = {"columns", "scoring", "expert"}
+    public = {name for name, option in OPTIONS.items() if not option.expert}
+    assert parameters.keys() == (public - {"sentence_weights"}) | of_train | own
+    assert {name for name in OPTIONS if parameters.get(name) is not None} == set()
 
 
 @pytest.mark.parametrize(
@@ -83,7 +85,7 @@ def test_every_option_reaches_its_method(method: str, name: str, monkeypatch: py
         return TAGGER
 
     monkeypatch.setattr("corate.sklearn.estimator.train", train)
-    SequenceTagger(method, **setting(method, name)).fit(X, y)
+    SequenceTagger(method, **given(**setting(method, name))).fit(X, y)
     assert received == [METHODS[method](**setting(method, name))]
 
 

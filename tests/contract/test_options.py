@@ -18,6 +18,7 @@ import pytest
 import corate
 from corate.errors import ConfigError, CorateError, shortened
 from corate.training.options import METHODS, OPTION_METHODS, Method, options_of
+from options_given import given
 from small_corpora import corpus_of, random_sentences
 
 CORPUS = corpus_of(random_sentences(12))
@@ -47,7 +48,7 @@ def test_every_option_has_a_help_text_and_a_default_within_its_range(method: str
     option = options_of(METHODS[method])[name]
     assert re.fullmatch(r"[A-Z0-9].*\.", option.help)
     if option.default is not None:
-        assert option.check(name, option.default) == option.default
+        assert option.check(option.default) == option.default
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -93,7 +94,7 @@ def test_numbers_out_of_range_are_refused_by_name(method: str, name: str) -> Non
     for value in absurd:
         said = f"from {least:.10g} to {most:.10g}, not {value!r}"
         with pytest.raises(ConfigError) as found:
-            corate.train(CORPUS, method, **{name: value})
+            corate.train(CORPUS, method, **given(**{name: value}))
         messages = {shortened(f"{name} must be {kind} {said}") for kind in ("an integer", "a number")}
         assert str(found.value) in messages
         assert found.value.option == name
@@ -104,7 +105,7 @@ def test_values_of_another_kind_are_refused_by_name(method: str, name: str) -> N
     if name == "sentence_weights":
         return  # any sequence of numbers; the contract of weights is in tests/training/test_weights.py
     with pytest.raises(ConfigError, match=name) as found:
-        corate.train(CORPUS, method, **{name: 3.5})
+        corate.train(CORPUS, method, **given(**{name: 3.5}))
     assert found.value.option == name
 
 
@@ -115,7 +116,7 @@ def test_both_ends_of_a_range_train_or_are_refused(method: str, name: str) -> No
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "the loss rose to")
             with contextlib.suppress(CorateError):
-                tagger = corate.train(CORPUS, method, **{name: value})
+                tagger = corate.train(CORPUS, method, **given(**{name: value}))
                 assert np.isfinite(tagger.score(["the", "dogs"]))
 
 
@@ -125,7 +126,7 @@ def test_an_option_of_another_method_is_refused_with_the_methods_that_have_it(me
     if method in OPTION_METHODS[name]:
         return
     with pytest.raises(ConfigError, match=f"^{name} is an option of the method") as found:
-        corate.train(CORPUS, method, **{name: 1})
+        corate.train(CORPUS, method, **given(**{name: 1}))
     assert all(repr(other) in str(found.value) for other in OPTION_METHODS[name])
 
 
@@ -190,7 +191,7 @@ def test_settings_still_work_with_a_warning(method: str, settings: dict[str, flo
     with pytest.warns(FutureWarning, match="settings= is deprecated, and will be removed in version 0.3") as warned:
         old = corate.train(CORPUS, method, settings=settings)
     assert warned[0].filename == __file__, "it points at the caller"
-    assert same(old, corate.train(CORPUS, method, **options))
+    assert same(old, corate.train(CORPUS, method, **given(**options)))
 
 
 @pytest.mark.filterwarnings("ignore:settings= is deprecated")
@@ -232,5 +233,4 @@ def test_what_happens_is_logged(caplog: pytest.LogCaptureFixture) -> None:
 def test_fields_have_no_default_that_its_option_does_not_name() -> None:
     for method in METHODS.values():
         for f in fields(method):
-            option = f.metadata["option"]
-            assert f.default in (None, option.default)
+            assert f.default in (None, options_of(method)[f.name].default)
