@@ -15,9 +15,9 @@ A front end iterates over ``OPTIONS``, which has each option once, with what it 
 --c1 X - Weight of the sum of absolute weights (L1), for sparse models; L-BFGS only.
 
 ``section`` is the part of the help that an option is in, and ``full_help`` also names its methods and defaults. A flag
-with a help text in ``off`` turns its option off; one whose ``default`` is None has a second flag, ``--no-...``. An option
-without a ``flag`` exists only in Python. Few users need an ``expert`` option: these are set by ``expert={"batch": 4}`` in
-Python and ``--set batch=4`` on the command line. ``parse`` reads a value that is written as text:
+with a help text in ``off`` turns its option off; one whose ``default`` is None has a second flag, ``--no-...``. An
+option without a ``flag`` exists only in Python. Few users need an ``expert`` option: these are set by
+``expert={"batch": 4}`` in Python and ``--set batch=4`` on the command line. ``parse`` reads a value from text:
 
 >>> OPTIONS["c2"].section
 'Training on whole sentences (all except empirical and separate)'
