@@ -19,6 +19,7 @@ from corate.counting.word_pairs import WordPairCounts
 from corate.errors import ConfigError, DataError, FeatureError, ModelError
 from corate.io import tensor_file
 from corate.model.tagger import Tagger
+from options_given import given as arguments
 from reference.word_pairs import END, FLOOR, START, WordPairs, spelling
 from small_corpora import LABELS, WORDS, Labelled, corpus_of, random_sentences
 
@@ -29,7 +30,7 @@ SPAN_LABELS = ("O", "B-X", "I-X")
 
 
 def train(sentences: Labelled, **options: Any) -> Tagger:
-    return corate.train(corpus_of(sentences), "empirical", pairs="words", **options)
+    return corate.train(corpus_of(sentences), "empirical", pairs="words", **arguments(**options))
 
 
 def texts(labelled: Sequence[Sequence[tuple[str, str]]], n: int) -> list[list[str]]:
