@@ -304,5 +304,5 @@ def test_such_a_model_is_not_trained_further() -> None:
 def test_text_on_disk_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "text.tsv"
     path.write_text("\n\n".join("\n".join(f"{w}\t{y}" for w, y in s) for s in random_sentences(400)) + "\n")
-    with pytest.raises(ConfigError, match="the pairs 'words' need the text in memory"):
+    with pytest.raises(ConfigError, match="with the pairs 'words' needs the text in memory"):
         corate.train_file(path, tmp_path / "m.corate", method="empirical", pairs="words", memory=1)

@@ -7,7 +7,6 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from types import MethodType
 from typing import Any
 
@@ -239,7 +238,7 @@ class SequenceTagger(BaseEstimator):
             raise ConfigError(
                 f"the method {method.name!r} takes no sample_weight; use another method", option="sample_weight"
             )
-        return replace(method, sentence_weights=np.asarray(sample_weight, dtype=float).tolist())  # type: ignore[call-arg]
+        return method.changed(sentence_weights=np.asarray(sample_weight, dtype=float).tolist())
 
     # -- predicting ----------------------------------------------------------------------------------------------
 

@@ -287,13 +287,13 @@ def _with_word_classes(
 
 def _without_weightless(method: Method, corpus: Corpus) -> tuple[Method, Corpus]:
     """The method and the corpus without the sentences of weight 0, and so without their words and labels."""
-    if not isinstance(method, FittedMethod) or method.sentence_weights is None:
+    if method.sentence_weights is None:
         return method, corpus
     weights = np.asarray(method.sentence_weights, dtype=float)
     if weights.shape != (len(corpus),) or weights.all() or not weights.any():
         return method, corpus
     kept = np.flatnonzero(weights)
-    return replace(method, sentence_weights=weights[kept].tolist()), corpus.take(kept)
+    return method.changed(sentence_weights=weights[kept].tolist()), corpus.take(kept)
 
 
 def _starting_model(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from corate.errors import ConfigError
@@ -58,6 +58,11 @@ class Refusal:
     what: str
     option: str
     because: str = ""
+
+    @property
+    def as_argument(self) -> str:
+        """Like ``what``, with a name as it is written in Python, such as ``label_weights=``."""
+        return f"{self.what}=" if self.what == self.option else self.what
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,9 +113,23 @@ class Method:
         """The number of labels before each that weights depend on, None if it is not chosen yet."""
         return None
 
+    @property
+    def sentence_weights(self) -> Sequence[float] | None:
+        """A weight for each sentence of the corpus, None for equal weights."""
+        return None
+
+    @property
+    def in_passes(self) -> bool:
+        """Whether it makes stochastic passes over the sentences."""
+        return False
+
     def has(self, name: str) -> bool:
         """Whether the method has an option."""
         return name in options_of(type(self))
+
+    def changed(self, **options: Any) -> Method:
+        """The method with other values of options; those that it does not have are left out."""
+        return replace(self, **{name: value for name, value in options.items() if self.has(name)})
 
     def given(self) -> dict[str, Any]:
         """The options, by name, with the default of those that have one where the value is None."""
@@ -179,7 +198,7 @@ class Empirical(_EdgeScores):
         "this uses the ladder paper, and tunes nothing.",
         "labels",
         choices=("labels", "words"),
-        refused={"disk": "words", "spark": SET},
+        refused={"spark": SET},
     )
     word_k: float | None = option(
         "number",
@@ -270,9 +289,11 @@ class Empirical(_EdgeScores):
             object.__setattr__(self, "ladder", "paper")
 
     def refused(self, place: Place, **arguments: object) -> Refusal | None:
-        """Like that of all methods. On disk, features and held-out text cannot be counted."""
+        """Like that of all methods. On disk, features, pairs of words and held-out text cannot be counted."""
         if place == "disk" and (arguments.get("features") is not None or self.ladder == "pooled"):
             return Refusal("empirical training with features", "features")
+        if place == "disk" and self.pairs == "words":
+            return Refusal("empirical training with the pairs 'words'", "pairs")
         if place == "disk" and arguments.get("held_out") is not None:
             return Refusal("empirical training with held-out text", "held_out")
         return super().refused(place)
@@ -330,7 +351,7 @@ class FittedMethod(Method):
 
     @property
     def in_passes(self) -> bool:
-        """Whether it makes stochastic passes, and not iterations of L-BFGS."""
+        """Whether it makes stochastic passes over the sentences, and not iterations of L-BFGS."""
         return self.optimizer != "lbfgs"
 
 
