@@ -89,6 +89,32 @@ def test_every_option_reaches_its_method(method: str, name: str, monkeypatch: py
     assert received == [METHODS[method](**setting(method, name))]
 
 
+def test_expert_options_are_kept_in_expert_and_still_are_attributes_with_a_warning() -> None:
+    estimator = SequenceTagger(expert={"batch": 4}, passes=1)
+    assert clone(estimator).get_params() == estimator.get_params()
+    assert estimator.fit(X, y).tagger_.record["settings"]["batch"] == 4
+    with pytest.warns(DeprecationWarning, match="batch is deprecated, and will be removed in version 0.4; set expert="):
+        old = SequenceTagger(batch=4, passes=1)
+    assert old.get_params() == estimator.get_params()
+    assert (old.batch, old.temper) == (4, None)
+    with pytest.warns(DeprecationWarning, match="temper is deprecated"):
+        assert old.set_params(temper=0.5, c2=1.0).expert == {"batch": 4, "temper": 0.5}
+    assert (old.c2, estimator.expert) == (1.0, {"batch": 4})
+    for wrong in ({"nosuch": 1}, {"sentence_weights": [1.0]}):
+        with pytest.raises(TypeError, match=next(iter(wrong))):
+            SequenceTagger(**wrong)
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            estimator.set_params(**wrong)
+
+
+def test_a_pickle_with_expert_options_as_attributes_loads() -> None:
+    state = SequenceTagger(passes=1).__getstate__()
+    state.pop("expert")
+    old = SequenceTagger.__new__(SequenceTagger)
+    old.__setstate__(state | {"batch": 4, "temper": None})
+    assert clone(old).get_params() == SequenceTagger(passes=1, expert={"batch": 4}).get_params()
+
+
 def test_help_has_every_option() -> None:
     text = SequenceTagger.__doc__ or ""
     assert [name for name in SequenceTagger().get_params() if f"\n    {name}: " not in text] == []

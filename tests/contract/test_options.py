@@ -17,7 +17,8 @@ import pytest
 
 import corate
 from corate.errors import ConfigError, CorateError, shortened
-from corate.training.options import METHODS, OPTION_METHODS, Method, options_of
+from corate.training.options import METHODS, OPTION_METHODS, OPTIONS, Method, options_of
+from corate.training.resolve import resolve_method
 from options_given import given
 from small_corpora import corpus_of, random_sentences
 
@@ -173,6 +174,55 @@ def test_options_that_do_not_fit_are_refused_when_they_are_made(make: Callable[[
 def test_numbers_of_numpy_are_numbers() -> None:
     options = corate.Polish(passes=np.int64(2), c2=np.float32(0.5))  # type: ignore[arg-type]
     assert (options.passes, type(options.passes), options.c2, type(options.c2)) == (2, int, 0.5, float)
+
+
+# -- expert options ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("method", "name"), [(method, name) for method, name in EVERY if OPTIONS[name].expert])
+def test_an_expert_option_is_set_in_expert_and_by_its_old_keyword_with_a_warning(method: str, name: str) -> None:
+    assert resolve_method(method, {"expert": {name: 1}}) == METHODS[method](**{name: 1})
+    with pytest.warns(DeprecationWarning, match=rf"{name}= is deprecated.* version 0.4; give expert={{'{name}': "):
+        assert resolve_method(method, {name: 1}) == METHODS[method](**{name: 1})
+
+
+def test_the_warning_of_an_old_keyword_points_at_the_caller() -> None:
+    with pytest.warns(DeprecationWarning, match="batch= is deprecated") as warned:
+        tagger = corate.train(CORPUS, batch=4)
+    assert warned[0].filename == __file__
+    assert same(tagger, corate.train(CORPUS, expert={"batch": 4}))
+    assert same(tagger, corate.train(CORPUS, corate.Polish(batch=4)))
+
+
+def test_wrong_expert_options_are_refused_by_name() -> None:
+    for wrong, said in [
+        ({"batsh": 4}, "unknown option 'batsh' of the method 'polish'; did you mean 'batch'?"),
+        ({"word_k": 1}, "word_k is an option of the method 'empirical', not of 'polish'"),
+        ({"batch": -1}, "batch must be an integer"),
+        (4, "expert is a mapping of options"),
+    ]:
+        with pytest.raises(ConfigError, match=re.escape(said)):
+            corate.train(CORPUS, expert=wrong)
+    with pytest.raises(ConfigError, match="expert is an option of the method: give it to Polish"):
+        corate.train(CORPUS, corate.Polish(), expert={"batch": 4})
+    with pytest.raises(ConfigError, match="passes is given twice"):
+        corate.train(CORPUS, passes=2, expert={"passes": 3})
+
+
+def test_options_are_read_from_text() -> None:
+    for written, name, value in [
+        ("4", "batch", 4), ("0.5", "temper", 0.5), ("2", "order", 2), ("seen", "transitions", "seen"),
+        ("true", "tune", True), ("no", "boundaries", False), ("a.c", "checkpoint", "a.c"), ("?", "unknown", "?"),
+        ("O=0.5, a=b=2", "label_weights", {"O": 0.5, "a=b": 2.0}), ("1, 0.5", "sentence_weights", [1.0, 0.5]),
+    ]:  # fmt: skip
+        assert OPTIONS[name].parse(written) == value
+    for written, name in [
+        ("x", "batch"), ("1.5", "batch"), ("3", "order"), ("maybe", "tune"), ("O", "label_weights"),
+        ("O=x", "label_weights"), ("x", "sentence_weights"),
+    ]:  # fmt: skip
+        with pytest.raises(ConfigError) as found:
+            OPTIONS[name].parse(written)
+        assert found.value.option == name
 
 
 # -- settings of version 0.1 -------------------------------------------------------------------------------------------

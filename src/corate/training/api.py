@@ -147,7 +147,7 @@ def train(
         seed: the seed of the random numbers: which sentences are held out, and the order of the sentences in training.
         progress: a function that is called with a :class:`~corate.ProgressEvent` during training.
         **options: options of a method that is given by name, such as ``passes=5``. ``help(corate.Polish)`` lists those
-            of the method polish.
+            of the method polish. ``expert`` is a mapping of options that few users need, such as ``{"batch": 4}``.
 
     Ctrl-C after the first pass or iteration ends training early: the tagger has what was learned until then, its record
     has ``interrupted`` true, and a UserWarning says so. Earlier, Ctrl-C raises KeyboardInterrupt.

@@ -51,16 +51,19 @@ def resolve_method(method: str | Method, options: Mapping[str, Any]) -> Method:
             FutureWarning,
             stacklevel=3,
         )
-        expert = options_from_settings(method, settings) | dict(expert)
+        given = options_from_settings(method, settings) | given
     given = {name: value for name, value in given.items() if value is not None or name not in OPTIONS}
-    for name in given:
+    for name in given if settings is None else ():
         if name in OPTIONS and OPTIONS[name].expert:
             warnings.warn(
                 f"{name}= is deprecated, and will be removed in version 0.4; give expert={{{name!r}: ...}}",
                 DeprecationWarning,
                 stacklevel=3,
             )
-    given |= _expert(expert)
+    expert = _expert(expert)
+    for name in given.keys() & expert.keys():
+        raise ConfigError(f"{name} is given twice; leave it out of expert", option=name)
+    given |= expert
     for name in given:
         _check_known(method, name)
     return METHODS[method](**given)
