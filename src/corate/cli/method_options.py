@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
-from corate.cli.shared_options import one_of
+from corate.cli.commands import option as command_option
 from corate.cli.terminal import told
 from corate.errors import ConfigError
 from corate.training.options import (
@@ -21,7 +20,7 @@ from corate.training.options import (
 )
 from corate.training.resolve import check_init, options_from_settings, resolve_method
 
-__all__ = ["chosen_method", "describe_defaults", "label_weights", "name_methods", "option_of", "with_method_options"]
+__all__ = ["chosen_method", "describe_defaults", "label_weights", "method_options", "name_methods", "option_of"]
 
 #: Options that exist only in Python.
 _NOT_HERE = ("sentence_weights",)
@@ -86,8 +85,8 @@ def _panel(methods: Sequence[str]) -> str | None:
     return _FITTED if "separate" in methods else _CHAINS
 
 
-def _parameter(name: str, option: Option) -> inspect.Parameter:
-    """The parameter from which typer makes the command-line option."""
+def _declared(name: str, option: Option) -> Callable[[Any], Any]:
+    """The command-line option for an option of a method."""
     methods = OPTION_METHODS[name]
     panel, named = _panel(methods), name_methods(methods)
     help = {"boundaries": "Use no weights for the start and the end of a sentence."}.get(name, option.help)
@@ -95,41 +94,26 @@ def _parameter(name: str, option: Option) -> inspect.Parameter:
         help += f" For {named}."
     if (option.kind != "flag" or option.default is None) and describe_defaults(name):
         help += f" Default: {describe_defaults(name)}."
-    kind: Any = {"flag": bool, "integer": float, "number": float}.get(option.kind, str)
-    default: Any = None
+    spec = option_of(name)
+    about: dict[str, Any] = {"name": name, "panel": panel}
     if option.kind == "flag":
-        kind, default = (bool, False) if option.default is not None else (bool | None, None)
-        written = option_of(name) if option.default is not None else f"{option_of(name)}/--no-{option_of(name)[2:]}"
-        info = typer.Option(written, help=help, rich_help_panel=panel)
-    elif option.kind == "choice":
-        every = [choice for method in methods for choice in _OPTIONS[method][name].choices]
-        info = one_of([str(choice) for choice in dict.fromkeys(every)], help, panel)
-    else:
-        metavars = {"integer": "N", "number": "X", "file": "FILE", "text": "LABEL", "label weights": "LABEL=WEIGHT"}
-        info = typer.Option(option_of(name), metavar=metavars[option.kind], help=help, rich_help_panel=panel)
-    if option.kind == "label weights":
-        kind = list[str]
-    type_ = kind if option.kind == "flag" else kind | None
-    annotation: Any = Annotated[type_, info]
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        return command_option(spec if option.default is not None else f"{spec},--no-{spec[2:]}", help, **about)
+    if option.kind == "choice":
+        every = dict.fromkeys(str(choice) for method in methods for choice in _OPTIONS[method][name].choices)
+        return command_option(spec, help, choices=tuple(every), **about)
+    metavars = {"integer": "N", "number": "X", "file": "FILE", "text": "LABEL", "label weights": "LABEL=WEIGHT"}
+    number = float if option.kind in ("integer", "number") else None
+    return command_option(
+        f"{spec} {metavars[option.kind]}", help, number=number, multiple=option.kind == "label weights", **about
+    )
 
 
-def with_method_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command, in place of its ``**given``, the options of all methods.
-
-    They come after its own options that are in no panel of the help.
-    """
-    signature = inspect.signature(command, eval_str=True)
-    own = [p.replace(kind=p.KEYWORD_ONLY) for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-    general = [p for p in own if p.annotation.__metadata__[0].rich_help_panel is None]
-    derived = [
-        _parameter(name, _OPTIONS[methods[0]][name])
-        for name, methods in OPTION_METHODS.items()
-        if name not in _NOT_HERE
-    ]
-    others = [p for p in own if p not in general]
-    command.__signature__ = signature.replace(parameters=[*general, *derived, *others])  # type: ignore[attr-defined]
-    return command
+def method_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a function the options of all methods."""
+    for name, methods in reversed(OPTION_METHODS.items()):
+        if name not in _NOT_HERE:
+            function = _declared(name, _OPTIONS[methods[0]][name])(function)
+    return function
 
 
 def chosen_method(
@@ -145,7 +129,7 @@ def chosen_method(
     values: dict[str, Any] = {}
     for option, value in given.items():
         about = _OPTIONS[OPTION_METHODS[option][0]][option]
-        if value is None or value == [] or (value is False and about.default is not None):
+        if value is None or value == () or (value is False and about.default is not None):
             continue
         choices = about.choices
         known = {str(choice): choice for choice in choices}
@@ -160,7 +144,7 @@ def chosen_method(
             check_init(method, features, raw or None)
     except ConfigError as error:
         hint = None if error.option is None else option_of(error.option)
-        raise typer.BadParameter(str(error), param_hint=hint) from None
+        raise click.BadParameter(str(error), param_hint=hint) from None
     return method
 
 
@@ -172,7 +156,7 @@ def _from_set(method: str, texts: Sequence[str]) -> dict[str, Any]:
         try:
             found[name] = float(written)
         except ValueError:
-            raise typer.BadParameter(
+            raise click.BadParameter(
                 f"{text!r} is no NAME=VALUE with a number, such as passes=5", param_hint="--set"
             ) from None
     options = options_from_settings(method, found)
@@ -199,5 +183,5 @@ def label_weights(texts: Sequence[str]) -> dict[str, float]:
         except ValueError:
             label = ""
         if not label:
-            raise typer.BadParameter(f"{text!r} is no LABEL=WEIGHT, such as O=0.5", param_hint="--label-weight")
+            raise click.BadParameter(f"{text!r} is no LABEL=WEIGHT, such as O=0.5", param_hint="--label-weight")
     return found

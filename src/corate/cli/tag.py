@@ -2,44 +2,32 @@
 
 from __future__ import annotations
 
-import io
 import os
-import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from enum import Enum
-from itertools import chain
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator
 
-import typer
+import click
 
-from corate.arguments import MOST_TOKENS
-from corate.cli import shared_options as options
-from corate.cli.shared_options import Format, Reading
-from corate.cli.tag_answers import (
-    Asked,
-    Constrain,
-    Fixed,
-    NBest,
-    OnlySure,
-    RowFormat,
-    Scores,
-    tag_corpus,
-    tag_rows,
-    tag_spans,
+from corate.cli.commands import argument, command, option
+from corate.cli.shared_options import (
+    MODEL,
+    TEXT_FORMATS,
+    Reading,
+    load_model,
+    reading_options,
+    refuse_inputs,
+    shared,
 )
-from corate.cli.terminal import ProgressBar, counted, escaped, is_terminal
-from corate.errors import DataError
-from corate.io.chunks import cut_at_blank_lines, cut_at_lines, open_blocks, refuse_nul
+from corate.cli.terminal import ProgressBar, escaped, is_terminal
+from corate.errors import ConfigError, DataError
+from corate.io.chunks import open_blocks, refuse_nul
 from corate.io.encodings import check_encoding, encoded, utf8
-from corate.io.streams import NamedBytes, bare_suffix, name_of, open_output
+from corate.io.streams import name_of, open_output
+from corate.spans import SCHEMES
 
-if TYPE_CHECKING:
-    from corate import Tagger
+__all__ = ["tag"]
 
-__all__ = ["EVERYDAY", "EXAMPLES", "tag"]
-
-EXAMPLES = """\
+_EXAMPLES = """\
 Examples:
 
 \b
@@ -56,71 +44,69 @@ Examples:
   corate tag model.corate half-done.tsv --fixed label
 """
 
-#: The options that ``--help`` shows.
-EVERYDAY = (
-    *("output", "format", "to", "columns"),
-    *("scores", "nbest", "only_sure", "constrain", "threads", "quiet"),
+_PANEL = "Probabilities and constraints"
+
+
+@command("tag", _EXAMPLES, everyday="output format to columns scores nbest only_sure constrain threads quiet")
+@MODEL
+@argument("[FILE]", "Text to tag; - is standard input, the default.", default="-")
+@option("--output,-o OUT", "Where to write. Default: standard output.")
+@option(
+    "--format,-f",
+    "The format. text: one sentence per line, with spaces between tokens. raw: a tokeniser splits each line. auto: "
+    "detect it, except raw.",
+    default="auto",
+    choices=TEXT_FORMATS,
 )
-
-
-_HEAD_BYTES = 1 << 16
-#: Replaces white space within a line (``native/text/lines.h``) by spaces.
-_SPACES = bytes.maketrans(b"\t\r", b"  ")
-
-
-class Layout(str, Enum):
-    """The format of the text to tag."""
-
-    auto = "auto"
-    columns = "columns"
-    conllu = "conllu"
-    text = "text"
-    raw = "raw"
-    slashed = "slashed"
-    items = "items"
-    jsonl = "jsonl"
-    labelstudio = "labelstudio"
-
-
-#: The formats that have a place for labels.
-_WRITTEN = tuple(layout.value for layout in Layout if layout not in (Layout.text, Layout.raw))
-
-
+@option(
+    "--to",
+    "The output format. auto: columns for columns, text and raw, otherwise the input format.",
+    default="auto",
+    choices=tuple(name for name in TEXT_FORMATS if name not in ("text", "raw")),
+)
+@reading_options("columns", "encoding", "separator", "comment", "label", "label_names", "max_sentence", own_format=True)
+@option(
+    "--nbest N",
+    "Write the N best labellings of each sentence. A line '# RANK PROBABILITY' precedes each labelling.",
+    number=int,
+    least=1,
+    panel=_PANEL,
+)
+@option("--scores", "Add the probability of each label as a column.", panel=_PANEL)
+@option(
+    "--constrain",
+    "Allow only label sequences that are valid in this scheme. auto: the model's.",
+    choices=("auto", *SCHEMES),
+    panel=_PANEL,
+)
+@option(
+    "--only-sure P",
+    "Write _ for labels less probable than P; Label Studio: omit the span.",
+    number=float,
+    least=0,
+    most=1,
+    panel=_PANEL,
+)
+@option(
+    "--fixed COLUMN",
+    "The name or number of a column with known labels, which are kept. Tokens with _ or nothing in this column are "
+    "labelled by the model.",
+    panel=_PANEL,
+)
+@shared("threads", "quiet")
 def tag(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Text to tag; - is standard input.")] = "-",
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="OUT", help="Where to write. Default: standard output.")
-    ] = None,
-    format: Annotated[
-        Layout,
-        typer.Option(
-            "--format",
-            "-f",
-            help="The format. text: one sentence per line, with spaces between tokens. raw: a tokeniser splits each "
-            "line. auto: detect it, except raw.",
-        ),
-    ] = Layout.auto,
-    to: Annotated[
-        str,
-        options.one_of(
-            _WRITTEN, "The output format. auto: columns for columns, text and raw, otherwise the input format."
-        ),
-    ] = "auto",
-    columns: options.Columns = None,
-    encoding: options.Encoding = "utf-8",
-    separator: options.Separator = None,
-    comment: options.Comment = None,
-    label: options.Label = None,
-    label_names: options.LabelNames = None,
-    nbest: NBest = None,
-    scores: Scores = False,
-    constrain: Constrain = None,
-    only_sure: OnlySure = None,
-    fixed: Fixed = None,
-    max_sentence: options.MaxSentence = MOST_TOKENS,
-    threads: options.Threads = 1,
-    quiet: options.Quiet = False,
+    reading: Reading,
+    model: str,
+    file: str,
+    output: str | None,
+    to: str,
+    nbest: int | None,
+    scores: bool,
+    constrain: str | None,
+    only_sure: float | None,
+    fixed: str | None,
+    threads: int,
+    quiet: bool,
 ) -> None:
     """Label text.
 
@@ -128,58 +114,26 @@ def tag(
     plain text are tagged in chunks. So files may be larger than memory, and the output of a pipe appears without delay.
     Other formats are read completely first.
     """
-    if output is not None and os.path.exists(output) and os.path.exists(model) and os.path.samefile(model, output):
-        raise typer.BadParameter(f"{output} is the model itself", param_hint="--output")
+    refuse_inputs(output, {"the model itself": model})
+    from corate.model.tagged_text import Questions, TextOptions, tagged_blocks
 
-    from corate.formats.sentence_limit import limited
-
-    is_utf8 = check_encoding(encoding) == "utf-8"
+    is_utf8, encoding, name = check_encoding(reading.encoding) == "utf-8", reading.encoding, name_of(file)
     if file == "-" and sys.stdin is not None and sys.stdin.isatty() and not quiet:
         print("corate: reading from the keyboard; end with a blank line and Ctrl-D", file=sys.stderr)
-    tagger = options.load_model(model, file)
+    tagger = load_model(model, file)
     if file != "-" and not os.path.exists(file):
         raise DataError(f"no such file: {file}; to tag words, pipe them in: echo WORDS | corate tag {model}")
-    name = name_of(file)
+    text = TextOptions(to=to, threads=threads, **reading.text_options(name))
+    asked = Questions(nbest, scores, constrain, only_sure, fixed)
     shown = output in (None, "-") and is_terminal()  # a bar would disturb the text
     bar = ProgressBar(quiet or shown, waits=file == "-")
     with bar as progress, open_blocks(file) as read_blocks, open_output(output) as sink:
-
-        def with_progress() -> Iterator[bytes]:
-            tagged_share = 0.0
-            for block, read_share in read_blocks:
-                progress("tagging", None if read_share is None else tagged_share)
-                yield block
-                tagged_share = read_share or 0.0
-
-        blocks = refuse_nul(utf8(with_progress(), encoding, name), name)
-        read_already, first = _first_lines(blocks, interactive=file == "-")
-        reading = Reading(
-            Format.auto,
-            columns,
-            "utf-8",
-            separator,
-            comment,
-            label=label,
-            label_names=label_names,
-            max_sentence=max_sentence,
-        )
-        layout = _layout(format, file, first, reading)
-        written = _output_layout(layout, Layout(to))
-        _check_label(reading, layout, written)
-        asked = Asked(nbest, scores, constrain, only_sure, fixed)
-        _check_asked(asked, layout, written)
-        blocks = limited(chain(read_already, blocks), name, layout.value, max_sentence, comment)
-        if layout is written is Layout.conllu:
-            tagged = _tag_conllu(tagger, blocks, label, name, threads)
-        elif written is not Layout.columns or layout not in (Layout.columns, Layout.text, Layout.raw):
-            text = NamedBytes(b"".join(blocks), name)
-            progress("tagging the whole text")
-            tagged = _tag_whole(tagger, text, layout, written, reading, asked, threads)
-        elif layout in (Layout.text, Layout.raw):
-            words_of = _raw_words if layout is Layout.raw else _words
-            tagged = _tag_text(tagger, _rows_of_words(blocks, words_of, comment), asked, name, threads)
-        else:
-            tagged = _tag_columns(tagger, blocks, first, reading, asked, name, threads)
+        blocks = refuse_nul(utf8(_with_progress(read_blocks, progress), encoding, name), name)
+        try:
+            tagged = tagged_blocks(tagger, blocks, text, asked, interactive=file == "-", progress=progress.show)
+        except ConfigError as error:
+            hint = None if error.option is None else f"--{error.option.replace('_', '-')}"
+            raise click.BadParameter(str(error), param_hint=hint) from None
         if shown:
             tagged = (escaped(piece.decode().replace("\r\n", "\n")).encode() for piece in tagged)
         for piece in tagged if is_utf8 else encoded(map(bytes.decode, tagged), encoding, name):
@@ -188,222 +142,9 @@ def tag(
                 sink.flush()
 
 
-def _first_lines(blocks: Iterator[bytes], *, interactive: bool) -> tuple[list[bytes], bytes]:
-    """The first blocks, and their lines, to detect the format. ``interactive`` input needs only the first sentence."""
-    read_already: list[bytes] = []
-    seen = b""
-    cut = -1
-    for block in blocks:
-        read_already.append(block)
-        seen += block
-        if len(seen) > _HEAD_BYTES or (interactive and (b"\n\n" in seen or b"\n\r\n" in seen)):
-            cut = seen.rfind(b"\n", 0, _HEAD_BYTES)  # ignore an incomplete line
-            break
-    return read_already, seen[: cut + 1] if cut >= 0 else seen
-
-
-def _layout(format: Layout, file: str, first: bytes, reading: Reading) -> Layout:
-    """The given format, else the one of the file's suffix or its first lines. Plain text has one column only."""
-    found = format
-    if found is Layout.auto:
-        from corate.formats import detection
-
-        known = detection.by_suffix(bare_suffix(file))
-        found = Layout(known or detection.detect(first, name_of(file), comment=reading.comment, labelled=False))
-    if found in (Layout.text, Layout.raw) and len(reading.column_names() or ()) > 1:
-        raise typer.BadParameter(
-            f"{name_of(file)} is plain text, which has one column; omit this option, or say --format columns",
-            param_hint="--columns",
-        )
-    return found
-
-
-def _output_layout(layout: Layout, to: Layout) -> Layout:
-    if to is not Layout.auto:
-        return to
-    return Layout.columns if layout in (Layout.text, Layout.raw) else layout
-
-
-def _check_label(reading: Reading, layout: Layout, written: Layout) -> None:
-    """Refuse options about labels that neither format has a use for."""
-    if reading.label is not None and not {Layout.conllu, Layout.jsonl} & {layout, written}:
-        raise typer.BadParameter(
-            "this option is for CoNLL-U and JSON lines; name the format with --format or --to", param_hint="--label"
-        )
-    if reading.label_names is not None and written is not Layout.jsonl:
-        raise typer.BadParameter(
-            "this option is for JSON lines; name the format with --to jsonl", param_hint="--label-names"
-        )
-
-
-def _check_asked(asked: Asked, layout: Layout, written: Layout) -> None:
-    """Refuse options that the format has no place for."""
-    option = asked.rows_only()
-    if option is not None and (
-        written is not Layout.columns or layout not in (Layout.columns, Layout.text, Layout.raw)
-    ):
-        raise typer.BadParameter(
-            f"this option is for columns and plain text, written as columns, not for {layout.value} written as "
-            f"{written.value}; omit it, or give the text as columns",
-            param_hint=option,
-        )
-    if asked and written is Layout.conllu:
-        raise typer.BadParameter(
-            "CoNLL-U is written with the best labels only; omit this option, or write another format, such as jsonl, "
-            "with --to",
-            param_hint="--constrain" if asked.scheme else "--only-sure",
-        )
-
-
-def _tag_columns(
-    tagger: Tagger, blocks: Iterable[bytes], first: bytes, reading: Reading, asked: Asked, name: str, threads: int
-) -> Iterator[bytes]:
-    from corate.formats.columns import first_row, separator_of, width_of
-    from corate.formats.reading import Options
-
-    width = 0
-    separator = reading.separator_text()
-    if separator is None:
-        separator = separator_of(first, Options(comment=reading.comment, labelled=False))
-        row = first_row(first, reading.comment)
-        width = width_of(row, separator) if b"\t" in row else 0  # without tabs, the separator is certain
-    columns = reading.column_names() or _columns(tagger, first, separator, reading.comment, name)
-
-    def pieces() -> Iterator[tuple[bytes, int]]:
-        line = 1
-        for piece in cut_at_blank_lines(blocks):
-            if width and b" " in piece:
-                _check_rows(piece, separator, width, reading.comment, name, line)
-            yield piece, line
-            line += piece.count(b"\n")
-
-    if asked:
-        rows = RowFormat(columns or tagger.layout, separator, reading.comment or "")
-        yield from tag_rows(tagger, pieces(), rows, asked, name, threads)
-        return
-    for piece, line in pieces():
-        try:
-            tagged, _ = tagger.tag_text(
-                piece,
-                columns=columns,
-                separator=separator,
-                comment=reading.comment,
-                first_line=line,
-                threads=threads,
-            )
-        except DataError as error:
-            raise DataError(f"{name}: {error}") from None
-        yield tagged
-
-
-def _tag_conllu(tagger: Tagger, blocks: Iterable[bytes], label: str | None, name: str, threads: int) -> Iterator[bytes]:
-    line = 1
-    for piece in cut_at_blank_lines(blocks):
-        try:
-            tagged, _ = tagger.tag_conllu(piece, label=label, first_line=line, threads=threads)
-        except DataError as error:
-            raise DataError(f"{name}, {error}" if str(error).startswith("line ") else f"{name}: {error}") from None
-        yield tagged
-        line += piece.count(b"\n")
-
-
-def _check_rows(piece: bytes, separator: str, width: int, comment: str | None, name: str, line: int) -> None:
-    """Refuse a row that does not fit the separator, which was chosen from the first rows only and may be wrong."""
-    from corate.formats.columns import first_row, width_of
-
-    column, between = (rb"[^\t\n]*", rb"\t") if separator else (rb"[^ \t\r\n]+", rb"[ \t\r]+")
-    fits = rb"(?:%b%b){%d}%b[ \t\r]*$" % (column, between, width - 1, column)
-    for match in re.finditer(rb"(?m)^(?!%b)[^\n]* [^\n]*$" % fits, piece):  # a fast filter
-        row = first_row(match[0], comment)
-        found = width_of(row, separator)
-        if row and found != width:  # also if the row ends with white space
-            line += piece.count(b"\n", 0, match.start())
-            raise DataError(
-                f"{name}, line {line}: {counted(found, 'column')}, but the first row has {width}; fix "
-                f"the line, or use --separator tab if tabs separate the columns"
-            )
-
-
-def _columns(
-    tagger: Tagger, first: bytes, separator: str | None, comment: str | None, name: str
-) -> tuple[str, ...] | None:
-    """The columns of the text, from its first row."""
-    try:
-        return tagger.text_columns(first, separator, comment)
-    except DataError as error:
-        raise DataError(f"{name}: {error}") from None
-
-
-def _words(line: bytes) -> list[bytes]:
-    return [word for word in line.translate(_SPACES).split(b" ") if word]
-
-
-def _raw_words(line: bytes) -> list[bytes]:
-    from corate.formats.lines import words_of
-
-    return [word.encode() for word in words_of(line.decode())]
-
-
-def _rows_of_words(
-    blocks: Iterable[bytes], words_of: Callable[[bytes], list[bytes]], comment: str | None
-) -> Iterator[bytes]:
-    """Text with one sentence a line, as rows of one word."""
-    skipped = comment.encode() if comment else b"\n"
-    for piece in cut_at_lines(blocks):
-        sentences = (words_of(line) for line in piece.split(b"\n") if not line.startswith(skipped))
-        yield b"".join(b"\n".join(words) + b"\n\n" for words in sentences if words)
-
-
-def _tag_text(tagger: Tagger, pieces: Iterable[bytes], asked: Asked, name: str, threads: int) -> Iterator[bytes]:
-    from corate.formats.reading import word_of
-
-    columns = [word_of(tagger.layout)]
-    if asked:
-        yield from tag_rows(tagger, ((text, 1) for text in pieces), RowFormat(columns, "\t", ""), asked, name, threads)
-        return
-    for text in filter(None, pieces):
-        yield tagger.tag_text(text, columns=columns, threads=threads)[0]
-
-
-def _tag_whole(
-    tagger: Tagger,
-    source: NamedBytes,
-    layout: Layout,
-    written: Layout,
-    reading: Reading,
-    asked: Asked,
-    threads: int,
-) -> Iterator[bytes]:
-    from corate import formats
-    from corate.formats import columns, items, lines
-    from corate.formats.label_names import names_or_file
-    from corate.formats.writing import check_labels
-
-    unwritable = {
-        Layout.columns: columns.unwritable_label("\t"),
-        Layout.slashed: lines.UNWRITABLE_LABEL,
-        Layout.items: items.UNWRITABLE_LABEL,
-    }
-    if written in unwritable:
-        check_labels(tagger.labels, unwritable[written], written.value)
-    corpus = formats.read(
-        source,
-        format=layout.value,
-        columns=reading.columns,
-        separator=reading.separator_text(),
-        comment=reading.comment,
-        labelled=False,
-        layout=tagger.layout,
-        label=reading.label if layout is Layout.jsonl else None,
-        max_sentence=reading.max_sentence,
-    )
-    out = io.BytesIO()
-    scores = None
-    if written is Layout.labelstudio:
-        labels, scores = tag_spans(tagger, corpus, asked, threads)
-    else:
-        labels = tag_corpus(tagger, corpus, asked, threads) if asked else tagger.tag_all(corpus, threads=threads)
-    label = reading.label or (tagger.label_source if written is Layout.conllu else "") or None
-    names = None if reading.label_names is None else names_or_file(reading.label_names)
-    formats.write(corpus, out, format=written.value, labels=labels, label=label, label_names=names, scores=scores)
-    yield out.getvalue()
+def _with_progress(blocks: Iterator[tuple[bytes, float | None]], progress: ProgressBar) -> Iterator[bytes]:
+    tagged_share = 0.0
+    for block, read_share in blocks:
+        progress("tagging", None if read_share is None else tagged_share)
+        yield block
+        tagged_share = read_share or 0.0
