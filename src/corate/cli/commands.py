@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -241,6 +240,8 @@ class Group(click.Group):
         """The command that the first argument names."""
         found = self.get_command(ctx, args[0])
         if found is None and not ctx.resilient_parsing:
+            import difflib
+
             close = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
             if close:
                 ctx.fail(f"No such command {args[0]!r}; did you mean {close[0]!r}?")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import sys
@@ -125,6 +124,8 @@ def _options(ctx: click.Context, table: Mapping[str, Any]) -> Iterator[tuple[str
 
 
 def _unknown(key: str, names: Iterable[str]) -> str:
+    import difflib
+
     close = difflib.get_close_matches(key.replace("_", "-"), list(names), n=1)
     return f"unknown key {key!r}" + (f"; did you mean {close[0]!r}?" if close else "")
 
