@@ -19,7 +19,8 @@ This page describes all commands and options. `make docs/commands.md` generates 
 `corate COMMAND --help` shows the options that most people use, and `corate COMMAND --help-all` shows all of them.
 
 `-` as a file is standard input or standard output. Files may be compressed (`.gz`, `.bz2`, `.xz`, and `.zst` with the
-extra `zstd`). `corate --install-completion` installs the completion of commands and options in your shell.
+extra `zstd`). `corate --install-completion` installs the completion of commands and options in your shell. Options can
+also be in [a file](scripts.md#options-in-a-file), which `--no-config` ignores.
 
 | exit code | meaning |
 | --- | --- |

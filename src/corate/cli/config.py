@@ -47,7 +47,8 @@ def place_in_config(ctx: click.Context, name: str | None) -> str:
 
 def name_config(ctx: click.Context) -> None:
     """Say which options come from which file, if any, on standard error."""
-    names = [name.replace("_", "-") for name in ctx.params if place_in_config(ctx, name)]
+    given = [param for param in ctx.command.get_params(ctx) if place_in_config(ctx, param.name)]
+    names = [max(param.opts, key=len).lstrip("-") for param in given]
     if names:
         print_line(f"from {ctx.meta[_FILE]}: {', '.join(names)}")
 
