@@ -18,6 +18,7 @@ from corate.corpus import StringTable
 from corate.corpus.attributes import JOINER, OLD_JOINER
 from corate.counting.counts import Counts, PairCounts, Table
 from corate.counting.word_pairs import WordPairCounts
+from corate.display import told
 from corate.errors import FeatureError, ModelError
 from corate.features.function_sample import refuse_other_function
 from corate.features.lexicons import Lexicon
@@ -36,6 +37,14 @@ __all__ = ["from_bytes", "load", "save", "save_streamed", "to_bytes"]
 
 Tensors = dict[str, NDArray[Any]]
 
+#: Entries of a record that other code uses, where a record has them.
+_KINDS = {
+    **dict.fromkeys(("word", "lattice", "ladder", "constrain", "label_source"), str),
+    **dict.fromkeys(("settings", "held_out"), dict),
+    "temperature": float | int,
+    "updates": int,
+    "layout": list,
+}
 #: Entries of a record that are not stored, so that the same training gives the same file.
 _NOT_STORED = ("seconds",)
 #: All counts of a model together; sums of them fit in 64 bits.
@@ -212,8 +221,11 @@ def _get_record(header: dict[str, Any]) -> dict[str, Any]:
         raise ModelError("the model does not record how it was trained; train it again")
     if not all(isinstance(record.get(n), int) for n in ("sentences", "tokens", "labels", "features")):
         raise ModelError("the model does not record what it was trained on; train it again")
-    if not isinstance(record.get("word"), str | None):
-        raise ModelError("the model does not record which column contains its words; train it again")
+    for name, kind in _KINDS.items():
+        if not isinstance(record.get(name), kind | None):
+            raise ModelError(
+                f"the record of the training has {name} {told(record[name])[:80]!r}; train the model again"
+            )
     return {name: value for name, value in record.items() if name not in _NOT_STORED}
 
 
