@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from corate.cli.commands import argument, command, option
-from corate.cli.method_options import chosen_method, method_options
+from corate.cli.method_options import EXPERT, chosen_method, method_options
 from corate.cli.shared_options import Reading, naming, reading_options, refuse_inputs, shared
 from corate.cli.terminal import ProgressBar, counted, percent, print_json, print_line, size, told
 from corate.io.atomic import check_writable, partial_of
@@ -57,7 +57,7 @@ _MORE_EXAMPLES = """
 #: Sections of the help.
 _FILE = "Smaller model files"
 _LARGE = "Text larger than memory"
-_INIT_METHODS = [name for name, method in METHODS.items() if method.takes_init]
+_INIT_METHODS = [name for name, method in METHODS.items() if "init" in method.places]
 
 
 @command(
@@ -112,7 +112,12 @@ _INIT_METHODS = [name for name, method in METHODS.items() if method.takes_init]
     "Train this model further, with its features. It may be of any method except memm. For --method "
     f"{', '.join(_INIT_METHODS)}.",
 )
-@option("--set NAME=VALUE", "Deprecated: --set passes=5 is --passes 5.", name="settings", multiple=True, hidden=True)
+@option(
+    "--set NAME=VALUE",
+    f"Set an option that few users need: {', '.join(EXPERT)}. Can be given several times.",
+    name="settings",
+    multiple=True,
+)
 @shared("threads", "seed", "json", "quiet")
 @option(
     "--keep-partial",
