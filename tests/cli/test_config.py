@@ -32,8 +32,8 @@ def test_options_come_from_the_nearest_file_and_the_command_line_wins(corate, fo
     record, said = trained(corate)
     assert record["settings"]["passes"] == 2
     assert said == "corate: from pyproject.toml: passes\n"
-    (folder / "inner" / "corate.toml").write_text("[train]\nhalf_passes = 1\n")
-    assert trained(corate)[1] == "corate: from corate.toml: half-passes\n"
+    (folder / "inner" / "corate.toml").write_text("[train]\ncoupling_weight = 0.5\n")
+    assert trained(corate)[1] == "corate: from corate.toml: coupling-weight\n"
 
 
 def test_a_file_without_the_table_is_passed_over(corate, folder):

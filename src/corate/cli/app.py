@@ -42,8 +42,8 @@ COMMANDS = {
 SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
 #: Commands of packages that may not be installed, and how to get them.
 _ELSEWHERE = {
-    "reproduce": "the experiments of the paper are a project of their own; in a clone of corate's repository, run "
-    "pip install ./reproduction",
+    "reproduce": "the experiments of the paper are a project of their own: run pip install ./reproduction in a clone of "
+    "corate's repository",
 }
 #: What to do if a command runs out of memory.
 _MEMORY_REMEDIES = {
@@ -73,9 +73,12 @@ class _Program(Group):
             found: click.Command = getattr(import_module(f"corate.cli.{name}"), name)
             return found
         for entry in _registered().select(name=cmd_name):
-            registered: click.Command = entry.load()
+            try:
+                registered: click.Command = entry.load()
+            except (AttributeError, ImportError) as error:
+                return _missing(cmd_name, f"{entry.value} cannot be loaded: {error}")
             return registered
-        return _missing(cmd_name, _ELSEWHERE[cmd_name]) if cmd_name in _ELSEWHERE else None
+        return _missing(cmd_name, f"it is not installed; {_ELSEWHERE[cmd_name]}") if cmd_name in _ELSEWHERE else None
 
     def make_context(self, *args: Any, **more: Any) -> click.Context:
         """The context of the options before the command. ``--help`` and ``--version`` write here."""
@@ -99,19 +102,19 @@ def _registered() -> EntryPoints:
     return entry_points(group="corate.commands")
 
 
-def _missing(name: str, remedy: str) -> click.Command:
-    """A command of a package that is not installed."""
+def _missing(name: str, reason: str) -> click.Command:
+    """A command of a package that is not installed, or not usable."""
 
     def fail(given: tuple[str, ...]) -> None:
-        raise CorateError(f"corate {name} is not installed: {remedy}")
+        raise CorateError(f"corate {name} is not available: {reason}")
 
     given = click.Argument(["given"], nargs=-1, type=click.UNPROCESSED)
     return click.Command(
         name,
         callback=fail,
         params=[given],
-        help=f"Not installed: {remedy}.",
-        short_help="Run the paper's experiments, and write a report (to be installed).",
+        help=f"Not available: {reason}.",
+        short_help="Not available.",
         context_settings={"ignore_unknown_options": True},
     )
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from corate.cli.shared_options import Reading
+from corate.cli.shared_options import Reading, names_in
 from corate.cli.terminal import count, escaped, is_terminal, print_json, show_table
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ def show_column_rates(
     from corate.formats.tables import read_table
     from corate.rate import Counts
 
-    columns, conditions = _names(between), [] if given is None else _names(given)
+    columns, conditions = names_in(between), [] if given is None else names_in(given)
     _check(columns, conditions, reading)
     table = read_table(
         source,
@@ -43,15 +42,6 @@ def show_column_rates(
         print_json(facts | tested | {k: [_facts(r, columns, conditions) for r in rates] for k, rates in listed.items()})
     else:
         _show(listed, tests, [*columns, *conditions])
-
-
-def _names(text: str) -> list[str]:
-    """The names in an option, separated by commas; a name with a comma is in double quotes.
-
-    >>> _names('sky, "wind, in knots"')
-    ['sky', 'wind, in knots']
-    """
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 
 
 def _check(columns: Sequence[str], conditions: Sequence[str], reading: Reading) -> None:

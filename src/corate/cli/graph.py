@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import click
 from corate.cli.commands import Command, argument, chosen, group, option
 from corate.cli.graph_answers import answers, show, show_best, show_cells, write_csv
 from corate.cli.plot import check_suffix
-from corate.cli.shared_options import shared
+from corate.cli.shared_options import names_in, shared
 from corate.cli.terminal import ProgressBar, counted, print_json, show_table, size
 from corate.io.streams import open_output
 from corate.memory import parse_memory
@@ -231,7 +230,7 @@ def query(
         raise click.BadParameter("give either a table of evidence, or --given and --soft", param_hint="--given")
     if nbest is not None and (evidence is not None or joint or most_likely):
         raise click.BadParameter("omit --joint, --most-likely and a table of evidence", param_hint="--nbest")
-    chosen = list(read.variables) if variables is None else _names(variables)
+    chosen = list(read.variables) if variables is None else names_in(variables)
     read.graph.require(chosen)
     if joint and (evidence is not None or variables is None or most_likely):
         raise click.BadParameter("this needs --variables, and no table of evidence", param_hint="--joint")
@@ -310,18 +309,13 @@ def _table(path: str, columns: str | None, weights: str | None) -> Any:
 
     if columns is None:
         return read_columns(path)
-    return read_columns(path, list(dict.fromkeys([*_names(columns), *([] if weights is None else [weights])])))
+    return read_columns(path, list(dict.fromkeys([*names_in(columns), *([] if weights is None else [weights])])))
 
 
 def _structure(name: str | None, width: int) -> Any:
     from corate.graphs import Chordal, Tree
 
     return None if name is None else Chordal(width) if name == "chordal" else Tree(forest=name == "forest")
-
-
-def _names(text: str) -> list[str]:
-    """The names in an option, separated by commas; a name with a comma is in double quotes."""
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 
 
 def _states(text: str) -> dict[str, str]:
@@ -331,7 +325,7 @@ def _states(text: str) -> dict[str, str]:
     {'sky': 'rain', 'wind': 'in, out'}
     """
     found: dict[str, str] = {}
-    for part in _names(text):
+    for part in names_in(text):
         name, mark, state = part.partition("=")
         if not mark or not name.strip() or name.strip() in found:
             raise click.BadParameter(f"{part!r} is not a variable with one state, such as sky=rain")
@@ -356,7 +350,7 @@ def _bins(text: str | None) -> int | dict[str, int] | None:
 def _likelihoods(model: GraphModel, text: str) -> dict[str, dict[Any, float]]:
     """The likelihoods in an option, by the states of the model."""
     found: dict[str, dict[Any, float]] = {}
-    for part in _names(text):
+    for part in names_in(text):
         name, mark, rest = part.partition("=")
         state, also, number = (piece.strip() for piece in rest.rpartition("="))
         own = {str(one): one for one in model.states.get(name.strip(), ())}

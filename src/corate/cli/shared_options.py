@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from corate.model.tagger import Tagger
 
 __all__ = [
-    *("MODEL", "READING", "SHARED", "TEXT_FORMATS", "Reading", "is_model_file", "load_model", "naming"),
-    *("reading_options", "refuse_inputs", "shared"),
+    *("MODEL", "READING", "SHARED", "TEXT_FORMATS", "Reading", "is_model_file", "load_model", "names_in"),
+    *("naming", "reading_options", "refuse_inputs", "shared"),
 ]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -136,6 +136,17 @@ def reading_options(*names: str, own_format: bool = False) -> Callable[[Callable
         return shared(*(name for name in taken if not own_format or name != "format"))(run)
 
     return decorate
+
+
+def names_in(text: str) -> list[str]:
+    """The names in an option, separated by commas; a name with a comma is in double quotes.
+
+    >>> names_in('sky, "wind, in knots"')
+    ['sky', 'wind, in knots']
+    """
+    import csv
+
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 
 
 def refuse_inputs(output: str | None, inputs: Mapping[str, str | None], hint: str = "--output") -> None:
