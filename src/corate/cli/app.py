@@ -42,8 +42,8 @@ COMMANDS = {
 SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
 #: Commands of packages that may not be installed, and how to get them.
 _ELSEWHERE = {
-    "reproduce": "the experiments of the paper are a project of their own: run pip install ./reproduction in a clone of "
-    "corate's repository",
+    "reproduce": "the experiments of the paper are a project of their own: run pip install ./reproduction in a clone "
+    "of corate's repository",
 }
 #: What to do if a command runs out of memory.
 _MEMORY_REMEDIES = {
