@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from corate.cli.commands import argument, command, option
 from corate.cli.shared_options import (
     MODEL,
-    TEXT_FORMATS,
     Reading,
     load_model,
     reading_options,
@@ -17,7 +17,11 @@ from corate.cli.shared_options import (
 )
 from corate.cli.terminal import ProgressBar, counted, escaped, is_terminal
 from corate.errors import DataError
+from corate.formats.registry import FORMATS
 from corate.io.streams import save
+
+if TYPE_CHECKING:
+    from corate.formats.format import Format
 
 __all__ = ["active"]
 
@@ -29,9 +33,6 @@ Examples:
   corate active model.corate unlabelled.tsv -n 50 --by entropy -o to-label.tsv
   corate active model.corate notes.txt --format raw --by diverse
 """
-
-#: Formats with a sentence in several lines, and a blank line after it.
-_BLOCKS = ("columns", "conllu", "items")
 
 
 @command("active", _EXAMPLES)
@@ -51,7 +52,7 @@ _BLOCKS = ("columns", "conllu", "items")
     "--format,-f",
     "The format, as for corate tag; auto detects all formats except raw.",
     default="auto",
-    choices=TEXT_FORMATS,
+    choices=("auto", *FORMATS),
 )
 @reading_options("columns", "encoding", "separator", "comment", "max_sentence", own_format=True)
 @shared("quiet")
@@ -62,7 +63,8 @@ def active(reading: Reading, model: str, file: str, n: int, by: str, output: str
     """
     refuse_inputs(output, {"the model itself": model})
     from corate.evaluation.active import most_informative
-    from corate.formats import labelstudio
+    from corate.formats.format import Writing
+    from corate.formats.registry import format_of
 
     with ProgressBar(quiet) as progress:
         progress("reading")
@@ -70,31 +72,32 @@ def active(reading: Reading, model: str, file: str, n: int, by: str, output: str
         text, format = reading.text_and_format(file)
         corpus = reading.read(text, tagger, labelled=False, format=format)
         chosen = most_informative(tagger, corpus, n, by, progress=progress.show)
-        if format == "labelstudio":
-            written = labelstudio.write(corpus.take(chosen), None)
+        kind = format_of(format)
+        if kind.whole and kind.write is not None:
+            written = kind.write(corpus.take(chosen), None, Writing())
         else:
-            pieces = _sentences(text.getvalue(), format, reading.comment, len(corpus), text.name)
-            end = "\n\n" if format in _BLOCKS else "\n"
+            pieces = _sentences(text.getvalue(), kind, reading.comment, len(corpus), text.name)
+            end = "\n" if kind.blank_line is None else "\n\n"
             written = "".join(pieces[s].decode().rstrip("\r") + end for s in chosen.tolist())
     save(escaped(written) if output == "-" and is_terminal() else written, output, reading.encoding)
     if len(chosen) < n and not quiet:
         print(f"corate: the text has only {counted(len(chosen), 'sentence')}", file=sys.stderr)
 
 
-def _sentences(data: bytes, format: str, comment: str | None, n: int, name: str) -> list[bytes]:
+def _sentences(data: bytes, format: Format, comment: str | None, n: int, name: str) -> list[bytes]:
     """The lines of each sentence, as they are in the text."""
     from corate.formats.lines import words_of
 
-    prefix = comment.encode() if comment else b"#" if format == "conllu" else b"\n"
+    prefix = (comment or format.comment or "\n").encode()
 
     def has_tokens(line: bytes) -> bool:
-        return bool(words_of(line.decode()) if format == "raw" else line.strip(b" \t\r"))
+        return bool(words_of(line.decode()) if format.name == "raw" else line.strip(b" \t\r"))
 
     groups = [list(lines) for filled, lines in groupby(data.split(b"\n"), has_tokens) if filled]
-    if format not in _BLOCKS:
+    if format.blank_line is None:
         groups = [[line] for lines in groups for line in lines]
     pieces = [b"\n".join(lines) for lines in groups if not all(line.startswith(prefix) for line in lines)]
-    if format == "jsonl" and len(pieces) == n + 1:
+    if format.name == "jsonl" and len(pieces) == n + 1:
         pieces = pieces[1:]  # a first line with the names of labels
     if len(pieces) != n:
         raise DataError(

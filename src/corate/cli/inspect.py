@@ -12,7 +12,6 @@ from corate.cli.plot import check_suffix
 from corate.cli.shared_options import (
     MODEL,
     READING,
-    TEXT_FORMATS,
     Reading,
     load_model,
     reading_options,
@@ -21,6 +20,7 @@ from corate.cli.shared_options import (
 )
 from corate.cli.terminal import ProgressBar, counted, size
 from corate.errors import DataError
+from corate.formats.registry import FORMATS
 from corate.io.atomic import check_writable, write_text
 from corate.io.streams import name_of
 
@@ -57,7 +57,7 @@ Examples:
     "--format,-f",
     "The format, as for corate tag; auto detects all except raw.",
     default="auto",
-    choices=TEXT_FORMATS,
+    choices=("auto", *FORMATS),
     panel=READING,
 )
 @option(
@@ -118,7 +118,7 @@ def inspect(
 def _read(file: str, tagger: Tagger, reading: Reading, labelled: bool) -> Corpus:
     """Read the text; without labels if it has none."""
     text, format = reading.text_and_format(file, labelled=labelled)
-    labelled = labelled and format not in ("text", "raw")
+    labelled = labelled and FORMATS[format].labelled
     if labelled and format == "columns":
         labelled = _has_label_column(text.getvalue(), tagger, reading)
     try:
@@ -129,7 +129,8 @@ def _read(file: str, tagger: Tagger, reading: Reading, labelled: bool) -> Corpus
 
 def _has_label_column(data: bytes, tagger: Tagger, reading: Reading) -> bool:
     """Whether column text has labels: not if it has the columns of the training text except the label."""
-    from corate.formats.columns import first_row, width_of
+    from corate.formats.columns import width_of
+    from corate.formats.rows import first_row
 
     names = reading.column_names()
     if names is not None:

@@ -15,6 +15,7 @@ from corate.arguments import LARGEST_SEED, MOST_TOKENS
 from corate.cli.commands import argument, chosen, option
 from corate.cli.exits import silence_warnings
 from corate.errors import ConfigError, DataError, ModelError
+from corate.formats.registry import FORMATS
 from corate.io.encodings import is_model
 from corate.io.streams import NamedBytes, bare_suffix, joined, name_of, text_blocks
 
@@ -23,16 +24,15 @@ if TYPE_CHECKING:
     from corate.model.tagger import Tagger
 
 __all__ = [
-    *("MODEL", "READING", "SHARED", "TEXT_FORMATS", "Reading", "is_model_file", "load_model", "names_in"),
+    *("LABELLED", "MODEL", "READING", "SHARED", "Reading", "is_model_file", "load_model", "names_in"),
     *("naming", "reading_options", "refuse_inputs", "shared"),
 ]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 #: The section of the help.
 READING = "Reading"
-FORMATS = ("auto", "columns", "conllu", "slashed", "items", "jsonl", "labelstudio")
-#: Formats of text that needs no labels.
-TEXT_FORMATS = (*FORMATS[:3], "text", "raw", *FORMATS[3:])
+#: The titles of the formats that have a place for labels, by their names.
+LABELLED = {name: entry.title for name, entry in FORMATS.items() if entry.labelled}
 
 #: The argument of most commands.
 MODEL = argument("MODEL", "The model file.")
@@ -52,9 +52,9 @@ def _reading(spec: str, help: str, **more: Any) -> Callable[[_F], _F]:
 _READING_OPTIONS: dict[str, Callable[..., Any]] = {
     "format": _reading(
         "--format,-f",
-        "The format: columns, CoNLL-U, word/label tokens, CRFsuite items, JSON lines or Label Studio. auto: detect it.",
+        f"The format: {' or '.join(', '.join(LABELLED.values()).rsplit(', ', 1))}. auto: detect it.",
         default="auto",
-        choices=FORMATS,
+        choices=("auto", *LABELLED),
     ),
     "columns": _reading(
         "--columns NAMES",
@@ -234,15 +234,15 @@ class Reading:
 
     def text_and_format(self, file: str, *, labelled: bool = False) -> tuple[NamedBytes, str]:
         """The whole text of a file, for `read`, and its format. With ``labelled``, it may have labels, too."""
-        from corate.formats import detection
+        from corate.formats.detection import by_suffix, detect, head_of
         from corate.formats.sentence_limit import limited
 
-        name, (head, blocks) = name_of(file), detection.head_of(text_blocks(file, self.encoding))
-        format = (self.format if self.format != "auto" else None) or detection.by_suffix(bare_suffix(file))
+        name, (head, blocks) = name_of(file), head_of(text_blocks(file, self.encoding))
+        format = by_suffix(bare_suffix(file)) if self.format == "auto" else self.format
         if format is None and labelled:
             with suppress(DataError):
-                format = detection.detect(head, name, comment=self.comment)
-        format = format or detection.detect(head, name, comment=self.comment, labelled=False)
+                format = detect(head, name, comment=self.comment)
+        format = format or detect(head, name, comment=self.comment, kind="unlabelled")
         return NamedBytes(joined(limited(blocks, name, format, self.max_sentence, self.comment)), name), format
 
     def read_labelled(self, file: str, like: Corpus | Tagger | None = None) -> Corpus:

@@ -10,8 +10,8 @@ import click
 
 from corate.cli.commands import argument, command, option
 from corate.cli.shared_options import (
+    LABELLED,
     MODEL,
-    TEXT_FORMATS,
     Reading,
     load_model,
     reading_options,
@@ -20,6 +20,7 @@ from corate.cli.shared_options import (
 )
 from corate.cli.terminal import ProgressBar, escaped, is_terminal
 from corate.errors import ConfigError, DataError
+from corate.formats.registry import FORMATS
 from corate.io.chunks import open_blocks, refuse_nul
 from corate.io.encodings import check_encoding, encoded, utf8
 from corate.io.streams import name_of, open_output
@@ -56,13 +57,13 @@ _PANEL = "Probabilities and constraints"
     "The format. text: one sentence per line, with spaces between tokens. raw: a tokeniser splits each line. auto: "
     "detect it, except raw.",
     default="auto",
-    choices=TEXT_FORMATS,
+    choices=("auto", *FORMATS),
 )
 @option(
     "--to",
     "The output format. auto: columns for columns, text and raw, otherwise the input format.",
     default="auto",
-    choices=tuple(name for name in TEXT_FORMATS if name not in ("text", "raw")),
+    choices=("auto", *LABELLED),
 )
 @reading_options("columns", "encoding", "separator", "comment", "label", "label_names", "max_sentence", own_format=True)
 @option(

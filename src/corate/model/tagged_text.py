@@ -6,7 +6,6 @@ Columns, CoNLL-U and plain text are tagged piece by piece. Other formats are rea
 from __future__ import annotations
 
 import io
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,8 +16,11 @@ from corate import formats
 from corate.arguments import MOST_TOKENS
 from corate.display import counted
 from corate.errors import ConfigError, DataError
-from corate.formats import columns, detection, items, lines
-from corate.formats.reading import Options, word_of
+from corate.formats import columns, detection, lines
+from corate.formats.format import Options
+from corate.formats.reading import word_of
+from corate.formats.registry import format_of, takers
+from corate.formats.rows import FIELD, RowFormat, first_row
 from corate.formats.sentence_limit import limited
 from corate.formats.writing import check_labels
 from corate.io.chunks import cut_at_blank_lines, cut_at_lines
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
 __all__ = ["Questions", "TextOptions", "tagged_blocks"]
 
 _HEAD_BYTES = 1 << 16
-#: Replaces white space within a line (``native/text/lines.h``) by spaces.
-_SPACES = bytes.maketrans(b"\t\r", b"  ")
 #: Formats that are tagged row by row, and written as columns.
 _ROWS = ("columns", "text", "raw")
 
@@ -60,9 +60,8 @@ class TextOptions:
         """With both formats named. ``first`` are the first lines."""
         found = self.format
         if found == "auto":
-            found = detection.by_suffix(bare_suffix(self.name)) or detection.detect(
-                first, self.name, comment=self.comment, labelled=False
-            )
+            known = detection.by_suffix(bare_suffix(self.name))
+            found = known or detection.detect(first, self.name, comment=self.comment, kind="unlabelled")
         to = self.to if self.to != "auto" else "columns" if found in _ROWS else found
         return replace(self, format=found, to=to)
 
@@ -76,9 +75,10 @@ class TextOptions:
                 f"{self.name} is plain text, which has one column; omit this option, or say --format columns",
                 option="columns",
             )
-        if self.label is not None and not {"conllu", "jsonl"} & {self.format, self.to}:
+        if self.label is not None and not takers("label").keys() & {self.format, self.to}:
             raise ConfigError(
-                "this option is for CoNLL-U and JSON lines; name the format with --format or --to", option="label"
+                f"this option is for {' and '.join(takers('label').values())}; name the format with --format or --to",
+                option="label",
             )
         if self.label_names is not None and self.to != "jsonl":
             raise ConfigError("this option is for JSON lines; name the format with --to jsonl", option="label_names")
@@ -126,30 +126,6 @@ class Questions:
         if not self.scores:
             return [[label] for label in shown]
         return [[label, f"{p:.4f}"] for label, p in zip(shown, probabilities, strict=True)]
-
-
-@dataclass(frozen=True)
-class RowFormat:
-    """How rows are split: the names of columns, the character between them (none: white space), the comment mark."""
-
-    columns: Sequence[str]
-    separator: str | None
-    comment: str | None
-
-    def cells(self, row: str) -> list[str]:
-        """The columns of a row, as ``native/text/lines.h`` splits it."""
-        row = row.rstrip(" \t\r")
-        return row.split(self.separator) if self.separator else [c for c in re.split(r"[ \t\r]+", row) if c]
-
-    def with_columns(self, row: str, added: Sequence[str]) -> str:
-        """The row with further columns at its end."""
-        between = self.separator or (" " if "\t" not in row and " " in row else "\t")
-        return between.join([row, *added])
-
-    def is_token(self, line: str) -> bool:
-        """Whether a line is a token, and neither blank nor a comment."""
-        row = line.rstrip(" \t\r")
-        return bool(row) and not (self.comment and row.startswith(self.comment))
 
 
 # -- the pipeline -----------------------------------------------------------------------------------------------------
@@ -227,42 +203,32 @@ def _rows(
     if text.format != "columns":
         words_of = _raw_words if text.format == "raw" else _words
         made = _rows_of_words(blocks, words_of, text.comment)
-        return ((piece, 1) for piece in made if piece), RowFormat([word_of(tagger.layout)], None, None)
+        return ((piece, 1) for piece in made if piece), RowFormat([word_of(tagger.layout)], "", "")
     width, separator = 0, text.separator
     if separator is None:
         separator = columns.separator_of(first, Options(comment=text.comment, labelled=False))
-        row = columns.first_row(first, text.comment)
+        row = first_row(first, text.comment)
         width = columns.width_of(row, separator) if b"\t" in row else 0  # without tabs, the separator is certain
     try:
         names = text.columns or tagger.text_columns(first, separator, text.comment)
     except DataError as error:
         raise DataError(f"{text.name}: {error}") from None
     pieces = _numbered(cut_at_blank_lines(blocks))
-    return _of_width(pieces, separator, width, text), RowFormat(names, separator, text.comment)
+    return _of_width(pieces, separator, width, text), RowFormat(names, separator, text.comment or "")
 
 
 def _of_width(
     pieces: Iterable[tuple[bytes, int]], separator: str, width: int, text: TextOptions
 ) -> Iterator[tuple[bytes, int]]:
-    """The pieces. Refuse a row that does not fit the separator, which the first rows told, and which may be wrong."""
-    column, between = (rb"[^\t\n]*", rb"\t") if separator else (rb"[^ \t\r\n]+", rb"[ \t\r]+")
-    fits = rb"(?:%b%b){%d}%b[ \t\r]*$" % (column, between, max(0, width - 1), column)
-    unlike = re.compile(rb"(?m)^(?!%b)[^\n]* [^\n]*$" % fits)  # a fast filter
+    """The pieces. A row that does not fit the separator is refused: the first rows told it, and may be wrong."""
     for piece, line in pieces:
-        for match in unlike.finditer(piece) if width and b" " in piece else ():
-            row = columns.first_row(match[0], text.comment)
-            found = columns.width_of(row, separator)
-            if row and found != width:  # also if the row ends with white space
-                line += piece.count(b"\n", 0, match.start())
-                raise DataError(
-                    f"{text.name}, line {line}: {counted(found, 'column')}, but the first row has {width}; fix "
-                    "the line, or use --separator tab if tabs separate the columns"
-                )
+        if width and b" " in piece:
+            columns.check_rows(piece, separator, width, text.comment, text.name, line)
         yield piece, line
 
 
 def _words(line: bytes) -> list[bytes]:
-    return [word for word in line.translate(_SPACES).split(b" ") if word]
+    return FIELD.findall(line)
 
 
 def _raw_words(line: bytes) -> list[bytes]:
@@ -286,13 +252,9 @@ def _tagged_whole(
     data = b"".join(blocks)
     if progress is not None:
         progress(ProgressEvent("tagging the whole text"))
-    unwritable = {
-        "columns": columns.unwritable_label("\t"),
-        "slashed": lines.UNWRITABLE_LABEL,
-        "items": items.UNWRITABLE_LABEL,
-    }
-    if text.to in unwritable:
-        check_labels(tagger.labels, unwritable[text.to], text.to)
+    written = format_of(text.to)
+    if written.unwritable is not None:
+        check_labels(tagger.labels, written.unwritable, text.to)
     corpus = formats.read(
         NamedBytes(data, text.name),
         format=text.format,
@@ -305,7 +267,7 @@ def _tagged_whole(
         max_sentence=text.max_sentence,
     )
     scores = None
-    if text.to == "labelstudio":
+    if "scores" in written.takes:
         labels, scores = _tag_spans(tagger, corpus, asked, text.threads)
     elif asked:
         labels = _tag_corpus(tagger, corpus, asked, text.threads)
@@ -327,7 +289,7 @@ def _row_answer(tagger: Tagger, rows: RowFormat, asked: Questions, text: TextOpt
             piece,
             columns=rows.columns,
             separator=rows.separator,
-            comment=rows.comment,
+            comment=rows.comment or None,
             first_line=line,
             threads=text.threads,
         )[0]
