@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import click
 
 from corate.cli.commands import argument, command, option
-from corate.cli.exits import as_options
+from corate.cli.exits import as_option
 from corate.cli.shared_options import (
     LABELLED,
     MODEL,
@@ -135,7 +135,7 @@ def tag(
             tagged = tagged_blocks(tagger, blocks, text, asked, interactive=file == "-", progress=progress.show)
         except ConfigError as error:
             hint = None if error.option is None else f"--{error.option.replace('_', '-')}"
-            raise click.BadParameter(as_options(str(error)), param_hint=hint) from None
+            raise click.BadParameter(error.worded(as_option), param_hint=hint) from None
         if shown:
             tagged = (escaped(piece.decode().replace("\r\n", "\n")).encode() for piece in tagged)
         for piece in tagged if is_utf8 else encoded(map(bytes.decode, tagged), encoding, name):
