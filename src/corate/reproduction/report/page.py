@@ -76,7 +76,11 @@ _ABOUT = {
     "large-labels": "Not in the paper: the Greek New Testament with 602 labels (part of speech and parsing), features "
     "`pos`; 800 of 7,927 verses for testing.",
 }
-_TIME = "Points on the left are fast, points at the top are accurate. The time axis is logarithmic."
+_TIME = (
+    "Points on the left are fast, points at the top are accurate. Rings are the paper's own figures, in the colour of "
+    "the method. A training that was stopped has a triangle at the bottom, at its estimated time. The time axis is "
+    "logarithmic."
+)
 _CURVES = (
     "The splits of Brown, by number of training sentences. The first three splits are tested on the rest of 5,000 "
     "sentences, the others on different sentences, so the points of a curve do not share one test set."
