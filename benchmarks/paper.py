@@ -29,9 +29,9 @@ from corate.features.word_functions import WordFunction
 from corate.label_scores import EdgeScores
 from corate.optimize import passes
 from corate.optimize.lbfgs import lbfgs
-from corate.reproduction.corpora import BROWN_SPLITS, brown_sentences, build, is_plain, labels
-from corate.reproduction.experiments import training_options
 from corate.training.pairs import PairFactors
+from corate_reproduction.corpora import BROWN_SPLITS, brown_sentences, build, is_plain, labels
+from corate_reproduction.experiments import training_options
 
 COMMAND = "python -m benchmarks.paper"
 SMALL, LARGE = "brown-file-1000-4000", "brown-file-32k-1000"

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+pytest.importorskip("corate_reproduction")
+
 import corate
 from command_line import run
 from corate.cli.plot import Point, page, picture
@@ -20,9 +22,9 @@ from corate.pages.charts import standalone
 from corate.pages.page import visible
 from corate.rate import Graph, factorise
 from corate.rate.heatmap import HeatMap
-from corate.reproduction.report import figures
-from corate.reproduction.report.blocks import Figure, Figures, Formula, Heading, Items, Paragraph, Table
-from corate.reproduction.report.blocks import page as report
+from corate_reproduction.report import figures
+from corate_reproduction.report.blocks import Figure, Figures, Formula, Heading, Items, Paragraph, Table
+from corate_reproduction.report.blocks import page as report
 from hostile_strings import HOSTILE
 
 POINTS = [Point(name, 0.1 * 1.5**k, 0.9 + k / 500, 0.001) for k, name in enumerate(HOSTILE)]

@@ -9,15 +9,17 @@ from html.parser import HTMLParser
 
 import pytest
 
-from corate.reproduction import label_bias, paper
-from corate.reproduction.cells import Outcome, record
-from corate.reproduction.experiments import EXPERIMENTS, METHODS, OTHER_ROUNDS, plan
-from corate.reproduction.peers import PEERS
-from corate.reproduction.report import page, worked
-from corate.reproduction.report.blocks import Heading, Items, Paragraph, Table, markdown
-from corate.reproduction.report.blocks import page as page_of
-from corate.reproduction.report.figures import COLOUR
-from corate.reproduction.report.summary import NAMES, by_table, number
+pytest.importorskip("corate_reproduction")
+
+from corate_reproduction import label_bias, paper
+from corate_reproduction.cells import Outcome, record
+from corate_reproduction.experiments import EXPERIMENTS, METHODS, OTHER_ROUNDS, plan
+from corate_reproduction.peers import PEERS
+from corate_reproduction.report import page, worked
+from corate_reproduction.report.blocks import Heading, Items, Paragraph, Table, markdown
+from corate_reproduction.report.blocks import page as page_of
+from corate_reproduction.report.figures import COLOUR
+from corate_reproduction.report.summary import NAMES, by_table, number
 
 #: Figures that the report leaves out.
 OMITTED = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Annotated, Any
 
 import typer
@@ -35,8 +36,14 @@ COMMANDS = {
     "derive": "derive",
     "graph": "graph",
     "demo": "demo",
-    "reproduce": "reproduce",
 }
+#: The commands of other packages, each with what to do if its package is not installed. The package has an entry point
+#: of this name in the group GROUP: a function with the texts that a module of a command has beside it.
+OTHERS = {
+    "reproduce": "the experiments of the paper are a project of their own; in a clone of the repository, run: "
+    "pip install ./reproduction",
+}
+GROUP = "corate.commands"
 #: What to do if a command runs out of memory.
 _MEMORY_REMEDIES = {
     "train": "train on fewer sentences or with fewer templates, or limit it with --memory",
@@ -56,21 +63,25 @@ class _Commands(SuggestingGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names of all commands."""
-        return list(COMMANDS)
+        return [*COMMANDS, *OTHERS]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """One command, None if there is none of this name."""
-        if cmd_name not in COMMANDS:
+        if cmd_name in OTHERS:
+            found, module = _of_another_package(cmd_name)
+        elif cmd_name in COMMANDS:
+            module = import_module(f"corate.cli.{COMMANDS[cmd_name]}")
+            found = getattr(module, COMMANDS[cmd_name])
+        else:
             return None
-        name = COMMANDS[cmd_name]
-        module = import_module(f"corate.cli.{name}")
-        if isinstance(found := getattr(module, name), typer.Typer):  # commands of its own
+        if isinstance(found, typer.Typer):  # commands of its own
             found.info.name = cmd_name
             group = typer.main.get_group(found)
             group.name = cmd_name
             return group
         alone = typer.Typer(add_completion=False, **_SETTINGS)
-        alone.command(cmd_name, cls=GroupedCommand, epilog=module.EXAMPLES)(found)
+        settings = {"context_settings": module.SETTINGS} if hasattr(module, "SETTINGS") else {}
+        alone.command(cmd_name, cls=GroupedCommand, epilog=module.EXAMPLES, **settings)(found)
         command: Any = typer.main.get_command(alone)
         command.everyday = getattr(module, "EVERYDAY", ())
         command.more_examples = getattr(module, "MORE_EXAMPLES", "")
@@ -89,6 +100,20 @@ class _Commands(SuggestingGroup):
             except MemoryError:
                 remedy = _MEMORY_REMEDIES.get(ctx.invoked_subcommand, "use less data or fewer threads")
                 raise CorateError(f"not enough memory; {remedy}") from None
+
+
+def _of_another_package(name: str) -> tuple[Any, Any]:
+    """The function of a command and its module; without its package, a function that says how to get it."""
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=GROUP, name=name):
+        return entry.load(), import_module(entry.module)
+
+    def missing(given: Annotated[list[str] | None, typer.Argument(metavar="[ARGUMENTS]...")] = None) -> None:
+        raise CorateError(f"the command {name!r} is not installed: {OTHERS[name]}")
+
+    missing.__doc__ = f"Not installed: {OTHERS[name]}."
+    return missing, SimpleNamespace(EXAMPLES="", SETTINGS={"ignore_unknown_options": True})
 
 
 @contextmanager

@@ -5,11 +5,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 
-from corate.reproduction import paper
-from corate.reproduction.corpora import BROWN_SPLITS
-from corate.reproduction.experiments import ABLATIONS, MU, PRIOR_VALUES, PRIORS
-from corate.reproduction.report.blocks import Block, Heading, Paragraph, Table
-from corate.reproduction.report.summary import NAMES, Record, number
+from corate_reproduction import paper
+from corate_reproduction.corpora import BROWN_SPLITS
+from corate_reproduction.experiments import ABLATIONS, MU, PRIOR_VALUES, PRIORS
+from corate_reproduction.report.blocks import Block, Heading, Paragraph, Table
+from corate_reproduction.report.summary import NAMES, Record, number
 
 __all__ = ["ablation", "memm_priors", "mu", "oov_rates", "priors"]
 

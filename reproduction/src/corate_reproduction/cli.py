@@ -14,7 +14,7 @@ from corate.cli.exits import MISSING, UNUSABLE, complain
 from corate.cli.terminal import ProgressBar, counted, percent, show_table, time_left
 
 if TYPE_CHECKING:
-    from corate.reproduction.running import News
+    from corate_reproduction.running import News
 
 __all__ = ["EXAMPLES", "reproduce"]
 
@@ -38,7 +38,7 @@ Examples:
 \b
 To get the corpora, with NLTK's downloader and with pip:
   python -m nltk.downloader brown conll2000 conll2002
-  pip install 'corate[reproduce]'
+  pip install ./reproduction                         in a clone; the Greek text and a peer, too
 """
 
 
@@ -67,7 +67,7 @@ def reproduce(
     ] = "file",
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the cells and the report.")
-    ] = "reproduction",
+    ] = "reproduced",
     fresh: Annotated[bool, typer.Option("--fresh", help="Measure all cells again.")] = False,
     seed: options.Seed = 0,
     threads: options.Threads = 1,
@@ -79,8 +79,8 @@ def reproduce(
     Every cell (one method on one split) is saved as soon as it is measured, so after Ctrl-C the same command resumes.
     The report is written as HTML and as Markdown.
     """
-    from corate.reproduction import reproduction
-    from corate.reproduction.experiments import EXPERIMENTS, METHODS
+    from corate_reproduction import reproduction
+    from corate_reproduction.experiments import EXPERIMENTS, METHODS
 
     if experiment not in _EXPERIMENTS:
         raise typer.BadParameter(f"{experiment!r} is not one of {', '.join(_EXPERIMENTS)}", param_hint="EXPERIMENT")
@@ -154,7 +154,7 @@ def _score(cell: dict[str, Any]) -> str:
 
 
 def _show(records: list[dict[str, Any]]) -> None:
-    from corate.reproduction.report.summary import rows
+    from corate_reproduction.report.summary import rows
 
     header = ["experiment", "method", "all", "known", "OOV", "F1", "seconds", "paper: all", "seconds"]
     show_table(rows(records), header)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from corate.io.atomic import write_text
 from corate.pages.charts import COLOURS, Axis, Series, chart
-from corate.reproduction import paper
-from corate.reproduction.corpora import Splits
-from corate.reproduction.report.blocks import Block, Figure, Figures
-from corate.reproduction.report.summary import NAMES, Record, number, seconds
+from corate_reproduction import paper
+from corate_reproduction.corpora import Splits
+from corate_reproduction.report.blocks import Block, Figure, Figures
+from corate_reproduction.report.summary import NAMES, Record, number, seconds
 
 if TYPE_CHECKING:
     from corate.rate.heatmap import HeatMap

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from corate.reproduction import label_bias
-from corate.reproduction.experiments import training_options
-from corate.reproduction.report.blocks import Block, Formula, Heading, Paragraph, Table
+from corate_reproduction import label_bias
+from corate_reproduction.experiments import training_options
+from corate_reproduction.report.blocks import Block, Formula, Heading, Paragraph, Table
 
 __all__ = ["Worked", "blocks", "worked"]
 

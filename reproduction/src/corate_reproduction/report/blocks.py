@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from markupsafe import Markup
 
@@ -97,6 +98,7 @@ def page(title: str, blocks: Sequence[Block]) -> str:
     return render(
         "report.html",
         style="report.css",
+        folder=Path(__file__).parent,
         title=title,
         blocks=[(type(block).__name__, block) for block in blocks],
         marked=marked,

@@ -10,11 +10,11 @@ from pathlib import Path
 from corate.display import counted
 from corate.io.atomic import write_text
 from corate.pages.charts import standalone
-from corate.reproduction import label_bias, paper
-from corate.reproduction.peers import PEERS, version
-from corate.reproduction.report import choices, figures, simulations, worked
-from corate.reproduction.report.blocks import Block, Figures, Heading, Items, Paragraph, Table, markdown, page
-from corate.reproduction.report.summary import HEADERS, NAMES, PEER_COLUMNS, Record, by_table, number, points, seconds
+from corate_reproduction import label_bias, paper
+from corate_reproduction.peers import PEERS, version
+from corate_reproduction.report import choices, figures, simulations, worked
+from corate_reproduction.report.blocks import Block, Figures, Heading, Items, Paragraph, Table, markdown, page
+from corate_reproduction.report.summary import HEADERS, NAMES, PEER_COLUMNS, Record, by_table, number, points, seconds
 
 __all__ = ["document", "write"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from corate.reproduction import label_bias
-from corate.reproduction.experiments import PRIOR_VALUES
-from corate.reproduction.report.blocks import Block, Heading, Paragraph, Table
-from corate.reproduction.report.summary import HEADERS, Record, number
+from corate_reproduction import label_bias
+from corate_reproduction.experiments import PRIOR_VALUES
+from corate_reproduction.report.blocks import Block, Heading, Paragraph, Table
+from corate_reproduction.report.summary import HEADERS, Record, number
 
 __all__ = ["others"]
 
