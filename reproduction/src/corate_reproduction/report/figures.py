@@ -11,8 +11,8 @@ from corate.io.atomic import write_text
 from corate.pages.charts import COLOURS, Axis, Series, chart
 from corate_reproduction import paper
 from corate_reproduction.corpora import Splits
-from corate_reproduction.report.blocks import Block, Figure, Figures
 from corate_reproduction.report.summary import NAMES, Record, number, seconds
+from corate_reproduction.report.writing import Figure
 
 if TYPE_CHECKING:
     from corate.rate.heatmap import HeatMap
@@ -55,12 +55,12 @@ def _figure(name: str, title: str, what: str, across: Axis, up: Axis, series: Se
     return [Figure(name, title, chart(what, across, up, series))] if drawn else []
 
 
-def accuracy_over_time(tables: Tables) -> list[Block]:
+def accuracy_over_time(tables: Tables) -> list[Figure]:
     """A chart for each table: a point for every method and peer, and rings for the paper's figures.
 
     Legends have the short names of methods; tooltips have the long ones.
     """
-    figures = []
+    figures: list[Figure] = []
     for (experiment, split), cells in tables.items():
         if experiment not in _MEASURED:
             continue
@@ -79,7 +79,7 @@ def accuracy_over_time(tables: Tables) -> list[Block]:
         name, said = f"time-{experiment}-{split.replace(' ', '-')}", f"{what} against training time: {title}"
         axes = Axis("training seconds", log=True, text=_short), Axis(f"{what}, %", most=100.0)
         figures += _figure(name, title, said, *axes, series)
-    return [Figures(figures)] if figures else []
+    return figures
 
 
 def _point(cell: Record, key: str) -> Series:
@@ -111,20 +111,20 @@ def _brown(tables: Tables) -> list[Record]:
     return in_file_order or cells
 
 
-def learning_curves(tables: Tables) -> list[Block]:
+def learning_curves(tables: Tables) -> list[Figure]:
     """Accuracy over the number of training sentences, on the splits of Brown."""
     cells = _brown(tables)
     if len({cell["split"] for cell in cells}) < 2:
         return []
     across = Axis("training sentences", log=True, text=_short)
-    figures = []
+    figures: list[Figure] = []
     for key, title in (("accuracy", "all words"), ("accuracy_oov", "OOV words"), ("accuracy_known", "known words")):
         series, said = _lines(cells, "sentences", key, 100.0), f"Learning curve, {title}"
         figures += _figure(f"learning-{key}", said, said, across, Axis("accuracy, %", most=100.0), series)
-    return [Figures(figures)] if figures else []
+    return figures
 
 
-def growth(tables: Tables) -> list[Block]:
+def growth(tables: Tables) -> list[Figure]:
     """Training time over sentences and over labels."""
     pos = _brown(tables)
     grown = [c for (experiment, _), table in tables.items() if experiment == "label-growth" for c in table.values()]
@@ -132,7 +132,7 @@ def growth(tables: Tables) -> list[Block]:
     grown = [{**cell, "labels": sizes.get(cell["split"])} for cell in grown]
     counts = {(cell["split"]): cell["sentences"] for cell in pos if cell["sentences"]}
     pos = [{**cell, "sentences": counts.get(cell["split"])} for cell in pos]
-    figures = []
+    figures: list[Figure] = []
     for cells, across, title in ((pos, "sentences", "training sentences"), (grown, "labels", "labels")):
         if len({cell["split"] for cell in cells}) < 2:
             continue
@@ -142,7 +142,7 @@ def growth(tables: Tables) -> list[Block]:
             (Axis(title, log=True, text=_short), Axis("training seconds", log=True, text=_short)),
         )
         figures += _figure(f"growth-{across}", said, said, *axes, series)
-    return [Figures(figures)] if figures else []
+    return figures
 
 
 def keep_rates(splits: Splits, folder: Path) -> None:
@@ -178,7 +178,7 @@ def _rates(corpus: Any) -> HeatMap:
     return HeatMap((*shown, "<s>"), (*shown, "</s>"), logs[np.ix_(kept, kept)])
 
 
-def rate_maps(folder: Path) -> list[Block]:
+def rate_maps(folder: Path) -> list[Figure]:
     """The heat maps of the stored rates."""
     import numpy as np
 
@@ -188,10 +188,10 @@ def rate_maps(folder: Path) -> list[Block]:
     if not path.is_file():
         return []
     kept = json.loads(path.read_text("utf-8"))
-    figures = []
+    figures: list[Figure] = []
     for name, (_, title) in _MAPS.items():
         if name in kept:
             one = kept[name]
             found = HeatMap(tuple(one["rows"]), tuple(one["columns"]), np.array(one["logs"]))
             figures.append(Figure(f"rates-{name}", title, found.chart()))
-    return [Figures(figures)] if figures else []
+    return figures
