@@ -25,6 +25,7 @@ ORDER = [
     {"features"},
     {"label_scores", "label_parts"},
     {"counting"},
+    {"inference"},
     {"model"},
     {"evaluation"},
     {"optimize"},
