@@ -16,6 +16,8 @@ PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 RUNS := .venv/runs
 TOOLS := .venv/tools
 INSTALLED := .venv/installed
+# The experiments of the paper, a project of its own: --no-deps because requirements/develop.txt has what it uses.
+REPRODUCTION := $(PIP_INSTALL) --no-build-isolation --no-deps --editable reproduction
 NATIVE := CMakeLists.txt $(shell find native -type f)
 # Generated tables are left as they are written.
 FORMATTED := $(filter-out native/text/unicode_tables.h,$(filter %.cpp %.h,$(NATIVE)))
@@ -54,6 +56,7 @@ test-newest test-lowest: test-%: build/lock/bin/uv
 	build/lock/bin/python tools/lock.py --versions $* --python build/$*/bin/python build/$*.txt
 	build/$*/bin/python $(PIP_INSTALL) -r build/$*.txt
 	build/$*/bin/python $(PIP_INSTALL) --no-build-isolation --no-deps --editable .
+	build/$*/bin/python $(REPRODUCTION)
 	build/$*/bin/python -m pip list --disable-pip-version-check
 	PYTHONDONTWRITEBYTECODE= build/$*/bin/python -m pytest -n auto --dist worksteal -m "not slow"
 
@@ -81,7 +84,7 @@ docs: $(INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "build/site/index.html; with search: $(BIN)/python -m http.server --directory build/site"
 
-docs/commands.md: docs/make_commands.py $(shell find src/corate/cli -name '*.py') src/corate/training/options.py $(INSTALLED)
+docs/commands.md: docs/make_commands.py $(shell find src/corate/cli reproduction -name '*.py') src/corate/training/options.py $(INSTALLED)
 	$(BIN)/python docs/make_commands.py > $@
 
 docs/options.md: docs/make_options.py src/corate/training/options.py $(INSTALLED)
@@ -97,7 +100,7 @@ fuzz: $(FUZZ)/installed-$(FUZZ_SANITIZE)
 
 clean:
 	rm -rf .venv build dist .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +
+	find src reproduction tests benchmarks -name __pycache__ -type d -exec rm -rf {} +
 
 $(BIN)/python:
 	$(NEEDS_PYTHON)
@@ -121,7 +124,8 @@ $(TOOLS): .venv/needed requirements/develop.txt
 	@$(BIN)/python $(PIP_INSTALL) --no-compile -r requirements/develop.txt
 	@touch $@
 
-$(INSTALLED): $(RUNS) $(TOOLS)
+$(INSTALLED): $(RUNS) $(TOOLS) reproduction/pyproject.toml
+	@$(BIN)/python $(REPRODUCTION)
 	@touch $@
 
 build/lock/bin/uv:
@@ -130,11 +134,11 @@ build/lock/bin/uv:
 	@build/lock/bin/python $(PIP_INSTALL) "uv>=0.9"
 
 # What users get, apart from what we edit: benchmarks measure an ordinary install.
-$(BENCH)/installed: requirements/develop.txt pyproject.toml $(NATIVE) $(shell find src -type f ! -name '*.pyc')
+$(BENCH)/installed: requirements/develop.txt pyproject.toml $(NATIVE) $(shell find src reproduction -type f ! -name '*.pyc')
 	$(NEEDS_PYTHON)
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/python $(PIP_INSTALL) -r requirements/develop.txt
-	$(BENCH)/bin/python $(PIP_INSTALL) --no-build-isolation --no-deps .
+	$(BENCH)/bin/python $(PIP_INSTALL) --no-build-isolation --no-deps . ./reproduction
 	@touch $@
 
 # An editable install of its own, with a native module that watches its memory.

@@ -31,6 +31,7 @@ SCRIPTS = (
     "disk",
     "context_growth",
     "label_bias",
+    "paper",
     "separate_accuracy",
     "separate_speed",
     "label_growth",

@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks import corpora, peers
 from benchmarks.corpora import Sentence
 from corate.demo.addresses import addresses
-from corate.reproduction import corpora as splitting
+from corate_reproduction import corpora as splitting
 
 Pair = tuple[list[Sentence], list[Sentence]]
 

@@ -3,7 +3,7 @@
 Columns are separated by tabs, sentences by a blank line. The zip files come from the folder named by CORATE_DATA, else
 from `../shared/data` beside the checkout, the Greek text from the package py-sblgnt (in the `bench` extra); the splits
 go to `data/` at the root of the checkout (git-ignored: this text may not be redistributed).
-`corate.reproduction.corpora` has the protocol, and checks every count.
+`corate_reproduction.corpora` has the protocol, and checks every count.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from corate.reproduction import corpora as splitting
-from corate.reproduction.corpora import (
+from corate_reproduction import corpora as splitting
+from corate_reproduction.corpora import (
     BROWN_SPLITS,
     COLUMNS,
     CORPORA,

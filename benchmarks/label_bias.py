@@ -2,7 +2,7 @@
 
 `python -m benchmarks.label_bias [--rounds 10] [--only TEXT]`
 
-`corate.reproduction.label_bias` draws the data. Every method is compared with its optimal decision rule.
+`corate_reproduction.label_bias` draws the data. Every method is compared with its optimal decision rule.
 
 The maximum entropy Markov model normalises at every position, so I follows R1 whatever the symbol is: this is label
 bias. A strong penalty keeps its conditional probabilities away from 0 and 1 and hides a part of the bias. So its target
@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.tables import Row, Table, parser
-from corate.reproduction.experiments import OTHER_ROUNDS, PRIOR_VALUES, PRIORS, training_options, with_prior
-from corate.reproduction.label_bias import OTHERS, PAPER, Simulation, sample
+from corate_reproduction.experiments import OTHER_ROUNDS, PRIOR_VALUES, PRIORS, training_options, with_prior
+from corate_reproduction.label_bias import OTHERS, PAPER, Simulation, sample
 
 WITHIN, WITHIN_OTHERS = 0.3, 0.5  # points below the optimal rule
 BIASED = 75.0  # the most percent of the biased method

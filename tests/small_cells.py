@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from corate.demo import addresses
-from corate.reproduction.cells import Cell
-from corate.reproduction.corpora import Splits
-from corate.reproduction.experiments import training_options
+from corate_reproduction.cells import Cell
+from corate_reproduction.corpora import Splits
+from corate_reproduction.experiments import training_options
 
 
 def splits() -> Splits:

@@ -18,6 +18,7 @@ else:
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "corate"
+EXPERIMENTS = ROOT / "reproduction" / "src"
 LOCKS = ROOT / "requirements"
 
 pytestmark = pytest.mark.skipif(not LOCKS.is_dir(), reason="the source archive has no recorded versions")
@@ -60,15 +61,18 @@ def private_parts(trees: dict[str, ast.Module]) -> set[tuple[str, str]]:
                 found.add((file, node.attr))
             for module in modules:
                 private = any(is_private(part) for part in module.split("."))
-                if module.partition(".")[0] not in ("corate", "__future__") and (private or module in UNDOCUMENTED):
+                if module.partition(".")[0] not in ("corate", "corate_reproduction", "__future__") and (
+                    private or module in UNDOCUMENTED
+                ):
                     found.add((file, module))
     return found
 
 
 def test_only_public_parts_of_other_packages_are_used() -> None:
     trees = {
-        path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-        for path in SOURCE.rglob("*.py")
+        path.relative_to(folder).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for folder in (SOURCE, EXPERIMENTS)
+        for path in folder.rglob("*.py")
     }
     assert private_parts(trees) == set()
 
@@ -89,15 +93,17 @@ def test_private_parts_are_found(code: str, part: str) -> None:
 # -- versions ---------------------------------------------------------------------------------------------------------
 
 
-def project() -> Any:
-    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+def project(folder: str = ".") -> Any:
+    return tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 def requirements_of_users() -> list[Requirement]:
     data = project()
     extras = data["project"]["optional-dependencies"].values()
     lines = [*data["project"]["dependencies"], *data["build-system"]["requires"], *(line for e in extras for line in e)]
-    return [Requirement(line) for line in lines]
+    experiments = project("reproduction")
+    lines += [*experiments["project"]["dependencies"], *experiments["build-system"]["requires"]]
+    return [Requirement(line) for line in lines if line != "corate"]
 
 
 def locked(name: str, environment: Environment) -> dict[str, str]:

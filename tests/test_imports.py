@@ -36,7 +36,7 @@ ORDER = [
     {"spark", "spacy"},
     {"rate"},
     {"graphs"},
-    {"demo", "inspection", "reproduction"},
+    {"demo", "inspection"},
     {"cli"},
 ]
 #: `Tagger.update` is a thin call of training, a comparison trains what it compares, and pickles name an old module.

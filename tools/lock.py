@@ -1,4 +1,4 @@
-"""Write the versions of all packages that ``make`` installs into ``requirements/``.
+"""Write the versions of all packages that ``make`` installs into ``requirements/``, of both projects.
 
 ``make lock`` runs this with uv. ``--versions newest|lowest --python PYTHON FILE`` instead writes the newest or the
 lowest versions that pyproject.toml allows on one Python: the lowest of what users install, and the newest tools for
@@ -8,13 +8,17 @@ developers that work with them.
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LOCKS = ROOT / "requirements"
-USERS_EXTRAS = ("sklearn", "zstd", "frames", "spacy", "plots", "reproduce")
+USERS_EXTRAS = ("sklearn", "zstd", "frames", "spacy", "plots")
+#: The project whose other requirements are resolved with those of Corate.
+REPRODUCTION = ROOT / "reproduction" / "pyproject.toml"
 GROUPS = ("build", "test", "docs", "bench")
 
 
@@ -22,10 +26,20 @@ def compile_versions(target: Path, extras: tuple[str, ...], groups: tuple[str, .
     """Resolve pyproject.toml with these extras and groups. The file names no index, path or command."""
     chosen = [word for name in extras for word in ("--extra", name)] + [w for name in groups for w in ("--group", name)]
     plain = ("--quiet", "--no-header", "--no-annotate", "--no-emit-index-url")
-    command = ["uv", "pip", "compile", "pyproject.toml", *chosen, *plain, *more, "--output-file", str(target)]
-    subprocess.run(
-        [Path(sys.executable).with_name("uv"), *command[1:]], check=True, cwd=ROOT, stdout=subprocess.DEVNULL
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        others = Path(folder, "reproduction.txt")
+        others.write_text("\n".join(of_reproduction() if extras else []) + "\n", encoding="utf-8")
+        inputs = ["pyproject.toml", str(others)]
+        command = ["uv", "pip", "compile", *inputs, *chosen, *plain, *more, "--output-file", str(target)]
+        subprocess.run(
+            [Path(sys.executable).with_name("uv"), *command[1:]], check=True, cwd=ROOT, stdout=subprocess.DEVNULL
+        )
+
+
+def of_reproduction() -> list[str]:
+    """What ``reproduction/`` requires except Corate. The oldest supported Python has no parser of TOML."""
+    listed = REPRODUCTION.read_text(encoding="utf-8").partition("\ndependencies = [\n")[2].partition("\n]")[0]
+    return [line for line in re.findall(r'^ *"([^"]+)"', listed, re.MULTILINE) if line != "corate"]
 
 
 def lock() -> None:

@@ -7,8 +7,10 @@ import re
 
 import pytest
 
+pytest.importorskip("corate_reproduction")
+
 from corate.cli.exits import MISSING
-from corate.reproduction import corpora, experiments, label_bias, running
+from corate_reproduction import corpora, experiments, label_bias, running
 from small_cells import splits
 
 FIELDS = [
@@ -71,15 +73,15 @@ def test_the_label_bias_needs_no_data(corate, tmp_path):
     result = corate("reproduce", "label-bias", "--methods", "empirical,memm")
     assert (result.code, result.err) == (0, "")
     assert re.search(r"label-bias mean of 2 rounds +empirical ", result.text)
-    assert (tmp_path / "reproduction" / "report.html").is_file()
-    assert (tmp_path / "reproduction" / "report.md").is_file()
+    assert (tmp_path / "reproduced" / "report.html").is_file()
+    assert (tmp_path / "reproduced" / "report.md").is_file()
 
 
 def test_a_resumed_run_says_where_it_resumes(corate, tmp_path):
     first = corate("reproduce", "label-bias", "--methods", "memm", "--json")
     stored = len(json.loads(first.text))
     assert first.err == ""
-    found = sorted((tmp_path / "reproduction" / "cells").iterdir())
+    found = sorted((tmp_path / "reproduced" / "cells").iterdir())
     assert len(found) == stored > 1
     found[-1].unlink()
     again = corate("reproduce", "label-bias", "--methods", "memm", "--json")
@@ -140,7 +142,7 @@ def test_an_experiment_whose_corpus_is_missing_runs_nothing(corate, tmp_path):
     result = corate("reproduce", "ner", "--data", tmp_path)
     assert (result.code, result.text) == (MISSING, "")
     assert "the corpus ned was not found in" in result.err
-    assert not (tmp_path / "reproduction").exists()
+    assert not (tmp_path / "reproduced").exists()
 
 
 def test_a_damaged_archive_is_an_error_of_one_line(corate, tmp_path):
@@ -182,7 +184,7 @@ def test_peers_stand_beside_our_own(corate):
 def test_the_report_shows_earlier_runs_of_the_same_folder(corate, tmp_path):
     assert corate("reproduce", "label-bias", "--methods", "empirical", "--quiet").code == 0
     assert corate("reproduce", "pos", "--quick", "--methods", "empirical", "--quiet").code == 0
-    report = (tmp_path / "reproduction" / "report.md").read_text("utf-8")
+    report = (tmp_path / "reproduced" / "report.md").read_text("utf-8")
     assert "## Label bias" in report
     assert "## Part-of-speech tagging" in report
 
@@ -202,7 +204,7 @@ def test_both_orders_of_brown_stand_side_by_side_each_with_its_own_prior(corate,
         assert [tried[sigma2] for sigma2 in used] == [max(tried.values())]
     in_file_order = cells(corate("reproduce", "pos", "--json", "--methods", "sp2"))
     assert in_file_order == [one for one in found if "shuffled" not in one["split"] and "brown," not in one["split"]]
-    report = (tmp_path / "reproduction" / "report.md").read_text("utf-8")
+    report = (tmp_path / "reproduced" / "report.md").read_text("utf-8")
     for heading in ("Which sentences did the paper split?", "Shuffled sentences"):
         assert f"### {heading}" in report
 
@@ -230,7 +232,7 @@ def test_help_names_experiments_and_how_to_get_the_data(corate):
 
 
 def test_without_any_peer_it_says_how_to_get_one(corate, monkeypatch):
-    from corate.reproduction import peers
+    from corate_reproduction import peers
 
     monkeypatch.setattr(peers, "installed", list)
     result = corate("reproduce", "label-bias", "--peers", "--methods", "empirical")

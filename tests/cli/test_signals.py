@@ -95,6 +95,7 @@ def test_a_comparison_that_is_ended_draws_nothing(folder, data, model):
 
 
 def test_a_reproduction_leaves_no_text_behind(folder, data, model):
+    pytest.importorskip("corate_reproduction")
     code = AT_STAGE.format(stage="label-bias", signal="SIGTERM")
     ended = run(code, ["reproduce", "label-bias", "-o", "temporary/out"], folder, data, model)
     assert ended.returncode == 143

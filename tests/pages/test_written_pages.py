@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+pytest.importorskip("corate_reproduction")
+
 import corate
 from command_line import run
 from corate.cli.plot import Point, page, picture
@@ -20,12 +22,24 @@ from corate.pages.charts import standalone
 from corate.pages.page import visible
 from corate.rate import Graph, factorise
 from corate.rate.heatmap import HeatMap
-from corate.reproduction.report import figures
-from corate.reproduction.report.blocks import Figure, Figures, Formula, Heading, Items, Paragraph, Table
-from corate.reproduction.report.blocks import page as report
+from corate_reproduction.report import figures
+from corate_reproduction.report.writing import Figure, Table, written
 from hostile_strings import HOSTILE
 
 POINTS = [Point(name, 0.1 * 1.5**k, 0.9 + k / 500, 0.001) for k, name in enumerate(HOSTILE)]
+#: Every part of a report.
+REPORT = """
+{{ to.contents(headings) }}
+{% call to.paragraph() %}{{ told|join(" ") }}{% endcall %}
+{% call to.note() %}{{ told|join(" ") }}{% endcall %}
+{% for name in told %}{{ to.heading(name) }}{% endfor %}
+{% call to.items() %}{% for name in told %}{{ name }}
+
+{% endfor %}{% endcall %}
+{% call to.formula() %}{{ told|join("\n") }}{% endcall %}
+{{ to.table(table) }}
+{{ to.figures(drawn) }}
+"""
 #: What no page of ours has.
 FOREIGN = (
     "script, img, iframe, object, embed, foreignObject, link, form, [onload], [onerror], [onfocus], [href^=javascript]"
@@ -44,15 +58,9 @@ def comparison() -> str:
 
 def reproduction() -> str:
     told = [text.replace("*", "x") for text in HOSTILE]
-    blocks = [
-        Paragraph(" ".join(told)),
-        *map(Heading, told),
-        Items(told),
-        Formula("\n".join(told)),
-        Table(told, [told, ["\n".join(told)] * len(told)], " ".join(told)),
-        Figures([Figure("rates", told[0], rates().chart()), Figure("rates", told[1], rates().chart())]),
-    ]
-    return report(HOSTILE[0], blocks)
+    table = Table(told, [told, ["\n".join(told)] * len(told)], " ".join(told))
+    drawn = [Figure("rates", told[0], rates().chart()), Figure("rates", told[1], rates().chart())]
+    return written(REPORT, HOSTILE[0], told=told, table=table, drawn=drawn)[0]
 
 
 def derivation_with_names() -> str:
@@ -119,8 +127,8 @@ def test_a_name_does_not_end_the_notes_of_a_derivation(name: str, open_page: Cal
 
 def test_rates_of_the_reproduction_are_kept_and_drawn(tmp_path: Path, open_page: Callable[..., Any]) -> None:
     figures.keep_rates({"ned.train": [[("a", name) for name in HOSTILE if name != "\ud800"]]}, tmp_path)
-    (block,) = figures.rate_maps(tmp_path)
-    opened = open_page(report("rates", [Paragraph("text"), block])).page
+    drawn = figures.rate_maps(tmp_path)
+    opened = open_page(written("{{ to.figures(drawn) }}", "rates", drawn=drawn)[0]).page
     assert opened.locator(FOREIGN).count() == 0
     assert opened.locator("path title").count() == len(HOSTILE) ** 2
 

@@ -9,7 +9,9 @@ from itertools import product
 
 import pytest
 
-from corate.reproduction import label_bias
+pytest.importorskip("corate_reproduction")
+
+from corate_reproduction import label_bias
 
 
 def probability(symbols: tuple[str, ...], labels: tuple[str, ...]) -> float:

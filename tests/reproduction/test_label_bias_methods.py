@@ -6,9 +6,11 @@ import statistics
 
 import pytest
 
+pytest.importorskip("corate_reproduction")
+
 import corate
-from corate.reproduction import label_bias
-from corate.reproduction.experiments import PRIOR_VALUES, PRIORS, ROUNDS, training_options, with_prior
+from corate_reproduction import label_bias
+from corate_reproduction.experiments import PRIOR_VALUES, PRIORS, ROUNDS, training_options, with_prior
 
 FREE = ("empirical", "separate", "standard", "piecewise")
 

@@ -9,15 +9,16 @@ from html.parser import HTMLParser
 
 import pytest
 
-from corate.reproduction import label_bias, paper
-from corate.reproduction.cells import Outcome, record
-from corate.reproduction.experiments import EXPERIMENTS, METHODS, OTHER_ROUNDS, plan
-from corate.reproduction.peers import PEERS
-from corate.reproduction.report import page, worked
-from corate.reproduction.report.blocks import Heading, Items, Paragraph, Table, markdown
-from corate.reproduction.report.blocks import page as page_of
-from corate.reproduction.report.figures import COLOUR
-from corate.reproduction.report.summary import NAMES, by_table, number
+pytest.importorskip("corate_reproduction")
+
+from corate_reproduction import label_bias, paper
+from corate_reproduction.cells import Outcome, record
+from corate_reproduction.experiments import EXPERIMENTS, METHODS, OTHER_ROUNDS, plan
+from corate_reproduction.peers import PEERS
+from corate_reproduction.report import page, tables, worked
+from corate_reproduction.report.figures import COLOUR
+from corate_reproduction.report.summary import NAMES, by_table, number
+from corate_reproduction.report.writing import Table, written
 
 #: Figures that the report leaves out.
 OMITTED = {
@@ -155,21 +156,21 @@ def test_a_shortfall_is_told_to_the_hundredth_and_reached_figures_are_not():
     cells = {cell.method: cell for cell in plan(["ner"], methods=["empirical", "separate"])}
     good = Outcome(1.0, accuracy=0.97, accuracy_known=0.99, accuracy_oov=0.8)
     short = Outcome(1.0, accuracy=0.97, accuracy_known=0.98555, accuracy_oov=0.726)
-    told = page._shortfalls(
+    told = tables.shortfalls(
         {"empirical": record(cells["empirical"], short), "separate": record(cells["separate"], good)}
     )
     assert told == "**Below the paper:** empirical (SP1, our variant) on known words by 0.24 points."
-    assert "reach or exceed every figure" in page._shortfalls({"separate": record(cells["separate"], good)})
+    assert "reach or exceed every figure" in tables.shortfalls({"separate": record(cells["separate"], good)})
 
 
 def test_the_ratio_of_times_stands_beside_the_papers():
     cells = {cell.method: cell for cell in plan(["ner"])}
     times = {"empirical": 0.5, "sp2": 2.0, "standard": 100.0}
     table = {m: record(cells[m], Outcome(s, accuracy=0.9)) for m, s in times.items()}
-    told = page._ratio_text(("ner", "ned"), table)
+    told = tables.ratio_text(("ner", "ned"), table)
     assert "**1 : 4.0 : 200**; in the paper 1 : 33 : 669." in told
     table["standard"]["estimated"] = True
-    assert "200 (estimated)**" in page._ratio_text(("ner", "ned"), table)
+    assert "200 (estimated)**" in tables.ratio_text(("ner", "ned"), table)
 
 
 def test_implied_shares_of_oov_words_say_which_sentences_were_split():
@@ -228,12 +229,19 @@ def test_the_expected_accuracy_is_on_the_page(words):
     assert "95.83 %" in " ".join(words.text)
 
 
-# -- blocks ----------------------------------------------------------------------------------------------------------
+# -- writing ---------------------------------------------------------------------------------------------------------
 
 
 def test_text_is_escaped_and_marked_up():
-    blocks = [Paragraph("a < b & `x < *y*` **bold** *soft*"), Items(["<s>", "2 * 3"]), Heading("What? Now, then")]
-    shown = page_of("a < b", blocks)
+    text = """{{ to.contents(headings) }}
+{% call to.paragraph() %}{{ said }}{% endcall %}
+{% call to.items() %}
+{{ tag }}
+
+2 * 3
+{% endcall %}
+{{ to.heading("What? Now, then") }}"""
+    shown, _ = written(text, "a < b", said="a < b & `x < *y*` **bold** *soft*", tag="<s>")
     assert "<h1>a &lt; b</h1>" in shown
     assert "a &lt; b &amp; <code>x &lt; *y*</code> <strong>bold</strong> <em>soft</em>" in shown
     assert "<li>&lt;s&gt;</li><li>2 * 3</li>" in shown
@@ -242,8 +250,14 @@ def test_text_is_escaped_and_marked_up():
 
 
 def test_tables_in_markdown_keep_bars_and_lines_apart():
-    text = markdown([Table(["", "a|b"], [["row", "1\npaper 2"]])], "figures")
-    assert text == "|  | a\\|b |\n| --- | ---: |\n| row | 1<br>paper 2 |\n"
+    _, text = written("{{ to.table(one) }}", "T", one=Table(["", "a|b"], [["row", "1\npaper 2"]]))
+    assert text == "# T\n\n|  | a\\|b |\n| --- | ---: |\n| row | 1<br>paper 2 |\n"
+
+
+def test_formulas_are_escaped_and_keep_their_spaces():
+    shown, text = written("{% call to.formula() %}\na < b\n  = {{ c }}\n{% endcall %}", "T", c="<c>")
+    assert "<pre>a &lt; b\n  = &lt;c&gt;</pre>" in shown
+    assert text == "# T\n\n    a < b\n      = <c>\n"
 
 
 def test_every_method_has_a_name_and_a_colour_of_its_own():

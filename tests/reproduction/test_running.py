@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("corate_reproduction")
+
 import corate
-from corate.reproduction import running
-from corate.reproduction.cells import Outcome, Store, fingerprint
-from corate.reproduction.running import CellError, Data, Worker, estimate, run
+from corate_reproduction import running
+from corate_reproduction.cells import Outcome, Store, fingerprint
+from corate_reproduction.running import CellError, Data, Worker, estimate, run
 from small_cells import cell, splits
 
 METHODS = ("empirical", "separate", "standard", "memm")

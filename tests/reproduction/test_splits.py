@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("corate_reproduction")
+
 from corate.errors import DataError
-from corate.reproduction import corpora
+from corate_reproduction import corpora
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -37,9 +37,18 @@ _NOT_JSON_SCRIPT = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
 def render(
-    template: str, /, *, data: Any = None, script: str | None = None, style: str | None = None, **values: Any
+    template: str,
+    /,
+    *,
+    data: Any = None,
+    script: str | None = None,
+    style: str | None = None,
+    folder: Path = _HERE,
+    **values: Any,
 ) -> str:
     """A page from a file in ``templates``, which extends ``base.html``.
+
+    Another package gives the ``folder`` that has its own ``templates`` and ``static``.
 
     ``script`` names a file in ``static``, the only script that runs in the page. It finds ``data``, anything that JSON
     can hold, in the element with the id ``data``. ``style`` names a style sheet there that only this page
@@ -51,8 +60,8 @@ def render(
     """
     from markupsafe import Markup
 
-    look = _static("colours.css") + _static("page.css") + ("" if style is None else _static(style))
-    code = "" if script is None else _static(script)
+    look = _static("colours.css") + _static("page.css") + ("" if style is None else _static(style, folder))
+    code = "" if script is None else _static(script, folder)
     policy = "; ".join(
         [
             "default-src 'none'",
@@ -63,7 +72,7 @@ def render(
         ]
     )
     text = (
-        _environment()
+        _environment(folder)
         .get_template(template)
         .render(
             **values,
@@ -111,11 +120,11 @@ def isolated(text: object) -> Markup:
 
 
 @cache
-def _environment() -> Environment:
+def _environment(folder: Path = _HERE) -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(_HERE / "templates"),
+        loader=FileSystemLoader([folder / "templates", _HERE / "templates"]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -129,9 +138,9 @@ def _environment() -> Environment:
 
 
 @cache
-def _static(name: str) -> str:
-    """A file of the package, with the line ends that an HTML parser hands on."""
-    return (_HERE / "static" / name).read_text(encoding="utf-8")
+def _static(name: str, folder: Path = _HERE) -> str:
+    """A file of a package, with the line ends that an HTML parser hands on."""
+    return (folder / "static" / name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

@@ -27,10 +27,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from corate.reproduction import label_bias
-from corate.reproduction.cells import Cell
-from corate.reproduction.corpora import BROWN_SPLITS, COLUMNS, Sentence, Splits
-from corate.reproduction.peers import PEERS
+from corate_reproduction import label_bias
+from corate_reproduction.cells import Cell
+from corate_reproduction.corpora import BROWN_SPLITS, COLUMNS, Sentence, Splits
+from corate_reproduction.peers import PEERS
 
 __all__ = [
     "ABLATIONS",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from corate.io.atomic import write_text
-from corate.reproduction import paper
+from corate_reproduction import paper
 
 __all__ = ["Cell", "Outcome", "Store", "fingerprint", "record"]
 

@@ -1,4 +1,4 @@
-"""The process that measures cells: ``python -m corate.reproduction.worker FOLDER`` reads one cell per line.
+"""The process that measures cells: ``python -m corate_reproduction.worker FOLDER`` reads one cell per line.
 
 A separate process can be stopped when its budget is spent, even inside native code. It writes messages to standard
 output, one JSON object per line after a mark: training starts, iterations done, the outcome.
@@ -19,7 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from corate.reproduction.cells import Cell, Outcome
+from corate_reproduction.cells import Cell, Outcome
 
 __all__ = ["MARK", "main", "measured"]
 
@@ -103,7 +103,7 @@ def _peer(
     iterations: list[int],
 ) -> Outcome:
     from corate.evaluation.report import compare_labels
-    from corate.reproduction.peers import fit
+    from corate_reproduction.peers import fit
 
     options = cell.options
     seconds, predicted = fit(cell.library, dict(options["settings"]), train, test, options["features"], begin, iterated)

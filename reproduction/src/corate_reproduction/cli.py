@@ -15,7 +15,7 @@ from corate.cli.shared_options import shared
 from corate.cli.terminal import ProgressBar, counted, percent, show_table, time_left
 
 if TYPE_CHECKING:
-    from corate.reproduction.running import News
+    from corate_reproduction.running import News
 
 __all__ = ["reproduce"]
 
@@ -39,7 +39,7 @@ Examples:
 \b
 To get the corpora, with NLTK's downloader and with pip:
   python -m nltk.downloader brown conll2000 conll2002
-  pip install 'corate[reproduce]'
+  pip install ./reproduction                         in a clone; the Greek text and a peer, too
 """
 
 
@@ -62,7 +62,7 @@ To get the corpora, with NLTK's downloader and with pip:
     default="file",
     choices=_ORDERS,
 )
-@option("--output,-o FOLDER", "Folder for the cells and the report.", default="reproduction")
+@option("--output,-o FOLDER", "Folder for the cells and the report.", default="reproduced")
 @option("--fresh", "Measure all cells again.")
 @shared("seed", "threads")
 @option("--json", "Print an array of cells and nothing else.")
@@ -87,8 +87,8 @@ def reproduce(
     Every cell (one method on one split) is saved as soon as it is measured, so after Ctrl-C the same command resumes.
     The report is written as HTML and as Markdown.
     """
-    from corate.reproduction import reproduction
-    from corate.reproduction.experiments import EXPERIMENTS, METHODS
+    from corate_reproduction import reproduction
+    from corate_reproduction.experiments import EXPERIMENTS, METHODS
 
     if experiment not in _EXPERIMENTS:
         raise click.BadParameter(f"{experiment!r} is not one of {', '.join(_EXPERIMENTS)}", param_hint="EXPERIMENT")
@@ -162,7 +162,7 @@ def _score(cell: dict[str, Any]) -> str:
 
 
 def _show(records: list[dict[str, Any]]) -> None:
-    from corate.reproduction.report.summary import rows
+    from corate_reproduction.report.summary import rows
 
     header = ["experiment", "method", "all", "known", "OOV", "F1", "seconds", "paper: all", "seconds"]
     show_table(rows(records), header)

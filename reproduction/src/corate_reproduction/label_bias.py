@@ -23,7 +23,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from corate.reproduction.corpora import Sentence
+from corate_reproduction.corpora import Sentence
 
 __all__ = ["EXPECTED", "OTHERS", "PAPER", "SEQUENCES", "SYMBOLS", "TEST", "TRAIN", "Simulation", "drawn", "sample"]
 

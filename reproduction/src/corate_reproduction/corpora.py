@@ -103,7 +103,7 @@ def how_to_get(corpus: str) -> str:
     "get it with NLTK: python -m nltk.downloader conll2000, then use --data FOLDER (NLTK's is ~/nltk_data)"
     """
     if corpus == "sblgnt":
-        return "install it with pip install 'corate[reproduce]' (the package py-sblgnt)"
+        return "install it with pip install py-sblgnt"
     package = {"ned": "conll2002"}.get(corpus, corpus)
     return f"get it with NLTK: python -m nltk.downloader {package}, then use --data FOLDER (NLTK's is ~/nltk_data)"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from corate.reproduction import label_bias
-from corate.reproduction.experiments import training_options
-from corate.reproduction.report.blocks import Block, Formula, Heading, Paragraph, Table
+from corate_reproduction import label_bias
+from corate_reproduction.experiments import training_options
+from corate_reproduction.report.writing import Table
 
-__all__ = ["Worked", "blocks", "worked"]
+__all__ = ["Worked", "all_methods", "memm_factors", "rate_factors", "worked"]
 
 WORDS = ("r", "o", "b")
 METHODS = ("empirical", "sp1", "sp2", "separate", "standard", "piecewise", "memm", "polish")
@@ -99,52 +99,28 @@ def _counted(
     return (joint[0], joint[1]), (rates[0], rates[1]), (nodes[0], nodes[1])
 
 
-def blocks(found: Worked) -> list[Block]:
-    """The example as blocks of the report."""
+def memm_factors(found: Worked) -> Table:
+    """The factors of the MEMM for both paths."""
     first, second = found.local
     step = ["P(y₁ | r)", "P(y₂ | y₁, o)", "P(y₃ | y₂, b)"]
-    local = Table(
-        ["factors of the MEMM", "R1 I B", "R2 O B"],
-        [
-            *([name, f"{a:.4f}", f"{b:.4f}"] for name, a, b in zip(step, first, second, strict=True)),
-            ["product", f"**{math.prod(first):.4f}**", f"**{math.prod(second):.4f}**"],
-        ],
-    )
-    joint = Table(
-        ["factors with co-occurrence rates", "R1 I", "R2 O"],
-        [
-            ["P(y₁ | r) P(y₂ | o), counted", *(f"{value:.4f}" for value in found.nodes)],
-            ["CR(y₁; y₂), counted", *(f"{value:.2f}" for value in found.rates)],
-            ["product", *(f"**{a * b:.4f}**" for a, b in zip(found.nodes, found.rates, strict=True))],
-            ["P(y₁, y₂ | r, o), counted", *(f"{value:.4f}" for value in found.counted)],
-        ],
-    )
-    return [
-        Heading("Why the MEMM is wrong: the sentence r o b", 3),
-        Paragraph(
-            "The symbol `o` indicates that the second label is O, so R2 O B is correct. A MEMM multiplies "
-            "probabilities of a label *given the previous label*. R1 is always followed by I, so P(I | R1, o) is "
-            "close to 1 although I is very unlikely given `o`; R2 is always followed by O, so P(O | R2, o) is close "
-            "to 1 as well. Local normalisation removes the evidence of the second symbol. Only the choice between R1 "
-            "and R2 remains, and `r` has no information about it."
-        ),
-        local,
-        Paragraph(
-            "Co-occurrence rates keep the evidence: every factor is a probability of labels given symbols only, or a "
-            "rate of two labels. All label pairs share one probability space, so the pair that the symbols support "
-            "wins. (The product of counted factors is a score, not a probability: the counted rate does not depend on "
-            "the symbols, so the product may exceed 1.)"
-        ),
-        joint,
-        Paragraph(
-            "All methods on the same sentence, each trained on the sample of the first round. The score is the "
-            "logarithm of the product; the probability is the product divided by the sum over all labellings."
-        ),
-        _all_methods(found),
+    rows = [[name, f"{a:.4f}", f"{b:.4f}"] for name, a, b in zip(step, first, second, strict=True)]
+    rows.append(["product", f"**{math.prod(first):.4f}**", f"**{math.prod(second):.4f}**"])
+    return Table(["factors of the MEMM", "R1 I B", "R2 O B"], rows)
+
+
+def rate_factors(found: Worked) -> Table:
+    """The counted factors with co-occurrence rates for both paths."""
+    rows = [
+        ["P(y₁ | r) P(y₂ | o), counted", *(f"{value:.4f}" for value in found.nodes)],
+        ["CR(y₁; y₂), counted", *(f"{value:.2f}" for value in found.rates)],
+        ["product", *(f"**{a * b:.4f}**" for a, b in zip(found.nodes, found.rates, strict=True))],
+        ["P(y₁, y₂ | r, o), counted", *(f"{value:.4f}" for value in found.counted)],
     ]
+    return Table(["factors with co-occurrence rates", "R1 I", "R2 O"], rows)
 
 
-def _all_methods(found: Worked) -> Table:
+def all_methods(found: Worked) -> Table:
+    """What each method computes, and the labels that it chooses."""
     rows = []
     for method in METHODS:
         (a, b), (p, q) = found.scores[method], found.probabilities[method]
@@ -152,30 +128,3 @@ def _all_methods(found: Worked) -> Table:
         mark = "" if found.chosen[method] == list(_RIGHT) else "\nwrong"
         rows.append([method, f"{a:.2f}", f"{b:.2f}", f"{100 * p:.2f} %", f"{100 * q:.2f} %", verdict + mark])
     return Table(["method", "score R1 I B", "score R2 O B", "P(R1 I B)", "P(R2 O B)", "labels"], rows)
-
-
-def rule() -> list[Block]:
-    """The derivation of the optimal rule."""
-    return [
-        Heading("The optimal decision rule", 3),
-        Paragraph(
-            "Both label sequences are equally likely, R1 and R2 have the same emissions, and the last label is always "
-            "B. So by Bayes' rule only the second symbol x₂ distinguishes the sequences:"
-        ),
-        Formula(
-            "P(R1 I B | x) / P(R2 O B | x) = P(x₂ | I) / P(x₂ | O)\n"
-            "                              = 29      if x₂ = i   (29/32 over 1/32)\n"
-            "                              = 1/29    if x₂ = o\n"
-            "                              = 1       if x₂ = r or b: any choice is correct half of the time"
-        ),
-        Paragraph(
-            "The third label is always correct. The first two are correct together: if x₂ is the symbol of the second "
-            "label (probability 29/32), and half of the time if it is r or b (probability 2/32). Together this is "
-            "29/32 + 1/32 = 30/32, and the expected accuracy is"
-        ),
-        Formula(f"(1 + 2 · 30/32) / 3 = {label_bias.EXPECTED:.2f} %"),
-        Paragraph(
-            "A MEMM that ignores the second symbol gets the first two labels right for one of the sequences and wrong "
-            "for the other: (1 + 2 · 1/2) / 3 = 66.67 %."
-        ),
-    ]

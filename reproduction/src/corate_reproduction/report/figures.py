@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from corate.io.atomic import write_text
 from corate.pages.charts import COLOURS, Axis, Series, chart
-from corate.reproduction import paper
-from corate.reproduction.corpora import Splits
-from corate.reproduction.report.blocks import Block, Figure, Figures
-from corate.reproduction.report.summary import NAMES, Record, number, seconds
+from corate_reproduction import paper
+from corate_reproduction.corpora import Splits
+from corate_reproduction.report.summary import NAMES, Record, number, seconds
+from corate_reproduction.report.writing import Figure
 
 if TYPE_CHECKING:
     from corate.rate.heatmap import HeatMap
@@ -30,8 +30,19 @@ _MAPS = {
 _MEASURED = ("pos", "ner", "chunking", "large-labels")
 #: The colour of each method in all charts.
 COLOUR = dict(zip(NAMES, COLOURS, strict=False))
-_PAPER, _STOPPED = "the paper's own figure", "stopped: estimated time, no accuracy"
+_PAPER = "the paper"
 Tables = Mapping[tuple[str, str], Mapping[str, Record]]
+
+
+def _short(value: float) -> str:
+    """A round number for an axis with many of them.
+
+    >>> _short(0.1), _short(1000.0), _short(100_000.0), _short(1e6)
+    ('0.1', '1,000', '100k', '1M')
+    """
+    if value < 10_000:
+        return f"{value:,g}"
+    return f"{value / 1e6:g}M" if value >= 1e6 else f"{value / 1e3:g}k"
 
 
 def _mark(record: Record) -> str:
@@ -44,16 +55,19 @@ def _figure(name: str, title: str, what: str, across: Axis, up: Axis, series: Se
     return [Figure(name, title, chart(what, across, up, series))] if drawn else []
 
 
-def accuracy_over_time(tables: Tables) -> list[Block]:
-    """A chart for each table: a point for every method and peer, and rings for the paper's figures."""
-    figures = []
+def accuracy_over_time(tables: Tables) -> list[Figure]:
+    """A chart for each table: a point for every method and peer, and rings for the paper's figures.
+
+    Legends have the short names of methods; tooltips have the long ones.
+    """
+    figures: list[Figure] = []
     for (experiment, split), cells in tables.items():
         if experiment not in _MEASURED:
             continue
         key = "f1" if experiment == "chunking" else "accuracy"
         series = [_point(cell, key) for cell in cells.values() if cell[key] is not None]
         series += [
-            Series(_STOPPED, [(c["seconds"], 0.0, _stopped(m, c))], COLOUR[m], "stopped")
+            Series(f"{m}, stopped", [(c["seconds"], 0.0, _stopped(m, c))], COLOUR[m], "stopped")
             for m, c in cells.items()
             if c["estimated"] and c["seconds"]
         ]
@@ -63,15 +77,15 @@ def accuracy_over_time(tables: Tables) -> list[Block]:
                 series.append(Series(_PAPER, [(f.seconds, f.accuracy, text)], COLOUR[m], "hollow"))
         what, title = "F1" if key == "f1" else "accuracy", f"{experiment} {split}"
         name, said = f"time-{experiment}-{split.replace(' ', '-')}", f"{what} against training time: {title}"
-        axes = Axis("training seconds", log=True), Axis(f"{what}, %", most=100.0)
+        axes = Axis("training seconds", log=True, text=_short), Axis(f"{what}, %", most=100.0)
         figures += _figure(name, title, said, *axes, series)
-    return [Figures(figures)] if figures else []
+    return figures
 
 
 def _point(cell: Record, key: str) -> Series:
     method = cell["method"]
     text = f"{NAMES[method]}: {number(cell[key])}, {seconds(cell['seconds'])} s"
-    return Series(NAMES[method], [(max(cell["seconds"], 1e-3), 100 * cell[key], text)], COLOUR[method], _mark(cell))
+    return Series(method, [(max(cell["seconds"], 1e-3), 100 * cell[key], text)], COLOUR[method], _mark(cell))
 
 
 def _stopped(method: str, cell: Record) -> str:
@@ -87,7 +101,7 @@ def _lines(cells: Sequence[Record], across: str, up: str, scale: float = 1.0, *,
         text = f"{NAMES[cell['method']]}: {across} {cell[across]:,}, {scale * cell[up]:.4g}"
         found.setdefault(cell["method"], []).append((cell[across], max(scale * cell[up], 1e-3), text))
     by = {cell["method"]: _mark(cell) for cell in cells}
-    return [Series(NAMES[m], sorted(points), COLOUR[m], by[m], line=True) for m, points in found.items()]
+    return [Series(m, sorted(points), COLOUR[m], by[m], line=True) for m, points in found.items()]
 
 
 def _brown(tables: Tables) -> list[Record]:
@@ -97,20 +111,20 @@ def _brown(tables: Tables) -> list[Record]:
     return in_file_order or cells
 
 
-def learning_curves(tables: Tables) -> list[Block]:
+def learning_curves(tables: Tables) -> list[Figure]:
     """Accuracy over the number of training sentences, on the splits of Brown."""
     cells = _brown(tables)
     if len({cell["split"] for cell in cells}) < 2:
         return []
-    across = Axis("training sentences", log=True)
-    figures = []
+    across = Axis("training sentences", log=True, text=_short)
+    figures: list[Figure] = []
     for key, title in (("accuracy", "all words"), ("accuracy_oov", "OOV words"), ("accuracy_known", "known words")):
         series, said = _lines(cells, "sentences", key, 100.0), f"Learning curve, {title}"
         figures += _figure(f"learning-{key}", said, said, across, Axis("accuracy, %", most=100.0), series)
-    return [Figures(figures)] if figures else []
+    return figures
 
 
-def growth(tables: Tables) -> list[Block]:
+def growth(tables: Tables) -> list[Figure]:
     """Training time over sentences and over labels."""
     pos = _brown(tables)
     grown = [c for (experiment, _), table in tables.items() if experiment == "label-growth" for c in table.values()]
@@ -118,14 +132,17 @@ def growth(tables: Tables) -> list[Block]:
     grown = [{**cell, "labels": sizes.get(cell["split"])} for cell in grown]
     counts = {(cell["split"]): cell["sentences"] for cell in pos if cell["sentences"]}
     pos = [{**cell, "sentences": counts.get(cell["split"])} for cell in pos]
-    figures = []
+    figures: list[Figure] = []
     for cells, across, title in ((pos, "sentences", "training sentences"), (grown, "labels", "labels")):
         if len({cell["split"] for cell in cells}) < 2:
             continue
         series = _lines(cells, across, "seconds", stopped=True)
-        said, axes = f"Training time over {title}", (Axis(title, log=True), Axis("training seconds", log=True))
+        said, axes = (
+            f"Training time over {title}",
+            (Axis(title, log=True, text=_short), Axis("training seconds", log=True, text=_short)),
+        )
         figures += _figure(f"growth-{across}", said, said, *axes, series)
-    return [Figures(figures)] if figures else []
+    return figures
 
 
 def keep_rates(splits: Splits, folder: Path) -> None:
@@ -161,7 +178,7 @@ def _rates(corpus: Any) -> HeatMap:
     return HeatMap((*shown, "<s>"), (*shown, "</s>"), logs[np.ix_(kept, kept)])
 
 
-def rate_maps(folder: Path) -> list[Block]:
+def rate_maps(folder: Path) -> list[Figure]:
     """The heat maps of the stored rates."""
     import numpy as np
 
@@ -171,10 +188,10 @@ def rate_maps(folder: Path) -> list[Block]:
     if not path.is_file():
         return []
     kept = json.loads(path.read_text("utf-8"))
-    figures = []
+    figures: list[Figure] = []
     for name, (_, title) in _MAPS.items():
         if name in kept:
             one = kept[name]
             found = HeatMap(tuple(one["rows"]), tuple(one["columns"]), np.array(one["logs"]))
             figures.append(Figure(f"rates-{name}", title, found.chart()))
-    return [Figures(figures)] if figures else []
+    return figures

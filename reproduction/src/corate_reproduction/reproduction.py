@@ -12,11 +12,11 @@ from typing import Any
 
 from corate.io.atomic import write_text
 from corate.pages.charts import check_installed
-from corate.reproduction import corpora, peers
-from corate.reproduction.cells import Cell, Store
-from corate.reproduction.corpora import CorporaMissingError, Splits
-from corate.reproduction.experiments import EXPERIMENTS, METHODS, corpora_of, generated, grown, plan, samples
-from corate.reproduction.running import Data, News, run
+from corate_reproduction import corpora, peers
+from corate_reproduction.cells import Cell, Store
+from corate_reproduction.corpora import CorporaMissingError, Splits
+from corate_reproduction.experiments import EXPERIMENTS, METHODS, corpora_of, generated, grown, plan, samples
+from corate_reproduction.running import Data, News, run
 
 __all__ = ["Reproduction", "reproduce"]
 
@@ -52,7 +52,7 @@ def reproduce(
     ``order`` says how the sentences of Brown are split: ``"file"``, ``"shuffled"`` or ``"both"``.
     """
     from corate import __version__
-    from corate.reproduction.report import figures, page
+    from corate_reproduction.report import figures, page
 
     check_installed()
     if quick and tuple(experiments) == EXPERIMENTS:
@@ -91,7 +91,7 @@ def _in_order(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _peers() -> list[str]:
     found = peers.installed()
     if not found:
-        warnings.warn("no peer is installed; get python-crfsuite with pip install 'corate[reproduce]'", stacklevel=3)
+        warnings.warn("no peer is installed; get python-crfsuite with pip install python-crfsuite", stacklevel=3)
     return found
 
 

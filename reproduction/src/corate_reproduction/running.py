@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from corate.errors import CorateError
-from corate.reproduction.cells import Cell, Outcome, Store, fingerprint, record
-from corate.reproduction.corpora import Sentence, Splits, labels, write
-from corate.reproduction.experiments import chosen_prior, cost
-from corate.reproduction.peers import version
-from corate.reproduction.worker import MARK
+from corate_reproduction.cells import Cell, Outcome, Store, fingerprint, record
+from corate_reproduction.corpora import Sentence, Splits, labels, write
+from corate_reproduction.experiments import chosen_prior, cost
+from corate_reproduction.peers import version
+from corate_reproduction.worker import MARK
 
 __all__ = ["CellError", "Data", "News", "Worker", "estimate", "run"]
 
@@ -115,7 +115,7 @@ class Worker:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by stop
         self._lines = queue.Queue()
         process = subprocess.Popen(
-            [sys.executable, "-m", "corate.reproduction.worker", str(self.folder)],
+            [sys.executable, "-m", "corate_reproduction.worker", str(self.folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
