@@ -22,7 +22,7 @@ from corate.formats.reading import (
     refuse_nul,
     warn_skipped,
 )
-from corate.formats.splitting import BLANK_LINE, fields_of, first_row, misfits
+from corate.formats.rows import BLANK_LINE, fields_of, first_row, misfits
 from corate.formats.writing import check_values, has_values, rows_to_text
 
 __all__ = ["COLUMNS", "check_rows", "read", "separator_of", "unwritable_label", "width_of", "write"]

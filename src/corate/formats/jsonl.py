@@ -22,8 +22,8 @@ from corate.errors import Argument, DataError
 from corate.formats.format import Format, Head, Options, Writing
 from corate.formats.label_names import checked_names, ids_of
 from corate.formats.reading import labels_apart, names_of, nothing_error, warn_skipped
+from corate.formats.rows import first_row
 from corate.formats.sentence_limit import check_tokens
-from corate.formats.splitting import first_row
 from corate.formats.writing import sentences_of
 
 __all__ = ["JSONL", "read", "write"]

@@ -21,8 +21,8 @@ from corate.formats.reading import (
     warn_skipped,
     word_of,
 )
+from corate.formats.rows import fields_of
 from corate.formats.sentence_limit import check_tokens
-from corate.formats.splitting import fields_of
 from corate.formats.writing import check_values, sentences_of, words_to_write
 from corate.io import chunks
 

@@ -15,7 +15,7 @@ from corate.arguments import MOST_TOKENS
 from corate.errors import Argument, DataError
 from corate.formats.format import Format
 from corate.formats.registry import format_of
-from corate.formats.splitting import FIELD
+from corate.formats.rows import FIELD
 
 __all__ = ["check_tokens", "limited"]
 

@@ -33,7 +33,7 @@ from corate.label_parts import LabelParts
 from corate.optimize.passes import Fitted, make_iterations
 from corate.optimize.stochastic import AdaGrad
 from corate.progress import ProgressEvent
-from corate.rows import LabelRows, SparseRows, rows_of_keys
+from corate.rows import LabelRows, SparseRows, rows_of_keys, sums_by_key
 from corate.spark.counting import Source, partition_corpora
 from corate.spark.frames import reduce_partitions
 from corate.training.chains import LEAST_TRIPLES, ChainTraining
@@ -68,10 +68,8 @@ class Layout:
 
     def merged(self, other: Layout) -> Layout:
         """The layout of both."""
-        keys, where = np.unique(np.concatenate([self.triples, other.triples]), return_inverse=True)
-        counts = np.zeros(len(keys), np.int64)
-        np.add.at(counts, where, np.concatenate([self.triple_counts, other.triple_counts]))
-        return Layout(np.union1d(self.edges, other.edges), keys, counts)
+        triples = sums_by_key([self.triples, other.triples], [self.triple_counts, other.triple_counts])
+        return Layout(np.union1d(self.edges, other.edges), *triples)
 
 
 NO_LAYOUT = Layout(*(np.zeros(0, np.int64) for _ in range(3)))

@@ -147,7 +147,7 @@ def train(
         seed: the seed of the random numbers: which sentences are held out, and the order of the sentences in training.
         progress: a function that is called with a :class:`~corate.ProgressEvent` during training.
         **options: options of a method that is given by name, such as ``passes=5``. ``help(corate.Polish)`` lists those
-            of the method polish.
+            of the method polish. ``expert`` is a mapping of options that few users need, such as ``{"batch": 4}``.
 
     Ctrl-C after the first pass or iteration ends training early: the tagger has what was learned until then, its record
     has ``interrupted`` true, and a UserWarning says so. Earlier, Ctrl-C raises KeyboardInterrupt.
@@ -291,13 +291,13 @@ def _with_word_classes(
 
 def _without_weightless(method: Method, corpus: Corpus) -> tuple[Method, Corpus]:
     """The method and the corpus without the sentences of weight 0, and so without their words and labels."""
-    if not isinstance(method, FittedMethod) or method.sentence_weights is None:
+    if method.sentence_weights is None:
         return method, corpus
     weights = np.asarray(method.sentence_weights, dtype=float)
     if weights.shape != (len(corpus),) or weights.all() or not weights.any():
         return method, corpus
     kept = np.flatnonzero(weights)
-    return replace(method, sentence_weights=weights[kept].tolist()), corpus.take(kept)
+    return method.changed(sentence_weights=weights[kept].tolist()), corpus.take(kept)
 
 
 def _starting_model(

@@ -12,7 +12,6 @@ import time
 import warnings
 from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -189,7 +188,7 @@ def must_be_stored(
     limit, size = _limit(memory), _size(path)
     if limit is None or (size is None and memory is None):
         return False
-    program, each = EMPIRICAL if isinstance(method, Empirical) else OTHERS
+    program, each = EMPIRICAL if method.counts_only else OTHERS
     need = None if size is None else program + size * each
     if need is not None and need <= limit:
         return False
@@ -210,10 +209,10 @@ def must_be_stored(
 
 def _stochastic(method: Method) -> Method | None:
     """The method with stochastic passes instead of L-BFGS; None if it already has them, or cannot have them."""
-    if getattr(method, "optimizer", None) != "lbfgs":
+    if method.counts_only or method.in_passes:
         return None
     try:
-        return replace(method, optimizer="adagrad")  # type: ignore[call-arg]
+        return method.changed(optimizer="adagrad")
     except ConfigError:  # with c1
         return None
 
@@ -223,18 +222,9 @@ def _unsupported(method: Method, features: FeatureSource, held_out: object, othe
     named = next((name for name, value in others.items() if value), None)
     if named is not None:
         return f"{Argument(named)} needs the text in memory"
-    for name, value in (("optimizer", "lbfgs"), ("base", "separate"), ("coupling", "joint")):
-        if getattr(method, name, None) == value:
-            return f"the {name} {value!r} needs the text in memory"
-    for name in ("label_weights", "sentence_weights"):
-        if getattr(method, name, None) is not None:
-            return f"{Argument(name)} needs the text in memory"
-    if isinstance(method, Empirical) and (features is not None or method.ladder == "pooled"):
-        return "empirical training with features needs the text in memory"
-    if isinstance(method, Empirical) and method.pairs == "words":
-        return "the pairs 'words' need the text in memory"
-    if isinstance(method, Empirical) and held_out is not None:
-        return "empirical training with held-out text needs the text in memory"
+    refused = method.refused("disk", features=features, held_out=held_out)
+    if refused is not None:
+        return f"{refused.as_argument} needs the text in memory"
     return "a feature function needs the text in memory" if callable(features) else None
 
 
