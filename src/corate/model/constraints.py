@@ -271,9 +271,7 @@ def check_scheme(names: Sequence[str], scheme: str) -> None:
     if not set(roles.values()) - {"", "O"}:
         raise ConfigError("the labels of the model mark no spans, so no scheme applies", option="scheme")
     if scheme not in ("IOB1", "IOB2") and not {"E", "S"} & set(roles.values()):
-        raise ConfigError(
-            f"no label of the model ends a span, so its labels are not in the scheme {scheme}", option="scheme"
-        )
+        raise ConfigError(f"no label of the model ends a span, so its labels are not in {scheme}", option="scheme")
 
 
 def _invalid(names: Sequence[str], scheme: str) -> NDArray[np.bool_]:
