@@ -99,7 +99,7 @@ def test_comments_blank_lines_and_line_ends_stay(corate, model):
         (["--constrain", "XYZ"], b"12\n", 2, "XYZ"),
         (["--nbest", "2", "--to", "slashed"], b"12\n", 2, "written as columns"),
         (["--constrain", "auto", "--to", "conllu"], b"12\n", 2, "CoNLL-U"),
-        (["--scores", "--columns", "x,word"], b"12\n", 1, "line 1 has 1 column,"),
+        (["--scores", "--columns", "x,word"], b"12\n", 1, "line 1: 1 column,"),
     ],
 )
 def test_wrong_questions_are_refused(corate, model, options, stdin, code, message):

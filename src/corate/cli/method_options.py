@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from corate.cli.commands import option
+from corate.cli.exits import as_option
 from corate.errors import ConfigError
 from corate.training.options import OPTIONS, Method
 from corate.training.registry import SharedOption
@@ -81,7 +82,7 @@ def chosen_method(
     except ConfigError as error:
         written = error.option in expert and given.get(error.option) is None
         hint = "--set" if written else None if error.option is None else option_of(error.option)
-        raise click.BadParameter(str(error), param_hint=hint) from None
+        raise click.BadParameter(error.worded(as_option), param_hint=hint) from None
     return method
 
 

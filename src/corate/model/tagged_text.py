@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from corate import formats
 from corate.arguments import MOST_TOKENS
 from corate.display import counted
-from corate.errors import ConfigError, DataError
+from corate.errors import Argument, ConfigError, DataError, placed
 from corate.formats import columns, detection, lines
 from corate.formats.format import Options
 from corate.formats.reading import word_of
@@ -162,11 +162,8 @@ def _answered(
 ) -> Iterator[bytes]:
     """The answer to each piece, which has the number of its first line."""
     for piece, line in pieces:
-        try:
+        with placed(file=text.name):
             yield answer(piece, line)
-        except DataError as error:
-            between = ", " if str(error).startswith("line ") and text.format == "conllu" else ": "
-            raise DataError(f"{text.name}{between}{error}") from None
 
 
 def _conllu_answer(tagger: Tagger, text: TextOptions) -> Callable[[bytes, int], bytes]:
@@ -209,10 +206,8 @@ def _rows(
         separator = columns.separator_of(first, Options(comment=text.comment, labelled=False))
         row = first_row(first, text.comment)
         width = columns.width_of(row, separator) if b"\t" in row else 0  # without tabs, the separator is certain
-    try:
+    with placed(file=text.name):
         names = text.columns or tagger.text_columns(first, separator, text.comment)
-    except DataError as error:
-        raise DataError(f"{text.name}: {error}") from None
     pieces = _numbered(cut_at_blank_lines(blocks))
     return _of_width(pieces, separator, width, text), RowFormat(names, separator, text.comment or "")
 
@@ -297,7 +292,8 @@ def _row_answer(tagger: Tagger, rows: RowFormat, asked: Questions, text: TextOpt
     missing = [column for column in tagger.vocabulary.columns if column not in rows.columns]
     if missing or not tagger.vocabulary.columns:
         what = f"the column {missing[0]!r}" if missing else "ready-made features"
-        raise DataError(f"{text.name}: the model reads {what}; the text has {', '.join(rows.columns)}; use columns=")
+        has = f"the model reads {what}; the text has {', '.join(rows.columns)}"
+        raise DataError(has, f"use {Argument('columns')}", file=text.name)
     fixed = None if asked.fixed is None else _column(tagger, rows, asked.fixed)
     return lambda piece, line: "".join(
         _tagged(tagger, _sentences(piece.decode()), rows, asked, fixed, line, text.threads)
@@ -312,8 +308,8 @@ def _column(tagger: Tagger, rows: RowFormat, fixed: str) -> int:
     if fixed.isdecimal() and int(fixed) > 0:
         return int(fixed) - 1
     raise ConfigError(
-        f"the text has the columns {', '.join(rows.columns)}, not {fixed!r}; name its columns with columns=, or give "
-        "the number of the column",
+        f"the text has the columns {', '.join(rows.columns)}, not {fixed!r}",
+        f"name its columns with {Argument('columns')}, or give the number of the column",
         option="fixed",
     )
 
@@ -380,17 +376,13 @@ def _tagged(
             if rows.is_token(line):
                 cells.append(rows.cells(line))
                 if len(cells[-1]) <= max(needed):
-                    raise DataError(
-                        f"line {number} has {counted(len(cells[-1]), 'column')}, but the model reads "
-                        f"column {max(needed) + 1}"
-                    )
+                    has = f"{counted(len(cells[-1]), 'column')}, but the model reads column {max(needed) + 1}"
+                    raise DataError(has, line=number)
                 label = FREE if fixed is None else _fixed_label(cells[-1], fixed)
                 if label != FREE and label not in tagger.labels:
                     some = ", ".join(tagger.labels[:10]) + ", ..." * (len(tagger.labels) > 10)
-                    raise DataError(
-                        f"line {number}: the model has no label {label!r}; write one of {some} as a fixed label, "
-                        f"or {FREE} where the model decides"
-                    )
+                    remedy = f"write one of {some} as a fixed label, or {FREE} where the model decides"
+                    raise DataError(f"the model has no label {label!r}", remedy, line=number)
             number += 1
         tokens.append([dict(zip(names, (row[i] for i in needed), strict=True)) for row in cells])
         if fixed is not None:

@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 
 from corate.display import counted
 from corate.errors import ModelError, placed
-from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
+from corate.optimize.stochastic import Run
 
 __all__ = ["Checkpoint", "digest_of"]
 
-#: Attributes of AdaGrad that are saved with its tensors: the rate may have been halved.
-STEPS = ("rate", "latest")
 #: Limits on a weight and on any number, so that sums stay finite in single precision.
 _LARGEST_WEIGHT, _LARGEST = 1e20, 1e37
 
@@ -52,14 +50,13 @@ class Checkpoint:
     def __init__(self, store: Store, fingerprint: dict[str, Any]) -> None:
         self.store, self.fingerprint = store, fingerprint
 
-    def save(self, run: AdaGrad | AveragedPerceptron, top: float = -1.0, waited: int = 0) -> None:
+    def save(self, run: Run, top: float = -1.0, waited: int = 0) -> None:
         """Write the run's state, its best held-out accuracy so far (-1 without held-out data), and the passes since."""
         header: dict[str, Any] = {"kind": "checkpoint", "passes": run.passes, "accuracy": top, "waited": waited}
-        if isinstance(run, AdaGrad):
-            header |= {name: getattr(run, name) for name in STEPS if np.isfinite(getattr(run, name))}
+        header |= {name: value for name in run.NUMBERS if np.isfinite(value := getattr(run, name))}
         self.store.write(run.tensors, {**header, "of": self.fingerprint})
 
-    def restore(self, run: AdaGrad | AveragedPerceptron, passes: int) -> tuple[float, int]:
+    def restore(self, run: Run, passes: int) -> tuple[float, int]:
         """Resume the run, and return the accuracy and passes saved with it; (-1, 0) if nothing was saved.
 
         Raises ModelError if the state belongs to another run, or has more than ``passes`` passes.
@@ -76,16 +73,18 @@ class Checkpoint:
             if header["passes"] > passes:
                 made = f"the checkpoint has made {counted(header['passes'], 'pass')}, this run makes {passes}"
                 raise ModelError(made, "name another file or remove it")
-        run.resume(tensors, header["passes"])
-        for name in STEPS if isinstance(run, AdaGrad) else ():
-            setattr(run, name, float(header.get(name, getattr(run, name))))
+        run.resume(tensors, header["passes"], _numbers(header, run))
         return float(header["accuracy"]), header.get("waited", 0)
 
 
-def _fits(tensors: Mapping[str, NDArray[Any]], header: dict[str, Any], run: AdaGrad | AveragedPerceptron) -> bool:
-    """Whether the content of a file is a valid state of the run. The file is not trusted."""
-    numbers = {"accuracy": header.get("accuracy"), **{name: header[name] for name in STEPS if name in header}}
-    if set(tensors) != set(run.tensors) or tensors["state"].shape != run.state.shape:
+def _numbers(header: dict[str, Any], run: Run) -> dict[str, Any]:
+    return {name: header[name] for name in run.NUMBERS if name in header}
+
+
+def _fits(tensors: Mapping[str, NDArray[Any]], header: dict[str, Any], run: Run) -> bool:
+    """Whether what was read is a valid state of the run. It is not trusted."""
+    numbers = _numbers(header, run)
+    if set(tensors) != set(run.tensors):
         return False
     if not all(array.dtype == np.float32 and (np.abs(array) < _LARGEST).all() for array in tensors.values()):
         return False
@@ -93,11 +92,6 @@ def _fits(tensors: Mapping[str, NDArray[Any]], header: dict[str, Any], run: AdaG
         return False
     if not all(type(n) is int and 0 <= n < 2**31 for n in (header.get("passes"), header.get("waited", 0))):
         return False
-    if not all(type(n) in (int, float) and abs(n) < 2**63 for n in numbers.values()):
+    if not all(type(n) in (int, float) and abs(n) < 2**63 for n in (header.get("accuracy"), *numbers.values())):
         return False
-    if isinstance(run, AveragedPerceptron):
-        return True
-    moments, averaged = tensors["moments"], len(run.state) // 2
-    if moments.shape != (1,) or not 0 <= moments[0] < 2**24 or moments[0] % 1 or numbers.get("rate", 1.0) < 0:
-        return False
-    return tensors["total"].shape == (averaged if moments[0] else 0,) and bool((tensors["state"][1::2] > 0).all())
+    return run.accepts(tensors, numbers)

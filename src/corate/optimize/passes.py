@@ -12,7 +12,7 @@ import numpy as np
 
 from corate.optimize.checkpoint import Checkpoint
 from corate.optimize.lbfgs import Objective, Step, lbfgs
-from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
+from corate.optimize.stochastic import Run
 from corate.optimize.tuning import Results, accuracy_of, clearly_better, f1_of, score_of
 from corate.progress import OnProgress, ProgressEvent, ignore_progress
 from corate.types import F32, F64
@@ -45,7 +45,7 @@ class Fitted:
 
 
 def make_passes(
-    run: AdaGrad | AveragedPerceptron,
+    run: Run,
     passes: int,
     stage: str,
     progress: OnProgress = ignore_progress,
@@ -61,7 +61,7 @@ def make_passes(
     risen for ``PATIENCE_PASSES`` passes. A pass that is slightly worse, perhaps by chance, is kept: more passes usually
     give better weights.
 
-    With ``slack``, a pass of AdaGrad that diverges is repeated (see `AdaGrad.pass_within`). With ``keep``, Ctrl-C stops
+    With ``slack``, a pass that diverges is repeated (see `AdaGrad.pass_within`). With ``keep``, Ctrl-C stops
     early if at least one pass is done. Otherwise it raises KeyboardInterrupt.
     """
 
@@ -71,9 +71,7 @@ def make_passes(
         def report(part: float) -> None:
             progress(ProgressEvent(stage, (done + part) / passes))
 
-        if slack is None or isinstance(run, AveragedPerceptron):
-            return run.pass_once(report)
-        return run.pass_within(slack, report)
+        return run.pass_once(report) if slack is None else run.pass_within(slack, report)
 
     kept, top, waited, stopped = None, -1.0, 0, False
     if store is not None:

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from corate.errors import DataError
 from corate.optimize.pieces import Pieces
 from corate.types import F32
 
-__all__ = ["AdaGrad", "AveragedPerceptron", "CorrectMistakes", "Steps"]
+__all__ = ["AdaGrad", "AveragedPerceptron", "CorrectMistakes", "Run", "Steps"]
 
 #: When a pass has diverged (see `AdaGrad.pass_within`), and how often it is repeated.
 TOO_FAR, MOST_HALVINGS = 1.5, 40
@@ -36,36 +36,85 @@ class Steps(Protocol):
         ...
 
 
-@dataclass
-class AdaGrad:
+@dataclass(kw_only=True)
+class Run:
+    """Stochastic passes over items, which can be stopped and resumed. Subclasses are optimisers.
+
+    ``state`` has the weights and what the optimiser knows of each, side by side. A pass visits all items once, in an
+    order that depends only on the seed and the number of the pass. With ``pieces``, it visits them piece by piece.
+    """
+
+    steps: Any
+    items: NDArray[np.int64]
+    state: F32
+    seed: int = 0
+    passes: int = 0
+    pieces: Pieces | None = None
+
+    #: A pass is made in this many parts, for progress reports and Ctrl-C.
+    PARTS: ClassVar[int] = 20
+    #: Attributes that are saved with the tensors.
+    NUMBERS: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def weights(self) -> F32:
+        """The weights that the passes so far give."""
+        raise NotImplementedError
+
+    @property
+    def tensors(self) -> dict[str, F32]:
+        """The state for a checkpoint."""
+        return {"state": self.state}
+
+    def resume(self, tensors: Mapping[str, NDArray[Any]], passes: int, numbers: Mapping[str, float] = {}) -> None:
+        """Resume a run that has made this many passes."""
+        self.state[:], self.passes = tensors["state"], passes
+        for name, value in numbers.items():
+            setattr(self, name, float(value))
+
+    def accepts(self, tensors: Mapping[str, NDArray[Any]], numbers: Mapping[str, float]) -> bool:
+        """Whether finite tensors of the right names are a state of this run."""
+        return tensors["state"].shape == self.state.shape
+
+    def pass_once(self, progress: Callable[[float], None] = lambda done: None) -> float:
+        """Make a pass; returns its mean loss. An interrupt leaves the state between two steps."""
+        raise NotImplementedError
+
+    def pass_within(self, slack: float, progress: Callable[[float], None] = lambda done: None) -> float:
+        """Make a pass; returns its loss. An optimiser whose passes can diverge repeats one that did."""
+        return self.pass_once(progress)
+
+    def parts(self) -> Iterable[tuple[Any, NDArray[np.int64]]]:
+        """The parts of the next pass: what makes steps, and the items in order."""
+        random = np.random.default_rng([self.seed, self.passes])
+        if self.pieces is not None:
+            return self.pieces.parts(random)
+        order = self.items[random.permutation(len(self.items))]
+        return [(self.steps, part) for part in np.array_split(order, min(self.PARTS, max(1, len(order))))]
+
+
+@dataclass(kw_only=True)
+class AdaGrad(Run):
     """AdaGrad: the step of each weight is scaled by its past gradients. Any number of threads gives the same bits.
 
     ``batch`` is the mini-batch size; 0 means a fixed share of the items, at most 256. ``state`` has (weight, sum of
-    squared gradients) side by side. A pass visits all items once, in an order that depends only on the seed and the
-    number of the pass, so that a run can be resumed. With ``averaging``, the weights are saved four times in each pass;
-    the result is their mean, in which the k-th has the weight k^2. With ``pieces``, a pass visits the items piece by
-    piece. With ``begin``, passes are independent: each starts from these weights, and the result is the mean of all
-    passes, which depends less on the order of the items.
+    squared gradients) side by side. With ``averaging``, the weights are saved four times in each pass; the result is
+    their mean, in which the k-th has the weight k^2. With ``begin``, passes are independent: each starts from these
+    weights, and the result is the mean of all passes, which depends less on the order of the items.
     """
 
     steps: Steps
     decay: F32
-    items: NDArray[np.int64]
-    state: F32
     rate: float = 0.25
     batch: int = 0
     threads: int = 1
-    seed: int = 0
-    passes: int = 0
     latest: float = np.inf  # mean loss at the end of the last pass: of its last quarter, but at least of SOME items
     averaging: bool = False
     total: F32 = field(default_factory=lambda: np.zeros(0, np.float32))  # weighted sum of the saved weights
     moments: int = 0  # how often weights were saved
-    pieces: Pieces | None = None
     begin: F32 | None = None
 
-    #: A pass is made in this many parts, for progress reports and Ctrl-C.
-    PARTS = 20
+    NUMBERS: ClassVar[tuple[str, ...]] = ("rate", "latest")  # the rate may have been halved
     #: The number of times that weights are saved for the average in a pass.
     MOMENTS = 4
     #: The number of items that a loss is estimated on.
@@ -77,7 +126,7 @@ class AdaGrad:
     ) -> AdaGrad:
         """A run that starts from the weights ``start``, or from zero."""
         state = _state_of(np.zeros(steps.size, np.float32) if start is None else start)
-        run = cls(steps, decay, items, state, **options)
+        run = cls(steps=steps, decay=decay, items=items, state=state, **options)
         run.batch = run.batch or int(np.clip(len(items) // 200, 16, 256))
         return run
 
@@ -93,18 +142,26 @@ class AdaGrad:
         """The state for a checkpoint."""
         return {"state": self.state, "total": self.total, "moments": np.array([self.moments], np.float32)}
 
-    def resume(self, tensors: Mapping[str, NDArray[Any]], passes: int) -> None:
+    def resume(self, tensors: Mapping[str, NDArray[Any]], passes: int, numbers: Mapping[str, float] = {}) -> None:
         """Resume a run that has made this many passes."""
-        self.state[:] = tensors["state"]
-        self.total = np.array(tensors["total"], dtype=np.float32)
-        self.moments, self.passes = int(tensors["moments"][0]), passes
+        super().resume(tensors, passes, numbers)
+        self.total, self.moments = np.array(tensors["total"], dtype=np.float32), int(tensors["moments"][0])
+
+    def accepts(self, tensors: Mapping[str, NDArray[Any]], numbers: Mapping[str, float]) -> bool:
+        """Whether finite tensors of the right names are a state of this run."""
+        moments, averaged = tensors["moments"], len(self.state) // 2
+        if moments.shape != (1,) or not 0 <= moments[0] < 2**24 or moments[0] % 1 or numbers.get("rate", 1.0) < 0:
+            return False
+        if not super().accepts(tensors, numbers) or tensors["total"].shape != (averaged if moments[0] else 0,):
+            return False
+        return bool((tensors["state"][1::2] > 0).all())
 
     def pass_once(self, progress: Callable[[float], None] = lambda done: None) -> float:
         """Make a pass; returns its mean loss. An interrupt leaves the state between two steps."""
         n, losses, sizes = max(1, len(self.items)), list[float](), list[int]()
         if self.begin is not None:
             self.state[:] = _state_of(self.begin)
-        for steps, part in parts_of_pass(self, self.steps):
+        for steps, part in self.parts():
             losses.append(steps.pass_over(self.state, part, self.decay, self.rate, self.batch, self.threads))
             sizes.append(len(part))
             if self.averaging and self._at_moment(sizes):
@@ -185,8 +242,8 @@ def _state_of(weights: F32) -> F32:
 CorrectMistakes = Callable[[F32, NDArray[np.int64], float, float], F32]
 
 
-@dataclass
-class AveragedPerceptron:
+@dataclass(kw_only=True)
+class AveragedPerceptron(Run):
     """The averaged perceptron. ``state`` has (weight, sum of change times time of the change) side by side.
 
     Time is measured in passes, so that a run can be resumed and continued. Weights change much in the first pass, so
@@ -194,14 +251,7 @@ class AveragedPerceptron:
     """
 
     steps: CorrectMistakes
-    items: NDArray[np.int64]
-    state: F32
-    seed: int = 0
-    passes: int = 0
     skip: bool = True
-    pieces: Pieces | None = None
-
-    PARTS = AdaGrad.PARTS
 
     @classmethod
     def of(
@@ -217,21 +267,12 @@ class AveragedPerceptron:
         """A run that starts from the weights ``start``."""
         state = np.zeros((len(start), 2), np.float32)
         state[:, 0] = start
-        return cls(steps, items, state.ravel(), seed, skip=skip, pieces=pieces)
+        return cls(steps=steps, items=items, state=state.ravel(), seed=seed, skip=skip, pieces=pieces)
 
     @property
     def weights(self) -> F32:
         """The average of the weights after every sentence of all passes that are not skipped."""
         return np.ascontiguousarray(self.state[::2] - self.state[1::2] / np.float32(max(1, self.passes - self.skip)))
-
-    @property
-    def tensors(self) -> dict[str, F32]:
-        """The state for a checkpoint."""
-        return {"state": self.state}
-
-    def resume(self, tensors: Mapping[str, NDArray[Any]], passes: int) -> None:
-        """Resume a run that has made this many passes."""
-        self.state[:], self.passes = tensors["state"], passes
 
     def pass_once(self, progress: Callable[[float], None] = lambda done: None) -> float:
         """Make a pass; returns the mean loss of a sentence, which is its number of mislabelled tokens."""
@@ -240,18 +281,9 @@ class AveragedPerceptron:
         begun = max(0, self.passes - self.skip)
         if self.skip and self.passes == 1:
             self.state[1::2] = 0.0
-        for steps, part in parts_of_pass(self, self.steps):
+        for steps, part in self.parts():
             wrong += float(steps(self.state, part, begun + step * done, step).sum(dtype=np.float64))
             done += len(part)
             progress(step * done)
         self.passes += 1
         return wrong / max(1, len(self.items))
-
-
-def parts_of_pass(run: AdaGrad | AveragedPerceptron, steps: Any) -> Iterable[tuple[Any, NDArray[np.int64]]]:
-    """The parts of the next pass of a run: what makes steps, and the items in order."""
-    random = np.random.default_rng([run.seed, run.passes])
-    if run.pieces is not None:
-        return run.pieces.parts(random)
-    order = run.items[random.permutation(len(run.items))]
-    return [(steps, part) for part in np.array_split(order, min(run.PARTS, max(1, len(order))))]

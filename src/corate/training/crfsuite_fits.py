@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from corate import portable
 from corate.optimize.lbfgs import Search, Step, lbfgs
+from corate.optimize.penalty import L2
 from corate.optimize.stochastic import AveragedPerceptron, CorrectMistakes
 from corate.training.crfsuite_options import UNLIMITED
 from corate.training.crfsuite_problem import CrfsuiteProblem
@@ -78,12 +79,12 @@ class Report:
 
 def _fit_lbfgs(problem: CrfsuiteProblem, p: Mapping[str, Any], seed: int, report: Report) -> tuple[F32, str]:
     """Minimise the objective in single precision and, if that is not enough to stop, from there in double precision."""
-    weights, limit = np.zeros(problem.chains.size), p["max_iterations"] or UNLIMITED
+    weights, limit, penalty = np.zeros(problem.chains.size), p["max_iterations"] or UNLIMITED, L2(2.0 * p["c2"])
     for exact in (False, True):
         losses: list[float] = []
 
         def objective(weights: F64, exact: bool = exact) -> tuple[float, F64]:
-            return problem.chains.objective(weights, 2.0 * p["c2"], problem.threads, exact)
+            return problem.chains.objective(weights, penalty.strength, problem.threads, exact)
 
         def progress(step: Step, exact: bool = exact, losses: list[float] = losses) -> bool:
             losses.append(step.value)
@@ -141,7 +142,7 @@ class _Descent:
 
     def __init__(self, problem: CrfsuiteProblem, c2: float, seed: int, rate: float) -> None:
         self.chains, self.seed, self.rate = problem.chains, seed, rate
-        self.shrink = 2.0 * c2 / len(problem.sentences)
+        self.shrink = float(L2(2.0 * c2).per_visit(len(problem.sentences)))
         self.state, self.done = np.zeros(2 * problem.chains.size, np.float32), 0
 
     @property

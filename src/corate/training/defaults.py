@@ -276,6 +276,16 @@ class SeparateParameters:
         }
         return cls(**(chosen | _given(cls, method, base)))
 
+    @property
+    def penalty(self) -> L2:
+        """The L2 term of the weights of features at one token."""
+        return L2(variance=self.sigma2)
+
+    @property
+    def edge_penalty(self) -> L2:
+        """The L2 term of the weights of edge features."""
+        return L2(variance=self.edge_sigma2)
+
 
 def _given(parameters: type, method: FittedMethod, base: str) -> dict[str, Any]:
     """The options of a method that have a value. The weight of the base scores is left out if there are none."""

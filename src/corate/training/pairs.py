@@ -20,7 +20,6 @@ from corate.counting.pooling import Candidates, fit_edges
 from corate.errors import FeatureError
 from corate.label_pairs import ChainWeights, LabelPairs
 from corate.optimize.passes import Fitted, make_iterations, make_passes
-from corate.optimize.penalty import L2
 from corate.optimize.stochastic import AdaGrad
 from corate.progress import ProgressEvent
 from corate.rows import LabelRows, SparseRows
@@ -76,7 +75,7 @@ class PairFactors:
             (slots, features),
             tokens.weights,
         )
-        decay = np.concatenate([[0.0], L2(variance=self.p.edge_sigma2).per_visit(visits)]).astype(np.float32)
+        decay = np.concatenate([[0.0], self.p.edge_penalty.per_visit(visits)]).astype(np.float32)
         edges = np.arange(model.n_edges, dtype=np.int64)
         run = AdaGrad.of(
             model, decay, edges, start=layout.vector(), rate=0.1, threads=self.context.threads, seed=self.context.seed
@@ -113,9 +112,9 @@ class PairFactors:
             fitted = self._fit_exactly(model)
             weights, exhausted = fitted.weights, fitted.exhausted
         else:
-            shrink = L2(variance=self.p.sigma2).per_visit(_native.occurrences(problem.features[1], len(slots)))
+            shrink = self.p.penalty.per_visit(_native.occurrences(problem.features[1], len(slots)))
             shrink[-1] = 0.0
-            of_edges: Any = [] if observed is None else L2(variance=self.p.edge_sigma2).per_visit(observed[2])
+            of_edges: Any = [] if observed is None else self.p.edge_penalty.per_visit(observed[2])
             decay = np.concatenate([[0.0], of_edges, shrink]).astype(np.float32)
             edges = np.arange(model.n_edges, dtype=np.int64)
             run = AdaGrad.of(
@@ -130,7 +129,7 @@ class PairFactors:
     def _fit_exactly(self, model: _native.Pairs) -> Fitted:
         """All weights at the optimum, with one Gaussian prior of variance sigma2, as the paper states the objective."""
         return make_iterations(
-            lambda weights: model.objective(weights, L2(variance=self.p.sigma2).strength, self.context.threads),
+            lambda weights: model.objective(weights, self.p.penalty.strength, self.context.threads),
             np.zeros(model.size),
             "fitting the pairs",
             self.context.progress,

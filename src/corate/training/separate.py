@@ -33,7 +33,6 @@ from corate.label_pairs import EdgeScores
 from corate.model.chain import ChainModel
 from corate.optimize.checkpoint import Checkpoint, digest_of
 from corate.optimize.passes import make_iterations, make_passes
-from corate.optimize.penalty import L2
 from corate.optimize.stochastic import AdaGrad
 from corate.optimize.tuning import coordinate_search
 from corate.progress import ProgressEvent
@@ -154,7 +153,7 @@ class SeparateTraining:
         return made.weights
 
     def _adagrad(self, problem: NodeItems, half: int | None) -> AdaGrad:
-        decay = L2(variance=self.p.sigma2).per_visit(problem.visits(len(self.start.slots))).astype(np.float32)
+        decay = self.p.penalty.per_visit(problem.visits(len(self.start.slots))).astype(np.float32)
         decay[-1] = 0.0
         return AdaGrad.of(
             problem.nodes,
@@ -185,7 +184,7 @@ class SeparateTraining:
     def _fit_nodes_exactly(self, problem: Problem, stage: str, *, half: int | None, main: bool) -> F32:
         chosen = problem if half is None else self._part(problem, problem.sentences(half))
         fitted = make_iterations(
-            lambda weights: chosen.nodes.objective(weights, L2(variance=self.p.sigma2).strength, self.context.threads),
+            lambda weights: chosen.nodes.objective(weights, self.p.penalty.strength, self.context.threads),
             np.zeros(problem.nodes.size),
             stage,
             self.context.progress,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-__all__ = ["LabelScore", "TrainLogParser"]
+__all__ = ["NUMBERS", "LabelScore", "TrainLogParser"]
 
 
 class LabelScore(NamedTuple):
@@ -29,15 +28,24 @@ _ACCURACY = re.compile(r"(Item|Instance) accuracy: (\d+) / (\d+)")
 _LABEL = re.compile(r" {4}(.+): \((\d+), (\d+), (\d+)\) \((\S+), (\S+), (\S+)\)\n", re.DOTALL)
 _STEPS = {".", *map(str, range(11))}
 
-#: The lines of an iteration that have one number, the names of these numbers, and their types.
-_ENTRIES: dict[str, tuple[str, Callable[[str], float]]] = {
-    "Loss": ("loss", float),
-    "Feature norm": ("feature_norm", float),
-    "Error norm": ("error_norm", float),
-    "Active features": ("active_features", int),
-    "Line search trials": ("linesearch_trials", int),
-    "Line search step": ("linesearch_step", float),
-    "Seconds required for this iteration": ("time", float),
+#: The lines of an iteration that have one number: their titles, the attributes of `Iteration`, and their forms.
+NUMBERS = (
+    ("Loss", "loss", ".6f"),
+    ("Improvement ratio", "improvement", ".6f"),
+    ("Feature norm", "feature_norm", ".6f"),
+    ("Error norm", "error_norm", ".6f"),
+    ("Active features", "active_features", "d"),
+    ("Line search trials", "linesearch_trials", "d"),
+    ("Line search step", "linesearch_step", ".6f"),
+    ("Learning rate (eta)", "learning_rate", ".6f"),
+    ("Total number of feature updates", "updates", "d"),
+    ("Seconds required for this iteration", "seconds", ".3f"),
+)
+#: As in python-crfsuite, the parser does not know those of stochastic descent, and calls one otherwise.
+_ENTRIES = {
+    title: ({"seconds": "time"}.get(name, name), int if form == "d" else float)
+    for title, name, form in NUMBERS
+    if name not in ("improvement", "learning_rate", "updates")
 }
 
 

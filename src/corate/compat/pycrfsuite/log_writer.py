@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from corate.compat.pycrfsuite.log_parser import NUMBERS
 from corate.corpus import Corpus
 from corate.model.tagger import Tagger
 from corate.training.crfsuite import GeneratedFeatures, Iteration
@@ -81,32 +82,21 @@ class LogWriter:
     def iteration(self, algorithm: str, found: Iteration, held_out: Corpus | None) -> None:
         """The numbers of an iteration, and how well held-out data is labelled after it."""
         sgd = algorithm == "l2sgd"
-        entries = (
-            ("Loss", found.loss, ".6f"),
-            ("Improvement ratio", found.improvement, ".6f"),
-            ("Feature L2-norm" if sgd else "Feature norm", found.feature_norm, ".6f"),
-            ("Error norm", found.error_norm, ".6f"),
-            ("Active features", found.active_features, "d"),
-            ("Line search trials", found.linesearch_trials, "d"),
-            ("Line search step", found.linesearch_step, ".6f"),
-            ("Learning rate (eta)", found.learning_rate, ".6f"),
-            ("Total number of feature updates", found.updates, "d"),
-            ("Seconds required for this iteration", found.seconds, ".3f"),
-        )
-        self._entries("Epoch" if sgd else "Iteration", found.number, *entries)
+        self._numbers("Epoch" if sgd else "Iteration", found.number, vars(found), norm="L2-norm" if sgd else "norm")
         if held_out is not None and found.held_out is not None:
             self._performance(held_out, found.held_out)
         self._lines("")
 
     def method_iteration(self, number: int, loss: float, seconds: float) -> None:
         """An iteration of a method of corate, or a pass."""
-        entries = (("Loss", loss, ".6f"), ("Seconds required for this iteration", seconds, ".3f"))
-        self._entries("Iteration", number, *entries)
+        self._numbers("Iteration", number, {"loss": loss, "seconds": seconds})
         self._lines("")
 
-    def _entries(self, title: str, number: int, *entries: tuple[str, float | None, str]) -> None:
+    def _numbers(self, title: str, number: int, values: Mapping[str, Any], *, norm: str = "norm") -> None:
         self._lines(f"***** {title} #{number} *****")
-        self._lines(*(f"{name}: {value:{form}}" for name, value, form in entries if value is not None))
+        for name, attribute, form in NUMBERS:
+            if values.get(attribute) is not None:
+                self._lines(f"{name.replace('norm', norm)}: {values[attribute]:{form}}")
 
     def _performance(self, held_out: Corpus, predicted: Any) -> None:
         right = held_out.require_labels()
