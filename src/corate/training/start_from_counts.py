@@ -320,9 +320,7 @@ class StartFromCounts(Start):
         With ``by_features``, it has no ladder, and its candidates come from its weights.
         """
         table = self.counts.table
-        n = len(self.slots.labels) - self.n_columns
-        node = SparseRows(self.slots.offsets[:-1], self.slots.labels[:n], weights[:n])
-        bias = self.label_bias(weights[n:])
+        node, bias = self.rows_and_bias(weights)
         scored = EdgeScores.of_dense(edges)
         every = full or self.full
         ladder_weight = temper
