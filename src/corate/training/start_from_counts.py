@@ -160,8 +160,7 @@ class StartFromCounts(Start):
     def drop_rare(self, cutoff: int) -> None:
         """Drop the weights of features seen less than ``cutoff`` times, which training does not use."""
         table = self.counts.table
-        kept = np.repeat(self.totals >= cutoff, table.lengths)
-        self.slots = self._slots(LabelRows(*table.csr).where(kept))
+        self.slots = self._slots(LabelRows(*table.csr).only(self.totals >= cutoff))
 
     def restore_rare(self, cutoff: int, weights: F32) -> F32:
         """Undo `drop_rare`. Returns the weights with those of the rare features, which are zero."""
