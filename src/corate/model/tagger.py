@@ -19,7 +19,7 @@ from corate.corpus import Column, Corpus, StringTable, listed
 from corate.corpus.attributes import ItemSequence
 from corate.counting.counts import Counts
 from corate.display import counted
-from corate.errors import ConfigError, DataError, ModelError
+from corate.errors import Argument, ConfigError, DataError, ModelError
 from corate.features.ready_made import Bins, FeatureFunction, check_picklable
 from corate.features.vocabulary import Vocabulary
 from corate.formats import conllu
@@ -255,9 +255,13 @@ class Tagger(Questions, FrameTagging):
                 data, self.labels, positions, separator or "", comment or "", threads, first_line
             )
         except RuntimeError as error:
+            line, width = error.args
             hint = comment_hint(*data.split(b"\n"), comment=comment)
             raise DataError(
-                f"{error} ({', '.join(self.vocabulary.columns)}); name the columns with columns={hint}"
+                f"{counted(width, 'column')}, but the model reads column {max(positions) + 1} "
+                f"({', '.join(self.vocabulary.columns)})",
+                f"name the columns with {Argument('columns')}{hint}",
+                line=line,
             ) from None
 
     def tag_conllu(
@@ -289,9 +293,9 @@ class Tagger(Questions, FrameTagging):
                 data, positions, list(place.columns), texts, place.key, check_threads(threads), first_line
             )
         except RuntimeError as error:
-            line = int(str(error))
+            line, _ = error.args
             row = data.split(b"\n", line - first_line + 1)[line - first_line]
-            raise DataError(f"line {line}: {conllu.bad_row(row)}") from None
+            raise DataError(conllu.bad_row(row), line=line) from None
 
     def _check_reads_text(self, data: bytes) -> None:
         if not isinstance(data, bytes):
@@ -322,7 +326,8 @@ class Tagger(Questions, FrameTagging):
                 return names
         raise DataError(
             f"the first row has {counted(width, 'column')}, but the training data had "
-            f"{len(self.layout)} ({', '.join(self.layout)}); name the columns with columns="
+            f"{len(self.layout)} ({', '.join(self.layout)})",
+            f"name the columns with {Argument('columns')}",
         )
 
     def lattice(
@@ -548,10 +553,14 @@ class Tagger(Questions, FrameTagging):
 
         if format == "crfsuite" or (format is None and crfsuite.has_suffix(path)):
             if half:
-                raise ConfigError("a CRFsuite file stores weights in 64 bits; omit half=True", option="half")
+                raise ConfigError(
+                    "a CRFsuite file stores weights in 64 bits", f"omit {Argument('half', True)}", option="half"
+                )
             return crfsuite.save(tagger, path, bias)
         if bias is not None:
-            raise ConfigError("bias= is for CRFsuite files; a corate file stores the weights of labels", option="bias")
+            raise ConfigError(
+                f"{Argument('bias')} is for CRFsuite files", "a corate file stores the weights of labels", option="bias"
+            )
         return archive.save(tagger, path, counts=counts, half=half)
 
     # A pickle holds the bytes of the model file, which are checked when they are read, and the function by reference.

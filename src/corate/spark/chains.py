@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from corate import portable
 from corate.corpus import Corpus
 from corate.counting.counted_corpus import CountedCorpus
 from corate.counting.counts import Counts, Tokens
@@ -337,13 +336,13 @@ def fit_by_mixing(cluster: Cluster, training: MixedTraining, rounds: int) -> Fit
 
 def fit_by_gradients(cluster: Cluster, training: MixedTraining) -> Fitted:
     """The minimum of the objective by L-BFGS. Each evaluation sums the gradients of all partitions."""
-    precision = 2.0 * training.p.c2
 
     def objective(weights: F64) -> tuple[float, F64]:
         sent = cluster.sent(weights)
         value, gradient = cluster.reduced(_Gradient(cluster.shared, cluster.source, sent), _sum)
         sent.destroy()
-        return value + 0.5 * precision * portable.dot(weights, weights), gradient + precision * weights
+        penalty, pull = training.p.penalty(weights)
+        return value + penalty, gradient + pull
 
     start = training.initial_vector().astype(np.float64)
     options: dict[str, Any] = {"c1": training.p.c1, "iterations": training.p.iterations}
