@@ -83,6 +83,8 @@ def test_neighbouring_rows_and_marked_entries(rows: list[dict[int, float]], data
     start, stop = sorted(data.draw(st.tuples(*[st.integers(0, len(rows))] * 2)))
     assert unpacked(packed(rows).between(start, stop)) == rows[start:stop]
     found = packed(rows)
+    kept = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))), bool)
+    assert unpacked(found.only(kept)) == [row if own else {} for row, own in zip(rows, kept, strict=True)]
     assert unpacked(found.where(found.scores > 0)) == [{y: x for y, x in row.items() if x > 0} for row in rows]
 
 

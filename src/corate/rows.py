@@ -128,6 +128,11 @@ class Ragged:
         """The rows with only the entries that are marked."""
         return replace(self, offsets=offsets_of(kept)[self.offsets], **self._entries(kept))
 
+    def only(self: Rows, kept: NDArray[np.bool_]) -> Rows:
+        """The same number of rows; those that are not marked are empty."""
+        offsets = offsets_of(np.where(kept, self.lengths, 0))
+        return replace(self, offsets=offsets, **self._entries(np.repeat(kept, self.lengths)))
+
     def between(self: Rows, start: int, stop: int) -> Rows:
         """The rows from ``start`` to ``stop``; their entries are views."""
         a, b = int(self.offsets[start]), int(self.offsets[stop])

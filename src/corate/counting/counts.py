@@ -78,6 +78,11 @@ class PairCounts:
         origin, to = LabelPairs(n_labels).split(ids)
         return cls(origin.astype(np.int32), to.astype(np.int32), counts)
 
+    def label_totals(self, n_labels: int) -> NDArray[np.float64]:
+        """How often each label was seen."""
+        totals = np.bincount(self.to, weights=self.counts, minlength=n_labels + 1)
+        return np.asarray(totals[:n_labels], dtype=np.float64)
+
 
 @dataclass(frozen=True, eq=False)
 class Tokens:

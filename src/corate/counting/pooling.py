@@ -222,7 +222,7 @@ def with_evidence(tokens: Tokens, counts: Counts) -> Ids:
     pairs, place, times = np.unique(
         np.column_stack([owner[known], tokens.labels[known]]), axis=0, return_inverse=True, return_counts=True
     )
-    totals = np.bincount(counts.pairs.to, weights=counts.pairs.counts, minlength=len(counts.labels) + 1)
+    totals = counts.pairs.label_totals(len(counts.labels))
     found: Ids = tokens.labels.copy()
     found[np.flatnonzero(known)[(totals[pairs[:, 1]] - times < LEAST_EVIDENCE)[place.ravel()]]] = -1
     return found
@@ -247,7 +247,7 @@ def fit_edges(
 
 def label_prior(counts: Counts) -> NDArray[np.float64]:
     """P(y) of each label, smoothed by a tenth of a token."""
-    totals = np.bincount(counts.pairs.to, weights=counts.pairs.counts, minlength=len(counts.labels) + 1)[:-1] + 0.1
+    totals = counts.pairs.label_totals(len(counts.labels)) + 0.1
     return np.asarray(totals / totals.sum())
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from random import Random
 
 from corate.demo.names import COMPANY_FORMS, COUNTRIES, NOTES, TITLES, TRADES, Country
+from corate.spans import Span, written
 
 __all__ = ["PARTS", "Address", "addresses"]
 
@@ -97,7 +98,7 @@ def _labelled(groups: list[list[_Piece]], *, commas: bool) -> Address:
             line.append((",", "O"))
         for part, text in group:
             tokens = text.split()
-            labels = [f"B-{part}"] + [f"I-{part}"] * (len(tokens) - 1) if part else ["O"] * len(tokens)
+            labels = written([Span(0, len(tokens), part)] if part else [], len(tokens))
             line.extend(zip(tokens, labels, strict=True))
     return line
 

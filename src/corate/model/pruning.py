@@ -23,8 +23,7 @@ def without_rare(model: ChainModel, totals: NDArray[np.int64], cutoff: int) -> C
     """A model without the fitted and counted weights of features seen less than ``cutoff`` times."""
     rare = np.zeros(len(model.weights), bool)
     rare[: len(totals)] = (totals > 0) & (totals < cutoff)
-    scores = np.where(np.repeat(rare, model.weights.lengths), np.float32(0), model.weights.scores)
-    return replace(model, weights=replace(model.weights, scores=scores).compacted())
+    return replace(model, weights=model.weights.only(~rare).compacted())
 
 
 def without_idle(vocabulary: Vocabulary, model: ChainModel) -> tuple[Vocabulary, ChainModel]:

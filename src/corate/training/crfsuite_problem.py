@@ -13,7 +13,7 @@ from corate import _native
 from corate.corpus import Attributes, Corpus, StringTable
 from corate.errors import DataError
 from corate.features.vocabulary import Vocabulary
-from corate.label_pairs import EdgeScores, LabelPairs
+from corate.label_pairs import ChainWeights, EdgeScores, LabelPairs
 from corate.model.chain import ChainModel
 from corate.model.tagger import Tagger
 from corate.rows import LabelRows, SparseRows, offsets_of
@@ -89,11 +89,12 @@ class CrfsuiteProblem:
 
     def tagger(self, weights: F32, record: dict[str, Any]) -> Tagger:
         """The tagger of trained weights, without weights of zero and attributes without weights."""
-        table, node = np.split(weights, [self.free.size])
-        rows = SparseRows(*self.slots, np.ascontiguousarray(node)).compacted()
+        layout = ChainWeights(self.free.astype(np.float32), nodes=np.zeros(len(self.slots[1]), np.float32))
+        fitted = layout.of(weights)
+        rows = SparseRows(*self.slots, np.ascontiguousarray(fitted.nodes)).compacted()
         used = np.flatnonzero(rows.lengths)
         vocabulary = replace(Vocabulary.of([]), attributes=self.names.take(used))
-        edges = EdgeScores.of_dense(table.reshape(self.free.shape))
+        edges = EdgeScores.of_dense(fitted.edges)
         model = ChainModel(self.labels, edges, rows.take(used), np.zeros(self.n_labels, np.float32), all_labels=True)
         record["features"] = len(used)
         return Tagger(vocabulary, model, record, ())

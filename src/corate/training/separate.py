@@ -234,7 +234,7 @@ class SeparateTraining:
         kept = self.start.kept(self.p.cutoff)
         if kept is None:
             return model
-        return replace(model, weights=model.weights.where(np.repeat(kept, model.weights.lengths)))
+        return replace(model, weights=model.weights.only(kept))
 
     def _coupled(self, problem: NodeItems, weights: F32) -> tuple[F32, F32, SparseRows, float | None]:
         """Scores of nodes, label pairs and edge features, and the held-out accuracy if the coupling was tuned."""

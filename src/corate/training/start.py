@@ -83,9 +83,12 @@ class Start(ABC):
         """The number of columns of weights: labels, then parts."""
         return self.n_labels + (0 if self.parts is None else len(self.parts))
 
-    def label_bias(self, weights: F32) -> F32:
-        """The bias of each label, from the weights of the bias by column."""
-        return weights if self.parts is None else self.parts.folded(weights)
+    def rows_and_bias(self, weights: F32) -> tuple[SparseRows, F32]:
+        """The weights of slots as rows by feature, and as a bias of each label, to which its parts are added."""
+        features = len(self.slots) - 1
+        bias = weights[self.slots.offsets[features] :]
+        rows = SparseRows(*self.slots.csr, weights).between(0, features)
+        return rows, bias if self.parts is None else self.parts.folded(bias)
 
     def features(self, tokens: Tokens, cutoff: int = 1) -> tuple[Csr, F32 | None]:
         """Node features of tokens that were seen at least ``cutoff`` times, and the bias."""

@@ -160,8 +160,7 @@ class StartFromCounts(Start):
     def drop_rare(self, cutoff: int) -> None:
         """Drop the weights of features seen less than ``cutoff`` times, which training does not use."""
         table = self.counts.table
-        kept = np.repeat(self.totals >= cutoff, table.lengths)
-        self.slots = self._slots(LabelRows(*table.csr).where(kept))
+        self.slots = self._slots(LabelRows(*table.csr).only(self.totals >= cutoff))
 
     def restore_rare(self, cutoff: int, weights: F32) -> F32:
         """Undo `drop_rare`. Returns the weights with those of the rare features, which are zero."""
@@ -320,9 +319,7 @@ class StartFromCounts(Start):
         With ``by_features``, it has no ladder, and its candidates come from its weights.
         """
         table = self.counts.table
-        n = len(self.slots.labels) - self.n_columns
-        node = SparseRows(self.slots.offsets[:-1], self.slots.labels[:n], weights[:n])
-        bias = self.label_bias(weights[n:])
+        node, bias = self.rows_and_bias(weights)
         scored = EdgeScores.of_dense(edges)
         every = full or self.full
         ladder_weight = temper

@@ -158,8 +158,8 @@ class StartFromModel(Start):
 
     def model(self, temper: float, weights: F32, edges: F32, extra: SparseRows, *, full: bool = False) -> ChainModel:
         """The model with its weights trained further."""
-        old, n = self.old.model, len(self.slots.labels) - self.n_columns
-        node = SparseRows(self.slots.offsets[:-1], self.slots.labels[:n], weights[:n])
+        old = self.old.model
+        node, bias = self.rows_and_bias(weights)
         rows, bases = old.rows, np.array(old.rung_bases, dtype=np.int64)
         if len(rows):
             words = len(self.vocabulary.strings(self.vocabulary.columns[old.word_column]))
@@ -172,7 +172,7 @@ class StartFromModel(Start):
             labels=self.labels,
             edges=EdgeScores.of_dense(edges),
             weights=node,
-            bias=self.label_bias(weights[n:]),
+            bias=bias,
             rows=rows,
             rung_bases=tuple(bases.tolist()),
             all_labels=full or self.full,
