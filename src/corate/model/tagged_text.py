@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from corate import formats
 from corate.arguments import MOST_TOKENS
 from corate.display import counted
-from corate.errors import ConfigError, DataError
+from corate.errors import Argument, ConfigError, DataError, placed
 from corate.formats import columns, detection, lines
 from corate.formats.format import Options
 from corate.formats.reading import word_of
 from corate.formats.registry import format_of, takers
-from corate.formats.rows import FIELD, RowFormat, first_row
+from corate.formats.rows import RowFormat, first_row, words_in
 from corate.formats.sentence_limit import limited
 from corate.formats.writing import check_labels
 from corate.io.chunks import cut_at_blank_lines, cut_at_lines
@@ -162,11 +162,9 @@ def _answered(
 ) -> Iterator[bytes]:
     """The answer to each piece, which has the number of its first line."""
     for piece, line in pieces:
-        try:
-            yield answer(piece, line)
-        except DataError as error:
-            between = ", " if str(error).startswith("line ") and text.format == "conllu" else ": "
-            raise DataError(f"{text.name}{between}{error}") from None
+        with placed(file=text.name):
+            tagged = answer(piece, line)
+        yield tagged
 
 
 def _conllu_answer(tagger: Tagger, text: TextOptions) -> Callable[[bytes, int], bytes]:
@@ -201,7 +199,7 @@ def _rows(
 ) -> tuple[Iterator[tuple[bytes, int]], RowFormat]:
     """Pieces of rows, and how the rows are split."""
     if text.format != "columns":
-        words_of = _raw_words if text.format == "raw" else _words
+        words_of = _raw_words if text.format == "raw" else words_in
         made = _rows_of_words(blocks, words_of, text.comment)
         return ((piece, 1) for piece in made if piece), RowFormat([word_of(tagger.layout)], "", "")
     width, separator = 0, text.separator
@@ -209,10 +207,8 @@ def _rows(
         separator = columns.separator_of(first, Options(comment=text.comment, labelled=False))
         row = first_row(first, text.comment)
         width = columns.width_of(row, separator) if b"\t" in row else 0  # without tabs, the separator is certain
-    try:
+    with placed(file=text.name):
         names = text.columns or tagger.text_columns(first, separator, text.comment)
-    except DataError as error:
-        raise DataError(f"{text.name}: {error}") from None
     pieces = _numbered(cut_at_blank_lines(blocks))
     return _of_width(pieces, separator, width, text), RowFormat(names, separator, text.comment or "")
 
@@ -225,10 +221,6 @@ def _of_width(
         if width and b" " in piece:
             columns.check_rows(piece, separator, width, text.comment, text.name, line)
         yield piece, line
-
-
-def _words(line: bytes) -> list[bytes]:
-    return FIELD.findall(line)
 
 
 def _raw_words(line: bytes) -> list[bytes]:
@@ -297,7 +289,11 @@ def _row_answer(tagger: Tagger, rows: RowFormat, asked: Questions, text: TextOpt
     missing = [column for column in tagger.vocabulary.columns if column not in rows.columns]
     if missing or not tagger.vocabulary.columns:
         what = f"the column {missing[0]!r}" if missing else "ready-made features"
-        raise DataError(f"{text.name}: the model reads {what}; the text has {', '.join(rows.columns)}; use columns=")
+        raise DataError(
+            f"the model reads {what}; the text has {', '.join(rows.columns)}",
+            f"use {Argument('columns')}",
+            file=text.name,
+        )
     fixed = None if asked.fixed is None else _column(tagger, rows, asked.fixed)
     return lambda piece, line: "".join(
         _tagged(tagger, _sentences(piece.decode()), rows, asked, fixed, line, text.threads)
@@ -312,8 +308,8 @@ def _column(tagger: Tagger, rows: RowFormat, fixed: str) -> int:
     if fixed.isdecimal() and int(fixed) > 0:
         return int(fixed) - 1
     raise ConfigError(
-        f"the text has the columns {', '.join(rows.columns)}, not {fixed!r}; name its columns with columns=, or give "
-        "the number of the column",
+        f"the text has the columns {', '.join(rows.columns)}, not {fixed!r}",
+        f"name its columns with {Argument('columns')}, or give the number of the column",
         option="fixed",
     )
 
@@ -388,8 +384,9 @@ def _tagged(
                 if label != FREE and label not in tagger.labels:
                     some = ", ".join(tagger.labels[:10]) + ", ..." * (len(tagger.labels) > 10)
                     raise DataError(
-                        f"line {number}: the model has no label {label!r}; write one of {some} as a fixed label, "
-                        f"or {FREE} where the model decides"
+                        f"the model has no label {label!r}",
+                        f"write one of {some} as a fixed label, or {FREE} where the model decides",
+                        line=number,
                     )
             number += 1
         tokens.append([dict(zip(names, (row[i] for i in needed), strict=True)) for row in cells])
