@@ -284,7 +284,7 @@ def test_words_have_their_labels_and_sentences_their_own_constraints(ner: corate
         ({"one_block": ["LOC", "B-LOC"]}, "twice"),
         ({"first": "X"}, "first: the model has no label 'X'"),
         ({"scheme": "IOBES"}, "no label of the model ends a span, so its labels are not in the scheme IOBES"),
-        ({"scheme": "BMEWO"}, "label 'I-...' is not in BMEWO"),
+        ({"scheme": "BMEWO"}, "label 'I-...' is not in the scheme BMEWO"),
         ({"labels": {9: "O"}}, r"sentence 0 \(Ann\) has 1 token, so there is no token 9"),
         ({"labels": {0: "O"}, "words": {"Ann": "B-PER"}}, r"no label for token 0 of sentence 0 \(Ann\)"),
     ],
