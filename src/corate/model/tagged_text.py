@@ -20,7 +20,7 @@ from corate.formats import columns, detection, lines
 from corate.formats.format import Options
 from corate.formats.reading import word_of
 from corate.formats.registry import format_of, takers
-from corate.formats.rows import FIELD, RowFormat, first_row
+from corate.formats.rows import RowFormat, first_row, words_in
 from corate.formats.sentence_limit import limited
 from corate.formats.writing import check_labels
 from corate.io.chunks import cut_at_blank_lines, cut_at_lines
@@ -163,7 +163,8 @@ def _answered(
     """The answer to each piece, which has the number of its first line."""
     for piece, line in pieces:
         with placed(file=text.name):
-            yield answer(piece, line)
+            tagged = answer(piece, line)
+        yield tagged
 
 
 def _conllu_answer(tagger: Tagger, text: TextOptions) -> Callable[[bytes, int], bytes]:
@@ -198,7 +199,7 @@ def _rows(
 ) -> tuple[Iterator[tuple[bytes, int]], RowFormat]:
     """Pieces of rows, and how the rows are split."""
     if text.format != "columns":
-        words_of = _raw_words if text.format == "raw" else _words
+        words_of = _raw_words if text.format == "raw" else words_in
         made = _rows_of_words(blocks, words_of, text.comment)
         return ((piece, 1) for piece in made if piece), RowFormat([word_of(tagger.layout)], "", "")
     width, separator = 0, text.separator
@@ -220,10 +221,6 @@ def _of_width(
         if width and b" " in piece:
             columns.check_rows(piece, separator, width, text.comment, text.name, line)
         yield piece, line
-
-
-def _words(line: bytes) -> list[bytes]:
-    return FIELD.findall(line)
 
 
 def _raw_words(line: bytes) -> list[bytes]:
