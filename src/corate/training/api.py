@@ -6,22 +6,22 @@ import logging
 import os
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, overload
+from functools import partial
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus, check_corpus
-from corate.counting.counts import Counts, label_ids
+from corate.counting.counts import Counts
 from corate.errors import ConfigError, FeatureError, InterruptedWarning, ModelError
 from corate.features import FeatureSource, resolve
-from corate.features.function_sample import function_sample
-from corate.features.ready_made import FeatureFunction
 from corate.features.vocabulary import Vocabulary
 from corate.features.word_classes import RawText, class_templates
+from corate.label_parts import LabelParts
 from corate.model.chain import ChainModel
 from corate.model.constraints import with_scheme
 from corate.model.pruning import without_idle, without_rare
@@ -31,7 +31,7 @@ from corate.training.chains import ChainTraining
 from corate.training.checks import refuse_too_many_labels
 from corate.training.defaults import choose_parts, choose_scheme, choose_start
 from corate.training.empirical_model import rebuild
-from corate.training.lattice_costs import LatticeCosts
+from corate.training.items import Storage
 from corate.training.options import (
     ChainMethod,
     Empirical,
@@ -41,17 +41,14 @@ from corate.training.options import (
     Polish,
     Separate,
 )
-from corate.training.prepared import Prepared, default_features, prepare, ready_made
+from corate.training.prepared import Prepared, default_features, prepare
 from corate.training.resolve import check_init, resolve_method
+from corate.training.source import MemorySource, Source, ready_made
 from corate.training.start import RunContext, Start
-from corate.training.start_from_counts import StartFromCounts
+from corate.training.start_from_counts import StartFromCounts, preset_of
 from corate.training.start_from_model import StartFromModel
 
-if TYPE_CHECKING:
-    from corate.training.empirical import EmpiricalTraining
-    from corate.training.separate import SeparateTraining
-
-__all__ = ["Trained", "reporter", "train", "train_completely", "train_until_interrupted", "update"]
+__all__ = ["reporter", "train", "train_completely", "train_on", "train_until_interrupted", "unknown_of", "update"]
 
 logger = logging.getLogger(__name__)
 
@@ -210,7 +207,8 @@ def train_until_interrupted(
         check_corpus(held_out)
     chosen = resolve_method(method, options)
     context = RunContext(check_threads(threads), check_seed(seed), reporter(progress))
-    refuse_too_many_labels(corpus, chosen.name, chosen.many_labels)
+    source = MemorySource(corpus, unknown_of(chosen))
+    refuse_too_many_labels(source, chosen.name, chosen.many_labels)
     if raw_classes is not None and raw is None:
         raise ConfigError("raw_classes is the number of classes that raw= learns; give raw=", option="raw_classes")
     if init is not None:
@@ -219,43 +217,29 @@ def train_until_interrupted(
         from corate.training.calibration import calibrated, check_calibrates
 
         check_calibrates(chosen.name)
-    scheme = choose_scheme(constrain, corpus, getattr(chosen, "unknown", None))
-    chosen, corpus = _without_weightless(chosen, corpus)
+    scheme = choose_scheme(constrain, source)
+    chosen, source = _without_weightless(chosen, source)
     about_raw: dict[str, Any] = {}
     if raw is not None and init is None:
-        features, about_raw = _with_word_classes(chosen, features, corpus, raw, raw_classes, context)
-    origin = _starting_model(chosen, init, corpus, features, context)
+        features, about_raw = _with_word_classes(chosen, features, source, raw, raw_classes, context)
+    origin = _starting_model(chosen, init, source.corpus, features, context)
     scheme = scheme or (None if origin is None else origin.record.get("constrain"))
-    prepared = prepare(chosen, corpus, features, held_out, origin)
-    if isinstance(chosen, Empirical):
-        trained = _train_empirical(chosen, prepared, context)
-    elif isinstance(chosen, Separate):
-        trained = _train_separate(chosen, prepared, context)
-    else:
-        assert isinstance(chosen, ChainMethod)
-        trained = _train_chain(chosen, prepared, origin, context, fresh=init is None)
-    source = {"label_source": corpus.label_source} if corpus.label_source else {}
-    record: dict[str, Any] = {
-        **trained.described(chosen, len(corpus), corpus.n_tokens, _layout(corpus), context.seed, source),
-        **_describe_origin(origin),
-        **about_raw,
-        **_describe_function(corpus, prepared.function),
-        **({"constrain": scheme} if scheme else {}),
-        "seconds": round(time.perf_counter() - started, 4),
-    }
-    logger.info("%s: trained on %d tokens in %.2f s", chosen.name, corpus.n_tokens, record["seconds"])
-    columns = tuple(c.name for c in corpus.columns)
-    model = with_scheme(trained.model, scheme) if scheme else trained.model
-    tagger = Tagger(trained.vocabulary, model, record, columns, trained.counts, prepared.bins, prepared.function)
+    given: dict[str, Any] = {"features": features, "held_out": held_out, "scheme": scheme, "about": about_raw}
+    tagger = train_on(source, chosen, context, origin=origin, further=init is not None, **given)
     if calibrate:
 
         def train_again(part: Corpus, method: Method) -> Tagger:
             start = None if init is None else origin
             return train_completely(part, method, features=features, init=start, constrain=scheme, **vars(context))
 
-        tagger = calibrated(tagger, chosen, corpus, held_out, train_again, context)
-        tagger.record["seconds"] = round(time.perf_counter() - started, 4)
+        tagger = calibrated(tagger, chosen, source.corpus, held_out, train_again, context)
+    tagger.record["seconds"] = round(time.perf_counter() - started, 4)
     return tagger
+
+
+def unknown_of(method: Method) -> str | None:
+    """The label that stands for unknown labels."""
+    return getattr(method, "unknown", None)
 
 
 def reporter(progress: OnProgress | None) -> OnProgress:
@@ -272,7 +256,7 @@ def reporter(progress: OnProgress | None) -> OnProgress:
 def _with_word_classes(
     method: Method,
     features: FeatureSource,
-    corpus: Corpus,
+    source: MemorySource,
     raw: RawText,
     classes: int | Sequence[int] | None,
     context: RunContext,
@@ -280,20 +264,22 @@ def _with_word_classes(
     """The features with templates of word classes, and the record's entry for them."""
     if callable(features):
         raise ConfigError("raw adds templates, which a feature function does not have; leave raw unset", option="raw")
-    added, facts = class_templates(raw, corpus, classes=classes, threads=context.threads, progress=context.progress)
-    templates, _ = resolve(default_features(method, features, corpus), [c.name for c in corpus.columns])
+    options: dict[str, Any] = {"threads": context.threads, "progress": context.progress}
+    added, facts = class_templates(raw, source.corpus, classes=classes, **options)
+    templates, _ = resolve(default_features(method, features, source), source.columns)
     return (*templates, *added), {"raw": facts}
 
 
-def _without_weightless(method: Method, corpus: Corpus) -> tuple[Method, Corpus]:
-    """The method and the corpus without the sentences of weight 0, and so without their words and labels."""
+def _without_weightless(method: Method, source: MemorySource) -> tuple[Method, MemorySource]:
+    """The method and the source without the sentences of weight 0, and so without their words and labels."""
     if not isinstance(method, FittedMethod) or method.sentence_weights is None:
-        return method, corpus
+        return method, source
     weights = np.asarray(method.sentence_weights, dtype=float)
-    if weights.shape != (len(corpus),) or weights.all() or not weights.any():
-        return method, corpus
+    if weights.shape != (source.sentences,) or weights.all() or not weights.any():
+        return method, source
     kept = np.flatnonzero(weights)
-    return replace(method, sentence_weights=weights[kept].tolist()), corpus.take(kept)
+    method = replace(method, sentence_weights=weights[kept].tolist())
+    return method, MemorySource(source.corpus.take(kept), source.unknown)
 
 
 def _starting_model(
@@ -320,6 +306,10 @@ def _starting_model(
     return load(init)
 
 
+#: Fits a method on whole sentences: returns the training, its model and the entries of its record.
+FitChains = Callable[[ChainMethod, Start, RunContext], tuple[ChainTraining, ChainModel, dict[str, Any]]]
+
+
 @dataclass(frozen=True, eq=False)
 class Trained:
     """The result of a method: a model, its vocabulary, and a record of what was chosen and measured."""
@@ -329,18 +319,6 @@ class Trained:
     record: dict[str, Any]
     n_features: int
     counts: Counts | None = None
-
-    @classmethod
-    def by_counting(cls, training: EmpiricalTraining) -> Trained:
-        """The result of empirical training."""
-        model, counts, record = training.train()
-        return cls(counts.vocabulary, model, record, _n_rows(counts.table.offsets), counts)
-
-    @classmethod
-    def separately(cls, training: SeparateTraining) -> Trained:
-        """The result of separate training."""
-        model, record = training.train()
-        return cls(training.counts.vocabulary, model, record, _n_rows(training.counts.table.offsets))
 
     @classmethod
     def on_chains(
@@ -354,25 +332,58 @@ class Trained:
             vocabulary, model = without_idle(vocabulary, model)
         return cls(vocabulary, model, record, _n_rows(model.weights.offsets))
 
-    def described(
-        self, method: Method, sentences: int, tokens: int, layout: list[str], seed: int, more: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """The record of the model: the data, and what was chosen and measured."""
-        from corate import __version__
 
-        return {
-            "method": method.name,
-            "version": __version__,
-            "sentences": sentences,
-            "tokens": tokens,
-            "labels": len(self.model.labels),
-            "features": self.n_features,
-            "layout": layout,
-            **more,
-            "seed": seed,
-            "all_labels": method.all_labels,
-            **self.record,
-        }
+def train_on(
+    source: Source,
+    method: Method,
+    context: RunContext,
+    *,
+    features: FeatureSource = None,
+    held_out: Corpus | None = None,
+    origin: Tagger | None = None,
+    further: bool = False,
+    scheme: str | None = None,
+    about: Mapping[str, Any] | None = None,
+    fit: FitChains | None = None,
+) -> Tagger:
+    """Train a tagger on the corpus of a source: choose, count, fit, and record what was chosen.
+
+    Args:
+        source: where the corpus is.
+        method: the options of the method.
+        context: threads, the seed and the progress.
+        features, held_out: as in `train`.
+        origin: a tagger to train further. If not ``further``, it was made for this training.
+        scheme: the label scheme that the tagger keeps to.
+        about: more entries of the record.
+        fit: fits methods on whole sentences; by default, `fit_chains` on the items that the source stores.
+    """
+    from corate import __version__
+
+    started = time.perf_counter()
+    data = prepare(method, source, features, held_out, origin)
+    fit = fit or partial(fit_chains, source.storage)
+    trained = _fitted(method, data, origin, context, fit, further=further)
+    model = with_scheme(trained.model, scheme) if scheme else trained.model
+    record: dict[str, Any] = {
+        "method": method.name,
+        "version": __version__,
+        "sentences": source.sentences,
+        "tokens": source.n_tokens,
+        "labels": len(model.labels),
+        "features": trained.n_features,
+        **source.described(),
+        "seed": context.seed,
+        "all_labels": method.all_labels,
+        **trained.record,
+        **_describe_origin(origin),
+        **(about or {}),
+        **source.about_function(data.function),
+        **({"constrain": scheme} if scheme else {}),
+        "seconds": round(time.perf_counter() - started, 4),
+    }
+    logger.info("%s: trained on %d tokens in %.2f s", method.name, source.n_tokens, record["seconds"])
+    return Tagger(trained.vocabulary, model, record, source.columns, trained.counts, data.bins, data.function)
 
 
 def _n_rows(offsets: NDArray[np.int64]) -> int:
@@ -380,55 +391,54 @@ def _n_rows(offsets: NDArray[np.int64]) -> int:
     return int((offsets[1:] > offsets[:-1]).sum())
 
 
-def _train_empirical(method: Empirical, data: Prepared, context: RunContext) -> Trained:
-    from corate.training.empirical import EmpiricalTraining
-
-    return Trained.by_counting(EmpiricalTraining(method, data.corpus, data.templates, data.held_out, context))
-
-
-def _train_separate(method: Separate, data: Prepared, context: RunContext) -> Trained:
-    from corate.training.separate import SeparateTraining
-
-    return Trained.separately(
-        SeparateTraining(method, _count(method, data, LatticeCosts.of_corpus(data.corpus), context), context)
-    )
+def fit_chains(
+    storage: Storage, method: ChainMethod, start: Start, context: RunContext
+) -> tuple[ChainTraining, ChainModel, dict[str, Any]]:
+    """Train on whole sentences. Returns the training, the model and the entries of the record."""
+    training = ChainTraining.of(method, start, context, storage)
+    return training, *training.train()
 
 
-def _train_chain(
-    method: ChainMethod, data: Prepared, origin: Tagger | None, context: RunContext, *, fresh: bool
+def _fitted(
+    method: Method, data: Prepared, origin: Tagger | None, context: RunContext, fit: FitChains, *, further: bool
 ) -> Trained:
-    start = _start(method, data, origin, context)
-    training = ChainTraining(method, start, context)
-    model, record = training.train()
+    """Train a method on prepared data."""
+    if isinstance(method, Empirical):
+        from corate.training.empirical import EmpiricalTraining
+
+        empirical = EmpiricalTraining.of(method, data.source, data.templates, data.held_out, context)
+        model, counts, record = empirical.train()
+        return Trained(counts.vocabulary, model, record, _n_rows(counts.table.offsets), counts)
+    if isinstance(method, Separate):
+        from corate.training.separate import SeparateTraining
+
+        counted = _count(method, data, context)
+        model, record = SeparateTraining.of(method, counted, context, data.source.storage).train()
+        return Trained(counted.vocabulary, model, record, _n_rows(counted.counts.table.offsets))
+    assert isinstance(method, ChainMethod)
+    start: Start
+    if origin is None:
+        start = _count(method, data, context, choose_parts(method, data.source.names.to_list()))
+    else:
+        assert isinstance(data.source, MemorySource)
+        start = StartFromModel(origin, data.source, held_out=data.held_out)
+    training, model, record = fit(method, start, context)
     if data.scaling is not None:
         model = data.scaling.undo(model)
-    return Trained.on_chains(training, model, record, fresh=fresh)
-
-
-def _start(method: ChainMethod, data: Prepared, origin: Tagger | None, context: RunContext) -> Start:
-    """The base scores and initial weights of a method that trains on whole sentences."""
-    unknown = getattr(method, "unknown", None)
-    if origin is not None:
-        return StartFromModel(origin, data.corpus, held_out=data.held_out, unknown=unknown)
-    costs = LatticeCosts.of_corpus(data.corpus, unknown, getattr(method, "order", None))
-    parts = choose_parts(method, label_ids(data.corpus, unknown)[0].to_list())
-    return _count(method, data, costs, context, unknown=unknown, parts=parts)
+    return Trained.on_chains(training, model, record, fresh=not further)
 
 
 def _count(
-    method: FittedMethod, data: Prepared, costs: LatticeCosts | None, context: RunContext, **options: Any
+    method: FittedMethod, data: Prepared, context: RunContext, parts: LabelParts | None = None
 ) -> StartFromCounts:
     """The base scores and initial weights from counts."""
-    templates, base = choose_start(method, data.corpus, data.templates, costs)
+    source = data.source
+    costs = source.costs(getattr(method, "order", None))
+    templates, base = choose_start(method, source, data.templates, costs)
+    context.progress(ProgressEvent("counting"))
+    counted = source.count(templates, (preset_of(base),), held_out=data.held_out, context=context)
     return StartFromCounts(
-        data.corpus,
-        templates,
-        base=base,
-        held_out=data.held_out,
-        all_labels=method.all_labels,
-        costs=costs,
-        context=context,
-        **options,
+        counted, templates, base=base, all_labels=method.all_labels, parts=parts, costs=costs, context=context
     )
 
 
@@ -437,18 +447,6 @@ def _describe_origin(tagger: Tagger | None) -> dict[str, Any]:
     if tagger is None:
         return {}
     return {"init": {name: tagger.record[name] for name in ("method", "sentences", "tokens") if name in tagger.record}}
-
-
-def _describe_function(corpus: Corpus, function: FeatureFunction | None) -> dict[str, Any]:
-    """The record's entry about a feature function."""
-    sample = None if function is None else function_sample(corpus, function)
-    return {} if sample is None else {"function_sample": sample}
-
-
-def _layout(corpus: Corpus) -> list[str]:
-    """The columns of the data, including the label; empty if the data has only ready-made features."""
-    names = list(corpus.layout) or [c.name for c in corpus.columns]
-    return names if "label" in names or not names else [*names, "label"]
 
 
 def update(tagger: Tagger, corpus: Corpus) -> Tagger:
