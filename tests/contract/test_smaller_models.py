@@ -18,8 +18,7 @@ from corate.model.tagger import Tagger
 from corate.training import api
 from corate.training.chains import ChainTraining
 from corate.training.options import Polish
-from corate.training.start_from_counts import StartFromCounts
-from small_corpora import Labelled, corpus_of, words_of
+from small_corpora import Labelled, corpus_of, start_of, words_of
 from whole_sentences import FEATURES, TEST, TRAINING, accuracy, over, trained
 
 
@@ -74,10 +73,10 @@ def test_polish_leaves_out_rare_features_on_every_base(base: str | None, cutoff:
 def test_a_model_starts_from_the_base_that_training_looked_at(base: str, cutoff: int) -> None:
     """For tokens that stay in the counts; rare features and neighbour pairs have no effect on either."""
     corpus = corpus_of(TRAINING)
-    start = StartFromCounts(corpus, [parse(feature) for feature in FEATURES], base=base)
-    run = ChainTraining(Polish(cutoff=cutoff), start)
+    start = start_of(corpus, [parse(feature) for feature in FEATURES], base)
+    run = ChainTraining.of(Polish(cutoff=cutoff), start)
     options: dict[str, Any] = {"training": False, "full": run.full, "cutoff": cutoff}
-    expected = start.candidates(start.tokens, start.tables(), run.p.temper, **options)
+    expected = start.candidates(start.tokens.in_memory(), start.tables(), run.p.temper, **options)
     model = without_rare(run.model(run.initial_vector()), start.totals, cutoff)
     lattice = Tagger(start.vocabulary, model, {"method": "polish"}, columns=("word",)).lattice(corpus)
     np.testing.assert_array_equal(lattice.labels, expected.labels)

@@ -213,6 +213,7 @@ def train(
     from corate.model.crfsuite import has_suffix
     from corate.training.checks import refuse_too_many_labels
     from corate.training.files import must_be_stored, save_trained
+    from corate.training.source import MemorySource
 
     if has_suffix(output):  # some models cannot be saved so, which is known after training only
         raise typer.BadParameter(
@@ -239,7 +240,7 @@ def train(
         corpus = None if stored else reading.read_labelled(file)
         if corpus is not None:
             with options.naming(file):
-                refuse_too_many_labels(corpus, chosen.name, chosen.many_labels)
+                refuse_too_many_labels(MemorySource(corpus), chosen.name, chosen.many_labels)
         held_out_corpus = None if held_out is None else reading.read_labelled(held_out, corpus)
         test_corpus = None if test is None else reading.read_labelled(test, corpus)
         read = time.perf_counter()

@@ -88,6 +88,7 @@ class Candidates:
     offsets: NDArray[np.int64]
     labels: Ids
     ladder: F32
+    lost: NDArray[np.int64] | None = None  # labels that pruning lost, and all: of all words, and of unseen words
 
     @classmethod
     def all_labels(cls, tokens: int, n_labels: int) -> Candidates:

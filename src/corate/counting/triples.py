@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from corate.counting.counts import Tokens
+from corate.counting.counts import Tokens, TokenStore
 from corate.label_scores import SparseRows
 
 __all__ = ["relabelled", "seen_triples", "triple_counts", "triple_rows"]
 
 
-def seen_triples(tokens: Tokens, n_labels: int, least: int = 1, *, boundaries: bool = True) -> SparseRows:
+def seen_triples(tokens: TokenStore, n_labels: int, least: int = 1, *, boundaries: bool = True) -> SparseRows:
     """The triples seen at least ``least`` times, with scores of zero. Unknown labels are in no triple.
 
     >>> offsets, labels = np.array([0, 2]), np.array([0, 1], np.int32)
@@ -28,9 +28,18 @@ def seen_triples(tokens: Tokens, n_labels: int, least: int = 1, *, boundaries: b
 
 
 def triple_counts(
-    tokens: Tokens, n_labels: int, *, boundaries: bool = True
+    tokens: TokenStore, n_labels: int, *, boundaries: bool = True
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The triples that are seen, as ascending numbers (y * (K + 1) + y') * (K + 1) + y'', and how often."""
+    found = [_counted(piece, n_labels, boundaries=boundaries) for piece in tokens.label_pieces()]
+    keys, where = np.unique(np.concatenate([keys for keys, _ in found]), return_inverse=True)
+    counts = np.zeros(len(keys), np.int64)
+    np.add.at(counts, where, np.concatenate([counts for _, counts in found]))
+    return keys, counts
+
+
+def _counted(tokens: Tokens, n_labels: int, *, boundaries: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The triples of some sentences, and how often each is seen."""
     size = n_labels + 1
     lengths = np.diff(tokens.offsets)
     lengths = lengths[lengths > 0]
@@ -46,8 +55,7 @@ def triple_counts(
     if not boundaries:
         kept &= (three < n_labels).all(axis=0)
     y, z, w = three[:, kept]
-    keys, counts = np.unique((y * size + z) * size + w, return_counts=True)
-    return keys, counts.astype(np.int64)
+    return np.unique((y * size + z) * size + w, return_counts=True)
 
 
 def relabelled(rows: SparseRows, places: NDArray[np.int64], n_labels: int) -> SparseRows:

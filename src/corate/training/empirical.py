@@ -46,10 +46,12 @@ from corate.model.chain import ChainModel
 from corate.progress import ProgressEvent
 from corate.training.empirical_model import POOLED_FULL_LABELS, given_parameters, ladder_model, pooled_model
 from corate.training.options import Empirical
+from corate.training.prepared import Prepared, Trained, filled_rows
+from corate.training.source import Source
 from corate.training.start import RunContext
 from corate.types import Ids
 
-__all__ = ["PRESETS_OF_LADDERS", "EmpiricalTraining"]
+__all__ = ["PRESETS_OF_LADDERS", "EmpiricalTraining", "fit"]
 
 #: The number of tokens that the weights of the pool, and the edges given the nodes, are fitted on.
 WEIGHT_TOKENS = 15_000
@@ -79,50 +81,39 @@ class Choice:
 class EmpiricalTraining:
     """Trains the chosen ladder on a counted corpus, or the best of all ladders and a pool."""
 
-    def __init__(
-        self,
+    @classmethod
+    def of(
+        cls,
         method: Empirical,
-        corpus: Corpus,
+        source: Source,
         templates: Sequence[Template] = (),
         held_out: Corpus | None = None,
         context: RunContext | None = None,
-    ) -> None:
-        ladder = method.ladder
-        if corpus.word is None and corpus.attributes is not None and ladder in ("default", "paper"):
+    ) -> EmpiricalTraining:
+        """Count the corpus of a source."""
+        ladder, context = method.ladder, context or RunContext()
+        if source.word is None and source.attributes is not None and ladder in ("default", "paper"):
             raise FeatureError(f"the {ladder} ladder needs words, and the data has none; use the ladder 'pooled'")
-        if ladder == "pooled" and not templates and corpus.attributes is None and corpus.word is not None:
+        if ladder == "pooled" and not templates and source.attributes is None and source.word is not None:
             raise FeatureError("the pooled ladder needs features; choose a preset or give templates")
         if method.pairs == "words" and templates:
             raise FeatureError("the pairs 'words' use no features; leave features out")
-        context = context or RunContext()
-        ready = bool(templates) or corpus.attributes is not None
+        ready = bool(templates) or source.attributes is not None
         pooled = ready if ladder is None else ladder == "pooled"
-        if not pooled and corpus.attributes is not None:
-            corpus = replace(corpus, attributes=None)
+        if not pooled and source.attributes is not None:
+            source = source.with_attributes(None)
         context.progress(ProgressEvent("counting"))
-        counted = CountedCorpus(
-            corpus,
-            templates if pooled else (),
-            presets=PRESETS_OF_LADDERS[ladder],
-            held_out=held_out,
-            seed=context.seed,
-            threads=context.threads,
-        )
-        self._set(method, counted, context, pooled=pooled)
+        presets = PRESETS_OF_LADDERS[ladder]
+        counted = source.count(templates if pooled else (), presets, held_out=held_out, context=context)
+        return cls(method, counted, context, pooled=pooled)
 
-    @classmethod
-    def of_counted(
-        cls, method: Empirical, counted: CountedCorpus, context: RunContext, *, pooled: bool
-    ) -> EmpiricalTraining:
-        """Training on a corpus that is counted already."""
-        found = cls.__new__(cls)
-        found._set(method, counted, context, pooled=pooled)
-        return found
-
-    def _set(self, method: Empirical, counted: CountedCorpus, context: RunContext, *, pooled: bool) -> None:
+    def __init__(self, method: Empirical, counted: CountedCorpus, context: RunContext, *, pooled: bool) -> None:
         self.method, self.ladder, self.given = method, method.ladder, given_parameters(method)
         self.counted, self.context, self.pooled = counted, context, pooled
         self.counts, self.word, self.n_labels = counted.counts, counted.word, counted.n_labels
+        if method.pairs == "words":
+            context.progress(ProgressEvent("counting pairs of words"))
+            self.counts = counted.counts.with_word_pairs(counted.tokens.in_memory())
 
     # -- training ------------------------------------------------------------------------------------------------
 
@@ -156,8 +147,6 @@ class EmpiricalTraining:
 
     def _with_word_pairs(self) -> Choice:
         """The paper's ladder with pairs of words, which has nothing to tune."""
-        self.context.progress(ProgressEvent("counting pairs of words"))
-        self.counts = self.counts.with_word_pairs(self.counted.tokens)
         start = replace(LadderParameters.of(PAPER), cap=MOST_CANDIDATES)
         choice = self._choice(PAPER, TunedLadder(replace(start, **self.given), None, None))
         return replace(choice, settings={"pairs": "words", **choice.settings})
@@ -238,3 +227,10 @@ class EmpiricalTraining:
         accuracy = float(np.concatenate(correct).mean()) if correct else None
         log_loss = float(np.concatenate(losses).mean()) if losses else None
         return Choice("pooled", settings, accuracy, log_loss, build)
+
+
+def fit(method: Empirical, data: Prepared, context: RunContext) -> Trained:
+    """Count the corpus, and choose what is left to choose on held-out tokens."""
+    training = EmpiricalTraining.of(method, data.source, data.templates, data.held_out, context)
+    model, counts, record = training.train()
+    return Trained(counts.vocabulary, model, record, filled_rows(counts.table.offsets), counts)

@@ -13,7 +13,9 @@ import warnings
 from collections.abc import Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 
 from corate import formats
 from corate.arguments import check_seed, check_threads
@@ -24,11 +26,13 @@ from corate.features import FeatureSource
 from corate.io.atomic import partial_of
 from corate.io.compression import compression_of
 from corate.memory import free_memory, parse_memory, shown_memory
+from corate.optimize.pieces import cut_into_pieces
 from corate.progress import OnProgress, ProgressEvent
-from corate.training.api import reporter, train_until_interrupted
-from corate.training.checks import check_label_number
-from corate.training.defaults import scheme_of_labels
-from corate.training.options import ChainMethod, Empirical, Method, Separate
+from corate.training.api import reporter, train_on, train_until_interrupted
+from corate.training.checks import refuse_too_many_labels
+from corate.training.defaults import choose_scheme
+from corate.training.memory import check_corpus_fits, check_counting_fits
+from corate.training.options import Empirical, Method
 from corate.training.resolve import resolve_method
 from corate.training.start import RunContext
 
@@ -38,7 +42,7 @@ if TYPE_CHECKING:
     from corate.corpus.stored_corpus import StoredCorpus
     from corate.model.tagger import Tagger
 
-__all__ = ["must_be_stored", "save_trained", "train_file"]
+__all__ = ["must_be_stored", "save_trained", "train_file", "train_stored"]
 
 #: The memory that training in memory takes, by itself and for each byte of text in columns, measured on text of
 #: benchmarks/growth.py and on conll2000: empirical, and other methods.
@@ -259,34 +263,79 @@ def _train_stored(
     keep_partial: bool,
 ) -> dict[str, Any]:
     """Train on a stored corpus, write the model and return its record."""
-    if not isinstance(method, Empirical):
-        assert isinstance(method, ChainMethod | Separate)
-        from corate.training.stored_training import train_stored
-
+    if not method.counts_only:
         options: dict[str, Any] = {"features": features, "held_out": held_out, "constrain": constrain}
         tagger = train_stored(stored, method, memory_bytes=memory, context=context, **options)
         context.progress(ProgressEvent("saving"))
         save_trained(tagger, output, keep_partial=keep_partial, half=half)
         return tagger.record
-    from corate.training.stored_counting import StoredLabels
+    from corate.training.disk import DiskSource
     from corate.training.stored_empirical import StoredEmpirical
 
-    check_label_number(
-        len(stored.labels),
-        len(stored.strings[stored.columns.index(stored.word)]),
-        max(map(len, stored.strings)),
-        stored.n_tokens,
-        method.name,
-        method.many_labels,
+    source = DiskSource(stored, None, (), folder, memory)
+    refuse_too_many_labels(source, method.name, method.many_labels)
+    most_words = _most_words(source.used(stored.word), memory)
+    scheme = choose_scheme(constrain, source)
+    trained = StoredEmpirical.train(
+        cast("Empirical", method), stored, _subfolder(folder, "counts"), memory, most_words, context
     )
-    most_words = _most_words(len(stored.strings[stored.columns.index(stored.word)]), memory)
-    scheme = scheme_of_labels(constrain, stored.labels.to_list(), StoredLabels(stored, None).sentences(), None)
-    trained = StoredEmpirical.train(method, stored, _subfolder(folder, "counts"), memory, most_words, context)
     if scheme is not None:
         trained = trained.constrained(scheme)
     context.progress(ProgressEvent("saving"))
     trained.save(output, counts=counts, half=half)
     return trained.tagger.record
+
+
+def train_stored(
+    stored: StoredCorpus,
+    method: Method,
+    *,
+    memory_bytes: int,
+    features: FeatureSource = None,
+    held_out: Corpus | None = None,
+    constrain: str | None = None,
+    context: RunContext | None = None,
+) -> Tagger:
+    """Train a tagger on a corpus on disk, with stochastic passes. The model is that of :func:`corate.train`.
+
+    Temporary files are in a new folder beside that of the corpus, which is removed at the end. A small corpus is
+    trained in memory. Raises DataError if the vocabulary and the weights need more than ``memory_bytes``.
+    """
+    from corate.corpus.stored_corpus import temporary_folder, writing_to
+    from corate.training.disk import DiskSource
+
+    context = context or RunContext()
+    given: dict[str, Any] = {"features": features, "held_out": held_out}
+    if stored.n_tokens == 0:
+        raise DataError("there are no tokens to train on")
+    lengths = np.diff(stored.offsets)
+    filled = np.flatnonzero(lengths)
+    pieces = cut_into_pieces(filled, lengths[filled], context.seed)
+    if pieces is None:
+        check_corpus_fits(stored.n_tokens, memory_bytes)
+        corpus = stored.sentences(0, len(stored))
+        return train_until_interrupted(corpus, method, constrain=constrain, **given, **vars(context))
+    _check_options(method)
+    check_counting_fits(stored.n_tokens, memory_bytes)
+    with writing_to(stored.folder):
+        folder = temporary_folder(stored.folder.parent)
+    try:
+        source = DiskSource(stored, method.unknown, pieces, folder, memory_bytes)
+        scheme = choose_scheme(constrain, source)
+        refuse_too_many_labels(source, method.name, method.many_labels)
+        return train_on(source, method, context, scheme=scheme, **given)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _check_options(method: Method) -> None:
+    """Raise ConfigError for options that are only for training in memory."""
+    refused = method.refused("disk")
+    if refused is not None:
+        raise ConfigError(
+            f"{refused.what} is only for training in memory; {refused.remedy}, or give no memory limit",
+            option=refused.option,
+        )
 
 
 def _most_strings(memory: int) -> int:

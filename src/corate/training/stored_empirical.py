@@ -28,7 +28,6 @@ from corate.model.archive import save_streamed
 from corate.model.constraints import with_scheme
 from corate.model.tagger import Tagger
 from corate.progress import ProgressEvent
-from corate.training.api import Trained
 from corate.training.empirical import PRESETS_OF_LADDERS
 from corate.training.empirical_model import given_parameters, ladder_model
 from corate.training.options import Empirical
@@ -96,10 +95,23 @@ class StoredEmpirical:
         }
         if counted.words.left_out:
             record["words_left_out"] = counted.words.left_out
-        trained = Trained(counts.vocabulary, model, record, _n_features(counted), counts)
         layout = list(stored.layout) or [*stored.columns, "label"]
         source = {"label_source": stored.label_source} if stored.label_source else {}
-        described = trained.described(method, len(stored), stored.n_tokens, layout, context.seed, source)
+        from corate import __version__
+
+        described = {
+            "method": method.name,
+            "version": __version__,
+            "sentences": len(stored),
+            "tokens": stored.n_tokens,
+            "labels": len(model.labels),
+            "features": _n_features(counted),
+            "layout": layout,
+            **source,
+            "seed": context.seed,
+            "all_labels": method.all_labels,
+            **record,
+        }
         return cls(Tagger(counts.vocabulary, model, described, stored.columns, counts), counted, weights)
 
     def constrained(self, scheme: str) -> StoredEmpirical:
