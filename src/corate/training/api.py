@@ -22,6 +22,7 @@ from corate.features import FeatureSource, resolve
 from corate.features.vocabulary import Vocabulary
 from corate.features.word_classes import RawText, class_templates
 from corate.label_parts import LabelParts
+from corate.model.archive import save_streamed
 from corate.model.chain import ChainModel
 from corate.model.constraints import with_scheme
 from corate.model.pruning import without_idle, without_rare
@@ -43,12 +44,21 @@ from corate.training.options import (
 )
 from corate.training.prepared import Prepared, default_features, prepare
 from corate.training.resolve import check_init, resolve_method
-from corate.training.source import MemorySource, Source, ready_made
+from corate.training.source import MemorySource, Source, Streams, ready_made
 from corate.training.start import RunContext, Start
 from corate.training.start_from_counts import StartFromCounts, preset_of
 from corate.training.start_from_model import StartFromModel
 
-__all__ = ["reporter", "train", "train_completely", "train_on", "train_until_interrupted", "unknown_of", "update"]
+__all__ = [
+    "Trained",
+    "reporter",
+    "train",
+    "train_completely",
+    "train_on",
+    "train_until_interrupted",
+    "unknown_of",
+    "update",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -225,7 +235,7 @@ def train_until_interrupted(
     origin = _starting_model(chosen, init, source.corpus, features, context)
     scheme = scheme or (None if origin is None else origin.record.get("constrain"))
     given: dict[str, Any] = {"features": features, "held_out": held_out, "scheme": scheme, "about": about_raw}
-    tagger = train_on(source, chosen, context, origin=origin, further=init is not None, **given)
+    tagger = train_on(source, chosen, context, origin=origin, further=init is not None, **given).tagger
     if calibrate:
 
         def train_again(part: Corpus, method: Method) -> Tagger:
@@ -312,6 +322,26 @@ FitChains = Callable[[ChainMethod, Start, RunContext], tuple[ChainTraining, Chai
 
 @dataclass(frozen=True, eq=False)
 class Trained:
+    """A trained tagger, and the parts of its file that stay on disk; None if it is all in memory."""
+
+    tagger: Tagger
+    streams: Streams | None = None
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The record of the tagger."""
+        return self.tagger.record
+
+    def save(self, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False) -> int:
+        """Write the model file and return its size in bytes."""
+        if self.streams is None:
+            return self.tagger.save(path, counts=counts, half=half)
+        streamed = self.streams.tensors(counts=counts, half=half)
+        return save_streamed(self.tagger, path, streamed, counts=counts, half=half)
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
     """The result of a method: a model, its vocabulary, and a record of what was chosen and measured."""
 
     vocabulary: Vocabulary
@@ -319,11 +349,12 @@ class Trained:
     record: dict[str, Any]
     n_features: int
     counts: Counts | None = None
+    streams: Streams | None = None
 
     @classmethod
     def on_chains(
         cls, training: ChainTraining, model: ChainModel, record: dict[str, Any], *, fresh: bool = True
-    ) -> Trained:
+    ) -> _Fitted:
         """The result of training on whole sentences, without rare and idle features."""
         vocabulary, cutoff = training.start.vocabulary, record["settings"]["cutoff"]
         if cutoff > 1 and fresh:
@@ -345,7 +376,7 @@ def train_on(
     scheme: str | None = None,
     about: Mapping[str, Any] | None = None,
     fit: FitChains | None = None,
-) -> Tagger:
+) -> Trained:
     """Train a tagger on the corpus of a source: choose, count, fit, and record what was chosen.
 
     Args:
@@ -383,7 +414,8 @@ def train_on(
         "seconds": round(time.perf_counter() - started, 4),
     }
     logger.info("%s: trained on %d tokens in %.2f s", method.name, source.n_tokens, record["seconds"])
-    return Tagger(trained.vocabulary, model, record, source.columns, trained.counts, data.bins, data.function)
+    tagger = Tagger(trained.vocabulary, model, record, source.columns, trained.counts, data.bins, data.function)
+    return Trained(tagger, trained.streams)
 
 
 def _n_rows(offsets: NDArray[np.int64]) -> int:
@@ -401,20 +433,21 @@ def fit_chains(
 
 def _fitted(
     method: Method, data: Prepared, origin: Tagger | None, context: RunContext, fit: FitChains, *, further: bool
-) -> Trained:
+) -> _Fitted:
     """Train a method on prepared data."""
     if isinstance(method, Empirical):
         from corate.training.empirical import EmpiricalTraining
 
         empirical = EmpiricalTraining.of(method, data.source, data.templates, data.held_out, context)
-        model, counts, record = empirical.train()
-        return Trained(counts.vocabulary, model, record, _n_rows(counts.table.offsets), counts)
+        model, counts, record, streams = empirical.train()
+        features = _n_rows(counts.table.offsets) + (0 if streams is None else streams.features)
+        return _Fitted(counts.vocabulary, model, record, features, counts, streams)
     if isinstance(method, Separate):
         from corate.training.separate import SeparateTraining
 
         counted = _count(method, data, context)
         model, record = SeparateTraining.of(method, counted, context, data.source.storage).train()
-        return Trained(counted.vocabulary, model, record, _n_rows(counted.counts.table.offsets))
+        return _Fitted(counted.vocabulary, model, record, _n_rows(counted.counts.table.offsets))
     assert isinstance(method, ChainMethod)
     start: Start
     if origin is None:
@@ -425,7 +458,7 @@ def _fitted(
     training, model, record = fit(method, start, context)
     if data.scaling is not None:
         model = data.scaling.undo(model)
-    return Trained.on_chains(training, model, record, fresh=not further)
+    return _Fitted.on_chains(training, model, record, fresh=not further)
 
 
 def _count(
