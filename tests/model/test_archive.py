@@ -218,6 +218,20 @@ CHANGES: dict[str, Change] = {
     "no record": head("record", value=None),
     "a record of nothing": head("record", value={}),
     "words of numbers": head("record", "word", value=[1]),
+    **{
+        f"the {name} in the record of another kind": head("record", name, value=value)
+        for name, value in {
+            "lattice": ["full"],
+            "ladder": {},
+            "constrain": 1,
+            "label_source": ["upos"],
+            "settings": [],
+            "held_out": "good",
+            "temperature": "warm",
+            "updates": "many",
+            "layout": "word",
+        }.items()
+    },
     "rows of words without a word": head("record", "word", value=None),
     "weights of more features than there are": put("weights.lengths", lambda a: np.append(a, a[:1] * 0)),
     "an edge weight out of range": head("model", "edge_weight", value=1e308),

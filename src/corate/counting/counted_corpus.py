@@ -17,7 +17,7 @@ from corate.errors import DataError
 from corate.features.lexicons import Lexicon
 from corate.features.templates import Atom, Template, lexicons_of
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
-from corate.ragged import distinct
+from corate.rows import distinct
 
 __all__ = ["CountedCorpus", "HeldOut", "counted_templates", "vocabulary_of"]
 
@@ -99,7 +99,7 @@ class CountedCorpus:
         if tokens.words is None:
             return tokens
         words = self.counts.of_template(0)
-        seen = np.minimum(np.diff(words.offsets)[BOUNDARIES:], MOST_CANDIDATES)
+        seen = np.minimum(words.lengths[BOUNDARIES:], MOST_CANDIDATES)
         cost = np.cumsum(np.concatenate([[0], seen[tokens.words] ** 2 + self.n_labels]))
         return tokens.take(np.flatnonzero(cost[tokens.offsets[1:]] <= most))
 

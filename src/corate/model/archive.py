@@ -18,6 +18,7 @@ from corate.corpus import StringTable
 from corate.corpus.attributes import JOINER, OLD_JOINER
 from corate.counting.counts import Counts, PairCounts, Table
 from corate.counting.word_pairs import WordPairCounts
+from corate.display import told
 from corate.errors import FeatureError, ModelError
 from corate.features.function_sample import refuse_other_function
 from corate.features.lexicons import Lexicon
@@ -25,17 +26,25 @@ from corate.features.ready_made import Bins, FeatureFunction
 from corate.features.templates import lexicons_of, parse
 from corate.features.vocabulary import Vocabulary
 from corate.io import tensor_file
+from corate.label_pairs import EdgeScores
 from corate.label_parts import LabelParts
-from corate.label_scores import EdgeScores, SparseRows
 from corate.model import crfsuite
 from corate.model.chain import ChainModel, UnseenRule, WordPairs
 from corate.model.tagger import Tagger
-from corate.ragged import offsets_of
+from corate.rows import SparseRows, offsets_of
 
 __all__ = ["from_bytes", "load", "save", "save_streamed", "to_bytes"]
 
 Tensors = dict[str, NDArray[Any]]
 
+#: Entries of a record that other code uses, where a record has them.
+_KINDS = {
+    **dict.fromkeys(("word", "lattice", "ladder", "constrain", "label_source"), str),
+    **dict.fromkeys(("settings", "held_out"), dict),
+    "temperature": float | int,
+    "updates": int,
+    "layout": list,
+}
 #: Entries of a record that are not stored, so that the same training gives the same file.
 _NOT_STORED = ("seconds",)
 #: All counts of a model together; sums of them fit in 64 bits.
@@ -212,8 +221,11 @@ def _get_record(header: dict[str, Any]) -> dict[str, Any]:
         raise ModelError("the model does not record how it was trained; train it again")
     if not all(isinstance(record.get(n), int) for n in ("sentences", "tokens", "labels", "features")):
         raise ModelError("the model does not record what it was trained on; train it again")
-    if not isinstance(record.get("word"), str | None):
-        raise ModelError("the model does not record which column contains its words; train it again")
+    for name, kind in _KINDS.items():
+        if not isinstance(record.get(name), kind | None):
+            raise ModelError(
+                f"the record of the training has {name} {told(record[name])[:80]!r}; train the model again"
+            )
     return {name: value for name, value in record.items() if name not in _NOT_STORED}
 
 
@@ -399,7 +411,7 @@ def _put_counts(tensors: Tensors, header: dict[str, Any], counts: Counts) -> Non
     if "joiner" in header:  # an update needs the heads of names to know the experts
         tensors["attributes.heads"] = tensor_file.narrow(counts.vocabulary.known_heads + 1)
     table = counts.table
-    tensors["counts.lengths"] = tensor_file.narrow(np.diff(table.offsets))
+    tensors["counts.lengths"] = tensor_file.narrow(table.lengths)
     tensors["counts.labels"] = tensor_file.narrow(table.labels)
     tensors["counts.counts"] = tensor_file.narrow(table.counts)
     for name, array in asdict(counts.pairs).items():
@@ -448,7 +460,7 @@ def _get_distinct(tensors: Tensors, name: str) -> StringTable:
 
 
 def _put_rows(tensors: Tensors, name: str, rows: SparseRows, half: bool) -> None:
-    tensors[f"{name}.lengths"] = tensor_file.narrow(np.diff(rows.offsets))
+    tensors[f"{name}.lengths"] = tensor_file.narrow(rows.lengths)
     tensors[f"{name}.labels"] = tensor_file.narrow(rows.labels)
     if half and np.abs(rows.scores).max(initial=0) > float(np.finfo(np.float16).max):
         raise ModelError("the model has scores that do not fit in 16 bits; save it without half")

@@ -24,9 +24,9 @@ from corate.counting.stored_pairs import StoredPairs
 from corate.errors import FeatureError
 from corate.features.templates import Template
 from corate.io.tensor_file import Array, StreamedTensor, unsigned_dtype
-from corate.label_scores import SparseRows
 from corate.model.chain import ChainModel
 from corate.progress import ProgressEvent
+from corate.rows import SparseRows
 from corate.training.disk import DiskSource
 from corate.training.start import RunContext
 
@@ -75,7 +75,7 @@ class LadderSource(DiskSource):
         """The parts of the model file that stay on disk, and the weights of neighbour pairs, which are written here."""
         assert isinstance(counted, StoredCounts)
         _native.release_memory()
-        words = _first_rows(model.rows, model.rung_bases[0])
+        words = model.rows.between(0, model.rung_bases[0])
         weights = [
             _StoredWeights.write(
                 counted.weight_chunks(t, p, words) if preset.neighbours else iter(()),
@@ -120,7 +120,7 @@ class LadderStreams:
         """The weights: none of words, those of neighbour pairs, and those of the neighbours of unseen words."""
         own = self.model.weights
         n = len(self.counted.counts.table)
-        rest = np.diff(own.offsets)[n:]
+        rest = own.lengths[n:]
         largest = max([int(rest.max(initial=0)), *(w.longest for w in self.weights)])
         labels = max([int(own.labels.max(initial=0)), *(w.largest for w in self.weights)])
         rows = sum(w.rows for w in self.weights) + len(own)
@@ -155,7 +155,7 @@ class LadderStreams:
                 yield before
                 for pairs in on_disk:
                     for _, _, table in pairs.chunks(self.counted.sizes.rows):
-                        yield np.diff(table.offsets) if name == "lengths" else getattr(table, name)
+                        yield table.lengths if name == "lengths" else getattr(table, name)
                 yield np.zeros(after, np.int64)
 
             return read
@@ -163,7 +163,7 @@ class LadderStreams:
         def dtype(name: str, own: Array) -> np.dtype[Any]:
             return unsigned_dtype(max([int(own.max(initial=0)), *(pairs.largest[name] for pairs in on_disk)]))
 
-        lengths = np.diff(words.offsets)
+        lengths = words.lengths
         return {
             "counts.lengths": StreamedTensor(dtype("length", lengths), rows, parts("lengths", lengths, rest)),
             "counts.labels": StreamedTensor(dtype("label", words.labels), entries, parts("labels", words.labels)),
@@ -189,7 +189,7 @@ class _StoredWeights:
             names = ("lengths", "labels", "scores")
             files = [stack.enter_context((folder / f"{name}-{what}").open("wb")) for what in names]
             for chunk in chunks:
-                lengths = np.diff(chunk.offsets).astype(np.int32)
+                lengths = chunk.lengths.astype(np.int32)
                 for file, array in zip(files, (lengths, chunk.labels, chunk.scores), strict=True):
                     file.write(np.ascontiguousarray(array).data)
                 entries, written = entries + len(chunk.labels), written + len(lengths)
@@ -207,8 +207,3 @@ class _StoredWeights:
 
 def _key_parts(pairs: StoredPairs, rows: int, shift: np.uint64) -> Callable[[], Iterator[Array]]:
     return lambda: (keys >> shift & np.uint64(0xFFFFFFFF) for _, keys, _ in pairs.chunks(rows))
-
-
-def _first_rows(rows: SparseRows, n: int) -> SparseRows:
-    end = int(rows.offsets[n])
-    return SparseRows(rows.offsets[: n + 1], rows.labels[:end], rows.scores[:end])
