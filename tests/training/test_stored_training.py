@@ -23,7 +23,7 @@ from corate.optimize import pieces
 from corate.progress import ProgressEvent
 from corate.training import defaults, memory, separate
 from corate.training.disk_items import StoredItems, StoredNodes
-from corate.training.files import train_stored
+from corate.training.files import beside, train_stored
 from corate.training.options import MEMM, ChainMethod, Perceptron, Piecewise, Polish, Separate, Standard
 from corate.training.start import RunContext
 
@@ -61,13 +61,21 @@ PARTS = random_corpus([f"{a}|{b}|{c}" for a in "NVA" for b in "sp" for c in "123
 SPANS = random_corpus(["O", "B-X", "I-X", "B-Y", "I-Y"])
 
 
-def from_disk(corpus: Corpus, method: AnyMethod, folder: Path, limit: int = ENOUGH, **options: Any) -> Tagger:
+def from_disk(
+    corpus: Corpus,
+    method: AnyMethod,
+    folder: Path,
+    limit: int = ENOUGH,
+    context: RunContext | None = None,
+    **options: Any,
+) -> Tagger:
     """Train from disk, and check that no files are left."""
     own = folder / "corpus"
     own.mkdir()
     with StoredCorpus.write([corpus[:200], corpus[200:]], own) as stored:
         try:
-            return train_stored(stored, method, memory_bytes=limit, **options)
+            with beside(own) as work:
+                return train_stored(stored, method, work, limit, context or RunContext(), **options).tagger
         finally:
             assert [*folder.iterdir()] == [own]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from corate.errors import DataError
 from corate.features.lexicons import Lexicon
 from corate.features.templates import Atom, Template, lexicons_of
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
-from corate.ragged import distinct
+from corate.rows import distinct
 
 __all__ = ["CountedCorpus", "HeldOut", "counted_templates", "vocabulary_of"]
 
@@ -98,13 +99,25 @@ class CountedCorpus:
         if tokens.words is None:
             return tokens
         words = self.counts.of_template(0)
-        seen = np.minimum(np.diff(words.offsets)[BOUNDARIES:], MOST_CANDIDATES)
+        seen = np.minimum(words.lengths[BOUNDARIES:], MOST_CANDIDATES)
         cost = np.cumsum(np.concatenate([[0], seen[tokens.words] ** 2 + self.n_labels]))
         return tokens.take(np.flatnonzero(cost[tokens.offsets[1:]] <= most))
 
     def tables(self, preset: LadderPreset, vocabulary: Vocabulary, table: Table) -> LadderTables:
         """The tables of a ladder, from a table of counts. The vocabulary may have strings that were not counted."""
         return ladder_tables(replace(self.counts, table=table), preset, self.word or "", vocabulary)
+
+    def all_tables(self, preset: LadderPreset) -> LadderTables:
+        """The tables of a ladder on all counts."""
+        return self.tables(preset, self.counts.vocabulary, self.counts.table)
+
+    def release_held_out(self) -> None:
+        """Release the held-out sentences, after tuning."""
+        self.held_out = []
+
+    def described(self) -> dict[str, Any]:
+        """The record's entries about what was counted."""
+        return {}
 
     def held_out_tables(self, preset: LadderPreset, held_out: HeldOut) -> LadderTables:
         """The tables of a ladder without the held-out tokens."""

@@ -21,6 +21,7 @@ from corate.errors import DataError
 from corate.formats.labelstudio_writing import write
 from corate.formats.reading import Options, warn_skipped, word_of
 from corate.formats.sentence_limit import check_tokens
+from corate.spans import Span, written
 
 __all__ = ["read", "write"]
 
@@ -276,7 +277,7 @@ def _labels(
     text: str, tokens: list[Token], spans: list[_Span], options: Options, skipped: _Skipped, task: Any
 ) -> list[str]:
     """The IOB2 labels of tokens."""
-    labels = ["O"] * len(tokens)
+    found: list[Span] = []
     starts, stops = [token.start for token in tokens], [token.stop for token in tokens]
     before, end = _Span(0, 0, ""), 0
     for span in spans:
@@ -293,9 +294,9 @@ def _labels(
                 raise
             skipped.add(task)
             continue
-        labels[first:last] = [f"B-{span.label}", *[f"I-{span.label}"] * (last - first - 1)]
+        found.append(Span(first, last, span.label))
         before, end = span, last
-    return labels
+    return written(found, len(tokens))
 
 
 def _check_tokens(text: str, span: _Span, tokens: list[Token], widen: bool) -> None:

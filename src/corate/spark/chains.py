@@ -29,12 +29,13 @@ from corate.counting.ladder import LadderParameters
 from corate.counting.pooling import Pool
 from corate.counting.triples import triple_counts, triple_rows
 from corate.features.templates import Template
+from corate.label_pairs import LabelPairs
 from corate.label_parts import LabelParts
-from corate.label_scores import SparseRows
 from corate.model.chain import ChainModel
 from corate.optimize.passes import Fitted, make_iterations
 from corate.optimize.stochastic import AdaGrad
 from corate.progress import ProgressEvent
+from corate.rows import SparseRows
 from corate.spark.counting import Where, partition_corpora
 from corate.spark.frames import reduce_partitions
 from corate.training.chains import LEAST_TRIPLES, ChainTraining, WeightLayout
@@ -136,8 +137,7 @@ def own_layout(training: ChainTraining, tokens: Tokens) -> Layout:
     """The layout that some sentences need."""
     start, none = training.start, np.zeros(0, np.int64)
     k = start.n_labels
-    rows = edge_rows(tokens, start.vocabulary, start.edge_templates, k)
-    edges = np.repeat(np.arange(len(rows)), np.diff(rows.offsets)) * (k + 1) ** 2 + rows.labels
+    edges = edge_rows(tokens, start.vocabulary, start.edge_templates, k).keys(len(LabelPairs(k)))
     if training.order == 1:
         return Layout(edges, none, none)
     return Layout(edges, *triple_counts(tokens, k, boundaries=training.method.boundaries))

@@ -207,4 +207,4 @@ def _words(column: str) -> Template:
 def labels_by_word(counts: Counts, column: str) -> Table:
     """How often each label was seen with each string of a column, whose words were counted."""
     table = counts.of_template(counts.vocabulary.templates.index(_words(column)))
-    return table.rows(BOUNDARIES, len(table))
+    return table.between(BOUNDARIES, len(table))

@@ -72,13 +72,13 @@ def train(
     where = Where(columns, labels)
     context = RunContext(1, check_seed(seed), reporter(progress))
     if chosen.counts_only:  # one pass over the data is enough
-        return train_on(SparkSource(df, where, context), chosen, context, features=features)
+        return train_on(SparkSource(df, where, context), chosen, context, features=features).tagger
     data = where.selected(df).persist()
     try:
         fit = partial(fit_on_cluster, data, where, rounds)
         source = SparkSource(data, where, context)
         refuse_too_many_labels(source, chosen.name, chosen.many_labels)
-        return train_on(source, chosen, context, features=features, fit=fit)
+        return train_on(source, chosen, context, features=features, fit=fit).tagger
     finally:
         data.unpersist()
 

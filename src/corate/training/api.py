@@ -7,7 +7,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, overload
 
@@ -20,6 +20,7 @@ from corate.errors import ConfigError, FeatureError, InterruptedWarning, ModelEr
 from corate.features import FeatureSource, resolve
 from corate.features.vocabulary import Vocabulary
 from corate.features.word_classes import RawText, class_templates
+from corate.model.archive import save_streamed
 from corate.model.chain import ChainModel
 from corate.model.constraints import with_scheme
 from corate.model.tagger import Tagger
@@ -32,12 +33,12 @@ from corate.training.options import (
     MethodName,
     Separate,
 )
-from corate.training.prepared import Trained, default_features, filled_rows, prepare
+from corate.training.prepared import FittedModel, default_features, filled_rows, prepare
 from corate.training.resolve import check_init, resolve_method
-from corate.training.source import MemorySource, Source, ready_made
+from corate.training.source import MemorySource, Source, Streams, ready_made
 from corate.training.start import RunContext
 
-__all__ = ["reporter", "train", "train_completely", "train_on", "train_until_interrupted", "update"]
+__all__ = ["Trained", "reporter", "train", "train_completely", "train_on", "train_until_interrupted", "update"]
 
 logger = logging.getLogger(__name__)
 
@@ -214,7 +215,7 @@ def train_until_interrupted(
     origin = _starting_model(chosen, init, source.corpus, features, context)
     scheme = scheme or (None if origin is None else origin.record.get("constrain"))
     given: dict[str, Any] = {"features": features, "held_out": held_out, "scheme": scheme, "about": about_raw}
-    tagger = train_on(source, chosen, context, origin=origin, further=init is not None, **given)
+    tagger = train_on(source, chosen, context, origin=origin, further=init is not None, **given).tagger
     if calibrate:
 
         def train_again(part: Corpus, method: Method) -> Tagger:
@@ -290,6 +291,26 @@ def _starting_model(
     return load(init)
 
 
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A trained tagger, and the parts of its file that stay on disk; None if it is all in memory."""
+
+    tagger: Tagger
+    streams: Streams | None = None
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The record of the tagger."""
+        return self.tagger.record
+
+    def save(self, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False) -> int:
+        """Write the model file and return its size in bytes."""
+        if self.streams is None:
+            return self.tagger.save(path, counts=counts, half=half)
+        streamed = self.streams.tensors(counts=counts, half=half)
+        return save_streamed(self.tagger, path, streamed, counts=counts, half=half)
+
+
 def train_on(
     source: Source,
     method: Method,
@@ -302,7 +323,7 @@ def train_on(
     scheme: str | None = None,
     about: Mapping[str, Any] | None = None,
     fit: Callable[..., tuple[Any, ChainModel, dict[str, Any]]] | None = None,
-) -> Tagger:
+) -> Trained:
     """Train a tagger on the corpus of a source: choose, count, fit, and record what was chosen.
 
     Args:
@@ -319,7 +340,7 @@ def train_on(
 
     started = time.perf_counter()
     data = replace(prepare(method, source, features, held_out, origin), further=further, fit=fit)
-    trained: Trained = import_module(method.trainer).fit(method, data, context)
+    trained: FittedModel = import_module(method.trainer).fit(method, data, context)
     model = with_scheme(trained.model, scheme) if scheme else trained.model
     record: dict[str, Any] = {
         "method": method.name,
@@ -339,7 +360,8 @@ def train_on(
         "seconds": round(time.perf_counter() - started, 4),
     }
     logger.info("%s: trained on %d tokens in %.2f s", method.name, source.n_tokens, record["seconds"])
-    return Tagger(trained.vocabulary, model, record, source.columns, trained.counts, data.bins, data.function)
+    tagger = Tagger(trained.vocabulary, model, record, source.columns, trained.counts, data.bins, data.function)
+    return Trained(tagger, trained.streams)
 
 
 def _describe_origin(tagger: Tagger | None) -> dict[str, Any]:

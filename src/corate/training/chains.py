@@ -22,29 +22,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native, portable
-from corate.counting.counts import Table, Tokens, TokenStore
+from corate.counting.counts import Tokens, TokenStore
 from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates
 from corate.counting.triples import seen_triples
 from corate.counting.tuning import Results, coordinate_search
 from corate.errors import ConfigError, DataError
-from corate.label_scores import SparseRows
+from corate.label_pairs import ChainWeights, LabelPairs
 from corate.model.chain import ChainModel
 from corate.model.pruning import without_idle, without_rare
 from corate.optimize.checkpoint import Checkpoint
 from corate.optimize.passes import CorrectTokens, Fitted, make_iterations, make_passes
 from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
 from corate.progress import ProgressEvent
-from corate.ragged import offsets_of
+from corate.rows import LabelRows, SparseRows, offsets_of
 from corate.training.defaults import ChainParameters, choose_parts, recorded
 from corate.training.edge_features import edge_features, edge_rows
 from corate.training.held_out_results import held_out_results
 from corate.training.items import IN_MEMORY, ItemArrays, Items, ItemStore, Storage
 from corate.training.lattice_costs import MOST_TRIPLE_LABELS
 from corate.training.options import ChainMethod
-from corate.training.prepared import Prepared, Trained, filled_rows
+from corate.training.prepared import FittedModel, Prepared, filled_rows
 from corate.training.source import MemorySource
-from corate.training.start import HeldOutSet, InitialWeights, RunContext, Start
+from corate.training.start import HeldOutSet, RunContext, Start
 from corate.training.start_from_counts import StartFromCounts
 from corate.training.start_from_model import StartFromModel
 from corate.types import F32
@@ -98,7 +98,7 @@ class ChainTraining:
     n_tokens: int
     edge_rows: SparseRows  # the initial weights of edge features
     triples: SparseRows  # the label triples that have a weight, with their initial weights
-    frequent_slots: Table | None = None  # the slots without those of rare features, if they were left out
+    frequent_slots: LabelRows | None = None  # the slots without those of rare features, if they were left out
 
     @classmethod
     def of(
@@ -143,7 +143,7 @@ class ChainTraining:
         return found
 
     @property
-    def slots(self) -> Table:
+    def slots(self) -> LabelRows:
         """The (feature, column) pairs that have a weight, as in `Start`."""
         return self.start.slots if self.frequent_slots is None else self.frequent_slots
 
@@ -163,7 +163,7 @@ class ChainTraining:
         return "full" if self.full else "pruned"
 
     @cached_property
-    def initial(self) -> InitialWeights:
+    def initial(self) -> ChainWeights:
         """The weights that training starts from."""
         return self.start.initial_weights(self.p.temper, self.p.edge)
 
@@ -203,8 +203,7 @@ class ChainTraining:
             edges = edge_features(tokens, start.vocabulary.bases, start.edge_templates)
             kept = edges[1] < len(self.edge_rows)
             if not kept.all():
-                owner = np.repeat(np.arange(n), np.diff(edges[0]))[kept]
-                edges = offsets_of(np.bincount(owner, minlength=n)), edges[1][kept]
+                edges = offsets_of(kept)[edges[0]], edges[1][kept]
         pruned = None if self.full or candidates is None else candidates.arrays()
         lost = None if candidates is None else candidates.lost
         return ItemArrays(tokens.offsets, features, values, pruned, base, gold, edges, tokens.sentence_weights, lost)
@@ -213,12 +212,12 @@ class ChainTraining:
         """The native items of arrays."""
         start, edges = self.start, None
         if arrays.edges is not None:
-            edges = (self.edge_rows.offsets, self.edge_rows.labels), arrays.edges
+            edges = self.edge_rows.csr, arrays.edges
         return _native.Chains(
             self.method.loss,
             start.n_labels,
             arrays.offsets,
-            ((self.slots.offsets, self.slots.labels), arrays.features),
+            (self.slots.csr, arrays.features),
             arrays.values,
             arrays.candidates,
             arrays.base,
@@ -226,7 +225,7 @@ class ChainTraining:
             edges,
             arrays.sentence_weights,
             self._free_pairs(),
-            (self.triples.offsets, self.triples.labels) if len(self.triples.labels) else None,
+            self.triples.csr if len(self.triples.labels) else None,
             None if start.parts is None else start.parts.arrays(),
         )
 
@@ -243,24 +242,28 @@ class ChainTraining:
 
     def _free_pairs(self) -> NDArray[np.uint8]:
         """Which label pairs have a weight to train."""
-        k = self.start.n_labels
-        free = np.ones((k + 1, k + 1), np.uint8)
+        pairs = LabelPairs(self.start.n_labels)
+        free = np.ones(pairs.shape, np.uint8)
         if self.method.transitions == "seen":
             free[:] = 0
             free[self.start.pairs.origin, self.start.pairs.to] = 1
         if not self.method.boundaries:
-            free[k, :] = free[:, k] = 0
+            free[pairs.boundary, :] = free[:, pairs.boundary] = 0
         if self.method.loss == "memm":
-            free[:, k] = 0
+            free[:, pairs.boundary] = 0
         return free.ravel()
 
     def initial_vector(self) -> F32:
         """The initial weights: T, U, W, S."""
-        initial = self.initial
-        free = self._free_pairs().reshape(initial.edges.shape)
-        edges = initial.edges * free if self.start.fresh else initial.edges
-        node = initial.weights[: len(self.slots.labels)]  # those of a fresh start are zero
-        return np.concatenate((edges.ravel(), self.edge_rows.scores, node, self.triples.scores)).astype(np.float32)
+        free = self._free_pairs().reshape(self.initial.edges.shape)
+        edges = self.initial.edges * free if self.start.fresh else self.initial.edges
+        return replace(self._layout, edges=edges).vector()
+
+    @property
+    def _layout(self) -> ChainWeights:
+        """The initial weights, with slots for all edge features and label triples that have weights."""
+        nodes = self.initial.nodes[: len(self.slots.labels)]  # those of a fresh start are zero
+        return replace(self.initial, extra=self.edge_rows, nodes=nodes, triples=self.triples)
 
     # -- training ------------------------------------------------------------------------------------------------
 
@@ -300,13 +303,12 @@ class ChainTraining:
 
     def model(self, weights: F32) -> ChainModel:
         """The chain model of trained weights, without weights of zero."""
-        k = self.start.n_labels
-        cuts = np.cumsum([(k + 1) ** 2, len(self.edge_rows.scores), len(self.slots.labels)])
-        table, extra, node, three = np.split(weights, cuts)
-        rows = replace(self.edge_rows, scores=extra).compacted() if len(extra) else SparseRows()
-        slots = SparseRows(self.slots.offsets, self.slots.labels, node)
-        found = self.start.model(self.p.temper, slots, table.reshape(k + 1, k + 1), rows, full=self.full)
-        triples = replace(self.triples, scores=three).compacted() if len(three) else SparseRows()
+        fitted = self._layout.of(weights)
+        extra, triples = (
+            rows.compacted() if len(rows.scores) else SparseRows() for rows in (fitted.extra, fitted.triples)
+        )
+        nodes = SparseRows(*self.slots.csr, fitted.nodes)
+        found = self.start.model(self.p.temper, nodes, fitted.edges, extra, full=self.full)
         edges = replace(found.edges, local=self.method.loss == "memm", triples=triples)
         return replace(found, weights=found.weights.compacted(), edges=edges)
 
@@ -454,7 +456,7 @@ class ChainTraining:
         return replace(self, p=replace(found, cutoff=max(1, round(found.cutoff))))
 
 
-def _chosen_order(method: ChainMethod, start: Start, initial: InitialWeights) -> int:
+def _chosen_order(method: ChainMethod, start: Start, initial: ChainWeights) -> int:
     """The order. Unset, it is 2 for polish on a pruned lattice without parts of labels.
 
     A model that is trained further keeps its order.
@@ -483,7 +485,7 @@ def _shares(lost: NDArray[np.int64]) -> dict[str, float]:
     return {"all": round(float(shares[0]), 5), "unseen_words": round(float(shares[1]), 5)}
 
 
-def fit(method: ChainMethod, data: Prepared, context: RunContext) -> Trained:
+def fit(method: ChainMethod, data: Prepared, context: RunContext) -> FittedModel:
     """Train on whole sentences, from counts or from a model, and leave out rare and idle features."""
     start: Start
     if data.origin is None:
@@ -498,7 +500,7 @@ def fit(method: ChainMethod, data: Prepared, context: RunContext) -> Trained:
         model = without_rare(model, training.start.totals, cutoff)
     if record["settings"].get("c1", 0) > 0 or cutoff > 1:
         vocabulary, model = without_idle(vocabulary, model)
-    return Trained(vocabulary, model, record, filled_rows(model.weights.offsets))
+    return FittedModel(vocabulary, model, record, filled_rows(model.weights.offsets))
 
 
 def _fit_items(

@@ -26,7 +26,7 @@ from corate.features.templates import Template
 from corate.features.vocabulary import Vocabulary
 from corate.optimize.pieces import Numbers
 from corate.progress import ProgressEvent
-from corate.ragged import offsets_of
+from corate.rows import offsets_of
 from corate.training.chains import ChainTraining
 from corate.training.disk_items import StoredItems, StoredNodes
 from corate.training.items import ItemStore

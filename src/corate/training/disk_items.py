@@ -20,7 +20,7 @@ from corate.counting.pooling import Candidates
 from corate.counting.stored_tokens import StoredTokens
 from corate.optimize.checkpoint import digest_of
 from corate.optimize.pieces import Numbers, order_of_pass, parts_of_piece
-from corate.ragged import offsets_of
+from corate.rows import offsets_of
 from corate.training.chains import ChainTraining
 from corate.training.items import ItemArrays, StepsOf
 from corate.training.problem import Problem, native_nodes, pieces_of_half

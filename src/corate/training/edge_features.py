@@ -15,12 +15,12 @@ from corate.counting.pooling import Features
 from corate.features.templates import Atom, Template
 from corate.features.vocabulary import Vocabulary
 from corate.features.word_functions import WordFunction
-from corate.label_scores import SparseRows
-from corate.ragged import offsets_of
+from corate.label_pairs import LabelPairs
+from corate.rows import SparseRows, offsets_of
 from corate.training.source import Source
-from corate.types import Csr, Ids, Offsets
+from corate.types import Csr
 
-__all__ = ["edge_features", "edge_rows", "edge_slots", "edge_templates", "label_pairs"]
+__all__ = ["edge_features", "edge_rows", "edge_slots", "edge_templates"]
 
 #: Templates with fewer than FEW_VALUES values also make edge features, if there are VALUE_TOKENS tokens for each value.
 FEW_VALUES = 60
@@ -38,20 +38,19 @@ def edge_rows(tokens: TokenStore, vocabulary: Vocabulary, uses: NDArray[np.bool_
 
     There are no rows without such templates, or if the label pairs are too many for 32-bit ids.
     """
-    size = (n_labels + 1) ** 2
-    if not uses.any() or size > np.iinfo(np.int32).max:
+    label_pairs = LabelPairs(n_labels)
+    if not uses.any() or len(label_pairs) > np.iinfo(np.int32).max:
         return SparseRows()
-    pairs = np.concatenate([label_pairs(p.labels, p.offsets, n_labels) for p in tokens.label_pieces()])
+    pairs = np.concatenate([label_pairs.along(piece.labels, piece.offsets) for piece in tokens.label_pieces()])
     lengths, seen = [np.zeros(vocabulary.n_attributes, np.int64)], [np.zeros(0, np.int32)]
     for t, rows in enumerate(vocabulary.map.sizes().tolist()):
         if uses[t]:
-            starts, labels, _ = _native.count_table(tokens.column(t), pairs, rows, size)
+            starts, labels, _ = _native.count_table(tokens.column(t), pairs, rows, len(label_pairs))
             lengths.append(np.diff(starts))
             seen.append(labels)
         else:
             lengths.append(np.zeros(rows, np.int64))
-    labels = np.concatenate(seen)
-    return SparseRows(offsets_of(np.concatenate(lengths)), labels, np.zeros(len(labels), np.float32))
+    return SparseRows.zeros((offsets_of(np.concatenate(lengths)), np.concatenate(seen)))
 
 
 def edge_slots(
@@ -65,7 +64,7 @@ def edge_slots(
     if not len(rows):
         return None
     offsets, ids = edge_features(tokens, vocabulary.bases, uses)
-    return (rows.offsets, rows.labels), (offsets, ids), np.maximum(_native.occurrences(ids, len(rows)), 1)
+    return rows.csr, (offsets, ids), np.maximum(_native.occurrences(ids, len(rows)), 1)
 
 
 def edge_templates(templates: Sequence[Template], source: Source, *, few: bool = True) -> list[Template]:
@@ -104,12 +103,3 @@ def _has_few_values(function: WordFunction, words: StringTable, tokens: int) -> 
     most = min(FEW_VALUES, tokens / VALUE_TOKENS)
     # The first words are checked first: for most functions they suffice to find many values.
     return all(int(function.apply(some)[0].max(initial=-1)) < most for some in (words.head(FIRST_WORDS), words))
-
-
-def label_pairs(labels: Ids, offsets: Offsets, n_labels: int) -> Ids:
-    """The label before each token (K at the start of a sentence) and its own, as one number; -1 if one is unknown."""
-    before = np.roll(labels, 1).astype(np.int64)
-    starts = offsets[:-1][np.diff(offsets) > 0]
-    before[starts] = n_labels
-    pairs = before * (n_labels + 1) + labels
-    return np.where((before < 0) | (labels < 0), -1, pairs).astype(np.int32)

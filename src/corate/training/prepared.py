@@ -22,9 +22,9 @@ from corate.model.tagger import Tagger
 from corate.training.defaults import choose_preset
 from corate.training.options import Method
 from corate.training.scaling import Scaling
-from corate.training.source import Source, ready_made
+from corate.training.source import Source, Streams, ready_made
 
-__all__ = ["Prepared", "Trained", "default_features", "filled_rows", "prepare"]
+__all__ = ["FittedModel", "Prepared", "default_features", "filled_rows", "prepare"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class Prepared:
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
+class FittedModel:
     """The result of a method: a model, its vocabulary, and a record of what was chosen and measured."""
 
     vocabulary: Vocabulary
@@ -57,6 +57,7 @@ class Trained:
     record: dict[str, Any]
     n_features: int
     counts: Counts | None = None
+    streams: Streams | None = None
 
 
 def filled_rows(offsets: NDArray[np.int64]) -> int:

@@ -24,24 +24,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.counting.counts import Counts, Table, Tokens, TokenStore
+from corate.counting.counts import Counts, Tokens, TokenStore
 from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates
 from corate.counting.rates import edge_scores
 from corate.counting.tuning import coordinate_search
-from corate.label_scores import EdgeScores, SparseRows
+from corate.label_pairs import EdgeScores
 from corate.model.chain import ChainModel
 from corate.optimize.checkpoint import Checkpoint, digest_of
 from corate.optimize.passes import Fitted, make_iterations, make_passes
 from corate.optimize.stochastic import AdaGrad
 from corate.progress import ProgressEvent
-from corate.ragged import distinct, take_rows
+from corate.rows import LabelRows, SparseRows, distinct, take_rows
 from corate.training.defaults import SeparateParameters, recorded
 from corate.training.edge_features import edge_features
 from corate.training.items import IN_MEMORY, Storage
 from corate.training.options import Separate
 from corate.training.pairs import PairFactors
-from corate.training.prepared import Prepared, Trained, filled_rows
+from corate.training.prepared import FittedModel, Prepared, filled_rows
 from corate.training.problem import NodeItems, Numbers, Problem, halves_of
 from corate.training.start import RunContext
 from corate.training.start_from_counts import StartFromCounts
@@ -66,9 +66,9 @@ class Scored:
         """Some of the sentences, with their candidates and scores."""
         tokens, candidates = self.problem.tokens, self.problem.candidates
         own = np.searchsorted(self.sentences, sentences)
-        offsets, where = take_rows(candidates.offsets, take_rows(tokens.offsets, own)[1])
-        taken = Candidates(offsets, candidates.labels[where], candidates.ladder[where])
-        return tokens.take(own), taken, self.scores[where]
+        places = take_rows(tokens.offsets, own)[1]
+        where = take_rows(candidates.offsets, places)[1]
+        return tokens.take(own), candidates.take(places), self.scores[where]
 
 
 #: Some sentences in ascending order, and their node model.
@@ -101,7 +101,7 @@ class SeparateTraining:
     storage: Storage
     p: SeparateParameters
     tokens: TokenStore  # all tokens, with their weights
-    frequent_slots: Table | None = None  # the slots without those of rare features, if they were left out
+    frequent_slots: LabelRows | None = None  # the slots without those of rare features, if they were left out
 
     @classmethod
     def of(
@@ -117,7 +117,7 @@ class SeparateTraining:
         return cls(method, start, context or RunContext(), storage, p, tokens)
 
     @property
-    def slots(self) -> Table:
+    def slots(self) -> LabelRows:
         """The (feature, column) pairs that have a weight, as in `Start`."""
         return self.start.slots if self.frequent_slots is None else self.frequent_slots
 
@@ -142,8 +142,8 @@ class SeparateTraining:
         """The node model of some tokens. In training, each token is left out of the counts of its base scores."""
         features, values = self.start.features(tokens, self.p.cutoff)
         if self._by_features:
-            slots = self.slots.rows(0, len(self.slots) - 1)  # without the bias
-            candidates = Candidates.seen_with(features, (slots.offsets, slots.labels), self.n_labels)
+            slots = self.slots.between(0, len(self.slots) - 1)  # without the bias
+            candidates = Candidates.seen_with(features, slots.csr, self.n_labels)
         else:
             candidates = self.start.candidates(tokens, tables, self.p.temper, training=training)
         gold = np.maximum(candidates.find(tokens.labels) - candidates.offsets[:-1], 0).astype(np.int32)
@@ -268,7 +268,7 @@ class SeparateTraining:
         kept = self.start.kept(self.p.cutoff)
         if kept is None or not self._by_features:
             return model
-        return replace(model, weights=model.weights.where(np.repeat(kept, np.diff(model.weights.offsets))))
+        return replace(model, weights=model.weights.where(np.repeat(kept, model.weights.lengths)))
 
     def _coupled(self, problem: NodeItems, sample: Callable[[], Sample], nodes: Fitted) -> Coupled:
         """The fitted nodes with the pairs, or with the rates of label pairs if Ctrl-C ended the fit."""
@@ -319,7 +319,7 @@ class SeparateTraining:
     ) -> tuple[SeparateParameters, F32, SparseRows, Scored]:
         """The parameters, T, U and the cross-fitted sample: a node model of each half, in blocks, scores the other."""
         half = np.repeat(halves_of(len(self.tokens.offsets) - 1)[sentences], np.diff(chosen.tokens.offsets))
-        owner = np.repeat(half, np.diff(chosen.candidates.offsets))
+        owner = np.repeat(half, chosen.candidates.lengths)
         scores = np.zeros(len(owner), np.float32)
         for part in (0, 1):
             fitted = self.fit_nodes(problem, self.p.half_passes, f"fitting half {part + 1} of 2", half=1 - part)
@@ -410,8 +410,8 @@ def _correct_nodes(problem: Problem, weights: F32, threads: int) -> NDArray[np.b
     return np.asarray((gold >= 0) & (log_p[gold] >= best))
 
 
-def fit(method: Separate, data: Prepared, context: RunContext) -> Trained:
+def fit(method: Separate, data: Prepared, context: RunContext) -> FittedModel:
     """Count the corpus, then fit its factors."""
     start = StartFromCounts.of(method, data, context)
     model, record = SeparateTraining.of(method, start, context, data.source.storage).train()
-    return Trained(start.vocabulary, model, record, filled_rows(start.counts.table.offsets))
+    return FittedModel(start.vocabulary, model, record, filled_rows(start.counts.table.offsets))

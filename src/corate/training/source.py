@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from corate import _native
 from corate.corpus import Attributes, Corpus, StringTable
 from corate.counting.counted_corpus import CountedCorpus, vocabulary_of
 from corate.counting.counts import Counts, Table, label_ids
-from corate.counting.ladder import LadderPreset
+from corate.counting.ladder import LadderParameters, LadderPreset
 from corate.errors import DataError, FeatureError
 from corate.features.function_sample import function_sample
 from corate.features.lexicons import Lexicon
@@ -27,12 +27,27 @@ from corate.features.ready_made import Bins, FeatureFunction, refuse_too_large_v
 from corate.features.related_words import usual_labels_of_counts
 from corate.features.templates import Atom, Template, WordFunction, usual_name
 from corate.features.vocabulary import Vocabulary
+from corate.io.tensor_file import StreamedTensor
+from corate.model.chain import ChainModel
 from corate.training.items import IN_MEMORY, Storage
 from corate.training.lattice_costs import LatticeCosts
 from corate.training.start import RunContext
 from corate.types import Ids
 
-__all__ = ["MemorySource", "Source", "ready_made"]
+__all__ = ["MemorySource", "Source", "Streams", "ready_made"]
+
+
+class Streams(Protocol):
+    """Parts of a model file that are on disk."""
+
+    @property
+    def features(self) -> int:
+        """The number of features that are on disk."""
+        ...
+
+    def tensors(self, *, counts: bool, half: bool) -> dict[str, StreamedTensor]:
+        """The tensors by name; with the counts, and with 16 bits for a score if ``half``."""
+        ...
 
 
 class Source(ABC):
@@ -120,6 +135,12 @@ class Source(ABC):
     def about_function(self, function: FeatureFunction | None) -> dict[str, Any]:
         """The record's entry about a feature function."""
         return {}
+
+    def streamed(
+        self, counted: CountedCorpus, preset: LadderPreset, p: LadderParameters, model: ChainModel
+    ) -> Streams | None:
+        """The parts of the file of a ladder's model that stay on disk; None if it is all in memory."""
+        return None
 
     def described(self) -> dict[str, Any]:
         """The record's entries about the data. There is no layout if the data has only ready-made features."""

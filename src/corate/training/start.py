@@ -11,26 +11,26 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import StringTable
-from corate.counting.counts import PairCounts, Table, Tokens, TokenStore
+from corate.counting.counts import PairCounts, Tokens, TokenStore
 from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates, Features
 from corate.errors import DataError
 from corate.features.vocabulary import Vocabulary
+from corate.label_pairs import ChainWeights
 from corate.label_parts import LabelParts
-from corate.label_scores import SparseRows
 from corate.model.chain import ChainModel
 from corate.progress import OnProgress, ignore_progress
-from corate.ragged import distinct
+from corate.rows import LabelRows, SparseRows, distinct
 from corate.training.lattice_costs import LatticeCosts
 from corate.types import F32, Csr
 
-__all__ = ["HeldOutSet", "InitialWeights", "RunContext", "Start", "with_bias"]
+__all__ = ["HeldOutSet", "RunContext", "Start", "with_bias"]
 
 
 @dataclass(frozen=True)
@@ -48,16 +48,6 @@ class HeldOutSet:
 
     tokens: Tokens
     tables: LadderTables | None
-
-
-@dataclass(frozen=True, eq=False)
-class InitialWeights:
-    """Initial weights: T, (K + 1, K + 1); U, by edge feature and label pair; W, by slot; S, by label triple."""
-
-    edges: F32
-    extra: SparseRows
-    weights: F32
-    triples: SparseRows = field(default_factory=SparseRows)
 
 
 class Start(ABC):
@@ -81,7 +71,7 @@ class Start(ABC):
 
     @property
     @abstractmethod
-    def slots(self) -> Table:
+    def slots(self) -> LabelRows:
         """The (feature, column) pairs that have a weight; the last row is the bias, with one for every column."""
 
     @property
@@ -179,7 +169,7 @@ class Start(ABC):
         """
 
     @abstractmethod
-    def initial_weights(self, temper: float, edge: float) -> InitialWeights:
+    def initial_weights(self, temper: float, edge: float) -> ChainWeights:
         """The weights that training starts from."""
 
     @abstractmethod
@@ -189,10 +179,7 @@ class Start(ABC):
         """The chain model of trained weights, including the base scores. ``weights`` has those of the slots."""
 
 
-def with_bias(table: Table, n_columns: int) -> Table:
-    """The slots of a table, and one for each column for the bias, which is the last feature."""
-    return Table(
-        np.append(table.offsets, table.offsets[-1] + n_columns),
-        np.append(table.labels, np.arange(n_columns, dtype=np.int32)),
-        table.counts,
-    )
+def with_bias(rows: Csr, n_columns: int) -> LabelRows:
+    """Slots for rows of columns, and one for each column for the bias, which is the last feature."""
+    bias = LabelRows(np.array([0, n_columns]), np.arange(n_columns, dtype=np.int32))
+    return LabelRows.joined([LabelRows(*rows), bias])

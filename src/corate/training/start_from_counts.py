@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.counting.counted_corpus import CountedCorpus
-from corate.counting.counts import Table, Tokens
+from corate.counting.counts import Tokens
 from corate.counting.ladder import DEFAULT, FLOOR, PAPER, LadderParameters, LadderPreset, LadderTables
 from corate.counting.ladder_tuning import tune_ladder
 from corate.counting.pooling import (
@@ -28,17 +28,17 @@ from corate.counting.pooling import (
 )
 from corate.counting.rates import edge_scores
 from corate.features.templates import Template
+from corate.label_pairs import ChainWeights, EdgeScores
 from corate.label_parts import LabelParts
-from corate.label_scores import EdgeScores, SparseRows
 from corate.model.chain import ChainModel
 from corate.progress import ProgressEvent
-from corate.ragged import offsets_of
+from corate.rows import LabelRows, SparseRows
 from corate.training.defaults import choose_start
 from corate.training.empirical_model import ladder_model
 from corate.training.lattice_costs import SUPPORT, LatticeCosts
 from corate.training.options import FittedMethod
 from corate.training.prepared import Prepared
-from corate.training.start import HeldOutSet, InitialWeights, RunContext, Start, with_bias
+from corate.training.start import HeldOutSet, RunContext, Start, with_bias
 from corate.types import F32, Ids
 
 __all__ = ["StartFromCounts", "preset_of"]
@@ -72,7 +72,7 @@ class StartFromCounts(Start):
 
     fresh = True
     _tables: LadderTables | None = None
-    _slots: Table | None = None
+    _slots: LabelRows | None = None
 
     @classmethod
     def of(
@@ -123,33 +123,31 @@ class StartFromCounts(Start):
         self.unexplained = 1.0 if self.pool is None else self.pool.unexplained
 
     @property
-    def slots(self) -> Table:
-        """The (feature, column) pairs that have a weight."""
+    def slots(self) -> LabelRows:
+        """The columns by feature that have a weight."""
         if self._slots is None:
-            self._slots = self._with_columns(self.counts.table)
+            self._slots = self._with_columns(LabelRows(*self.counts.table.csr))
         return self._slots
 
-    def frequent_slots(self, cutoff: int) -> Table | None:
+    def frequent_slots(self, cutoff: int) -> LabelRows | None:
         """The slots without those of features seen less than ``cutoff`` times, which training does not use."""
         if cutoff <= 1:
             return None
-        table, frequent = self.counts.table, self.totals >= cutoff
-        kept, lengths = np.repeat(frequent, np.diff(table.offsets)), np.where(frequent, np.diff(table.offsets), 0)
-        return self._with_columns(Table(offsets_of(lengths), table.labels[kept], table.counts[:0]))
+        table = self.counts.table
+        return self._with_columns(LabelRows(*table.csr).where(np.repeat(self.totals >= cutoff, table.lengths)))
 
-    def _with_columns(self, table: Table) -> Table:
-        """Slots for the labels of a table, for their parts, and for the bias."""
-        if self.parts is not None:
-            table = Table(*self.parts.with_columns(table.offsets, table.labels), table.counts)
-        return with_bias(table, self.n_columns)
+    def _with_columns(self, rows: LabelRows) -> LabelRows:
+        """Slots for the labels of features, for their parts, and for the bias."""
+        columns = rows.csr if self.parts is None else self.parts.with_columns(*rows.csr)
+        return with_bias(columns, self.n_columns)
 
-    def with_rare(self, slots: Table, weights: F32) -> SparseRows:
+    def with_rare(self, slots: LabelRows, weights: F32) -> SparseRows:
         """The weights of slots with those of rare features, which are zero."""
         if len(slots.labels) == len(self.slots.labels):
-            return SparseRows(slots.offsets, slots.labels, weights)
+            return SparseRows(*slots.csr, weights)
         scores = np.zeros(len(self.slots.labels), np.float32)
-        scores[np.repeat(np.diff(slots.offsets) > 0, np.diff(self.slots.offsets))] = weights
-        return SparseRows(self.slots.offsets, self.slots.labels, scores)
+        scores[np.repeat(slots.lengths > 0, self.slots.lengths)] = weights
+        return SparseRows(*self.slots.csr, scores)
 
     @cached_property
     def ladder(self) -> LadderParameters:
@@ -269,10 +267,10 @@ class StartFromCounts(Start):
             return found
         return replace(found.including(left_out, FLOOR), lost=_lost(found, left_out, parts.known))
 
-    def initial_weights(self, temper: float, edge: float = 0.75) -> InitialWeights:
+    def initial_weights(self, temper: float, edge: float = 0.75) -> ChainWeights:
         """The weighted co-occurrence rates of labels; all other weights are zero."""
         rates = edge_scores(self.pairs, self.n_labels, k=0.5, weight=edge * temper).dense()
-        return InitialWeights(rates, SparseRows(), np.zeros(len(self.slots.labels), np.float32))
+        return ChainWeights(rates, SparseRows(), np.zeros(len(self.slots.labels), np.float32))
 
     def model(
         self,
