@@ -43,7 +43,7 @@ from corate.training.edge_features import edge_rows
 from corate.training.items import Items
 from corate.training.lattice_costs import LatticeCosts
 from corate.training.options import ChainMethod
-from corate.training.start import RunContext, Start
+from corate.training.start import RunContext
 from corate.training.start_from_counts import StartFromCounts, preset_of
 from corate.types import F32, F64
 
@@ -314,10 +314,9 @@ class Cluster:
 
 
 def fit_on_cluster(
-    df: DataFrame, where: Where, rounds: int | None, method: ChainMethod, start: Start, context: RunContext
+    df: DataFrame, where: Where, rounds: int | None, method: ChainMethod, start: StartFromCounts, context: RunContext
 ) -> tuple[ChainTraining, ChainModel, dict[str, Any]]:
     """Find the layout of the weights in a pass over the data, then fit them by mixing or by gradients."""
-    assert isinstance(start, StartFromCounts)
     context.progress(ProgressEvent("counting label pairs"))
     cluster = Cluster.of(df, where, SharedStart.of(method, start))
     layout = cluster.reduced(_FindLayout(cluster.shared, where), Layout.merged)
