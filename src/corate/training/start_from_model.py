@@ -19,7 +19,7 @@ from corate.label_pairs import ChainWeights, EdgeScores, LabelPairs
 from corate.label_parts import LabelParts
 from corate.model.chain import ChainModel
 from corate.model.tagger import Tagger
-from corate.rows import SparseRows, rows_of_keys
+from corate.rows import LabelRows, SparseRows, rows_of_keys
 from corate.training.source import MemorySource
 from corate.training.start import HeldOutSet, Start, with_bias
 from corate.types import F32
