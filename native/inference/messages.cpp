@@ -397,7 +397,9 @@ double Messages::send_logs(int32_t i, const Entry& entry, double* to, double dam
     if (total == -INFINITY) throw std::invalid_argument(kImpossible);
     double change = 0.0;
     for (size_t b = 0; b < k_; ++b) {
-        const double value = std::exp(s.out[b] - total), before = std::exp(to[b]);
+        double two[] = {s.out[b] - total, std::max(to[b], kLeastLog)};
+        exponentiate(two, 2);
+        const double value = two[0], before = two[1];
         change = std::max(change, std::abs(value - before));
         to[b] = damping > 0.0 ? portable_log((1.0 - damping) * value + damping * before) : s.out[b] - total;
     }

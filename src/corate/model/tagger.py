@@ -22,8 +22,9 @@ from corate.errors import ConfigError, DataError, ModelError
 from corate.features.ready_made import Bins, FeatureFunction, check_picklable
 from corate.features.vocabulary import Vocabulary
 from corate.formats import conllu
-from corate.formats.columns import first_row, unwritable_label, width_of
+from corate.formats.columns import unwritable_label, width_of
 from corate.formats.reading import comment_hint, word_of
+from corate.formats.rows import first_row
 from corate.formats.writing import check_labels
 from corate.model.chain import ChainModel
 from corate.model.constraints import Constraints, limited
