@@ -334,7 +334,7 @@ def test_rates_list_the_label_pairs_that_attract_and_repel() -> None:
 def test_rates_of_a_counted_model_are_those_of_its_text(ladder: str) -> None:
     """Whatever their weight in the model; and no other model has rates."""
     corpus = corpus_of(random_sentences(60))
-    tagger = corate.train(corpus, "empirical", ladder=ladder, edge=0.3)
+    tagger = corate.train(corpus, "empirical", ladder=ladder, expert={"edge": 0.3})
     names, ids = label_ids(corpus)
     logs = edge_scores(PairCounts(*_native.count_pairs(ids, corpus.offsets, len(names))), len(names), 0.5).dense()
     places = {name: i for i, name in enumerate([*tagger.labels, "</s>"])} | {"<s>": len(tagger.labels)}

@@ -12,7 +12,7 @@ import typer
 
 from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
-from corate.cli.method_options import chosen_method, with_method_options
+from corate.cli.method_options import EXPERT, chosen_method, with_method_options
 from corate.cli.shared_options import Reading, one_of, with_reading_options
 from corate.cli.terminal import ProgressBar, counted, percent, print_json, print_line, size, told
 from corate.io.atomic import check_writable, partial_of
@@ -63,7 +63,7 @@ EVERYDAY = (
 
 _FILE = "Smaller model files"
 _LARGE = "Text larger than memory"
-_INIT_METHODS = [name for name, method in METHODS.items() if method.takes_init]
+_INIT_METHODS = [name for name, method in METHODS.items() if "init" in method.places]
 
 
 @with_method_options
@@ -141,7 +141,11 @@ def train(
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Deprecated: --set passes=5 is --passes 5.", hidden=True),
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help=f"Set an option that few users need: {', '.join(EXPERT)}. Can be given several times.",
+        ),
     ] = None,
     threads: options.Threads = 1,
     seed: options.Seed = 0,

@@ -56,7 +56,6 @@ __all__ = [
     "train_completely",
     "train_on",
     "train_until_interrupted",
-    "unknown_of",
     "update",
 ]
 
@@ -154,7 +153,7 @@ def train(
         seed: the seed of the random numbers: which sentences are held out, and the order of the sentences in training.
         progress: a function that is called with a :class:`~corate.ProgressEvent` during training.
         **options: options of a method that is given by name, such as ``passes=5``. ``help(corate.Polish)`` lists those
-            of the method polish.
+            of the method polish. ``expert`` is a mapping of options that few users need, such as ``{"batch": 4}``.
 
     Ctrl-C after the first pass or iteration ends training early: the tagger has what was learned until then, its record
     has ``interrupted`` true, and a UserWarning says so. Earlier, Ctrl-C raises KeyboardInterrupt.
@@ -217,7 +216,7 @@ def train_until_interrupted(
         check_corpus(held_out)
     chosen = resolve_method(method, options)
     context = RunContext(check_threads(threads), check_seed(seed), reporter(progress))
-    source = MemorySource(corpus, unknown_of(chosen))
+    source = MemorySource(corpus, chosen.unknown)
     refuse_too_many_labels(source, chosen.name, chosen.many_labels)
     if raw_classes is not None and raw is None:
         raise ConfigError("raw_classes is the number of classes that raw= learns; give raw=", option="raw_classes")
@@ -245,11 +244,6 @@ def train_until_interrupted(
         tagger = calibrated(tagger, chosen, source.corpus, held_out, train_again, context)
     tagger.record["seconds"] = round(time.perf_counter() - started, 4)
     return tagger
-
-
-def unknown_of(method: Method) -> str | None:
-    """The label that stands for unknown labels."""
-    return getattr(method, "unknown", None)
 
 
 def reporter(progress: OnProgress | None) -> OnProgress:
@@ -282,13 +276,13 @@ def _with_word_classes(
 
 def _without_weightless(method: Method, source: MemorySource) -> tuple[Method, MemorySource]:
     """The method and the source without the sentences of weight 0, and so without their words and labels."""
-    if not isinstance(method, FittedMethod) or method.sentence_weights is None:
+    if method.sentence_weights is None:
         return method, source
     weights = np.asarray(method.sentence_weights, dtype=float)
     if weights.shape != (source.sentences,) or weights.all() or not weights.any():
         return method, source
     kept = np.flatnonzero(weights)
-    method = replace(method, sentence_weights=weights[kept].tolist())
+    method = method.changed(sentence_weights=weights[kept].tolist())
     return method, MemorySource(source.corpus.take(kept), source.unknown)
 
 
@@ -466,7 +460,7 @@ def _count(
 ) -> StartFromCounts:
     """The base scores and initial weights from counts."""
     source = data.source
-    costs = source.costs(getattr(method, "order", None))
+    costs = source.costs(method.order)
     templates, base = choose_start(method, source, data.templates, costs)
     context.progress(ProgressEvent("counting"))
     counted = source.count(templates, (preset_of(base),), held_out=data.held_out, context=context)

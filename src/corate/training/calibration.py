@@ -32,7 +32,7 @@ from corate.model.tagger import Tagger
 from corate.progress import ProgressEvent
 from corate.rows import offsets_of, owners_of
 from corate.spans import are_spans, spans
-from corate.training.options import MEMM, FittedMethod, Method
+from corate.training.options import MEMM, Method
 from corate.training.start import RunContext
 
 __all__ = ["calibrated", "check_calibrates", "fit_temperature", "with_temperature"]
@@ -88,13 +88,12 @@ def _measured_temperature(
 ) -> float:
     if held_out is None:
         kept, left_out = _split(len(corpus), context.seed)
-        if isinstance(method, FittedMethod):
-            weights = method.sentence_weights
-            weights = None if weights is None else np.asarray(weights, dtype=float)[kept].tolist()
-            method = replace(method, checkpoint=None, sentence_weights=weights)
+        weights = method.sentence_weights
+        weights = None if weights is None else np.asarray(weights, dtype=float)[kept].tolist()
+        method = method.changed(checkpoint=None, sentence_weights=weights)
         tagger, held_out = train_again(corpus.take(kept), method), corpus.take(left_out)
     context.progress(ProgressEvent("calibrating"))
-    return fit_temperature(tagger, held_out, getattr(method, "unknown", None))
+    return fit_temperature(tagger, held_out, method.unknown)
 
 
 def with_temperature(tagger: Tagger, temperature: float) -> Tagger:

@@ -40,7 +40,7 @@ from corate.training.edge_features import edge_features, edge_rows
 from corate.training.held_out_results import held_out_results
 from corate.training.items import IN_MEMORY, ItemArrays, Items, ItemStore, Storage
 from corate.training.lattice_costs import MOST_TRIPLE_LABELS
-from corate.training.options import ChainMethod, OptimizedMethod, Perceptron, Polish
+from corate.training.options import ChainMethod
 from corate.training.start import HeldOutSet, RunContext, Start
 from corate.types import F32
 
@@ -133,7 +133,7 @@ class ChainTraining:
             triples,
         )
         logger.info(
-            "%s: base %s, order %d, %s lattice, %s", method.name, start.base, order, found.lattice, found.optimizer
+            "%s: base %s, order %d, %s lattice, %s", method.name, start.base, order, found.lattice, method.optimizer
         )
         return found
 
@@ -146,12 +146,6 @@ class ChainTraining:
     def full(self) -> bool:
         """Whether all labels are candidates everywhere."""
         return self.method.lattice == "full" or self.start.full
-
-    @property
-    def optimizer(self) -> str:
-        """The optimiser."""
-        assert isinstance(self.method, Polish | OptimizedMethod | Perceptron)
-        return self.method.optimizer
 
     @property
     def lattice(self) -> str:
@@ -281,7 +275,7 @@ class ChainTraining:
         record: dict[str, Any] = {
             "word": self.start.word,
             "base": self.start.base if self.start.fresh else "model",
-            "optimizer": self.optimizer,
+            "optimizer": self.method.optimizer,
             "lattice": self.lattice,
             **({} if self.start.costs is None else {"lattice_costs": self.start.costs.recorded()}),
             **({} if lost is None else {"pruned_labels": _shares(lost)}),
@@ -324,7 +318,7 @@ class ChainTraining:
     ) -> Fitted:
         """Fit weights to some sentences. Ctrl-C stops the main fit early; in other fits it raises KeyboardInterrupt."""
         p = self.p
-        if self.optimizer == "lbfgs":
+        if self.method.optimizer == "lbfgs":
             return make_iterations(
                 lambda weights: items.chains.objective(weights, 2.0 * p.c2, self.context.threads),
                 self.initial_vector().astype(np.float64),
@@ -379,7 +373,7 @@ class ChainTraining:
     def steps(self, items: ItemStore) -> AdaGrad | AveragedPerceptron:
         """A run of stochastic passes over the items, before its first pass."""
         p, sentences, seed = self.p, items.sentences, self.context.seed
-        if self.optimizer == "perceptron":
+        if self.method.optimizer == "perceptron":
             pieces = items.in_pieces(seed, lambda chains: chains.perceptron)
             return AveragedPerceptron.of(items.chains.perceptron, sentences, self.initial_vector(), seed, pieces=pieces)
         return AdaGrad.of(
@@ -462,7 +456,7 @@ def _chosen_order(method: ChainMethod, start: Start, initial: ChainWeights) -> i
 
     A model that is trained further keeps its order.
     """
-    given, full = getattr(method, "order", None), method.lattice == "full" or start.full
+    given, full = method.order, method.lattice == "full" or start.full
     if given == 1 and len(initial.triples):
         raise ConfigError("the model to start from has order 2, and keeps it; leave order unset", option="order")
     if len(initial.triples) and loss_of(method) != "likelihood":
@@ -470,7 +464,7 @@ def _chosen_order(method: ChainMethod, start: Start, initial: ChainWeights) -> i
             f"the model to start from has order 2, which the method {method.name!r} does not train; "
             "use polish or standard"
         )
-    usual = start.fresh and isinstance(method, Polish) and not full and start.parts is None
+    usual = start.fresh and method.refines_counts and not full and start.parts is None
     order = (2 if len(initial.triples) or usual else 1) if given is None else int(given)
     if order == 2 and full and start.n_labels > MOST_TRIPLE_LABELS:
         raise DataError(

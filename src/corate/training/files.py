@@ -12,7 +12,6 @@ import time
 import warnings
 from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,11 +28,11 @@ from corate.io.compression import compression_of
 from corate.memory import free_memory, parse_memory, shown_memory
 from corate.optimize.pieces import cut_into_pieces
 from corate.progress import OnProgress, ProgressEvent
-from corate.training.api import Trained, reporter, train_on, train_until_interrupted, unknown_of
+from corate.training.api import Trained, reporter, train_on, train_until_interrupted
 from corate.training.checks import refuse_too_many_labels
 from corate.training.defaults import choose_scheme
 from corate.training.memory import check_corpus_fits, check_counting_fits
-from corate.training.options import Empirical, Method
+from corate.training.options import Method
 from corate.training.resolve import resolve_method
 from corate.training.start import RunContext
 
@@ -138,7 +137,7 @@ def train_file(
             pieces = one_ahead(pieces)
         with StoredCorpus.write(pieces, _subfolder(folder, "corpus"), _most_strings(limit)) as stored:
             given = {"features": features, "held_out": held_out, "constrain": constrain}
-            train = count_stored if isinstance(chosen, Empirical) else train_stored
+            train = count_stored if chosen.counts_only else train_stored
             with beside(stored.folder) as work:
                 trained = train(stored, chosen, work, limit, context, **given)
                 context.progress(ProgressEvent("saving"))
@@ -187,7 +186,7 @@ def must_be_stored(
     limit, size = _limit(memory), _size(path)
     if limit is None or (size is None and memory is None):
         return False
-    program, each = EMPIRICAL if isinstance(method, Empirical) else OTHERS
+    program, each = EMPIRICAL if method.counts_only else OTHERS
     need = None if size is None else program + size * each
     if need is not None and need <= limit:
         return False
@@ -207,10 +206,10 @@ def must_be_stored(
 
 def _stochastic(method: Method) -> Method | None:
     """The method with stochastic passes instead of L-BFGS; None if it already has them, or cannot have them."""
-    if getattr(method, "optimizer", None) != "lbfgs":
+    if method.counts_only or method.in_passes:
         return None
     try:
-        return replace(method, optimizer="adagrad")  # type: ignore[call-arg]
+        return method.changed(optimizer="adagrad")
     except ConfigError:  # with c1
         return None
 
@@ -220,18 +219,9 @@ def _unsupported(method: Method, features: FeatureSource, held_out: object, othe
     named = next((name for name, value in others.items() if value), None)
     if named is not None:
         return f"{named}= needs the text in memory"
-    for name, value in (("optimizer", "lbfgs"), ("base", "separate"), ("coupling", "joint")):
-        if getattr(method, name, None) == value:
-            return f"the {name} {value!r} needs the text in memory"
-    for name in ("label_weights", "sentence_weights"):
-        if getattr(method, name, None) is not None:
-            return f"{name}= needs the text in memory"
-    if isinstance(method, Empirical) and (features is not None or method.ladder == "pooled"):
-        return "empirical training with features needs the text in memory"
-    if isinstance(method, Empirical) and method.pairs == "words":
-        return "the pairs 'words' need the text in memory"
-    if isinstance(method, Empirical) and held_out is not None:
-        return "empirical training with held-out text needs the text in memory"
+    refused = method.refused("disk", features=features, held_out=held_out)
+    if refused is not None:
+        return f"{refused.as_argument} needs the text in memory"
     return "a feature function needs the text in memory" if callable(features) else None
 
 
@@ -281,7 +271,7 @@ def train_stored(
         return Trained(train_until_interrupted(corpus, method, constrain=constrain, **given, **vars(context)))
     _check_options(method)
     check_counting_fits(stored.n_tokens, memory)
-    source = DiskSource(stored, unknown_of(method), pieces, folder, memory)
+    source = DiskSource(stored, method.unknown, pieces, folder, memory)
     scheme = choose_scheme(constrain, source)
     refuse_too_many_labels(source, method.name, method.many_labels)
     return train_on(source, method, context, scheme=scheme, **given)
@@ -326,16 +316,13 @@ def beside(folder: Path) -> Iterator[Path]:
 def _check_options(method: Method) -> None:
     """Raise ConfigError for options that are only for training in memory."""
     only = "is only for training in memory; leave it unset, or give no memory limit"
-    for name in ("label_weights", "sentence_weights"):
-        if getattr(method, name) is not None:
-            raise ConfigError(f"{name} {only}", option=name)
-    for name, value in (("base", "separate"), ("coupling", "joint")):
-        if getattr(method, name, None) == value:
-            raise ConfigError(f"the {name} {value!r} {only}", option=name)
-    if getattr(method, "optimizer", None) == "lbfgs":
+    refused = method.refused("disk")
+    if refused is not None and refused.option == "optimizer":
         raise ConfigError(
             "with a memory limit, training makes stochastic passes; use the optimizer 'adagrad'", option="optimizer"
         )
+    if refused is not None:
+        raise ConfigError(f"{refused.what} {only}", option=refused.option)
 
 
 def _most_strings(memory: int) -> int:

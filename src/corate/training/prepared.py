@@ -13,7 +13,7 @@ from corate.features.ready_made import Bins, FeatureFunction
 from corate.features.templates import Template
 from corate.model.tagger import Tagger
 from corate.training.defaults import choose_preset
-from corate.training.options import Empirical, Method, Polish
+from corate.training.options import Method
 from corate.training.scaling import Scaling
 from corate.training.source import Source, ready_made
 
@@ -36,7 +36,7 @@ def prepare(
     method: Method, source: Source, features: FeatureSource, held_out: Corpus | None, origin: Tagger | None
 ) -> Prepared:
     """Resolve the features, or use those of the model to train further, and apply them to both corpora."""
-    empirical = isinstance(method, Empirical)
+    empirical = method.counts_only
     features = None if origin is not None else default_features(method, features, source)
     templates, function = resolve(features, source.columns)
     lexicons = source.lexicons(atom for t in templates for atom in t.atoms)
@@ -48,7 +48,7 @@ def prepare(
     ready, bins = source.with_features(function, joiner, bins, binned=binned)
     held = None if held_out is None else ready_made(held_out, function, joiner, bins, binned=binned)[0]
     scaling = None
-    if isinstance(method, Polish) and origin is None and ready.attributes is not None:
+    if method.refines_counts and origin is None and ready.attributes is not None:
         scaling = Scaling.of(ready.attributes)
         ready = ready.with_attributes(scaling.apply(ready.attributes))
         if held is not None and held.attributes is not None:
@@ -70,6 +70,6 @@ def _node_templates(templates: Sequence[Template]) -> list[Template]:
 
 def default_features(method: Method, features: FeatureSource, source: Source) -> FeatureSource:
     """The features, or a preset if there are none and the method needs templates."""
-    if features is None and not isinstance(method, Empirical) and source.columns:
+    if features is None and not method.counts_only and source.columns:
         return choose_preset(source)
     return features
