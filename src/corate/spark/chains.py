@@ -322,7 +322,7 @@ def fit_on_cluster(
     layout = cluster.reduced(_FindLayout(cluster.shared, where), Layout.merged)
     cluster = cluster.with_layout(layout)
     training = training_of(method, start, start.counts.tokens, layout)
-    rounds = (rounds or training.p.passes) if training.optimizer == "adagrad" else None
+    rounds = (rounds or training.p.passes) if training.method.optimizer == "adagrad" else None
     fitted = fit_by_gradients(cluster, training) if rounds is None else fit_by_mixing(cluster, training, rounds)
     cluster.close()
     model, record = training.finished(fitted)

@@ -138,7 +138,7 @@ class ChainTraining:
             triples,
         )
         logger.info(
-            "%s: base %s, order %d, %s lattice, %s", method.name, start.base, order, found.lattice, found.optimizer
+            "%s: base %s, order %d, %s lattice, %s", method.name, start.base, order, found.lattice, method.optimizer
         )
         return found
 
@@ -151,11 +151,6 @@ class ChainTraining:
     def full(self) -> bool:
         """Whether all labels are candidates everywhere."""
         return self.method.lattice == "full" or self.start.full
-
-    @property
-    def optimizer(self) -> str:
-        """The optimiser."""
-        return self.method.optimizer
 
     @property
     def lattice(self) -> str:
@@ -285,7 +280,7 @@ class ChainTraining:
         record: dict[str, Any] = {
             "word": self.start.word,
             "base": self.start.base if self.start.fresh else "model",
-            "optimizer": self.optimizer,
+            "optimizer": self.method.optimizer,
             "lattice": self.lattice,
             **({} if self.start.costs is None else {"lattice_costs": self.start.costs.recorded()}),
             **({} if lost is None else {"pruned_labels": _shares(lost)}),
@@ -328,7 +323,7 @@ class ChainTraining:
     ) -> Fitted:
         """Fit weights to some sentences. Ctrl-C stops the main fit early; in other fits it raises KeyboardInterrupt."""
         p = self.p
-        if self.optimizer == "lbfgs":
+        if self.method.optimizer == "lbfgs":
             return make_iterations(
                 lambda weights: items.chains.objective(weights, 2.0 * p.c2, self.context.threads),
                 self.initial_vector().astype(np.float64),
@@ -383,7 +378,7 @@ class ChainTraining:
     def steps(self, items: ItemStore) -> AdaGrad | AveragedPerceptron:
         """A run of stochastic passes over the items, before its first pass."""
         p, sentences, seed = self.p, items.sentences, self.context.seed
-        if self.optimizer == "perceptron":
+        if self.method.optimizer == "perceptron":
             pieces = items.in_pieces(seed, lambda chains: chains.perceptron)
             return AveragedPerceptron.of(items.chains.perceptron, sentences, self.initial_vector(), seed, pieces=pieces)
         return AdaGrad.of(
