@@ -463,7 +463,7 @@ def _count(
     costs = source.costs(method.order)
     templates, base = choose_start(method, source, data.templates, costs)
     context.progress(ProgressEvent("counting"))
-    counted = source.count(templates, (preset_of(base),), held_out=data.held_out, context=context)
+    counted = source.count(templates, (preset_of(base),), context, data.held_out)
     return StartFromCounts(
         counted, templates, base=base, all_labels=method.all_labels, parts=parts, costs=costs, context=context
     )

@@ -108,7 +108,7 @@ class EmpiricalTraining:
             source = source.with_attributes(None)
         context.progress(ProgressEvent("counting"))
         presets = PRESETS_OF_LADDERS[ladder]
-        counted = source.count(templates if pooled else (), presets, held_out=held_out, context=context)
+        counted = source.count(templates if pooled else (), presets, context, held_out)
         return cls(method, source, counted, context, pooled=pooled)
 
     def __init__(
