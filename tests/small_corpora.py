@@ -12,6 +12,7 @@ from corate.corpus import Corpus
 from corate.features.templates import Template
 from corate.training.options import METHODS, ChainMethod, options_of
 from corate.training.source import MemorySource
+from corate.training.start import RunContext
 from corate.training.start_from_counts import StartFromCounts, preset_of
 
 Labelled = list[list[tuple[str, str]]]
@@ -69,5 +70,5 @@ def start_of(
     corpus: Corpus, templates: Sequence[Template], base: str = "none", unknown: str | None = None
 ) -> StartFromCounts:
     """The base scores and initial weights of a corpus."""
-    counted = MemorySource(corpus, unknown).count(templates, (preset_of(base),))
+    counted = MemorySource(corpus, unknown).count(templates, (preset_of(base),), RunContext())
     return StartFromCounts(counted, templates, base=base)

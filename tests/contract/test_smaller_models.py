@@ -15,7 +15,7 @@ from corate.features.templates import parse
 from corate.model.pruning import without_rare
 from corate.model.tagger import Tagger
 from corate.rows import SparseRows
-from corate.training import api
+from corate.training import chains
 from corate.training.chains import ChainTraining
 from corate.training.options import Polish
 from small_corpora import Labelled, corpus_of, start_of, words_of
@@ -97,7 +97,7 @@ def test_a_model_starts_from_the_base_that_training_looked_at(base: str, cutoff:
 def test_compaction_changes_no_label(way: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     small = trained(RARE, **way)
     monkeypatch.setattr(SparseRows, "compacted", lambda rows: rows)
-    monkeypatch.setattr(api, "without_idle", lambda vocabulary, model: (vocabulary, model))
+    monkeypatch.setattr(chains, "without_idle", lambda vocabulary, model: (vocabulary, model))
     whole = trained(RARE, **way)
     assert n_weights(small) < n_weights(whole)
     assert small.save(tmp_path / "small") < whole.save(tmp_path / "whole")

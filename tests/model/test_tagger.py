@@ -190,9 +190,9 @@ def test_comments_separators_and_named_columns(taggers: dict[str, Tagger], tagge
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_a_line_with_too_few_columns_is_named(taggers: dict[str, Tagger], threads: int) -> None:
     text = b"the L\n\n" * 500 + b"dogs L\nthe\n\n" + b"the L\n\n" * 500
-    with pytest.raises(DataError, match=r"line 1002 has 1 column,.*pos"):
+    with pytest.raises(DataError, match=r"line 1002: 1 column,.*pos"):
         taggers["columns"].tag_text(text, threads=threads)
-    with pytest.raises(DataError, match="line 9 has 1"):
+    with pytest.raises(DataError, match="line 9: 1 column"):
         taggers["columns"].tag_text(b"the\n", first_line=9)
 
 

@@ -25,6 +25,7 @@ from corate.training.checks import MOST_WORD_LABELS
 from corate.training.empirical import MOST_POOLED_LABELS
 from corate.training.empirical_model import ladder_model
 from corate.training.source import MemorySource
+from corate.training.start import RunContext
 from small_corpora import WORDS, Labelled, corpus_of, random_sentences, some_sentences, words_of
 
 # -- the oracle: a bigram hidden Markov model ----------------------------------------------------------------------
@@ -324,11 +325,13 @@ def test_a_word_with_thousands_of_labels_keeps_as_many_candidates_as_can_be_deco
 
 def test_fewer_tokens_are_held_out_where_words_have_too_many_labels_to_decode_them_all() -> None:
     cost = MOST_CANDIDATES**2 + 2 * MOST_CANDIDATES
-    counted = MemorySource(one_word(2 * MOST_CANDIDATES)).count((), (DEFAULT,))
+    counted = MemorySource(one_word(2 * MOST_CANDIDATES)).count((), (DEFAULT,), RunContext())
     tokens = [len(part.tokens.labels) for part in counted.held_out]
     assert len(tokens) == 5
     assert all(0 < n <= MOST_TUNING_COST / 5 / cost for n in tokens)
-    usual = MemorySource(corpus_of([[(f"w{i}", f"L{i % 40}")] * 20 for i in range(600)])).count((), (DEFAULT,))
+    usual = MemorySource(corpus_of([[(f"w{i}", f"L{i % 40}")] * 20 for i in range(600)])).count(
+        (), (DEFAULT,), RunContext()
+    )
     assert sum(len(part.tokens.labels) for part in usual.held_out) == 20 * 5 * 60
 
 

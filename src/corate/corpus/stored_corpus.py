@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from corate import _native
 from corate.corpus.corpus import Column, Corpus
 from corate.display import counted
-from corate.errors import DataError
+from corate.errors import Argument, DataError
 from corate.memory import shown_memory
 from corate.rows import offsets_of
 from corate.strings import StringTable
@@ -47,12 +47,12 @@ def writing_to(folder: Path) -> Iterator[None]:
         parent = folder.parent
         free = f" ({shown_memory(shutil.disk_usage(parent).free)} free)" if parent.exists() else ""
         raise DataError(
-            f"cannot write temporary files to {parent}: {error.strerror or error}{free}; name another folder with "
-            "temporary="
+            f"cannot write temporary files to {parent}: {error.strerror or error}{free}",
+            f"name another folder with {Argument('temporary')}",
         ) from error
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class StoredCorpus:
     """A labelled corpus whose tokens are on disk. As a context manager, it removes its files at the end.
 
@@ -134,7 +134,7 @@ class StoredCorpus:
     def forget_strings(self) -> None:
         """Release the strings of the columns, if only ids are needed from here on."""
         none = StringTable.intern([])[0]
-        object.__setattr__(self, "strings", tuple(none for _ in self.strings))
+        self.strings = tuple(none for _ in self.strings)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

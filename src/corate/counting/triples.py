@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from corate.counting.counts import Tokens, TokenStore
 from corate.label_pairs import LabelPairs
-from corate.rows import SparseRows, rows_of_keys
+from corate.rows import SparseRows, rows_of_keys, sums_by_key
 
 __all__ = ["relabelled", "seen_triples", "triple_counts", "triple_rows"]
 
@@ -35,10 +35,7 @@ def triple_counts(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The triples that are seen, as ascending numbers (see `LabelPairs`), and how often."""
     found = [_counted(piece, n_labels, boundaries=boundaries) for piece in tokens.label_pieces()]
-    keys, where = np.unique(np.concatenate([keys for keys, _ in found]), return_inverse=True)
-    counts = np.zeros(len(keys), np.int64)
-    np.add.at(counts, where, np.concatenate([counts for _, counts in found]))
-    return keys, counts
+    return sums_by_key([keys for keys, _ in found], [counts for _, counts in found])
 
 
 def _counted(tokens: Tokens, n_labels: int, *, boundaries: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -35,7 +35,7 @@ from corate.model.chain import ChainModel
 from corate.optimize.passes import Fitted, make_iterations
 from corate.optimize.stochastic import AdaGrad
 from corate.progress import ProgressEvent
-from corate.rows import SparseRows
+from corate.rows import SparseRows, sums_by_key
 from corate.spark.counting import Where, partition_corpora
 from corate.spark.frames import reduce_partitions
 from corate.training.chains import LEAST_TRIPLES, ChainTraining, WeightLayout
@@ -70,10 +70,8 @@ class Layout:
 
     def merged(self, other: Layout) -> Layout:
         """The layout of both."""
-        keys, where = np.unique(np.concatenate([self.triples, other.triples]), return_inverse=True)
-        counts = np.zeros(len(keys), np.int64)
-        np.add.at(counts, where, np.concatenate([self.triple_counts, other.triple_counts]))
-        return Layout(np.union1d(self.edges, other.edges), keys, counts)
+        triples = sums_by_key([self.triples, other.triples], [self.triple_counts, other.triple_counts])
+        return Layout(np.union1d(self.edges, other.edges), *triples)
 
 
 NO_LAYOUT = Layout(*(np.zeros(0, np.int64) for _ in range(3)))
@@ -360,7 +358,7 @@ def fit_by_gradients(cluster: Cluster, training: ChainTraining) -> Fitted:
         sent = cluster.sent(weights)
         losses = cluster.reduced(_Gradient(cluster.shared, cluster.source, sent), _sum)
         sent.destroy()
-        return _sum(losses, none.chains.objective(weights, 2.0 * training.p.c2, 1))  # without sentences: the penalty
+        return _sum(losses, none.chains.objective(weights, training.p.penalty.strength, 1))  # only the L2 term
 
     start = training.initial_vector().astype(np.float64)
     options: dict[str, Any] = {"c1": training.p.c1, "iterations": training.p.iterations}

@@ -15,7 +15,6 @@ from corate.counting.canonical import canonical
 from corate.counting.counted_corpus import CountedCorpus, counted_templates
 from corate.counting.counts import Counts, Table
 from corate.counting.held_out import first_slices
-from corate.counting.ladder import LadderPreset
 from corate.counting.sample import SentenceSample
 from corate.errors import DataError
 from corate.features.related_words import usual_labels_of_counts
@@ -24,7 +23,7 @@ from corate.features.vocabulary import BOUNDARIES, Vocabulary
 from corate.progress import ProgressEvent
 from corate.spark.batches import read_batch
 from corate.spark.frames import reduce_partitions
-from corate.training.source import Source
+from corate.training.source import Presets, Source
 from corate.training.start import RunContext
 
 if TYPE_CHECKING:
@@ -179,12 +178,7 @@ class SparkSource(Source):
         return True
 
     def count(
-        self,
-        templates: Sequence[Template],
-        presets: tuple[LadderPreset, ...] = (),
-        *,
-        held_out: Corpus | None = None,
-        context: RunContext | None = None,
+        self, templates: Sequence[Template], presets: Presets, context: RunContext, held_out: Corpus | None = None
     ) -> CountedCorpus:
         """Count the features of templates, and what the ladders need. The counts are in canonical order."""
         wanted, derived, rungs = counted_templates(templates, presets, self.word)

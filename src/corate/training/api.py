@@ -16,7 +16,7 @@ import numpy as np
 from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus, check_corpus
 from corate.counting.counts import Counts
-from corate.errors import ConfigError, FeatureError, InterruptedWarning, ModelError
+from corate.errors import Argument, ConfigError, FeatureError, InterruptedWarning, ModelError
 from corate.features import FeatureSource, resolve
 from corate.features.vocabulary import Vocabulary
 from corate.features.word_classes import RawText, class_templates
@@ -200,7 +200,11 @@ def train_until_interrupted(
     source = MemorySource(corpus, chosen.unknown)
     refuse_too_many_labels(source, chosen.name, chosen.many_labels)
     if raw_classes is not None and raw is None:
-        raise ConfigError("raw_classes is the number of classes that raw= learns; give raw=", option="raw_classes")
+        raise ConfigError(
+            f"raw_classes is the number of classes that {Argument('raw')} learns",
+            f"give {Argument('raw')}",
+            option="raw_classes",
+        )
     if init is not None:
         check_init(chosen, features, raw)
     if calibrate:
@@ -382,7 +386,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
     started = time.perf_counter()
     check_corpus(corpus)
     if tagger.method != "empirical":
-        further = "train it further on the new text, with init="
+        further = f"train it further on the new text, with {Argument('init')}"
         advice = "train it again on all the text" if tagger.model.locally_normalised else further
         raise ModelError(f"a model of the method {tagger.method!r} has no counts to add to; {advice}")
     if tagger.counts is None:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from corate import portable
 from corate.corpus import Column, Corpus
-from corate.errors import ConfigError, DataError
+from corate.errors import Argument, ConfigError, DataError
 from corate.evaluation.calibration import correct_spans
 from corate.model.lattice import Lattice
 from corate.model.tagger import Tagger
@@ -51,8 +51,9 @@ def check_calibrates(method: str) -> None:
     """Raise ConfigError for the method whose models are normalised at every position."""
     if method == MEMM.name:
         raise ConfigError(
-            f"a model of the method {method!r} is normalised at every position, so a temperature would change its "
-            f"labels; omit calibrate=True, or train with another method",
+            f"a model of the method {method!r} is normalised at every position, so a temperature "
+            "would change its labels",
+            f"omit {Argument('calibrate', True)}, or train with another method",
             option="calibrate",
         )
 
@@ -139,7 +140,9 @@ def _token_losses(
     """The negative log-likelihood of the labels of tokens, by their marginal probabilities."""
     gold = _gold_candidates(tagger, held_out, lattice, unknown)
     if not len(gold):
-        raise DataError("there are no held-out tokens to calibrate on; give some, or omit calibrate=True")
+        raise DataError(
+            "there are no held-out tokens to calibrate on", f"give some, or omit {Argument('calibrate', True)}"
+        )
     return lambda at: -float(portable.log(np.maximum(at.marginals()[1][gold], 1e-30)).sum())
 
 
@@ -178,7 +181,7 @@ def _span_losses(
 def _split(sentences: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The sentences to train on and those to fit a temperature on, at random; both ascending."""
     if sentences < 2:
-        raise DataError("calibrating needs two sentences or more; give held-out text with held_out=")
+        raise DataError("calibrating needs two sentences or more", f"give held-out text with {Argument('held_out')}")
     order = np.random.default_rng(seed).permutation(sentences)
     cut = max(1, round(_HELD_OUT_SHARE * sentences))
     return np.sort(order[cut:]), np.sort(order[:cut])

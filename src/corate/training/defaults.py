@@ -18,6 +18,7 @@ from corate.features.presets import pos_column
 from corate.features.templates import Template
 from corate.label_parts import LabelParts
 from corate.model.constraints import Constraints, check_scheme
+from corate.optimize.penalty import L2
 from corate.spans import are_spans, detect
 from corate.training.edge_features import edge_templates
 from corate.training.lattice_costs import LatticeCosts
@@ -107,7 +108,8 @@ def choose_scheme(constrain: str | None, source: Source) -> str | None:
             scheme = detect(known) or "IOB2"
         check_scheme(names, scheme or "")
     except ConfigError as error:
-        raise ConfigError(str(error).replace("scheme:", "constrain:", 1), option="constrain") from None
+        error.option = "constrain"
+        raise
     return scheme
 
 
@@ -213,6 +215,11 @@ class ChainParameters:
             if base == "pooled" and words:
                 chosen |= _pooled(unexplained, large=large, passes_given=method.passes is not None)
         return cls(**(chosen | _given(cls, method, base)))
+
+    @property
+    def penalty(self) -> L2:
+        """The L2 term."""
+        return L2(2.0 * self.c2)
 
 
 def _pooled(unexplained: float, *, large: bool, passes_given: bool) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from corate.corpus.stored_corpus import StoredCorpus, writing_to
 from corate.counting import stored_tokens
 from corate.counting.counted_corpus import CountedCorpus, vocabulary_of
 from corate.counting.counts import Counts, PairCounts, Table
-from corate.counting.ladder import LadderPreset
 from corate.counting.stored_tokens import StoredTokens
 from corate.errors import DataError
 from corate.features.templates import Template
@@ -33,7 +32,7 @@ from corate.training.items import ItemStore
 from corate.training.memory import check_node_weights_fit, check_vocabulary_fits, check_weights_fit
 from corate.training.problem import NodeItems, split_by_half
 from corate.training.separate import PAIR_TOKENS, Sample, SeparateTraining
-from corate.training.source import Source
+from corate.training.source import Presets, Source
 from corate.training.start import RunContext
 from corate.training.start_from_counts import StartFromCounts
 
@@ -102,15 +101,9 @@ class DiskSource(Source):
         return bool((self.places >= 0).all())
 
     def count(
-        self,
-        templates: Sequence[Template],
-        presets: tuple[LadderPreset, ...] = (),
-        *,
-        held_out: Corpus | None = None,
-        context: RunContext | None = None,
+        self, templates: Sequence[Template], presets: Presets, context: RunContext, held_out: Corpus | None = None
     ) -> CountedCorpus:
         """Count the features of templates, and what the ladders need."""
-        context = context or RunContext()
         stored, k = self.stored, len(self.names)
         vocabulary = vocabulary_of(templates, presets, stored.word, self.lexicons)
         tokens = self._tokens(vocabulary, context)

@@ -28,6 +28,7 @@ from corate.model.chain import ChainModel
 from corate.progress import ProgressEvent
 from corate.rows import SparseRows
 from corate.training.disk import DiskSource
+from corate.training.source import Presets
 from corate.training.start import RunContext
 
 __all__ = ["LadderSource", "LadderStreams"]
@@ -47,26 +48,20 @@ class LadderSource(DiskSource):
         self.most_words = most_words
 
     def count(
-        self,
-        templates: Sequence[Template],
-        presets: tuple[LadderPreset, ...] = (),
-        *,
-        held_out: Corpus | None = None,
-        context: RunContext | None = None,
+        self, templates: Sequence[Template], presets: Presets, context: RunContext, held_out: Corpus | None = None
     ) -> CountedCorpus:
         """Count what the ladders need. The strings of the corpus are released: only ids are needed from here on."""
         if templates or held_out is not None:
             raise FeatureError("features and held-out text are counted in memory; give more memory")
-        run = context or RunContext()
         return StoredCounts(
             self.stored,
             presets,
             self.folder,
-            sizes=Sizes.within(int(WORKING_SHARE * self.memory), run.threads),
+            sizes=Sizes.within(int(WORKING_SHARE * self.memory), context.threads),
             most_words=self.most_words,
-            seed=run.seed,
-            threads=run.threads,
-            progress=lambda done: run.progress(ProgressEvent("counting", done)),
+            seed=context.seed,
+            threads=context.threads,
+            progress=lambda done: context.progress(ProgressEvent("counting", done)),
         )
 
     def streamed(

@@ -41,7 +41,7 @@ from corate.counting.pooling import (
     with_evidence,
 )
 from corate.counting.word_pairs import WordPairCounts
-from corate.errors import DataError, FeatureError
+from corate.errors import Argument, DataError, FeatureError
 from corate.features.templates import Template
 from corate.label_pairs import EdgeScores
 from corate.model.chain import ChainModel
@@ -109,7 +109,7 @@ class EmpiricalTraining:
             source = source.with_attributes(None)
         context.progress(ProgressEvent("counting"))
         presets = PRESETS_OF_LADDERS[ladder]
-        counted = source.count(templates if pooled else (), presets, held_out=held_out, context=context)
+        counted = source.count(templates if pooled else (), presets, context, held_out)
         return cls(method, source, counted, context, pooled=pooled)
 
     def __init__(
@@ -126,8 +126,9 @@ class EmpiricalTraining:
         """Train; returns the model, its counts, a record of what was chosen and measured, and what stays on disk."""
         if self.pooled and self.n_labels > MOST_POOLED_LABELS:
             raise DataError(
-                f"{self.n_labels:,} labels are more than the {MOST_POOLED_LABELS:,} that counting with features takes; "
-                "name the columns with columns= if another one contains the labels, or train without features"
+                f"{self.n_labels:,} labels are more than the {MOST_POOLED_LABELS:,} that counting with features takes",
+                f"name the columns with {Argument('columns')} if another one contains the labels, "
+                "or train without features",
             )
         choices = [self._with_word_pairs()] if self.method.pairs == "words" else self._tuned()
         best = min(choices, key=lambda c: np.inf if c.log_loss is None else c.log_loss)

@@ -21,7 +21,7 @@ from corate import formats
 from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus
 from corate.display import counted
-from corate.errors import ConfigError, DataError, InterruptedWarning
+from corate.errors import Argument, ConfigError, CorateWarning, DataError, InterruptedWarning
 from corate.features import FeatureSource
 from corate.io.atomic import partial_of
 from corate.io.compression import compression_of
@@ -197,10 +197,11 @@ def must_be_stored(
     if memory is not None:
         other = _stochastic(method)
         able = other is not None and _unsupported(other, features, held_out, others) is None
-        stochastic = "use optimizer='adagrad', " if able else ""
+        stochastic = f"use {Argument('optimizer', 'adagrad')}, " if able else ""
         advice = f"give more memory{about}, {stochastic}or use polish or empirical alone"
-        raise ConfigError(f"{problem}; {advice}", option="memory")
-    warnings.warn(f"{problem}, so training takes the memory that it needs{about}", stacklevel=3)
+        raise ConfigError(problem, advice, option="memory")
+    warning = CorateWarning(f"{problem}, so training takes the memory that it needs{about}")
+    warnings.warn(warning, stacklevel=3)
     return False
 
 
@@ -218,7 +219,7 @@ def _unsupported(method: Method, features: FeatureSource, held_out: object, othe
     """Why text cannot be trained on from disk, None if it can."""
     named = next((name for name, value in others.items() if value), None)
     if named is not None:
-        return f"{named}= needs the text in memory"
+        return f"{Argument(named)} needs the text in memory"
     refused = method.refused("disk", features=features, held_out=held_out)
     if refused is not None:
         return f"{refused.as_argument} needs the text in memory"

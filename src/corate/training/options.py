@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from corate.errors import ConfigError
+from corate.errors import Argument, ConfigError
 from corate.training.registry import SET, Option, Place, SharedOption, option, options_of, shared_options, usually
 
 __all__ = [
@@ -63,8 +63,8 @@ class Refusal:
 
     @property
     def as_argument(self) -> str:
-        """Like ``what``, with a name as it is written in Python, such as ``label_weights=``."""
-        return f"{self.what}=" if self.what == self.option else self.what
+        """Like ``what``, for a message: the command line writes the name as its option."""
+        return f"{Argument(self.what)}" if self.what == self.option else self.what
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,7 +34,11 @@ from corate.training.lattice_costs import LatticeCosts
 from corate.training.start import RunContext
 from corate.types import Ids
 
-__all__ = ["MemorySource", "Source", "Streams", "ready_made"]
+__all__ = ["MemorySource", "Presets", "Source", "Streams", "ready_made"]
+
+
+#: The ladders whose features are counted.
+Presets = tuple[LadderPreset, ...]
 
 
 class Streams(Protocol):
@@ -92,12 +96,7 @@ class Source(ABC):
 
     @abstractmethod
     def count(
-        self,
-        templates: Sequence[Template],
-        presets: tuple[LadderPreset, ...] = (),
-        *,
-        held_out: Corpus | None = None,
-        context: RunContext | None = None,
+        self, templates: Sequence[Template], presets: Presets, context: RunContext, held_out: Corpus | None = None
     ) -> CountedCorpus:
         """Count the features of templates, and what the ladders need."""
 
@@ -200,15 +199,9 @@ class MemorySource(Source):
         return bool((self.ids >= 0).all())
 
     def count(
-        self,
-        templates: Sequence[Template],
-        presets: tuple[LadderPreset, ...] = (),
-        *,
-        held_out: Corpus | None = None,
-        context: RunContext | None = None,
+        self, templates: Sequence[Template], presets: Presets, context: RunContext, held_out: Corpus | None = None
     ) -> CountedCorpus:
         """Count the features of templates, and what the ladders need if there are words."""
-        context = context or RunContext()
         if self.n_tokens == 0:
             raise DataError("there are no tokens to train on")
         if self.word is None and self.attributes is None:

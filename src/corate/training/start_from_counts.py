@@ -82,7 +82,7 @@ class StartFromCounts(Start):
         costs = data.source.costs(method.order)
         templates, base = choose_start(method, data.source, data.templates, costs)
         context.progress(ProgressEvent("counting"))
-        counted = data.source.count(templates, (preset_of(base),), held_out=data.held_out, context=context)
+        counted = data.source.count(templates, (preset_of(base),), context, data.held_out)
         return cls(
             counted, templates, base=base, all_labels=method.all_labels, parts=parts, costs=costs, context=context
         )
