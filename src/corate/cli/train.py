@@ -70,8 +70,7 @@ _INIT_METHODS = [name for name, method in METHODS.items() if "init" in method.pl
 @option("--output,-o MODEL", "The model file to write.", required=True)
 @option(
     "--method",
-    "The training method. polish: counts, then trains a CRF in a few passes. empirical: only counts. separate: fits "
-    "each factor separately. standard: trains a CRF to convergence. piecewise, memm, perceptron: other losses.",
+    f"The training method. {' '.join(f'{name}: {method.summary}.' for name, method in METHODS.items())}",
     default=next(iter(METHODS)),
     choices=tuple(METHODS),
 )

@@ -72,6 +72,8 @@ class Method:
     name: ClassVar[MethodName]
     #: The part of the help that has the options of a class.
     section: ClassVar[str] = ""
+    #: What it does, in a few words.
+    summary: ClassVar[str]
     #: The ways to train besides a whole training in memory.
     places: ClassVar[frozenset[Place]] = frozenset({"disk"})
     #: The rank of its usual training time; 1 is the fastest.
@@ -180,6 +182,7 @@ class Empirical(_EdgeScores):
     """
 
     name: ClassVar[MethodName] = "empirical"
+    summary: ClassVar[str] = "only counts"
     section: ClassVar[str] = "Counting"
     places: ClassVar[frozenset[Place]] = frozenset({"disk", "spark", "partial_fit"})
     rank: ClassVar[int] = 1
@@ -410,6 +413,7 @@ class Separate(_CountedBase, _IteratedMethod):
     """
 
     name: ClassVar[MethodName] = "separate"
+    summary: ClassVar[str] = "fits each factor separately"
     rank: ClassVar[int] = 4
 
     base: str = usually("default", choices=("default", "pooled", "paper", "none"))
@@ -548,6 +552,7 @@ class Polish(_LikelihoodMethod, _PenalisedMethod, _CountedBase, _EdgeScores):
     """
 
     name: ClassVar[MethodName] = "polish"
+    summary: ClassVar[str] = "counts, then trains a CRF in a few passes"
     places: ClassVar[frozenset[Place]] = frozenset({"disk", "spark", "init", "partial_fit"})
     rank: ClassVar[int] = 3
     refines_counts: ClassVar[bool] = True
@@ -597,6 +602,7 @@ class Standard(OptimizedMethod, _LikelihoodMethod):
     """
 
     name: ClassVar[MethodName] = "standard"
+    summary: ClassVar[str] = "trains a CRF to convergence"
     places: ClassVar[frozenset[Place]] = frozenset({"disk", "spark", "init", "partial_fit"})
     rank: ClassVar[int] = 5
 
@@ -612,6 +618,7 @@ class Piecewise(OptimizedMethod):
     """
 
     name: ClassVar[MethodName] = "piecewise"
+    summary: ClassVar[str] = "normalises each pair of labels by itself"
     places: ClassVar[frozenset[Place]] = frozenset({"disk", "init", "partial_fit"})
     rank: ClassVar[int] = 6
     loss: ClassVar[str] = "piecewise"
@@ -626,6 +633,7 @@ class MEMM(OptimizedMethod):
     """
 
     name: ClassVar[MethodName] = "memm"
+    summary: ClassVar[str] = "normalises at each token"
     rank: ClassVar[int] = 7
     loss: ClassVar[str] = "memm"
 
@@ -641,6 +649,7 @@ class Perceptron(ChainMethod):
     """
 
     name: ClassVar[MethodName] = "perceptron"
+    summary: ClassVar[str] = "learns from mistakes"
     places: ClassVar[frozenset[Place]] = frozenset({"disk", "init", "partial_fit"})
     rank: ClassVar[int] = 2
     loss: ClassVar[str] = "perceptron"
