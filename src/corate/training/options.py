@@ -475,6 +475,7 @@ class Separate(_CountedBase, _IteratedMethod):
 class ChainMethod(FittedMethod):
     """Options of the methods that train on whole sentences: all except ``empirical`` and ``separate``."""
 
+    summary: ClassVar[str] = "other losses"
     section: ClassVar[str] = "Training on whole sentences"
     on_sentences: ClassVar[bool] = True
     #: The loss of a sentence.
@@ -618,7 +619,6 @@ class Piecewise(OptimizedMethod):
     """
 
     name: ClassVar[MethodName] = "piecewise"
-    summary: ClassVar[str] = "normalises each pair of labels by itself"
     places: ClassVar[frozenset[Place]] = frozenset({"disk", "init", "partial_fit"})
     rank: ClassVar[int] = 6
     loss: ClassVar[str] = "piecewise"
@@ -633,7 +633,6 @@ class MEMM(OptimizedMethod):
     """
 
     name: ClassVar[MethodName] = "memm"
-    summary: ClassVar[str] = "normalises at each token"
     rank: ClassVar[int] = 7
     loss: ClassVar[str] = "memm"
 
@@ -649,7 +648,6 @@ class Perceptron(ChainMethod):
     """
 
     name: ClassVar[MethodName] = "perceptron"
-    summary: ClassVar[str] = "learns from mistakes"
     places: ClassVar[frozenset[Place]] = frozenset({"disk", "init", "partial_fit"})
     rank: ClassVar[int] = 2
     loss: ClassVar[str] = "perceptron"
