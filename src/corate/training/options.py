@@ -74,6 +74,8 @@ class Method:
     name: ClassVar[MethodName]
     #: The part of the help that has the options of a class.
     section: ClassVar[str] = ""
+    #: What it does, in a few words.
+    summary: ClassVar[str]
     #: The ways to train besides a whole training in memory.
     places: ClassVar[frozenset[Place]] = frozenset({"disk"})
     #: The rank of its usual training time; 1 is the fastest.
@@ -190,6 +192,7 @@ class Empirical(_EdgeScores):
     """
 
     name: ClassVar[MethodName] = "empirical"
+    summary: ClassVar[str] = "only counts"
     section: ClassVar[str] = "Counting"
     places: ClassVar[frozenset[Place]] = frozenset({"disk", "spark", "partial_fit"})
     rank: ClassVar[int] = 1
@@ -416,6 +419,7 @@ class Separate(_CountedBase, _IteratedMethod):
     """
 
     name: ClassVar[MethodName] = "separate"
+    summary: ClassVar[str] = "fits each factor separately"
     rank: ClassVar[int] = 4
     trainer: ClassVar[str] = "corate.training.separate"
 
@@ -478,6 +482,7 @@ class Separate(_CountedBase, _IteratedMethod):
 class ChainMethod(FittedMethod):
     """Options of the methods that train on whole sentences: all except ``empirical`` and ``separate``."""
 
+    summary: ClassVar[str] = "other losses"
     section: ClassVar[str] = "Training on whole sentences"
     trainer: ClassVar[str] = "corate.training.chains"
     on_sentences: ClassVar[bool] = True
@@ -556,6 +561,7 @@ class Polish(_LikelihoodMethod, _PenalisedMethod, _CountedBase, _EdgeScores):
     """
 
     name: ClassVar[MethodName] = "polish"
+    summary: ClassVar[str] = "counts, then trains a CRF in a few passes"
     places: ClassVar[frozenset[Place]] = frozenset({"disk", "spark", "init", "partial_fit"})
     rank: ClassVar[int] = 3
     refines_counts: ClassVar[bool] = True
@@ -605,6 +611,7 @@ class Standard(OptimizedMethod, _LikelihoodMethod):
     """
 
     name: ClassVar[MethodName] = "standard"
+    summary: ClassVar[str] = "trains a CRF to convergence"
     places: ClassVar[frozenset[Place]] = frozenset({"disk", "spark", "init", "partial_fit"})
     rank: ClassVar[int] = 5
 
