@@ -13,6 +13,7 @@ from corate.features import resolve
 from corate.features.related_words import learn_lexicons
 from corate.features.vocabulary import Vocabulary
 from corate.training.defaults import choose_preset
+from corate.training.source import MemorySource
 
 
 class PresetItems:
@@ -26,7 +27,9 @@ class PresetItems:
 
     def fit(self, train: Corpus) -> list[Any]:
         """Number the features of a training corpus, and return its item sequences."""
-        templates, _ = resolve(self.preset or choose_preset(train), [column.name for column in train.columns])
+        templates, _ = resolve(
+            self.preset or choose_preset(MemorySource(train)), [column.name for column in train.columns]
+        )
         learned = learn_lexicons(templates, train, *label_ids(train))
         self.vocabulary = Vocabulary.of([template for template in learned if template.atoms])
         return self.named(self.vocabulary.fit(train)[0], train)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
 from corate.corpus import Corpus
+from corate.features.templates import Template
 from corate.training.options import METHODS, ChainMethod, options_of
+from corate.training.source import MemorySource
+from corate.training.start import RunContext
+from corate.training.start_from_counts import StartFromCounts, preset_of
 
 Labelled = list[list[tuple[str, str]]]
 
@@ -59,3 +64,11 @@ def chain_methods() -> list[str]:
 def for_method(method: str, **options: Any) -> dict[str, Any]:
     """Those of the options that a method has."""
     return {name: value for name, value in options.items() if name in options_of(METHODS[method])}
+
+
+def start_of(
+    corpus: Corpus, templates: Sequence[Template], base: str = "none", unknown: str | None = None
+) -> StartFromCounts:
+    """The base scores and initial weights of a corpus."""
+    counted = MemorySource(corpus, unknown).count(templates, (preset_of(base),), RunContext())
+    return StartFromCounts(counted, templates, base=base)

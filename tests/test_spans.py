@@ -15,6 +15,7 @@ from corate.evaluation.report import compare_labels
 from corate.formats import read
 from corate.spans import SCHEMES, Span, are_spans, convert, detect, parse, spans
 from corate.training.defaults import choose_preset
+from corate.training.source import MemorySource
 from real_corpora import real_file
 from reference import chunks as reference
 
@@ -233,14 +234,14 @@ def test_which_labels_mark_spans(labels: list[str], marked: bool, preset: str) -
     corpus = Corpus.from_sentences([list("abcde")[: len(labels)]], [labels])
     assert are_spans(labels) == marked
     assert (compare_labels(corpus, [labels]).f1 is not None) == marked
-    assert choose_preset(corpus) == preset
+    assert choose_preset(MemorySource(corpus)) == preset
 
 
 def test_spans_that_cover_most_tokens_are_chunks_if_there_are_parts_of_speech() -> None:
     names = [["O", "O", "O", "B-LOC"], ["O", "B-NP", "I-NP", "B-VP"]]
     tagged = [Corpus.from_sentences([[("w", "p", label) for label in labels]]) for labels in names]
-    assert [choose_preset(corpus) for corpus in tagged] == ["ner", "chunking"]
-    assert choose_preset(Corpus.from_sentences([[("w", label) for label in names[1]]])) == "ner"
+    assert [choose_preset(MemorySource(corpus)) for corpus in tagged] == ["ner", "chunking"]
+    assert choose_preset(MemorySource(Corpus.from_sentences([[("w", label) for label in names[1]]]))) == "ner"
 
 
 def test_a_type_may_hold_anything() -> None:

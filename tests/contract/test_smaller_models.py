@@ -15,11 +15,10 @@ from corate.features.templates import parse
 from corate.model.pruning import without_rare
 from corate.model.tagger import Tagger
 from corate.rows import SparseRows
-from corate.training import api
+from corate.training import chains
 from corate.training.chains import ChainTraining
 from corate.training.options import Polish
-from corate.training.start_from_counts import StartFromCounts
-from small_corpora import Labelled, corpus_of, words_of
+from small_corpora import Labelled, corpus_of, start_of, words_of
 from whole_sentences import FEATURES, TEST, TRAINING, accuracy, over, trained
 
 
@@ -74,10 +73,10 @@ def test_polish_leaves_out_rare_features_on_every_base(base: str | None, cutoff:
 def test_a_model_starts_from_the_base_that_training_looked_at(base: str, cutoff: int) -> None:
     """For tokens that stay in the counts; rare features and neighbour pairs have no effect on either."""
     corpus = corpus_of(TRAINING)
-    start = StartFromCounts(corpus, [parse(feature) for feature in FEATURES], base=base)
-    run = ChainTraining(Polish(cutoff=cutoff), start)
+    start = start_of(corpus, [parse(feature) for feature in FEATURES], base)
+    run = ChainTraining.of(Polish(cutoff=cutoff), start)
     options: dict[str, Any] = {"training": False, "full": run.full, "cutoff": cutoff}
-    expected = start.candidates(start.tokens, start.tables(), run.p.temper, **options)
+    expected = start.candidates(start.tokens.in_memory(), start.tables(), run.p.temper, **options)
     model = without_rare(run.model(run.initial_vector()), start.totals, cutoff)
     lattice = Tagger(start.vocabulary, model, {"method": "polish"}, columns=("word",)).lattice(corpus)
     np.testing.assert_array_equal(lattice.labels, expected.labels)
@@ -98,7 +97,7 @@ def test_a_model_starts_from_the_base_that_training_looked_at(base: str, cutoff:
 def test_compaction_changes_no_label(way: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     small = trained(RARE, **way)
     monkeypatch.setattr(SparseRows, "compacted", lambda rows: rows)
-    monkeypatch.setattr(api, "without_idle", lambda vocabulary, model: (vocabulary, model))
+    monkeypatch.setattr(chains, "without_idle", lambda vocabulary, model: (vocabulary, model))
     whole = trained(RARE, **way)
     assert n_weights(small) < n_weights(whole)
     assert small.save(tmp_path / "small") < whole.save(tmp_path / "whole")

@@ -11,8 +11,7 @@ from corate.errors import DataError
 from corate.features.templates import parse
 from corate.training.chains import ChainTraining
 from corate.training.options import Standard
-from corate.training.start_from_counts import StartFromCounts
-from small_corpora import Labelled, corpus_of, random_sentences
+from small_corpora import Labelled, corpus_of, random_sentences, start_of
 from whole_sentences import TEST, TRAINING, accuracy, arrays, trained
 
 
@@ -56,10 +55,10 @@ def test_every_label_unknown_is_refused() -> None:
 def test_the_objective_sums_over_what_is_not_known() -> None:
     """-log of the sum of P(labelling) over all labellings with the known labels, plus the penalty."""
     labelled = [s[:4] for s in hidden(TRAINING, 0.4)[:15]]
-    start = StartFromCounts(corpus_of(labelled), [parse("word[0]")], base="none", unknown="?")
-    run = ChainTraining(Standard(c2=0.5, iterations=30), start)
+    start = start_of(corpus_of(labelled), [parse("word[0]")], unknown="?")
+    run = ChainTraining.of(Standard(c2=0.5, iterations=30), start)
     items = run.items(run.tokens, start.tables(), training=True)
-    weights = run.fit(items, run.p, "standard").weights
+    weights = run.fit(items, "standard").weights
     value, _ = items.chains.objective(weights.astype(np.float64), 1.0, 1)
     tagger = trained(labelled, method="standard", unknown="?", features=["word[0]"], c2=0.5, iterations=30)
     m = tagger.model

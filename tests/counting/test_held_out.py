@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from corate.corpus import Attributes, Corpus
 from corate.counting.counts import Counts
-from corate.counting.held_out import FEWEST_SENTENCES, MOST_FOLDS, SHARE, TOKENS, held_out_tokens, slices, take, without
+from corate.counting.held_out import FEWEST_SENTENCES, MOST_FOLDS, SHARE, TOKENS, held_out_tokens, slices, without
 from corate.features.templates import parse
 from corate.features.vocabulary import Vocabulary
 from small_corpora import Labelled, corpus_of, some_sentences
@@ -55,7 +55,7 @@ def annotated(labelled: Labelled) -> Corpus:
 def test_what_is_left_are_the_counts_of_the_other_sentences(labelled: Labelled, data: st.DataObject) -> None:
     counts, tokens = Counts.of(annotated(labelled), Vocabulary.of(TEMPLATES), "word")
     out = data.draw(st.lists(st.integers(0, len(labelled) - 1), unique=True).map(sorted))
-    part = take(tokens, np.array(out, np.int64))
+    part = tokens.take(np.array(out, np.int64))
     assert part.offsets.tolist() == np.cumsum([0, *(len(labelled[s]) for s in out)]).tolist()
     table = without(counts, part)
     rest = [sentence for s, sentence in enumerate(labelled) if s not in out]

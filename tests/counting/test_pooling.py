@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from corate import _native
 from corate.corpus import Attributes
 from corate.counting.counts import Counts, PairCounts, Tokens
-from corate.counting.held_out import take
 from corate.counting.pooling import (
     LEAST_EVIDENCE,
     LEAST_LADDER,
@@ -97,7 +96,7 @@ def test_a_label_is_scored_only_if_other_sentences_of_the_corpus_have_it_often_e
 ) -> None:
     counts, tokens = Counts.of(corpus_of(labelled), Vocabulary.of(TEMPLATES), "word")
     chosen = data.draw(st.lists(st.integers(0, len(labelled) - 1), unique=True, min_size=1).map(sorted))
-    sample = take(tokens, np.array(chosen, dtype=np.int64))
+    sample = tokens.take(np.array(chosen, dtype=np.int64))
     expected = [
         sum(label == other for k, sentence in enumerate(labelled) if k != s for _, other in sentence) >= LEAST_EVIDENCE
         for s in chosen

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import corate
 from corate import Corpus
-from corate.counting.counted_corpus import MOST_TUNING_COST, CountedCorpus
+from corate.counting.counted_corpus import MOST_TUNING_COST
 from corate.counting.counts import Counts
 from corate.counting.ladder import DEFAULT, MOST_CANDIDATES, PAPER, LadderParameters
 from corate.counting.rates import edge_scores
@@ -24,6 +24,8 @@ from corate.model.tagger import Tagger
 from corate.training.checks import MOST_WORD_LABELS
 from corate.training.empirical import MOST_POOLED_LABELS
 from corate.training.empirical_model import ladder_model
+from corate.training.source import MemorySource
+from corate.training.start import RunContext
 from small_corpora import WORDS, Labelled, corpus_of, random_sentences, some_sentences, words_of
 
 # -- the oracle: a bigram hidden Markov model ----------------------------------------------------------------------
@@ -323,11 +325,13 @@ def test_a_word_with_thousands_of_labels_keeps_as_many_candidates_as_can_be_deco
 
 def test_fewer_tokens_are_held_out_where_words_have_too_many_labels_to_decode_them_all() -> None:
     cost = MOST_CANDIDATES**2 + 2 * MOST_CANDIDATES
-    counted = CountedCorpus(one_word(2 * MOST_CANDIDATES), presets=(DEFAULT,))
+    counted = MemorySource(one_word(2 * MOST_CANDIDATES)).count((), (DEFAULT,), RunContext())
     tokens = [len(part.tokens.labels) for part in counted.held_out]
     assert len(tokens) == 5
     assert all(0 < n <= MOST_TUNING_COST / 5 / cost for n in tokens)
-    usual = CountedCorpus(corpus_of([[(f"w{i}", f"L{i % 40}")] * 20 for i in range(600)]), presets=(DEFAULT,))
+    usual = MemorySource(corpus_of([[(f"w{i}", f"L{i % 40}")] * 20 for i in range(600)])).count(
+        (), (DEFAULT,), RunContext()
+    )
     assert sum(len(part.tokens.labels) for part in usual.held_out) == 20 * 5 * 60
 
 

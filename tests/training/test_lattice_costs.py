@@ -15,6 +15,7 @@ from corate import Corpus, _native
 from corate.counting.counts import Table
 from corate.counting.ladder import LadderParameters
 from corate.training.lattice_costs import MOST_TRIPLE_LABELS, SUPPORT, LatticeCosts, mean_candidates
+from corate.training.source import MemorySource
 
 #: The words and labels of tokens.
 tokens = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 30)), min_size=1, max_size=300)
@@ -79,7 +80,7 @@ def corpus(labels: int, repeats: int, *, ambiguous: bool = False) -> Corpus:
 
 
 def chosen(corpus: Corpus) -> bool:
-    costs = LatticeCosts.of_corpus(corpus)
+    costs = MemorySource(corpus).costs()
     assert costs is not None
     return costs.choose_full
 
@@ -99,8 +100,8 @@ def test_the_choice_is_stable_if_a_twentieth_of_the_sentences_is_left_out(labels
     words = [int(rng.paretovariate(0.7)) for _ in range(6000)]
     tokens = [(f"w{w}", f"L{(w + (rng.random() < 0.1)) % labels}") for w in words]
     sentences = [tokens[i : i + 6] for i in range(0, 6000, 6)]
-    every = LatticeCosts.of_corpus(Corpus.from_sentences(sentences))
-    some = LatticeCosts.of_corpus(Corpus.from_sentences(rng.sample(sentences, 950)))
+    every = MemorySource(Corpus.from_sentences(sentences)).costs()
+    some = MemorySource(Corpus.from_sentences(rng.sample(sentences, 950))).costs()
     assert every is not None
     assert some is not None
     assert some.pruned == pytest.approx(every.pruned, rel=0.1)
@@ -110,7 +111,7 @@ def test_the_choice_is_stable_if_a_twentieth_of_the_sentences_is_left_out(labels
 def test_a_full_lattice_is_not_chosen_if_it_would_be_refused() -> None:
     labels = MOST_TRIPLE_LABELS + 1
     assert chosen(corpus(labels, 1))
-    costs = LatticeCosts.of_corpus(corpus(labels, 1), order=2)
+    costs = MemorySource(corpus(labels, 1)).costs(order=2)
     assert costs is not None
     assert not costs.choose_full
     assert corate.train(corpus(labels, 1), order=2).record["lattice"] == "pruned"
@@ -122,7 +123,7 @@ def test_a_full_lattice_is_not_chosen_if_it_would_be_refused() -> None:
 def test_the_model_records_the_costs_and_the_choice(labels: int, repeats: int, lattice: str, base: str) -> None:
     found = corpus(labels, repeats)
     record = corate.train(found).record
-    costs = LatticeCosts.of_corpus(found)
+    costs = MemorySource(found).costs()
     assert costs is not None
     assert record["lattice_costs"] == costs.recorded()
     assert (record["lattice"], record["base"]) == (lattice, base)
@@ -130,7 +131,7 @@ def test_the_model_records_the_costs_and_the_choice(labels: int, repeats: int, l
 
 def test_without_words_all_labels_are_candidates_and_there_are_no_costs() -> None:
     features = Corpus.from_features([[{"a": i, "b": "x"}] for i in range(30)], [[f"L{i}"] for i in range(30)])
-    assert LatticeCosts.of_corpus(features) is None
+    assert MemorySource(features).costs() is None
     record = corate.train(features).record
     assert record["lattice"] == "full"
     assert "lattice_costs" not in record

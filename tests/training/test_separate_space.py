@@ -18,8 +18,7 @@ from corate.model.explanation import Question
 from corate.model.tagger import Tagger
 from corate.training.options import Separate
 from corate.training.separate import SeparateTraining
-from corate.training.start_from_counts import StartFromCounts
-from small_corpora import Labelled, corpus_of, random_sentences, words_of
+from small_corpora import Labelled, corpus_of, random_sentences, start_of, words_of
 
 FEATURES = ["word[0]", "suffix(word[0], 1)", "word[-1]|word[0]", "starts_upper(word[0])"]
 TRAINING = random_sentences(80, noise=0.2)
@@ -82,8 +81,8 @@ def test_a_token_can_have_the_labels_that_its_features_were_seen_with(cutoff: in
 
 @pytest.mark.parametrize("cutoff", [1, 3])
 def test_training_has_the_same_space_and_leaves_no_token_out(cutoff: int) -> None:
-    start = StartFromCounts(corpus_of(TRAINING), parse_list(FEATURES), base="none")
-    training = SeparateTraining(Separate(coupling="joint", space="features", cutoff=cutoff), start)
+    start = start_of(corpus_of(TRAINING), parse_list(FEATURES))
+    training = SeparateTraining.of(Separate(coupling="joint", space="features", cutoff=cutoff), start)
     found = training.problem(training.tokens, start.tables(), training=True).candidates
     names = start.labels.to_list()
     rows = [sorted(names[y] for y in found.labels[a:b]) for a, b in zip(found.offsets, found.offsets[1:], strict=False)]

@@ -14,18 +14,18 @@ import pytest
 import corate
 from corate.corpus import Corpus
 from corate.corpus.stored_corpus import StoredCorpus
+from corate.counting import stored_tokens
 from corate.counting.stored_tokens import StoredTokens
 from corate.errors import ConfigError, DataError, FeatureError, ModelError
 from corate.io import tensor_file
 from corate.model.tagger import Tagger
 from corate.optimize import pieces
 from corate.progress import ProgressEvent
-from corate.training import defaults, memory, separate, stored_counting
+from corate.training import defaults, memory, separate
+from corate.training.disk_items import StoredItems, StoredNodes
+from corate.training.files import beside, train_stored
 from corate.training.options import MEMM, ChainMethod, Perceptron, Piecewise, Polish, Separate, Standard
 from corate.training.start import RunContext
-from corate.training.stored_items import StoredItems
-from corate.training.stored_separate import StoredNodes
-from corate.training.stored_training import train_stored
 
 AnyMethod = ChainMethod | Separate
 ENOUGH = 10**10
@@ -38,7 +38,7 @@ def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "LARGE_TOKENS", 1000)
     monkeypatch.setattr(pieces, "PIECE_TOKENS", 900)
     monkeypatch.setattr(pieces, "RUN_SENTENCES", 8)
-    monkeypatch.setattr(stored_counting, "PIECE_TOKENS", 700)
+    monkeypatch.setattr(stored_tokens, "PIECE_TOKENS", 700)
 
 
 def random_corpus(names: list[str], sentences: int = 500, seed: int = 0) -> Corpus:
@@ -61,13 +61,21 @@ PARTS = random_corpus([f"{a}|{b}|{c}" for a in "NVA" for b in "sp" for c in "123
 SPANS = random_corpus(["O", "B-X", "I-X", "B-Y", "I-Y"])
 
 
-def from_disk(corpus: Corpus, method: AnyMethod, folder: Path, limit: int = ENOUGH, **options: Any) -> Tagger:
+def from_disk(
+    corpus: Corpus,
+    method: AnyMethod,
+    folder: Path,
+    limit: int = ENOUGH,
+    context: RunContext | None = None,
+    **options: Any,
+) -> Tagger:
     """Train from disk, and check that no files are left."""
     own = folder / "corpus"
     own.mkdir()
     with StoredCorpus.write([corpus[:200], corpus[200:]], own) as stored:
         try:
-            return train_stored(stored, method, memory_bytes=limit, **options)
+            with beside(own) as work:
+                return train_stored(stored, method, work, limit, context or RunContext(), **options).tagger
         finally:
             assert [*folder.iterdir()] == [own]
 
@@ -185,7 +193,7 @@ def test_threads_and_limits_do_not_change_the_model(
     corpus: Corpus, method: AnyMethod, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     once = from_disk(corpus, method, tmp_path, context=RunContext(2))
-    monkeypatch.setattr(stored_counting, "PIECE_TOKENS", 10_000)
+    monkeypatch.setattr(stored_tokens, "PIECE_TOKENS", 10_000)
     assert_same(once, from_disk(corpus, method, tmp_path, limit=2 * ENOUGH), tmp_path)
     assert_same(once, corate.train(corpus, method, threads=2), tmp_path)
 

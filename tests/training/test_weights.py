@@ -10,14 +10,12 @@ import pytest
 
 import corate
 from corate.corpus import Corpus
-from corate.counting.held_out import take
 from corate.errors import DataError, FeatureError
 from corate.features.templates import parse
 from corate.training.chains import ChainTraining
 from corate.training.options import METHODS, ChainMethod, Separate
 from corate.training.separate import SeparateTraining
-from corate.training.start_from_counts import StartFromCounts
-from small_corpora import chain_methods, corpus_of, for_method, random_sentences
+from small_corpora import chain_methods, corpus_of, for_method, random_sentences, start_of
 
 SENTENCES = random_sentences(80, seed=11)
 
@@ -28,10 +26,10 @@ def trained(corpus: Corpus, **more: object) -> corate.Tagger:
 
 def test_a_sentence_of_weight_two_counts_as_two_sentences_in_the_objective() -> None:
     templates = [parse("word[0]")]
-    start = StartFromCounts(corpus_of([*SENTENCES[:20], *SENTENCES[:20]]), templates, base="none")
-    twice = SeparateTraining(Separate(base="none"), start)
-    start = StartFromCounts(corpus_of(SENTENCES[:20]), templates, base="none")
-    weighed = SeparateTraining(Separate(base="none", sentence_weights=[2.0] * 20), start)
+    start = start_of(corpus_of([*SENTENCES[:20], *SENTENCES[:20]]), templates)
+    twice = SeparateTraining.of(Separate(base="none"), start)
+    start = start_of(corpus_of(SENTENCES[:20]), templates)
+    weighed = SeparateTraining.of(Separate(base="none", sentence_weights=[2.0] * 20), start)
     problems = [s.problem(s.tokens, None, training=True) for s in (twice, weighed)]
     weights = np.random.default_rng(0).normal(size=problems[0].nodes.size)
     values = [p.nodes.objective(weights, 0.0, 1)[0] for p in problems]
@@ -56,10 +54,10 @@ def test_sentences_that_hardly_count_hardly_change_the_held_out_accuracy() -> No
 
 
 def chains(method: str, weights: list[float] | None) -> ChainTraining:
-    start = StartFromCounts(corpus_of(SENTENCES), [parse("word[0]")], base="none")
+    start = start_of(corpus_of(SENTENCES), [parse("word[0]")])
     options = METHODS[method](**for_method(method, sentence_weights=weights, iterations=3, passes=1))
     assert isinstance(options, ChainMethod)
-    return ChainTraining(options, start)
+    return ChainTraining.of(options, start)
 
 
 @pytest.mark.parametrize("method", chain_methods())
@@ -67,7 +65,7 @@ def test_half_of_the_sentences_to_tune_on_keep_their_weights(method: str) -> Non
     losses = []
     for weights in (None, [3.0] * len(SENTENCES)):
         run = chains(method, weights)
-        half = run.items(take(run.tokens, np.arange(0, len(SENTENCES), 2)), run.start.tables(), training=True)
+        half = run.items(run.tokens.take(np.arange(0, len(SENTENCES), 2)), run.start.tables(), training=True)
         losses.append(half.chains.objective(np.full(half.chains.size, 0.1), 0.0, 1)[0])
     assert losses[1] == pytest.approx(3.0 * losses[0], rel=1e-6)
 
@@ -110,10 +108,10 @@ def test_weights_that_mean_nothing_are_refused(weights: dict[str, object]) -> No
 def test_merged_contexts_have_the_same_objective() -> None:
     templates = [parse("word[0]"), parse("suffix(word[0], 2)")]
     for base in ("none", "paper"):
-        separate = SeparateTraining(Separate(base=base), StartFromCounts(corpus_of(SENTENCES), templates, base=base))
+        separate = SeparateTraining.of(Separate(base=base), start_of(corpus_of(SENTENCES), templates, base))
         problem = separate.problem(separate.tokens, separate.start.tables(), training=True)
         parts = [
-            separate.problem(separate._take(np.array([i])), separate.start.tables(), training=True).nodes
+            separate.problem(separate.tokens.take(np.array([i])), separate.start.tables(), training=True).nodes
             for i in range(len(SENTENCES))
         ]
         weights = np.random.default_rng(1).normal(size=problem.nodes.size)

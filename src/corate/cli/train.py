@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -57,6 +57,14 @@ _MORE_EXAMPLES = """
 #: Sections of the help.
 _FILE = "Smaller model files"
 _LARGE = "Text larger than memory"
+
+
+def _summaries() -> Iterable[tuple[str, str]]:
+    """What the methods do: names, separated by commas, and a summary."""
+    summaries = dict.fromkeys(method.summary for method in METHODS.values())
+    return ((", ".join(name for name in METHODS if METHODS[name].summary == text), text) for text in summaries)
+
+
 _INIT_METHODS = [name for name, method in METHODS.items() if "init" in method.places]
 
 
@@ -70,8 +78,7 @@ _INIT_METHODS = [name for name, method in METHODS.items() if "init" in method.pl
 @option("--output,-o MODEL", "The model file to write.", required=True)
 @option(
     "--method",
-    "The training method. polish: counts, then trains a CRF in a few passes. empirical: only counts. separate: fits "
-    "each factor separately. standard: trains a CRF to convergence. piecewise, memm, perceptron: other losses.",
+    f"The training method. {' '.join(f'{names}: {summary}.' for names, summary in _summaries())}",
     default=next(iter(METHODS)),
     choices=tuple(METHODS),
 )
@@ -193,6 +200,7 @@ def train(
     from corate.model.crfsuite import has_suffix
     from corate.training.checks import refuse_too_many_labels
     from corate.training.files import must_be_stored, save_trained
+    from corate.training.source import MemorySource
 
     if has_suffix(output):  # some models cannot be saved so, which is known after training only
         raise click.BadParameter(
@@ -217,7 +225,7 @@ def train(
         corpus = None if stored else reading.read_labelled(file)
         if corpus is not None:
             with naming(file):
-                refuse_too_many_labels(corpus, chosen.name, chosen.many_labels)
+                refuse_too_many_labels(MemorySource(corpus), chosen.name, chosen.many_labels)
         held_out_corpus = None if held_out is None else reading.read_labelled(held_out, corpus)
         test_corpus = None if test is None else reading.read_labelled(test, corpus)
         read = time.perf_counter()

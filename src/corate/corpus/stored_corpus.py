@@ -52,7 +52,7 @@ def writing_to(folder: Path) -> Iterator[None]:
         ) from error
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class StoredCorpus:
     """A labelled corpus whose tokens are on disk. As a context manager, it removes its files at the end.
 
@@ -134,7 +134,7 @@ class StoredCorpus:
     def forget_strings(self) -> None:
         """Release the strings of the columns, if only ids are needed from here on."""
         none = StringTable.intern([])[0]
-        object.__setattr__(self, "strings", tuple(none for _ in self.strings))
+        self.strings = tuple(none for _ in self.strings)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import Corpus
-from corate.counting.counts import Counts, Table, Tokens, label_ids
-from corate.counting.held_out import first_slices, held_out_tokens, slices, take, without
+from corate.counting.counts import Counts, Table, Tokens, TokenStore
+from corate.counting.held_out import held_out_tokens, slices, without
 from corate.counting.ladder import MOST_CANDIDATES, LadderPreset, LadderTables, ladder_tables
-from corate.counting.stored_tokens import StoredTokens
 from corate.errors import DataError
 from corate.features.lexicons import Lexicon
-from corate.features.related_words import learned_lexicons
-from corate.features.templates import Atom, Template, WordFunction, lexicons_of
+from corate.features.templates import Atom, Template, lexicons_of
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
 from corate.rows import distinct
-from corate.types import Offsets
 
 __all__ = ["CountedCorpus", "HeldOut", "counted_templates", "vocabulary_of"]
 
@@ -63,93 +61,36 @@ def vocabulary_of(
 class CountedCorpus:
     """Counts of (feature, label) pairs, for templates and the rungs of ladders, and of label pairs.
 
-    Without ``held_out`` sentences, parts of the corpus are taken out of the counts and serve as held-out sentences.
+    Without ``held_out`` sentences, parts of the corpus are taken out of the counts and serve as held-out sentences:
+    those of ``folds``, or else of `slices`. ``given`` says whether there were held-out sentences.
     """
-
-    stored: StoredTokens | None = None  # the tokens, if they are on disk; ``tokens`` has none then
 
     def __init__(
         self,
-        corpus: Corpus,
-        templates: Sequence[Template] = (),
-        *,
-        presets: tuple[LadderPreset, ...] = (),
-        held_out: Corpus | None = None,
-        seed: int = 0,
-        unknown: str | None = None,
-        threads: int = 1,
-    ) -> None:
-        if corpus.n_tokens == 0:
-            raise DataError("there are no tokens to train on")
-        if corpus.word is None and corpus.attributes is None:
-            raise DataError("the data has labels but neither words nor features; give words or features")
-        self.word = None if corpus.word is None else corpus.word.name
-        if self.word is not None:
-            Atom(WordFunction(), self.word, 0)  # raises an error for a name that no template can contain
-        self.presets, self.seed = presets if self.word is not None else (), seed
-        vocabulary = self._vocabulary(templates, corpus, unknown)
-        self.counts, self.tokens = Counts.of(corpus, vocabulary, self.word, unknown, threads)
-        self.n_labels = len(self.counts.labels)
-        self.held_out = self._held_out(held_out)
-
-    @classmethod
-    def of_counts(
-        cls, counts: Counts, sample: Tokens, word: str, presets: tuple[LadderPreset, ...] = (), seed: int = 0
-    ) -> CountedCorpus:
-        """A corpus that was counted elsewhere, with a sample of its sentences in random order.
-
-        ``counts`` are those of the templates of `counted_templates`. The first sentences of the sample are held out.
-        """
-        found = cls.__new__(cls)
-        found.word, found.presets, found.seed = word, presets, seed
-        found.counts, found.tokens, found.n_labels = counts, sample, len(counts.labels)
-        found.held_out = found._folds(first_slices(sample.offsets, counts.tokens, counts.sentences))
-        return found
-
-    @classmethod
-    def of_stored(
-        cls,
         counts: Counts,
-        tokens: StoredTokens,
-        word: str,
-        *,
+        tokens: TokenStore,
+        word: str | None,
         presets: tuple[LadderPreset, ...] = (),
-        held_out: Corpus | None = None,
         seed: int = 0,
-    ) -> CountedCorpus:
-        """A corpus that was counted elsewhere, whose tokens are on disk. It is the same as that of the corpus."""
-        found = cls.__new__(cls)
-        found.word, found.presets, found.seed = word, presets, seed
-        found.counts, found.n_labels = counts, len(counts.labels)
-        found.stored, found.tokens = tokens, tokens.take(np.zeros(0, np.int64))
-        found.held_out = found._held_out(held_out)
-        return found
+        *,
+        held_out: Corpus | None = None,
+        folds: list[NDArray[np.int64]] | None = None,
+    ) -> None:
+        self.counts, self.tokens, self.word, self.presets, self.seed = counts, tokens, word, presets, seed
+        self.n_labels, self.given = len(counts.labels), held_out is not None
+        if held_out is not None:
+            self.held_out = [self._all_of(held_out)]
+        else:
+            self.held_out = self._folds(slices(tokens.offsets, seed) if folds is None else folds)
 
-    @property
-    def offsets(self) -> Offsets:
-        """The offsets of the sentences."""
-        return self.tokens.offsets if self.stored is None else self.stored.offsets
-
-    def take(self, sentences: NDArray[np.int64]) -> Tokens:
-        """The tokens of some sentences."""
-        return take(self.tokens, sentences) if self.stored is None else self.stored.take(sentences)
-
-    def _vocabulary(self, templates: Sequence[Template], corpus: Corpus, unknown: str | None) -> Vocabulary:
-        if self.word is None:
-            return Vocabulary.of(templates)
-        names = label_ids(corpus, unknown)
-        return vocabulary_of(templates, self.presets, self.word, lambda atoms: learned_lexicons(atoms, corpus, *names))
-
-    def _held_out(self, corpus: Corpus | None) -> list[HeldOut]:
-        if corpus is not None:
-            if corpus.n_tokens == 0:
-                raise DataError("there are no held-out tokens to tune on; give some, or omit held_out")
-            tokens, vocabulary = held_out_tokens(self.counts, corpus, self.word)
-            return [HeldOut(tokens, vocabulary, self.counts.table)]
-        return self._folds(slices(self.offsets, self.seed))
+    def _all_of(self, corpus: Corpus) -> HeldOut:
+        if corpus.n_tokens == 0:
+            raise DataError("there are no held-out tokens to tune on; give some, or omit held_out")
+        tokens, vocabulary = held_out_tokens(self.counts, corpus, self.word)
+        return HeldOut(tokens, vocabulary, self.counts.table)
 
     def _folds(self, folds: list[NDArray[np.int64]]) -> list[HeldOut]:
-        parts = [self._affordable(self.take(sentences), MOST_TUNING_COST / len(folds)) for sentences in folds]
+        parts = [self._affordable(self.tokens.take(s), MOST_TUNING_COST / len(folds)) for s in folds]
         parts = [part for part in parts if len(part.offsets) > 1]
         return [HeldOut(part, self.counts.vocabulary, without(self.counts, part)) for part in parts]
 
@@ -160,11 +101,23 @@ class CountedCorpus:
         words = self.counts.of_template(0)
         seen = np.minimum(words.lengths[BOUNDARIES:], MOST_CANDIDATES)
         cost = np.cumsum(np.concatenate([[0], seen[tokens.words] ** 2 + self.n_labels]))
-        return take(tokens, np.flatnonzero(cost[tokens.offsets[1:]] <= most))
+        return tokens.take(np.flatnonzero(cost[tokens.offsets[1:]] <= most))
 
     def tables(self, preset: LadderPreset, vocabulary: Vocabulary, table: Table) -> LadderTables:
         """The tables of a ladder, from a table of counts. The vocabulary may have strings that were not counted."""
         return ladder_tables(replace(self.counts, table=table), preset, self.word or "", vocabulary)
+
+    def all_tables(self, preset: LadderPreset) -> LadderTables:
+        """The tables of a ladder on all counts."""
+        return self.tables(preset, self.counts.vocabulary, self.counts.table)
+
+    def release_held_out(self) -> None:
+        """Release the held-out sentences, after tuning."""
+        self.held_out = []
+
+    def described(self) -> dict[str, Any]:
+        """The record's entries about what was counted."""
+        return {}
 
     def held_out_tables(self, preset: LadderPreset, held_out: HeldOut) -> LadderTables:
         """The tables of a ladder without the held-out tokens."""
@@ -172,12 +125,12 @@ class CountedCorpus:
 
     def sample(self, tokens: int) -> Tokens:
         """About this many tokens: whole sentences, in blocks spread over the corpus."""
-        offsets = self.offsets
+        offsets = self.tokens.offsets
         sentences = len(offsets) - 1
         want = tokens / max(1, int(offsets[-1])) * sentences
         if want >= sentences:
-            return self.take(np.arange(sentences))
+            return self.tokens.take(np.arange(sentences))
         blocks = 50
         starts = (np.arange(blocks) + np.random.default_rng(self.seed + 1).random()) / blocks * sentences
         picks = (starts.astype(np.int64)[:, None] + np.arange(max(1, round(want / blocks)))) % sentences
-        return self.take(distinct(picks))
+        return self.tokens.take(distinct(picks))

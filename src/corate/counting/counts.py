@@ -7,8 +7,9 @@ two corpora can be added. Types, rarity and probabilities are derived afterwards
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +21,10 @@ from corate.counting.word_pairs import WordPairCounts
 from corate.errors import DataError
 from corate.features.vocabulary import Vocabulary
 from corate.label_pairs import LabelPairs
-from corate.rows import LabelRows, offsets_of, rows_of_keys, sums_by_key
-from corate.types import Ids
+from corate.rows import LabelRows, offsets_of, rows_of_keys, sums_by_key, take_rows
+from corate.types import Ids, Offsets
 
-__all__ = ["Counts", "PairCounts", "Table", "Tokens", "count_features", "label_ids"]
+__all__ = ["Counts", "PairCounts", "Table", "TokenStore", "Tokens", "count_features", "label_ids"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +85,40 @@ class PairCounts:
         return np.asarray(totals[:n_labels], dtype=np.float64)
 
 
+class TokenStore(Protocol):
+    """All tokens of a corpus as ids, in memory (`Tokens`) or on disk (`corate.counting.stored_tokens.StoredTokens`)."""
+
+    @property
+    def offsets(self) -> Offsets:
+        """The offsets of the sentences."""
+        ...
+
+    @property
+    def attributes(self) -> Attributes | None:
+        """The ready-made features, None without any."""
+        ...
+
+    def take(self, sentences: NDArray[np.int64]) -> Tokens:
+        """The tokens of some sentences, in the given order."""
+        ...
+
+    def in_memory(self) -> Tokens:
+        """All tokens, in memory."""
+        ...
+
+    def filled(self) -> NDArray[np.int64]:
+        """The sentences that have a token of weight above 0, or every sentence if tokens have no weights."""
+        ...
+
+    def column(self, template: int) -> Ids:
+        """The features of a template, of all tokens."""
+        ...
+
+    def label_pieces(self) -> Iterator[Tokens]:
+        """All tokens in pieces of whole sentences, which may lack features and words."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Tokens:
     """Tokens as ids: (T, n) features within their templates, words, labels, sentence offsets, attributes."""
@@ -102,6 +137,36 @@ class Tokens:
             return None
         return np.repeat(self.sentence_weights, np.diff(self.offsets))
 
+    def take(self, sentences: NDArray[np.int64]) -> Tokens:
+        """The tokens of some sentences, in the given order."""
+        offsets, picks = take_rows(self.offsets, sentences)
+        words = None if self.words is None else self.words[picks]
+        features = np.ascontiguousarray(self.features[:, picks])
+        attributes = None if self.attributes is None else self.attributes.take(picks)
+        weights = None if self.weights is None else self.weights[picks]
+        of_sentences = None if self.sentence_weights is None else self.sentence_weights[sentences]
+        return Tokens(features, words, self.labels[picks], offsets, attributes, weights, of_sentences)
+
+    def in_memory(self) -> Tokens:
+        """All tokens."""
+        return self
+
+    def filled(self) -> NDArray[np.int64]:
+        """The sentences that have a token of weight above 0, or every sentence if tokens have no weights."""
+        every = np.arange(len(self.offsets) - 1)
+        if self.weights is None:
+            return every
+        sums = np.concatenate([[0.0], np.cumsum(self.weights, dtype=np.float64)])
+        return every[sums[self.offsets[1:]] > sums[self.offsets[:-1]]]
+
+    def column(self, template: int) -> Ids:
+        """The features of a template, of all tokens."""
+        return np.asarray(self.features[template])
+
+    def label_pieces(self) -> Iterator[Tokens]:
+        """The tokens, in one piece."""
+        yield self
+
 
 @dataclass(frozen=True, eq=False)
 class Counts:
@@ -117,13 +182,18 @@ class Counts:
 
     @classmethod
     def of(
-        cls, corpus: Corpus, vocabulary: Vocabulary, word: str | None, unknown: str | None = None, threads: int = 1
+        cls,
+        corpus: Corpus,
+        vocabulary: Vocabulary,
+        word: str | None,
+        named: tuple[StringTable, Ids] | None = None,
+        threads: int = 1,
     ) -> tuple[Counts, Tokens]:
         """Count a labelled corpus, filling the (empty) vocabulary; also returns the tokens as ids.
 
-        Tokens whose label is ``unknown`` have the label -1 and are not counted.
+        ``named`` are the labels and the ids of the tokens, as from `label_ids`. Tokens of label -1 are not counted.
         """
-        labels, ids = label_ids(corpus, unknown)
+        labels, ids = named or label_ids(corpus)
         features, strings = vocabulary.fit(corpus, threads)
         ready = corpus.attributes
         if ready is not None:

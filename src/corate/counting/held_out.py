@@ -15,7 +15,7 @@ from corate import _native
 from corate.corpus import Corpus, StringTable
 from corate.counting.counts import Counts, Table, Tokens
 from corate.features.vocabulary import Vocabulary
-from corate.rows import distinct, take_rows
+from corate.rows import distinct
 
 __all__ = ["first_slices", "held_out_tokens", "slices", "without"]
 
@@ -68,17 +68,6 @@ def first_slices(offsets: NDArray[np.int64], tokens: int, sentences: int) -> lis
     fold = (offsets[1:] - 1) // share
     kept = (offsets[1:] <= TOKENS) & (fold < MOST_FOLDS) & (np.diff(offsets) > 0)
     return [found for k in range(MOST_FOLDS) if len(found := np.flatnonzero(kept & (fold == k)))]
-
-
-def take(tokens: Tokens, sentences: NDArray[np.int64]) -> Tokens:
-    """The tokens of some sentences."""
-    offsets, picks = take_rows(tokens.offsets, sentences)
-    words = None if tokens.words is None else tokens.words[picks]
-    features = np.ascontiguousarray(tokens.features[:, picks])
-    attributes = None if tokens.attributes is None else tokens.attributes.take(picks)
-    weights = None if tokens.weights is None else tokens.weights[picks]
-    of_sentences = None if tokens.sentence_weights is None else tokens.sentence_weights[sentences]
-    return Tokens(features, words, tokens.labels[picks], offsets, attributes, weights, of_sentences)
 
 
 def without(counts: Counts, tokens: Tokens) -> Table:

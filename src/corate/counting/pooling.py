@@ -79,6 +79,7 @@ class Candidates(LabelRows):
     """The possible labels of each token, in ascending order, and the ladder's score of each (0 without a ladder)."""
 
     ladder: F32
+    lost: NDArray[np.int64] | None = None  # labels that pruning lost, and all: of all words, and of unseen words
 
     ENTRIES: ClassVar[tuple[str, ...]] = ("labels", "ladder")
 

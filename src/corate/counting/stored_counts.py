@@ -210,6 +210,10 @@ class StoredCounts(CountedCorpus):
             self.words = self.words.without_strings()
         _native.release_memory()
 
+    def described(self) -> dict[str, Any]:
+        """The record's entry about words that are not counted."""
+        return {"words_left_out": self.words.left_out} if self.words.left_out else {}
+
     # -- the model -----------------------------------------------------------------------------------------------
 
     def all_tables(self, preset: LadderPreset) -> LadderTables:

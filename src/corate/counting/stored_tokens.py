@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,10 @@ from corate.counting.counts import Tokens
 from corate.rows import offsets_of
 from corate.types import Ids, Offsets
 
-__all__ = ["StoredTokens"]
+__all__ = ["PIECE_TOKENS", "StoredTokens"]
+
+#: A corpus on disk is read in pieces of about this many tokens.
+PIECE_TOKENS = 500_000
 
 
 class StoredTokens:
@@ -26,6 +31,8 @@ class StoredTokens:
     ([[7, 5, 6]], [2, 0, 1], [1, 0, 0], [0, 1, 3])
     >>> tokens.remove()
     """
+
+    attributes: None = None
 
     def __init__(self, folder: Path, offsets: Offsets, templates: int) -> None:
         self.folder, self.offsets, self.templates = folder, offsets, templates
@@ -46,10 +53,21 @@ class StoredTokens:
         """The labels of all tokens."""
         return np.fromfile(self._paths[-1], np.int32)
 
-    def outline(self) -> Tokens:
-        """Tokens without features, words and labels: only the offsets of all sentences."""
-        none = np.zeros(0, np.int32)
-        return Tokens(np.zeros((self.templates, 0), np.int32), none, none, self.offsets)
+    def in_memory(self) -> Tokens:
+        """All tokens, in memory."""
+        return self.take(np.arange(len(self.offsets) - 1))
+
+    def filled(self) -> NDArray[np.int64]:
+        """The numbers of all sentences: tokens on disk have no weights."""
+        return np.arange(len(self.offsets) - 1)
+
+    def label_pieces(self) -> Iterator[Tokens]:
+        """The labels of pieces of whole sentences, without features and words."""
+        labels, offsets = self.labels(), self.offsets
+        starts = np.searchsorted(offsets, np.arange(0, offsets[-1], PIECE_TOKENS))
+        for first, end in pairwise([*np.unique(starts).tolist(), len(offsets) - 1]):
+            own = labels[int(offsets[first]) : int(offsets[end])]
+            yield Tokens(np.zeros((0, len(own)), np.int32), None, own, offsets[first : end + 1] - offsets[first])
 
     def take(self, sentences: NDArray[np.int64]) -> Tokens:
         """The tokens of some sentences, in the given order. Neighbouring ones are read together."""

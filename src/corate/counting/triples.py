@@ -11,14 +11,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from corate.counting.counts import Tokens
+from corate.counting.counts import Tokens, TokenStore
 from corate.label_pairs import LabelPairs
-from corate.rows import SparseRows, rows_of_keys
+from corate.rows import SparseRows, rows_of_keys, sums_by_key
 
 __all__ = ["relabelled", "seen_triples", "triple_counts", "triple_rows"]
 
 
-def seen_triples(tokens: Tokens, n_labels: int, least: int = 1, *, boundaries: bool = True) -> SparseRows:
+def seen_triples(tokens: TokenStore, n_labels: int, least: int = 1, *, boundaries: bool = True) -> SparseRows:
     """The triples seen at least ``least`` times, with scores of zero. Unknown labels are in no triple.
 
     >>> offsets, labels = np.array([0, 2]), np.array([0, 1], np.int32)
@@ -31,9 +31,15 @@ def seen_triples(tokens: Tokens, n_labels: int, least: int = 1, *, boundaries: b
 
 
 def triple_counts(
-    tokens: Tokens, n_labels: int, *, boundaries: bool = True
+    tokens: TokenStore, n_labels: int, *, boundaries: bool = True
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The triples that are seen, as ascending numbers (see `LabelPairs`), and how often."""
+    found = [_counted(piece, n_labels, boundaries=boundaries) for piece in tokens.label_pieces()]
+    return sums_by_key([keys for keys, _ in found], [counts for _, counts in found])
+
+
+def _counted(tokens: Tokens, n_labels: int, *, boundaries: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The triples of some sentences, and how often each is seen."""
     lengths = np.diff(tokens.offsets)
     lengths = lengths[lengths > 0]
     ends = np.cumsum(lengths + 3)
@@ -49,8 +55,7 @@ def triple_counts(
         kept &= (three < n_labels).all(axis=0)
     y, z, w = three[:, kept]
     pairs = LabelPairs(n_labels)
-    keys, counts = np.unique(pairs.ids(pairs.ids(y, z), w), return_counts=True)
-    return keys, counts.astype(np.int64)
+    return np.unique(pairs.ids(pairs.ids(y, z), w), return_counts=True)
 
 
 def relabelled(rows: SparseRows, places: NDArray[np.int64], n_labels: int) -> SparseRows:

@@ -116,25 +116,26 @@ def text_blocks(source: Source, encoding: str = "utf-8") -> Iterator[bytes]:
 
 
 def _source_blocks(source: Source, name: str) -> Iterator[bytes | str]:
-    if isinstance(source, bytes):
-        yield from (source[start : start + _CHUNK] for start in range(0, len(source), _CHUNK))
-        return
+    given: Any = source
     try:
-        if not isinstance(source, str | os.PathLike):
-            if not hasattr(source, "read"):
-                several = "; read each file, and join them with Corpus.joined" * isinstance(source, list | tuple)
+        match given:
+            case bytes():
+                yield from (given[start : start + _CHUNK] for start in range(0, len(given), _CHUNK))
+            case str() | os.PathLike() if os.fspath(given) == "-":
+                yield from _read_in_blocks(standard_input())
+            case str() | os.PathLike() if os.path.isdir(given):
+                raise DataError(f"{name} is a directory; name a file in it")
+            case str() | os.PathLike():
+                with open(given, "rb") as file:
+                    yield from _read_in_blocks(file)
+            case _ if hasattr(given, "read"):
+                yield from _read_in_blocks(given)
+            case _:
+                several = "; read each file, and join them with Corpus.joined" * isinstance(given, list | tuple)
                 raise DataError(
                     "the source must be a path, '-' for standard input, bytes or an open file, not "
-                    f"{reprlib.repr(source)}{several}"
+                    f"{reprlib.repr(given)}{several}"
                 )
-            yield from _read_in_blocks(source)
-        elif os.fspath(source) == "-":
-            yield from _read_in_blocks(standard_input())
-        elif os.path.isdir(source):
-            raise DataError(f"{name} is a directory; name a file in it")
-        else:
-            with open(source, "rb") as file:
-                yield from _read_in_blocks(file)
     except FileNotFoundError:
         if "\n" in name:
             raise DataError("no file has such a name; if it is the text itself, give it as bytes") from None

@@ -68,19 +68,24 @@ class Graph:
         >>> Graph.of("A-B", given="rain")
         Graph("A-B A-rain B-rain")
         """
-        if isinstance(source, Graph):
-            graph = source
-        elif isinstance(source, str):
-            graph = _of_text(source)
-        elif hasattr(source, "is_directed"):
-            if source.is_directed():
-                raise ExpressionError("the graph is directed; pass an undirected one, such as graph.to_undirected()")
-            given_graph: Any = source
-            graph = _of_edges(given_graph.nodes, ((a, b) for a, b, *_ in given_graph.edges))
-        elif isinstance(source, Mapping) or not isinstance(source, Iterable):
-            raise ExpressionError(f"a graph must be text such as 'A-B B-C', edges, or a networkx graph, not {source!r}")
-        else:
-            graph = _of_edges((), source)
+        other: Any = source
+        match other:
+            case Graph():
+                graph = other
+            case str():
+                graph = _of_text(other)
+            case _ if hasattr(other, "is_directed"):
+                if other.is_directed():
+                    raise ExpressionError(
+                        "the graph is directed; pass an undirected one, such as graph.to_undirected()"
+                    )
+                graph = _of_edges(other.nodes, ((a, b) for a, b, *_ in other.edges))
+            case Iterable() if not isinstance(other, Mapping):
+                graph = _of_edges((), other)
+            case _:
+                raise ExpressionError(
+                    f"a graph must be text such as 'A-B B-C', edges, or a networkx graph, not {source!r}"
+                )
         return graph._with_given(given)
 
     def _with_given(self, given: NamesLike) -> Graph:

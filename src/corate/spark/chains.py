@@ -16,6 +16,7 @@ import hashlib
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,25 +31,26 @@ from corate.counting.triples import triple_counts, triple_rows
 from corate.features.templates import Template
 from corate.label_pairs import LabelPairs
 from corate.label_parts import LabelParts
+from corate.model.chain import ChainModel
 from corate.optimize.passes import Fitted, make_iterations
 from corate.optimize.stochastic import AdaGrad
 from corate.progress import ProgressEvent
-from corate.rows import LabelRows, SparseRows, rows_of_keys, sums_by_key
-from corate.spark.counting import Source, partition_corpora
+from corate.rows import SparseRows, sums_by_key
+from corate.spark.counting import Where, partition_corpora
 from corate.spark.frames import reduce_partitions
-from corate.training.chains import LEAST_TRIPLES, ChainTraining
-from corate.training.edge_features import edge_slots
+from corate.training.chains import LEAST_TRIPLES, ChainTraining, WeightLayout
+from corate.training.edge_features import edge_rows
 from corate.training.items import Items
 from corate.training.lattice_costs import LatticeCosts
 from corate.training.options import ChainMethod
-from corate.training.start import RunContext, Start
+from corate.training.start import RunContext
 from corate.training.start_from_counts import StartFromCounts, preset_of
 from corate.types import F32, F64
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Cluster", "MixedTraining", "SharedStart", "fit_by_gradients", "fit_by_mixing", "layout_of"]
+__all__ = ["fit_on_cluster"]
 
 Keys = NDArray[np.int64]
 
@@ -85,59 +87,58 @@ class SharedStart:
     templates: tuple[Template, ...]
     base: str
     parts: LabelParts | None
-    costs: LatticeCosts
+    costs: LatticeCosts | None
     fitted: tuple[LadderParameters, Pool | None]
     seed: int
 
+    @classmethod
+    def of(cls, method: ChainMethod, start: StartFromCounts) -> SharedStart:
+        """The start on the driver, without its sample of sentences."""
+        asked = start.node_templates | start.edge_templates
+        templates = tuple(compress(start.vocabulary.templates, asked))
+        fitted, seed = (start.ladder, start.pool), start.counted.seed
+        return cls(
+            method, start.counts, start.word or "", templates, start.base, start.parts, start.costs, fitted, seed
+        )
+
     def start(self) -> StartFromCounts:
         """The start on a worker, without sentences of its own."""
-        none = np.zeros(0, np.int32)
-        features = np.zeros((len(self.counts.vocabulary.templates), 0), np.int32)
-        tokens = Tokens(features, none, none, np.zeros(1, np.int64))
-        counted = CountedCorpus.of_counts(self.counts, tokens, self.word, (preset_of(self.base),), self.seed)
+        tokens = _no_tokens(self.counts)
+        counted = CountedCorpus(self.counts, tokens, self.word, (preset_of(self.base),), self.seed, folds=[])
         context = RunContext(1, self.seed)
         options: dict[str, Any] = {"base": self.base, "all_labels": self.method.all_labels, "parts": self.parts}
         options |= {"costs": self.costs, "fitted": self.fitted}
-        return StartFromCounts.of_counted(counted, self.templates, context=context, **options)
+        return StartFromCounts(counted, self.templates, context=context, **options)
 
 
-class MixedTraining(ChainTraining):
+def _no_tokens(counts: Counts) -> Tokens:
+    none = np.zeros(0, np.int32)
+    features = np.zeros((len(counts.vocabulary.templates), 0), np.int32)
+    return Tokens(features, none, none, np.zeros(1, np.int64))
+
+
+def training_of(method: ChainMethod, start: StartFromCounts, tokens: int, layout: Layout) -> ChainTraining:
     """Training on the sentences of many partitions, whose number of tokens and layout of weights are given."""
+    size, rows = (start.n_labels + 1) ** 2, int(start.vocabulary.bases[-1])
+    edges = SparseRows()
+    if start.edge_templates.any():
+        offsets = np.searchsorted(layout.edges, np.arange(rows + 1, dtype=np.int64) * size).astype(np.int64)
+        edges = SparseRows(offsets, (layout.edges % size).astype(np.int32), np.zeros(len(layout.edges), np.float32))
+    triples = triple_rows(layout.triples[layout.triple_counts >= LEAST_TRIPLES], start.n_labels)
+    weights = WeightLayout(tokens, edges, triples)
+    training = ChainTraining.of(method, start, start.context, layout=weights)
+    # A round goes on from the mixed weights of the round before.
+    return replace(training, p=replace(training.p, independent=False))
 
-    start: StartFromCounts
 
-    def __init__(
-        self, method: ChainMethod, start: StartFromCounts, context: RunContext, tokens: int, layout: Layout
-    ) -> None:
-        self.total_tokens, self.layout = tokens, layout
-        super().__init__(method, start, context)
-        # A round goes on from the mixed weights of the round before.
-        self.p = replace(self.p, independent=False)
-
-    def _n_tokens(self, start: Start) -> int:
-        return self.total_tokens
-
-    def _edge_rows(self, initial: SparseRows) -> SparseRows:
-        if not self.start.edge_templates.any():
-            return SparseRows()
-        width, rows = len(LabelPairs(self.start.n_labels)), int(self.start.vocabulary.bases[-1])
-        return SparseRows.zeros(rows_of_keys(self.layout.edges, rows, width))
-
-    def _triples(self, initial: SparseRows) -> SparseRows:
-        if self.order == 1:
-            return SparseRows()
-        return triple_rows(self.layout.triples[self.layout.triple_counts >= LEAST_TRIPLES], self.start.n_labels)
-
-    def own_layout(self, tokens: Tokens) -> Layout:
-        """The layout that some sentences need."""
-        k = self.start.n_labels
-        edges = np.zeros(0, np.int64)
-        found = edge_slots(tokens, k, self.start.vocabulary.bases, self.start.edge_templates)
-        if found is not None:
-            edges = LabelRows(*found[0]).keys(len(LabelPairs(k)))
-        if self.order == 1:
-            return Layout(edges, *(np.zeros(0, np.int64) for _ in range(2)))
-        return Layout(edges, *triple_counts(tokens, k, boundaries=self.method.boundaries))
+def own_layout(training: ChainTraining, tokens: Tokens) -> Layout:
+    """The layout that some sentences need."""
+    start, none = training.start, np.zeros(0, np.int64)
+    k = start.n_labels
+    edges = edge_rows(tokens, start.vocabulary, start.edge_templates, k).keys(len(LabelPairs(k)))
+    if training.order == 1:
+        return Layout(edges, none, none)
+    return Layout(edges, *triple_counts(tokens, k, boundaries=training.method.boundaries))
 
 
 # -- on workers ------------------------------------------------------------------------------------------------------
@@ -151,7 +152,7 @@ class Shared:
     run: str
     layout: Any = None
 
-    def training(self) -> MixedTraining:
+    def training(self) -> ChainTraining:
         """The training. A worker process builds it once, and its start once for both layouts."""
         if self.run not in _starts:
             _starts.clear()
@@ -162,21 +163,28 @@ class Shared:
             _kept.clear()
             given, layout = self.start.value, NO_LAYOUT if self.layout is None else self.layout.value
             start = _starts[self.run]
-            _trainings[key] = MixedTraining(given.method, start, start.context, given.counts.tokens, layout)
+            _trainings[key] = training_of(given.method, start, given.counts.tokens, layout)
         return _trainings[key]
 
 
 _starts: dict[str, StartFromCounts] = {}
-_trainings: dict[tuple[str, bool], MixedTraining] = {}
+_trainings: dict[tuple[str, bool], ChainTraining] = {}
 _kept: dict[str, Items] = {}  # by the content of the sentences
 
 
-def _corpus(batches: Iterator[Any], source: Source) -> Corpus | None:
+def _corpus(batches: Iterator[Any], source: Where) -> Corpus | None:
     pieces = [*partition_corpora(batches, source)]
     return Corpus.joined(pieces) if pieces else None
 
 
-def _items(training: MixedTraining, corpus: Corpus) -> Items:
+def _tokens_of(training: ChainTraining, corpus: Corpus) -> Tokens:
+    """The sentences of a partition as ids."""
+    counted = training.start
+    assert isinstance(counted, StartFromCounts)
+    return counted.counts.tokens_of(corpus, counted.word or "")
+
+
+def _items(training: ChainTraining, corpus: Corpus) -> Items:
     """The training items of a partition. They are kept for the next round."""
     content = hashlib.blake2b(corpus.offsets.tobytes(), digest_size=16)
     for column in (*corpus.columns, corpus.require_labels()):
@@ -184,8 +192,7 @@ def _items(training: MixedTraining, corpus: Corpus) -> Items:
             content.update(array.tobytes())
     key = content.hexdigest()
     if key not in _kept:
-        tokens = training.start.counts.tokens_of(corpus, training.start.word or "")
-        _kept[key] = training.items(tokens, training.start.tables(), training=True)
+        _kept[key] = training.items(_tokens_of(training, corpus), training.start.tables(), training=True)
         while len(_kept) > 1 and sum(len(items.tokens.labels) for items in _kept.values()) > MOST_KEPT_TOKENS:
             _kept.pop(next(iter(_kept)))
     return _kept[key]
@@ -196,21 +203,21 @@ class _Task:
     """What a worker does with the sentences of a partition."""
 
     shared: Shared
-    source: Source
+    source: Where
 
     def __call__(self, batches: Iterator[Any]) -> Any:
         corpus = _corpus(batches, self.source)
         return None if corpus is None else self.result(self.shared.training(), corpus)
 
-    def result(self, training: MixedTraining, corpus: Corpus) -> Any:
+    def result(self, training: ChainTraining, corpus: Corpus) -> Any:
         """The result of a partition."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class _FindLayout(_Task):
-    def result(self, training: MixedTraining, corpus: Corpus) -> Layout:
-        return training.own_layout(training.start.counts.tokens_of(corpus, training.start.word or ""))
+    def result(self, training: ChainTraining, corpus: Corpus) -> Layout:
+        return own_layout(training, _tokens_of(training, corpus))
 
 
 @dataclass(frozen=True)
@@ -235,10 +242,10 @@ class _MakePass(_Task):
     moments: int
     passes: int
 
-    def result(self, training: MixedTraining, corpus: Corpus) -> Mixed:
+    def result(self, training: ChainTraining, corpus: Corpus) -> Mixed:
         items = _items(training, corpus)
-        share = len(items.tokens.labels) / training.total_tokens
-        run = training.steps(items, replace(training.p, c2=training.p.c2 * share))
+        share = len(items.tokens.labels) / training.n_tokens
+        run = replace(training, p=replace(training.p, c2=training.p.c2 * share)).steps(items)
         before = self.state.value
         zero = np.zeros(len(before) // 2, np.float32)
         run.resume({"state": before, "total": zero, "moments": np.array([self.moments])}, self.passes)
@@ -261,7 +268,7 @@ def _saved(moments: int) -> float:
 class _Gradient(_Task):
     weights: Any  # broadcast
 
-    def result(self, training: MixedTraining, corpus: Corpus) -> tuple[float, F64]:
+    def result(self, training: ChainTraining, corpus: Corpus) -> tuple[float, F64]:
         return _items(training, corpus).chains.objective(self.weights.value, 0.0, 1)
 
 
@@ -277,11 +284,11 @@ class Cluster:
     """The data of a run and its start, on the workers."""
 
     df: DataFrame
-    source: Source
+    source: Where
     shared: Shared
 
     @classmethod
-    def of(cls, df: DataFrame, source: Source, start: SharedStart) -> Cluster:
+    def of(cls, df: DataFrame, source: Where, start: SharedStart) -> Cluster:
         """Send a start to the workers."""
         return cls(df, source, Shared(df.sparkSession.sparkContext.broadcast(start), uuid.uuid4().hex))
 
@@ -304,14 +311,23 @@ class Cluster:
         return reduce_partitions(self.df, task, combine)
 
 
-def layout_of(cluster: Cluster) -> Layout:
-    """The layout of the weights, from a pass over the data."""
-    found = cluster.reduced(_FindLayout(cluster.shared, cluster.source), Layout.merged)
-    assert isinstance(found, Layout)
-    return found
+def fit_on_cluster(
+    df: DataFrame, where: Where, rounds: int | None, method: ChainMethod, start: StartFromCounts, context: RunContext
+) -> tuple[ChainTraining, ChainModel, dict[str, Any]]:
+    """Find the layout of the weights in a pass over the data, then fit them by mixing or by gradients."""
+    context.progress(ProgressEvent("counting label pairs"))
+    cluster = Cluster.of(df, where, SharedStart.of(method, start))
+    layout = cluster.reduced(_FindLayout(cluster.shared, where), Layout.merged)
+    cluster = cluster.with_layout(layout)
+    training = training_of(method, start, start.counts.tokens, layout)
+    rounds = (rounds or training.p.passes) if training.method.optimizer == "adagrad" else None
+    fitted = fit_by_gradients(cluster, training) if rounds is None else fit_by_mixing(cluster, training, rounds)
+    cluster.close()
+    model, record = training.finished(fitted)
+    return training, model, record | ({} if rounds is None else {"rounds": rounds})
 
 
-def fit_by_mixing(cluster: Cluster, training: MixedTraining, rounds: int) -> Fitted:
+def fit_by_mixing(cluster: Cluster, training: ChainTraining, rounds: int) -> Fitted:
     """Weights after rounds of passes over all partitions, mixed after each."""
     initial = training.initial_vector()
     state = np.full((len(initial), 2), 1e-4, np.float32)
@@ -334,15 +350,15 @@ def fit_by_mixing(cluster: Cluster, training: MixedTraining, rounds: int) -> Fit
     return Fitted(mean.astype(np.float32), None, stopped=False)
 
 
-def fit_by_gradients(cluster: Cluster, training: MixedTraining) -> Fitted:
+def fit_by_gradients(cluster: Cluster, training: ChainTraining) -> Fitted:
     """The minimum of the objective by L-BFGS. Each evaluation sums the gradients of all partitions."""
+    none = training.items(training.tokens.take(np.zeros(0, np.int64)), None, training=True)
 
     def objective(weights: F64) -> tuple[float, F64]:
         sent = cluster.sent(weights)
-        value, gradient = cluster.reduced(_Gradient(cluster.shared, cluster.source, sent), _sum)
+        losses = cluster.reduced(_Gradient(cluster.shared, cluster.source, sent), _sum)
         sent.destroy()
-        penalty, pull = training.p.penalty(weights)
-        return value + penalty, gradient + pull
+        return _sum(losses, none.chains.objective(weights, training.p.penalty.strength, 1))  # only the L2 term
 
     start = training.initial_vector().astype(np.float64)
     options: dict[str, Any] = {"c1": training.p.c1, "iterations": training.p.iterations}

@@ -6,52 +6,39 @@ import logging
 import os
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, overload
+from importlib import import_module
+from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus, check_corpus
-from corate.counting.counts import Counts, label_ids
+from corate.counting.counts import Counts
 from corate.errors import Argument, ConfigError, FeatureError, InterruptedWarning, ModelError
 from corate.features import FeatureSource, resolve
-from corate.features.function_sample import function_sample
-from corate.features.ready_made import FeatureFunction
 from corate.features.vocabulary import Vocabulary
 from corate.features.word_classes import RawText, class_templates
+from corate.model.archive import save_streamed
 from corate.model.chain import ChainModel
 from corate.model.constraints import with_scheme
-from corate.model.pruning import without_idle, without_rare
 from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ProgressEvent
-from corate.training.chains import ChainTraining
 from corate.training.checks import refuse_too_many_labels
-from corate.training.defaults import choose_parts, choose_scheme, choose_start
+from corate.training.defaults import choose_scheme
 from corate.training.empirical_model import rebuild
-from corate.training.lattice_costs import LatticeCosts
 from corate.training.options import (
-    ChainMethod,
-    Empirical,
-    FittedMethod,
     Method,
     MethodName,
-    Polish,
     Separate,
 )
-from corate.training.prepared import Prepared, default_features, prepare, ready_made
+from corate.training.prepared import FittedModel, default_features, filled_rows, prepare
 from corate.training.resolve import check_init, resolve_method
-from corate.training.start import RunContext, Start
-from corate.training.start_from_counts import StartFromCounts
-from corate.training.start_from_model import StartFromModel
+from corate.training.source import MemorySource, Source, Streams, ready_made
+from corate.training.start import RunContext
 
-if TYPE_CHECKING:
-    from corate.training.empirical import EmpiricalTraining
-    from corate.training.separate import SeparateTraining
-
-__all__ = ["Trained", "reporter", "train", "train_completely", "train_until_interrupted", "update"]
+__all__ = ["Trained", "reporter", "train", "train_completely", "train_on", "train_until_interrupted", "update"]
 
 logger = logging.getLogger(__name__)
 
@@ -210,7 +197,8 @@ def train_until_interrupted(
         check_corpus(held_out)
     chosen = resolve_method(method, options)
     context = RunContext(check_threads(threads), check_seed(seed), reporter(progress))
-    refuse_too_many_labels(corpus, chosen.name, chosen.many_labels)
+    source = MemorySource(corpus, chosen.unknown)
+    refuse_too_many_labels(source, chosen.name, chosen.many_labels)
     if raw_classes is not None and raw is None:
         raise ConfigError(
             f"raw_classes is the number of classes that {Argument('raw')} learns",
@@ -223,42 +211,23 @@ def train_until_interrupted(
         from corate.training.calibration import calibrated, check_calibrates
 
         check_calibrates(chosen.name)
-    scheme = choose_scheme(constrain, corpus, getattr(chosen, "unknown", None))
-    chosen, corpus = _without_weightless(chosen, corpus)
+    scheme = choose_scheme(constrain, source)
+    chosen, source = _without_weightless(chosen, source)
     about_raw: dict[str, Any] = {}
     if raw is not None and init is None:
-        features, about_raw = _with_word_classes(chosen, features, corpus, raw, raw_classes, context)
-    origin = _starting_model(chosen, init, corpus, features, context)
+        features, about_raw = _with_word_classes(chosen, features, source, raw, raw_classes, context)
+    origin = _starting_model(chosen, init, source.corpus, features, context)
     scheme = scheme or (None if origin is None else origin.record.get("constrain"))
-    prepared = prepare(chosen, corpus, features, held_out, origin)
-    if isinstance(chosen, Empirical):
-        trained = _train_empirical(chosen, prepared, context)
-    elif isinstance(chosen, Separate):
-        trained = _train_separate(chosen, prepared, context)
-    else:
-        assert isinstance(chosen, ChainMethod)
-        trained = _train_chain(chosen, prepared, origin, context, fresh=init is None)
-    source = {"label_source": corpus.label_source} if corpus.label_source else {}
-    record: dict[str, Any] = {
-        **trained.described(chosen, len(corpus), corpus.n_tokens, _layout(corpus), context.seed, source),
-        **_describe_origin(origin),
-        **about_raw,
-        **_describe_function(corpus, prepared.function),
-        **({"constrain": scheme} if scheme else {}),
-        "seconds": round(time.perf_counter() - started, 4),
-    }
-    logger.info("%s: trained on %d tokens in %.2f s", chosen.name, corpus.n_tokens, record["seconds"])
-    columns = tuple(c.name for c in corpus.columns)
-    model = with_scheme(trained.model, scheme) if scheme else trained.model
-    tagger = Tagger(trained.vocabulary, model, record, columns, trained.counts, prepared.bins, prepared.function)
+    given: dict[str, Any] = {"features": features, "held_out": held_out, "scheme": scheme, "about": about_raw}
+    tagger = train_on(source, chosen, context, origin=origin, further=init is not None, **given).tagger
     if calibrate:
 
         def train_again(part: Corpus, method: Method) -> Tagger:
             start = None if init is None else origin
             return train_completely(part, method, features=features, init=start, constrain=scheme, **vars(context))
 
-        tagger = calibrated(tagger, chosen, corpus, held_out, train_again, context)
-        tagger.record["seconds"] = round(time.perf_counter() - started, 4)
+        tagger = calibrated(tagger, chosen, source.corpus, held_out, train_again, context)
+    tagger.record["seconds"] = round(time.perf_counter() - started, 4)
     return tagger
 
 
@@ -276,7 +245,7 @@ def reporter(progress: OnProgress | None) -> OnProgress:
 def _with_word_classes(
     method: Method,
     features: FeatureSource,
-    corpus: Corpus,
+    source: MemorySource,
     raw: RawText,
     classes: int | Sequence[int] | None,
     context: RunContext,
@@ -284,20 +253,22 @@ def _with_word_classes(
     """The features with templates of word classes, and the record's entry for them."""
     if callable(features):
         raise ConfigError("raw adds templates, which a feature function does not have; leave raw unset", option="raw")
-    added, facts = class_templates(raw, corpus, classes=classes, threads=context.threads, progress=context.progress)
-    templates, _ = resolve(default_features(method, features, corpus), [c.name for c in corpus.columns])
+    options: dict[str, Any] = {"threads": context.threads, "progress": context.progress}
+    added, facts = class_templates(raw, source.corpus, classes=classes, **options)
+    templates, _ = resolve(default_features(method, features, source), source.columns)
     return (*templates, *added), {"raw": facts}
 
 
-def _without_weightless(method: Method, corpus: Corpus) -> tuple[Method, Corpus]:
-    """The method and the corpus without the sentences of weight 0, and so without their words and labels."""
+def _without_weightless(method: Method, source: MemorySource) -> tuple[Method, MemorySource]:
+    """The method and the source without the sentences of weight 0, and so without their words and labels."""
     if method.sentence_weights is None:
-        return method, corpus
+        return method, source
     weights = np.asarray(method.sentence_weights, dtype=float)
-    if weights.shape != (len(corpus),) or weights.all() or not weights.any():
-        return method, corpus
+    if weights.shape != (source.sentences,) or weights.all() or not weights.any():
+        return method, source
     kept = np.flatnonzero(weights)
-    return method.changed(sentence_weights=weights[kept].tolist()), corpus.take(kept)
+    method = method.changed(sentence_weights=weights[kept].tolist())
+    return method, MemorySource(source.corpus.take(kept), source.unknown)
 
 
 def _starting_model(
@@ -308,7 +279,7 @@ def _starting_model(
     context: RunContext,
 ) -> Tagger | None:
     """The tagger to train further, None to start from counts."""
-    if isinstance(method, Polish) and method.base == "separate":
+    if method.base == "separate":
         return train_completely(
             corpus,
             Separate(many_labels=method.many_labels),
@@ -326,114 +297,75 @@ def _starting_model(
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """The result of a method: a model, its vocabulary, and a record of what was chosen and measured."""
+    """A trained tagger, and the parts of its file that stay on disk; None if it is all in memory."""
 
-    vocabulary: Vocabulary
-    model: ChainModel
-    record: dict[str, Any]
-    n_features: int
-    counts: Counts | None = None
+    tagger: Tagger
+    streams: Streams | None = None
 
-    @classmethod
-    def by_counting(cls, training: EmpiricalTraining) -> Trained:
-        """The result of empirical training."""
-        model, counts, record = training.train()
-        return cls(counts.vocabulary, model, record, _n_rows(counts.table.offsets), counts)
+    @property
+    def record(self) -> dict[str, Any]:
+        """The record of the tagger."""
+        return self.tagger.record
 
-    @classmethod
-    def separately(cls, training: SeparateTraining) -> Trained:
-        """The result of separate training."""
-        model, record = training.train()
-        return cls(training.counts.vocabulary, model, record, _n_rows(training.counts.table.offsets))
-
-    @classmethod
-    def on_chains(
-        cls, training: ChainTraining, model: ChainModel, record: dict[str, Any], *, fresh: bool = True
-    ) -> Trained:
-        """The result of training on whole sentences, without rare and idle features."""
-        vocabulary, cutoff = training.start.vocabulary, record["settings"]["cutoff"]
-        if cutoff > 1 and fresh:
-            model = without_rare(model, training.start.totals, cutoff)
-        if record["settings"].get("c1", 0) > 0 or cutoff > 1:
-            vocabulary, model = without_idle(vocabulary, model)
-        return cls(vocabulary, model, record, _n_rows(model.weights.offsets))
-
-    def described(
-        self, method: Method, sentences: int, tokens: int, layout: list[str], seed: int, more: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """The record of the model: the data, and what was chosen and measured."""
-        from corate import __version__
-
-        return {
-            "method": method.name,
-            "version": __version__,
-            "sentences": sentences,
-            "tokens": tokens,
-            "labels": len(self.model.labels),
-            "features": self.n_features,
-            "layout": layout,
-            **more,
-            "seed": seed,
-            "all_labels": method.all_labels,
-            **self.record,
-        }
+    def save(self, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False) -> int:
+        """Write the model file and return its size in bytes."""
+        if self.streams is None:
+            return self.tagger.save(path, counts=counts, half=half)
+        streamed = self.streams.tensors(counts=counts, half=half)
+        return save_streamed(self.tagger, path, streamed, counts=counts, half=half)
 
 
-def _n_rows(offsets: NDArray[np.int64]) -> int:
-    """The number of rows of a ragged array that are not empty."""
-    return int((offsets[1:] > offsets[:-1]).sum())
-
-
-def _train_empirical(method: Empirical, data: Prepared, context: RunContext) -> Trained:
-    from corate.training.empirical import EmpiricalTraining
-
-    return Trained.by_counting(EmpiricalTraining(method, data.corpus, data.templates, data.held_out, context))
-
-
-def _train_separate(method: Separate, data: Prepared, context: RunContext) -> Trained:
-    from corate.training.separate import SeparateTraining
-
-    return Trained.separately(
-        SeparateTraining(method, _count(method, data, LatticeCosts.of_corpus(data.corpus), context), context)
-    )
-
-
-def _train_chain(
-    method: ChainMethod, data: Prepared, origin: Tagger | None, context: RunContext, *, fresh: bool
+def train_on(
+    source: Source,
+    method: Method,
+    context: RunContext,
+    *,
+    features: FeatureSource = None,
+    held_out: Corpus | None = None,
+    origin: Tagger | None = None,
+    further: bool = False,
+    scheme: str | None = None,
+    about: Mapping[str, Any] | None = None,
+    fit: Callable[..., tuple[Any, ChainModel, dict[str, Any]]] | None = None,
 ) -> Trained:
-    start = _start(method, data, origin, context)
-    training = ChainTraining(method, start, context)
-    model, record = training.train()
-    if data.scaling is not None:
-        model = data.scaling.undo(model)
-    return Trained.on_chains(training, model, record, fresh=fresh)
+    """Train a tagger on the corpus of a source: choose, count, fit, and record what was chosen.
 
+    Args:
+        source: where the corpus is.
+        method: the options of the method.
+        context: threads, the seed and the progress.
+        features, held_out: as in `train`.
+        origin: a tagger to train further. If not ``further``, it was made for this training.
+        scheme: the label scheme that the tagger keeps to.
+        about: more entries of the record.
+        fit: fits methods on whole sentences; by default, on the items that the source stores.
+    """
+    from corate import __version__
 
-def _start(method: ChainMethod, data: Prepared, origin: Tagger | None, context: RunContext) -> Start:
-    """The base scores and initial weights of a method that trains on whole sentences."""
-    unknown = getattr(method, "unknown", None)
-    if origin is not None:
-        return StartFromModel(origin, data.corpus, held_out=data.held_out, unknown=unknown)
-    costs = LatticeCosts.of_corpus(data.corpus, unknown, getattr(method, "order", None))
-    parts = choose_parts(method, label_ids(data.corpus, unknown)[0].to_list())
-    return _count(method, data, costs, context, unknown=unknown, parts=parts)
-
-
-def _count(
-    method: FittedMethod, data: Prepared, costs: LatticeCosts | None, context: RunContext, **options: Any
-) -> StartFromCounts:
-    """The base scores and initial weights from counts."""
-    templates, base = choose_start(method, data.corpus, data.templates, costs)
-    return StartFromCounts(
-        data.corpus,
-        templates,
-        base=base,
-        held_out=data.held_out,
-        all_labels=method.all_labels,
-        costs=costs,
-        context=context,
-        **options,
-    )
+    started = time.perf_counter()
+    data = replace(prepare(method, source, features, held_out, origin), further=further, fit=fit)
+    trained: FittedModel = import_module(method.trainer).fit(method, data, context)
+    model = with_scheme(trained.model, scheme) if scheme else trained.model
+    record: dict[str, Any] = {
+        "method": method.name,
+        "version": __version__,
+        "sentences": source.sentences,
+        "tokens": source.n_tokens,
+        "labels": len(model.labels),
+        "features": trained.n_features,
+        **source.described(),
+        "seed": context.seed,
+        "all_labels": method.all_labels,
+        **trained.record,
+        **_describe_origin(origin),
+        **(about or {}),
+        **source.about_function(data.function),
+        **({"constrain": scheme} if scheme else {}),
+        "seconds": round(time.perf_counter() - started, 4),
+    }
+    logger.info("%s: trained on %d tokens in %.2f s", method.name, source.n_tokens, record["seconds"])
+    tagger = Tagger(trained.vocabulary, model, record, source.columns, trained.counts, data.bins, data.function)
+    return Trained(tagger, trained.streams)
 
 
 def _describe_origin(tagger: Tagger | None) -> dict[str, Any]:
@@ -441,18 +373,6 @@ def _describe_origin(tagger: Tagger | None) -> dict[str, Any]:
     if tagger is None:
         return {}
     return {"init": {name: tagger.record[name] for name in ("method", "sentences", "tokens") if name in tagger.record}}
-
-
-def _describe_function(corpus: Corpus, function: FeatureFunction | None) -> dict[str, Any]:
-    """The record's entry about a feature function."""
-    sample = None if function is None else function_sample(corpus, function)
-    return {} if sample is None else {"function_sample": sample}
-
-
-def _layout(corpus: Corpus) -> list[str]:
-    """The columns of the data, including the label; empty if the data has only ready-made features."""
-    names = list(corpus.layout) or [c.name for c in corpus.columns]
-    return names if "label" in names or not names else [*names, "label"]
 
 
 def update(tagger: Tagger, corpus: Corpus) -> Tagger:
@@ -496,7 +416,7 @@ def update(tagger: Tagger, corpus: Corpus) -> Tagger:
         "sentences": counts.sentences,
         "tokens": counts.tokens,
         "labels": len(counts.labels),
-        "features": _n_rows(counts.table.offsets),
+        "features": filled_rows(counts.table.offsets),
         "seconds": round(time.perf_counter() - started, 4),
         "updates": tagger.record.get("updates", 0) + 1,
     }

@@ -12,15 +12,15 @@ The losses are in ``native/chain/chain.h``, sentences as training items in ``nat
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native, portable
-from corate.counting.counts import Tokens
-from corate.counting.held_out import take
+from corate.counting.counts import Tokens, TokenStore
 from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates
 from corate.counting.triples import seen_triples
@@ -28,24 +28,27 @@ from corate.errors import ConfigError, DataError
 from corate.io.tensor_file import TensorFile
 from corate.label_pairs import ChainWeights, LabelPairs
 from corate.model.chain import ChainModel
+from corate.model.pruning import without_idle, without_rare
 from corate.optimize.checkpoint import Checkpoint
 from corate.optimize.passes import CorrectTokens, Fitted, make_iterations, make_passes
 from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
 from corate.optimize.tuning import Results, coordinate_search
 from corate.progress import ProgressEvent
-from corate.rows import SparseRows, offsets_of
-from corate.training.defaults import ChainParameters, recorded
-from corate.training.edge_features import edge_features, edge_slots
+from corate.rows import LabelRows, SparseRows, offsets_of
+from corate.training.defaults import ChainParameters, choose_parts, recorded
+from corate.training.edge_features import edge_features, edge_rows
 from corate.training.held_out_results import held_out_results
-from corate.training.items import ItemArrays, Items, ItemSet
+from corate.training.items import IN_MEMORY, ItemArrays, Items, ItemStore, Storage
 from corate.training.lattice_costs import MOST_TRIPLE_LABELS
-from corate.training.options import ChainMethod, OptimizedMethod, Perceptron, Polish
+from corate.training.options import ChainMethod
+from corate.training.prepared import FittedModel, Prepared, filled_rows
+from corate.training.source import MemorySource
 from corate.training.start import HeldOutSet, RunContext, Start
 from corate.training.start_from_counts import StartFromCounts
 from corate.training.start_from_model import StartFromModel
 from corate.types import F32
 
-__all__ = ["ChainTraining"]
+__all__ = ["LEAST_TRIPLES", "ChainTraining", "WeightLayout", "fit"]
 
 logger = logging.getLogger(__name__)
 
@@ -60,86 +63,110 @@ TUNING_TOKENS = 40_000
 SLACK = 1.0
 
 
+@dataclass(frozen=True, eq=False)
+class WeightLayout:
+    """What the text gives for the weights: rows with a slot for each seen pair of labels, and seen label triples."""
+
+    tokens: int  # the number of all tokens, which parameters depend on
+    edges: SparseRows
+    triples: SparseRows
+
+    @classmethod
+    def of(cls, method: ChainMethod, start: Start, order: int) -> WeightLayout:
+        """The layout for the tokens of a start."""
+        tokens, k = start.tokens, start.n_labels
+        triples = SparseRows()
+        if order == 2:
+            triples = seen_triples(tokens, k, LEAST_TRIPLES, boundaries=method.boundaries)
+        edges = edge_rows(tokens, start.vocabulary, start.edge_templates, k)
+        return cls(int(tokens.offsets[-1]), edges, triples)
+
+
+@dataclass(frozen=True, eq=False)
 class ChainTraining:
-    """Trains one method, from counts or from a model."""
+    """Training by one method with chosen parameters, from counts or from a model."""
 
-    def __init__(self, method: ChainMethod, start: Start, context: RunContext | None = None) -> None:
-        assert isinstance(method, Polish | OptimizedMethod | Perceptron)
-        self.method, self.start, self.context = method, start, context or RunContext()
-        self.loss = "likelihood" if method.name in ("polish", "standard") else method.name
-        self.optimizer, self.stopped = method.optimizer, False
+    method: ChainMethod
+    start: Start
+    context: RunContext
+    storage: Storage
+    p: ChainParameters
+    order: int
+    tokens: TokenStore  # all tokens, with their weights
+    n_tokens: int
+    edge_rows: SparseRows  # the initial weights of edge features
+    triples: SparseRows  # the label triples that have a weight, with their initial weights
+    frequent_slots: LabelRows | None = None  # the slots without those of rare features, if they were left out
+
+    @classmethod
+    def of(
+        cls,
+        method: ChainMethod,
+        start: Start,
+        context: RunContext | None = None,
+        storage: Storage = IN_MEMORY,
+        layout: WeightLayout | None = None,
+    ) -> ChainTraining:
+        """Choose the parameters, and lay out the weights, unless a ``layout`` is given."""
         facts: dict[str, Any] = {"parts": start.parts is not None, "words": start.word is not None}
-        if isinstance(start, StartFromCounts) and start.pool is not None:
-            facts["unexplained"] = start.pool.unexplained
-        self.p = ChainParameters.choose(method, self._n_tokens(start), start.base, **facts)
-        weights = start.token_weights(method.label_weights, method.sentence_weights)
-        self.label_weights = None if method.label_weights is None else start.label_weights(method.label_weights)
-        of_sentences = None
-        if method.sentence_weights is not None:
-            of_sentences = np.asarray(method.sentence_weights, dtype=np.float32)
-        self.tokens = replace(start.tokens, weights=weights, sentence_weights=of_sentences)
-        if self._some_unknown() and self.loss != "likelihood":
+        facts["unexplained"] = start.unexplained
+        n_tokens = int(start.tokens.offsets[-1]) if layout is None else layout.tokens
+        p = ChainParameters.choose(method, n_tokens, start.base, **facts)
+        tokens = start.weighted(method.label_weights, method.sentence_weights)
+        if method.loss != "likelihood" and any((piece.labels < 0).any() for piece in tokens.label_pieces()):
             raise DataError(f"the method {method.name!r} needs the label of every token; use standard or polish")
-        self.full = method.lattice == "full" or start.full
-        self.initial = start.initial_weights(self.p.temper, self.p.edge)
-        self.order = self._order(getattr(method, "order", None), self.initial)
-        self.edge_rows, self.triples = self._edge_rows(self.initial.extra), self._triples(self.initial.triples)
-        logger.info(
-            "%s: base %s, order %d, %s lattice, %s", method.name, start.base, self.order, self._lattice, self.optimizer
+        initial = start.initial_weights(p.temper, p.edge)
+        order = _chosen_order(method, start, initial)
+        layout = layout or WeightLayout.of(method, start, order)
+        edges, triples = layout.edges, layout.triples
+        if len(edges) and len(initial.extra.labels):
+            edges = initial.extra.plus(edges)
+        if order == 2 and len(initial.triples):
+            triples = initial.triples.plus(triples)
+        found = cls(
+            method,
+            start,
+            context or RunContext(),
+            storage,
+            p,
+            order,
+            tokens,
+            n_tokens,
+            edges,
+            triples,
         )
-
-    def _n_tokens(self, start: Start) -> int:
-        """The number of tokens to train on, which parameters depend on."""
-        return len(start.tokens.labels)
-
-    def _some_unknown(self) -> bool:
-        """Whether there are tokens of unknown label."""
-        return bool((self.tokens.labels < 0).any())
+        logger.info(
+            "%s: base %s, order %d, %s lattice, %s", method.name, start.base, order, found.lattice, method.optimizer
+        )
+        return found
 
     @property
-    def _lattice(self) -> str:
+    def slots(self) -> LabelRows:
+        """The (feature, column) pairs that have a weight, as in `Start`."""
+        return self.start.slots if self.frequent_slots is None else self.frequent_slots
+
+    @property
+    def full(self) -> bool:
+        """Whether all labels are candidates everywhere."""
+        return self.method.lattice == "full" or self.start.full
+
+    @property
+    def lattice(self) -> str:
+        """The lattice as an option."""
         return "full" if self.full else "pruned"
 
-    def _order(self, given: int | None, initial: ChainWeights) -> int:
-        """The order. Unset, it is 2 for polish on a pruned lattice without parts of labels.
+    @cached_property
+    def initial(self) -> ChainWeights:
+        """The weights that training starts from."""
+        return self.start.initial_weights(self.p.temper, self.p.edge)
 
-        A model that is trained further keeps its order.
-        """
-        if given == 1 and len(initial.triples):
-            raise ConfigError("the model to start from has order 2, and keeps it; leave order unset", option="order")
-        if len(initial.triples) and self.loss != "likelihood":
-            raise DataError(
-                f"the model to start from has order 2, which the method {self.method.name!r} does not train; "
-                "use polish or standard"
-            )
-        usual = isinstance(self.start, StartFromCounts) and isinstance(self.method, Polish)
-        usual = usual and not self.full and self.start.parts is None
-        order = (2 if len(initial.triples) or usual else 1) if given is None else int(given)
-        if order == 2 and self.full and self.start.n_labels > MOST_TRIPLE_LABELS:
-            raise DataError(
-                f"order 2 on a full lattice sums over all label triples and takes at most {MOST_TRIPLE_LABELS} labels, "
-                f"not {self.start.n_labels}; use the lattice 'pruned', or order 1"
-            )
-        return order
-
-    def _triples(self, initial: SparseRows) -> SparseRows:
-        """The label triples that have a weight, with their initial weights."""
-        if self.order == 1:
-            return SparseRows()
-        k = self.start.n_labels
-        seen = seen_triples(self.start.tokens, k, LEAST_TRIPLES, boundaries=self.method.boundaries)
-        return initial.plus(seen) if len(initial) else seen
+    @cached_property
+    def label_weights(self) -> NDArray[np.float64] | None:
+        """The weight of each label in training, None if none are given."""
+        given = self.method.label_weights
+        return None if given is None else self.start.label_weights(given)
 
     # -- items ---------------------------------------------------------------------------------------------------
-
-    def _edge_rows(self, initial: SparseRows) -> SparseRows:
-        """The initial weights of edge features, with a slot for every label pair seen with a feature."""
-        start = self.start
-        found = edge_slots(start.tokens, start.n_labels, start.vocabulary.bases, start.edge_templates)
-        if found is None:
-            return SparseRows()
-        seen = SparseRows.zeros(found[0])
-        return initial.plus(seen) if len(initial.labels) else seen
 
     def items(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Items:
         """Sentences as items to train on, or to label if ``training`` is false."""
@@ -150,8 +177,7 @@ class ChainTraining:
         """The arrays of sentences to train on, or to label if ``training`` is false."""
         start, n = self.start, len(tokens.labels)
         candidates = None
-        fresh = isinstance(start, StartFromCounts) and self.p.temper == 0
-        if not (self.full and fresh):
+        if not (self.full and start.fresh and self.p.temper == 0):
             options: dict[str, Any] = {"training": training, "full": self.full, "cutoff": self.p.cutoff}
             candidates = start.candidates(tokens, tables, self.p.temper, **options)
         if candidates is None:
@@ -172,7 +198,8 @@ class ChainTraining:
             if not kept.all():
                 edges = offsets_of(kept)[edges[0]], edges[1][kept]
         pruned = None if self.full or candidates is None else candidates.arrays()
-        return ItemArrays(tokens.offsets, features, values, pruned, base, gold, edges, tokens.sentence_weights)
+        lost = None if candidates is None else candidates.lost
+        return ItemArrays(tokens.offsets, features, values, pruned, base, gold, edges, tokens.sentence_weights, lost)
 
     def chains(self, arrays: ItemArrays) -> _native.Chains:
         """The native items of arrays."""
@@ -180,10 +207,10 @@ class ChainTraining:
         if arrays.edges is not None:
             edges = self.edge_rows.csr, arrays.edges
         return _native.Chains(
-            self.loss,
+            self.method.loss,
             start.n_labels,
             arrays.offsets,
-            (start.slots.csr, arrays.features),
+            (self.slots.csr, arrays.features),
             arrays.values,
             arrays.candidates,
             arrays.base,
@@ -215,63 +242,57 @@ class ChainTraining:
             free[self.start.pairs.origin, self.start.pairs.to] = 1
         if not self.method.boundaries:
             free[pairs.boundary, :] = free[:, pairs.boundary] = 0
-        if self.loss == "memm":
+        if self.method.loss == "memm":
             free[:, pairs.boundary] = 0
         return free.ravel()
 
     def initial_vector(self) -> F32:
         """The initial weights: T, U, W, S."""
         free = self._free_pairs().reshape(self.initial.edges.shape)
-        edges = self.initial.edges * free if isinstance(self.start, StartFromCounts) else self.initial.edges
+        edges = self.initial.edges * free if self.start.fresh else self.initial.edges
         return replace(self._layout, edges=edges).vector()
 
     @property
     def _layout(self) -> ChainWeights:
         """The initial weights, with slots for all edge features and label triples that have weights."""
-        return replace(self.initial, extra=self.edge_rows, triples=self.triples)
+        nodes = self.initial.nodes[: len(self.slots.labels)]  # those of a fresh start are zero
+        return replace(self.initial, extra=self.edge_rows, nodes=nodes, triples=self.triples)
 
     # -- training ------------------------------------------------------------------------------------------------
 
     def train(self) -> tuple[ChainModel, dict[str, Any]]:
         """Train; returns the model and a record of what was chosen and measured."""
-        if self.method.tune:
-            self.p = self._tune()
-        items = self._training_items()
+        training, items = self.storage.chains(self.tuned() if self.method.tune else self)
         held_out = self.start.held_out_set()
-        correct_tokens = None if held_out is None else self._held_out_correct(held_out)
-        return self.finished(self.fit(items, self.p, self.method.name, correct_tokens))
+        correct_tokens = None if held_out is None else training._held_out_correct(held_out)
+        fitted = training.fit(items, training.method.name, correct_tokens)
+        return training.finished(fitted, items.lost)
 
-    def _training_items(self) -> ItemSet:
-        return self.items(self.tokens, self.start.tables(), training=True)
+    def finished(self, fitted: Fitted, lost: NDArray[np.int64] | None = None) -> tuple[ChainModel, dict[str, Any]]:
+        """The model of fitted weights, and a record of what was chosen and measured.
 
-    def finished(self, fitted: Fitted) -> tuple[ChainModel, dict[str, Any]]:
-        """The model of fitted weights, and a record of what was chosen and measured."""
-        self.stopped = fitted.stopped
+        ``lost`` are the labels that pruning lost in training, None without pruning.
+        """
         self.context.progress(ProgressEvent("building the model"))
         model = self.model(fitted.weights)
         record: dict[str, Any] = {
             "word": self.start.word,
-            "base": "model" if isinstance(self.start, StartFromModel) else self.start.base,
-            "optimizer": self.optimizer,
-            "lattice": self._lattice,
+            "base": self.start.base if self.start.fresh else "model",
+            "optimizer": self.method.optimizer,
+            "lattice": self.lattice,
             **({} if self.start.costs is None else {"lattice_costs": self.start.costs.recorded()}),
-            **({} if self.start.pruned is None else {"pruned_labels": self.start.pruned}),
+            **({} if lost is None else {"pruned_labels": _shares(lost)}),
             "transitions": self.method.transitions,
             "boundaries": self.method.boundaries,
             "order": model.order,
             **({} if model.parts is None else {"parts": len(model.parts)}),
             "settings": recorded(self.p, self.method),
             **({"independent_passes": True} if self.p.independent else {}),
-            **self._about_pool(),
+            **({"unexplained": round(self.start.unexplained, 4)} if self.start.base == "pooled" else {}),
             "held_out": {"accuracy": fitted.accuracy, **({} if fitted.f1 is None else {"f1": fitted.f1})},
-            "interrupted": self.stopped,
+            "interrupted": fitted.stopped,
         }
         return model, record
-
-    def _about_pool(self) -> dict[str, Any]:
-        """The record's entry about the base pooled, if it is the base."""
-        pool = self.start.pool if isinstance(self.start, StartFromCounts) else None
-        return {} if pool is None else {"unexplained": round(pool.unexplained, 4)}
 
     def model(self, weights: F32) -> ChainModel:
         """The chain model of trained weights, without weights of zero."""
@@ -279,8 +300,9 @@ class ChainTraining:
         extra, triples = (
             rows.compacted() if len(rows.scores) else SparseRows() for rows in (fitted.extra, fitted.triples)
         )
-        found = self.start.model(self.p.temper, fitted.nodes, fitted.edges, extra, full=self.full)
-        edges = replace(found.edges, local=self.loss == "memm", triples=triples)
+        nodes = SparseRows(*self.slots.csr, fitted.nodes)
+        found = self.start.model(self.p.temper, nodes, fitted.edges, extra, full=self.full)
+        edges = replace(found.edges, local=self.method.loss == "memm", triples=triples)
         return replace(found, weights=found.weights.compacted(), edges=edges)
 
     def _held_out_correct(self, held_out: HeldOutSet) -> CorrectTokens:
@@ -291,15 +313,15 @@ class ChainTraining:
 
     def fit(
         self,
-        items: ItemSet,
-        p: ChainParameters,
+        items: ItemStore,
         stage: str,
         correct_tokens: CorrectTokens | None = None,
         *,
         main: bool = True,
     ) -> Fitted:
         """Fit weights to some sentences. Ctrl-C stops the main fit early; in other fits it raises KeyboardInterrupt."""
-        if self.optimizer == "lbfgs":
+        p = self.p
+        if self.method.optimizer == "lbfgs":
             return make_iterations(
                 lambda weights: items.chains.objective(weights, p.penalty.strength, self.context.threads),
                 self.initial_vector().astype(np.float64),
@@ -310,7 +332,7 @@ class ChainTraining:
                 correct_tokens=correct_tokens,
                 keep=main,
             )
-        run = self.steps(items, p)
+        run = self.steps(items)
         store = None
         if main and self.method.checkpoint is not None:
             store = Checkpoint(TensorFile(self.method.checkpoint), self._fingerprint(items))
@@ -322,18 +344,18 @@ class ChainTraining:
             correct_tokens=correct_tokens,
             store=store,
             keep=main,
-            slack=SLACK * self._n_tokens(self.start) / max(1, len(run.items)),
+            slack=SLACK * self.n_tokens / max(1, len(run.items)),
         )
 
-    def steps(self, items: ItemSet, p: ChainParameters) -> AdaGrad | AveragedPerceptron:
+    def steps(self, items: ItemStore) -> AdaGrad | AveragedPerceptron:
         """A run of stochastic passes over the items, before its first pass."""
-        sentences, seed = items.sentences, self.context.seed
-        if self.optimizer == "perceptron":
+        p, sentences, seed = self.p, items.sentences, self.context.seed
+        if self.method.optimizer == "perceptron":
             pieces = items.in_pieces(seed, lambda chains: chains.perceptron)
             return AveragedPerceptron.of(items.chains.perceptron, sentences, self.initial_vector(), seed, pieces=pieces)
         return AdaGrad.of(
             items.chains,
-            self._decay(items, p, len(sentences)),
+            self._decay(items, len(sentences)),
             sentences,
             start=self.initial_vector(),
             rate=p.rate,
@@ -345,24 +367,25 @@ class ChainTraining:
             begin=self.initial_vector() if p.independent else None,
         )
 
-    def _decay(self, items: ItemSet, p: ChainParameters, sentences: int) -> F32:
+    def _decay(self, items: ItemStore, sentences: int) -> F32:
         """The share of the prior in one visit: of label pairs, of each edge feature and node feature, of triples."""
-        node, pairs = p.penalty.per_visit(items.visits(len(self.start.slots))), p.penalty.per_visit([sentences])
+        p = self.p
+        node, pairs = p.penalty.per_visit(items.visits(len(self.slots))), p.penalty.per_visit([sentences])
         of_edges: Any = []
         if len(self.edge_rows):
             of_edges = p.penalty.per_visit(items.edge_visits(len(self.edge_rows)))
-        if self.p.temper > 0:
+        if p.temper > 0:
             node[-1] = pairs[0] = 0.0  # no prior on the bias: it corrects the base scores
         of_triples = [TRIPLE_DECAY] if len(self.triples.labels) else []
         return np.concatenate([pairs, of_edges, node, of_triples]).astype(np.float32)
 
-    def _fingerprint(self, items: ItemSet) -> dict[str, Any]:
+    def _fingerprint(self, items: ItemStore) -> dict[str, Any]:
         """What must be the same to resume from a checkpoint: settings and data."""
         return {
             "method": self.method.name,
             "settings": asdict(replace(self.p, passes=0)),
-            "lattice": self._lattice,
-            **({} if self.start.pruned is None else {"pruned_labels": self.start.pruned}),
+            "lattice": self.lattice,
+            **({} if items.lost is None else {"pruned_labels": _shares(items.lost)}),
             "transitions": self.method.transitions,
             "boundaries": self.method.boundaries,
             "order": self.order,
@@ -372,34 +395,81 @@ class ChainTraining:
             "data": items.digest(self.initial_vector()),
         }
 
-    def _tuning_tokens(self) -> tuple[Tokens, Tokens]:
-        """The tokens that tuning trains on, and those it evaluates on."""
-        blocks = self.start.sample(self.tokens, TUNING_TOKENS)
-        return take(self.tokens, blocks[::2]), take(self.tokens, blocks[1::2])
-
-    def _tune(self) -> ChainParameters:
+    def tuned(self) -> ChainTraining:
         """Tune c2, the weight of the base scores and the cutoff: train on half of a sample, evaluate on the other."""
-        if isinstance(self.start, StartFromModel):
+        if not self.start.fresh:
             raise ConfigError("a model that is trained further is not tuned; leave tune unset", option="tune")
-        learn, held_out = self._tuning_tokens()
-        before = self.p
+        blocks = self.start.sample(self.tokens, TUNING_TOKENS)
+        learn, held_out = self.tokens.take(blocks[::2]), self.tokens.take(blocks[1::2])
         tables = self.start.tables()
 
         def correct_tokens(p: ChainParameters) -> Results:
-            self.p = replace(p, cutoff=max(1, round(p.cutoff)))
-            self.initial = self.start.initial_weights(self.p.temper, self.p.edge)
-            fitted = self.fit(self.items(learn, tables, training=True), self.p, "tuning", main=False)
-            items = self.items(held_out, tables, training=True)
+            training = replace(self, p=replace(p, cutoff=max(1, round(p.cutoff))))
+            fitted = training.fit(training.items(learn, tables, training=True), "tuning", main=False)
+            items = training.items(held_out, tables, training=True)
             best = items.chains.best(fitted.weights, self.context.threads)
             return held_out_results(held_out, best, self.start.labels.to_list())
 
         steps = {"c2": 3.0, "temper": 1.3, "cutoff": 2.0}
-        free = {name: step for name, step in self.method.tunable(steps).items() if getattr(before, name) > 0}
+        free = {name: step for name, step in self.method.tunable(steps).items() if getattr(self.p, name) > 0}
 
         def report(done: float) -> None:
             self.context.progress(ProgressEvent("tuning", done))
 
-        found, _ = coordinate_search(correct_tokens, before, free, report, held_out.as_sentences())
-        found = replace(found, cutoff=max(1, round(found.cutoff)))
-        self.initial = self.start.initial_weights(found.temper, found.edge)
-        return found
+        found, _ = coordinate_search(correct_tokens, self.p, free, report, held_out.as_sentences())
+        return replace(self, p=replace(found, cutoff=max(1, round(found.cutoff))))
+
+
+def _chosen_order(method: ChainMethod, start: Start, initial: ChainWeights) -> int:
+    """The order. Unset, it is 2 for polish on a pruned lattice without parts of labels.
+
+    A model that is trained further keeps its order.
+    """
+    given, full = method.order, method.lattice == "full" or start.full
+    if given == 1 and len(initial.triples):
+        raise ConfigError("the model to start from has order 2, and keeps it; leave order unset", option="order")
+    if len(initial.triples) and method.loss != "likelihood":
+        raise DataError(
+            f"the model to start from has order 2, which the method {method.name!r} does not train; "
+            "use polish or standard"
+        )
+    usual = start.fresh and method.refines_counts and not full and start.parts is None
+    order = (2 if len(initial.triples) or usual else 1) if given is None else int(given)
+    if order == 2 and full and start.n_labels > MOST_TRIPLE_LABELS:
+        raise DataError(
+            f"order 2 on a full lattice sums over all label triples and takes at most {MOST_TRIPLE_LABELS} labels, "
+            f"not {start.n_labels}; use the lattice 'pruned', or order 1"
+        )
+    return order
+
+
+def _shares(lost: NDArray[np.int64]) -> dict[str, float]:
+    """The shares of known labels that pruning lost: of all words, and of unseen words."""
+    shares = lost[::2] / np.maximum(lost[1::2], 1)
+    return {"all": round(float(shares[0]), 5), "unseen_words": round(float(shares[1]), 5)}
+
+
+def fit(method: ChainMethod, data: Prepared, context: RunContext) -> FittedModel:
+    """Train on whole sentences, from counts or from a model, and leave out rare and idle features."""
+    start: Start
+    if data.origin is None:
+        start = StartFromCounts.of(method, data, context, choose_parts(method, data.source.names.to_list()))
+    else:
+        start = StartFromModel(data.origin, cast(MemorySource, data.source), held_out=data.held_out)
+    training, model, record = (data.fit or partial(_fit_items, data.source.storage))(method, start, context)
+    if data.scaling is not None:
+        model = data.scaling.undo(model)
+    vocabulary, cutoff = training.start.vocabulary, record["settings"]["cutoff"]
+    if cutoff > 1 and not data.further:
+        model = without_rare(model, training.start.totals, cutoff)
+    if record["settings"].get("c1", 0) > 0 or cutoff > 1:
+        vocabulary, model = without_idle(vocabulary, model)
+    return FittedModel(vocabulary, model, record, filled_rows(model.weights.offsets))
+
+
+def _fit_items(
+    storage: Storage, method: ChainMethod, start: Start, context: RunContext
+) -> tuple[ChainTraining, ChainModel, dict[str, Any]]:
+    """Train on the items that a source stores."""
+    training = ChainTraining.of(method, start, context, storage)
+    return training, *training.train()

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from corate.corpus import Column, Corpus
 from corate.errors import Argument, DataError
+from corate.training.source import Source
 
-__all__ = ["check_label_number", "refuse_too_many_labels"]
+__all__ = ["refuse_too_many_labels"]
 
 #: The most labels of all methods except empirical, and the most labels times words of empirical.
 MOST_LABELS = 10_000
@@ -22,21 +20,14 @@ DOUBTED_SHARE = 2 / 3
 DOUBTED_TOKENS = 50
 
 
-def refuse_too_many_labels(corpus: Corpus, method: str, many_labels: bool) -> None:
+def refuse_too_many_labels(source: Source, method: str, many_labels: bool) -> None:
     """Raise DataError if there are too many labels for tables of label pairs, or if labels look like words."""
-    column = corpus.require_labels()
-    if len(column.strings) <= FEWEST_DOUBTED:
+    if len(source.labels) <= FEWEST_DOUBTED:
         return
-    attributes = [] if corpus.attributes is None else [len(corpus.attributes.names)]
-    values = max([*map(_used, corpus.columns), *attributes], default=0)
-    words = 0 if corpus.word is None else _used(corpus.word)
-    check_label_number(_used(column), words, values, corpus.n_tokens, method, many_labels)
-
-
-def check_label_number(labels: int, words: int, values: int, tokens: int, method: str, many_labels: bool) -> None:
-    """Raise DataError if there are too many labels, given the number of distinct words, of values of the column that
-    has most, and of tokens.
-    """
+    labels, tokens = source.used("label"), source.n_tokens
+    words = 0 if source.word is None else source.used(source.word)
+    attributes = [] if source.attributes is None else [len(source.attributes.names)]
+    values = max([*map(source.used, source.columns), *attributes], default=0)
     if method != "empirical" and labels > MOST_LABELS:
         raise DataError(
             f"{labels:,} labels are more than the {MOST_LABELS:,} that this method takes",
@@ -55,8 +46,3 @@ def check_label_number(labels: int, words: int, values: int, tokens: int, method
             f"is the label column right? Name the columns with {Argument('columns')}, or train on "
             f"these labels with {Argument('many_labels', True)}",
         )
-
-
-def _used(column: Column) -> int:
-    """The number of a column's strings that occur."""
-    return int(np.count_nonzero(np.bincount(column.ids)))

@@ -26,6 +26,7 @@ from corate.training.checks import refuse_too_many_labels
 from corate.training.crfsuite_fits import FITS, Iteration, Report
 from corate.training.crfsuite_options import algorithm_named, checked
 from corate.training.crfsuite_problem import CrfsuiteProblem, GeneratedFeatures
+from corate.training.source import MemorySource
 
 __all__ = ["GeneratedFeatures", "Iteration", "train_as_crfsuite"]
 
@@ -97,7 +98,7 @@ def _check(corpus: Corpus) -> None:
     check_corpus(corpus)
     if corpus.attributes is None or corpus.columns:
         raise DataError("training as CRFsuite needs ready-made features; make the corpus with Corpus.from_features")
-    refuse_too_many_labels(corpus, "crfsuite", many_labels=True)
+    refuse_too_many_labels(MemorySource(corpus), "crfsuite", many_labels=True)
     refuse_too_large_values(corpus)
     if corpus.n_tokens == 0:
         raise DataError("the corpus has no tokens to train on")

@@ -6,14 +6,12 @@ depend on what has been counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from corate.corpus import Corpus
-from corate.counting.counts import label_ids
 from corate.counting.pooling import countable_features
 from corate.errors import ConfigError
 from corate.features.presets import pos_column
@@ -25,6 +23,7 @@ from corate.spans import are_spans, detect
 from corate.training.edge_features import edge_templates
 from corate.training.lattice_costs import LatticeCosts
 from corate.training.options import ChainMethod, FittedMethod, Separate
+from corate.training.source import Source
 
 __all__ = [
     "ChainParameters",
@@ -33,9 +32,9 @@ __all__ = [
     "choose_edge_templates",
     "choose_parts",
     "choose_preset",
+    "choose_scheme",
     "choose_start",
     "recorded",
-    "scheme_of_labels",
 ]
 
 #: With many labels (see `corate.training.lattice_costs`), edge features need this many tokens for each label.
@@ -79,41 +78,33 @@ FEW_TOKENS, MANY_TOKENS = 100_000, 150_000
 CHUNKS_COVER = 0.5
 
 
-def choose_preset(corpus: Corpus) -> str:
+def choose_preset(source: Source) -> str:
     """The preset of features for a corpus.
 
     It is ``"pos"`` if labels are not spans, ``"chunking"`` if spans cover most tokens and the corpus has parts of
     speech, and else ``"ner"``.
     """
-    labels = corpus.require_labels()
-    if not are_spans(labels.strings.to_list(), strict=False):
+    labels = source.labels.to_list()
+    if not are_spans(labels, strict=False):
         return "pos"
-    outside = [i for i, name in enumerate(labels.strings.to_list()) if name == "O"]
-    covered = 1.0 - float(np.isin(labels.ids, outside).mean())
-    tagged = pos_column([column.name for column in corpus.columns]) is not None
+    outside = int(source.label_counts()[labels.index("O")]) if "O" in labels else 0
+    covered = 1.0 - outside / source.n_tokens
+    tagged = pos_column(source.columns) is not None
     return "chunking" if tagged and covered > CHUNKS_COVER else "ner"
 
 
-def choose_scheme(constrain: str | None, corpus: Corpus, unknown: str | None = None) -> str | None:
+def choose_scheme(constrain: str | None, source: Source) -> str | None:
     """The scheme that a model keeps to: the one that is asked for, or with ``"auto"`` that of the labels of the corpus.
 
     Raises ConfigError if the labels are not in the scheme.
     """
-    sentences = (corpus.labels_of(s) for s in range(len(corpus)))
-    return scheme_of_labels(constrain, corpus.require_labels().strings.to_list(), sentences, unknown)
-
-
-def scheme_of_labels(
-    constrain: str | None, labels: Sequence[str], sentences: Iterable[list[str]], unknown: str | None = None
-) -> str | None:
-    """Like `choose_scheme`, from all labels and from the labels of each sentence."""
     if constrain is None:
         return None
     try:
         scheme = Constraints(scheme=constrain).scheme
-        names = [name for name in labels if name != unknown]
+        names = [name for name in source.labels.to_list() if name != source.unknown]
         if scheme == "auto":
-            known = ([name if name in names else "O" for name in sentence] for sentence in sentences)
+            known = ([name if name in names else "O" for name in s] for s in source.label_sentences())
             scheme = detect(known) or "IOB2"
         check_scheme(names, scheme or "")
     except ConfigError as error:
@@ -122,44 +113,43 @@ def scheme_of_labels(
     return scheme
 
 
-def choose_base(method: FittedMethod, corpus: Corpus, templates: Sequence[Template], *, few: bool) -> str:
+def choose_base(method: FittedMethod, source: Source, templates: Sequence[Template], *, few: bool) -> str:
     """The base of polish: ``"pooled"`` if the features can be counted, and there are ``few`` labels, spans or no words.
 
     Otherwise it is ``"default"``, or ``"none"`` without words: the default base is a ladder of words.
     """
     if method.base is not None:
         return method.base
-    names, ids = label_ids(corpus, method.unknown)
     # Pooled scores are counted over features that are not numeric, and all labels must be known.
-    ready, known = corpus.attributes, bool((ids >= 0).all())
-    if corpus.word is None and ready is not None:
+    ready, known = source.attributes, source.all_known()
+    if source.word is None and ready is not None:
         some = countable_features(ready, len(ready.names))[ready.ids].any()
-        return "pooled" if some and known and len(ids) * len(names) <= MOST_POOLED_SCORES else "none"
+        few_scores = source.n_tokens * len(source.names) <= MOST_POOLED_SCORES
+        return "pooled" if some and known and few_scores else "none"
     countable = (bool(templates) or ready is not None) and (ready is None or ready.values is None)
-    spans = are_spans(names.to_list(), strict=False)
+    spans = are_spans(source.names.to_list(), strict=False)
     return "pooled" if (few or spans) and countable and known else "default"
 
 
 def choose_edge_templates(
-    method: FittedMethod, corpus: Corpus, templates: Sequence[Template], *, few: bool
+    method: FittedMethod, source: Source, templates: Sequence[Template], *, few: bool
 ) -> list[Template]:
     """The edge templates of polish: none if there are many labels and too few tokens for each."""
-    labels = len(label_ids(corpus, method.unknown)[0])
-    enough = few or corpus.n_tokens > EDGE_TOKENS_PER_LABEL * labels
-    return edge_templates(templates, corpus, few=few) if enough else []
+    enough = few or source.n_tokens > EDGE_TOKENS_PER_LABEL * len(source.names)
+    return edge_templates(templates, source, few=few) if enough else []
 
 
 def choose_start(
-    method: FittedMethod, corpus: Corpus, templates: Sequence[Template], costs: LatticeCosts | None
+    method: FittedMethod, source: Source, templates: Sequence[Template], costs: LatticeCosts | None
 ) -> tuple[list[Template], str]:
     """The templates with those of edge features, and the kind of the base scores. Without words there are no costs."""
     templates = list(templates)
     if method.refines_counts:
         few = costs is not None and costs.choose_full
-        templates += choose_edge_templates(method, corpus, templates, few=few)
-        return templates, choose_base(method, corpus, templates, few=few)
+        templates += choose_edge_templates(method, source, templates, few=few)
+        return templates, choose_base(method, source, templates, few=few)
     if method.edges_given_nodes:
-        return [*templates, *edge_templates(templates, corpus)], method.base or "none"
+        return [*templates, *edge_templates(templates, source)], method.base or "none"
     return templates, "none"
 
 

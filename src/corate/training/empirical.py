@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ from corate.counting.pooling import (
     label_prior,
     with_evidence,
 )
+from corate.counting.word_pairs import WordPairCounts
 from corate.errors import Argument, DataError, FeatureError
 from corate.features.templates import Template
 from corate.label_pairs import EdgeScores
@@ -46,10 +48,12 @@ from corate.model.chain import ChainModel
 from corate.progress import ProgressEvent
 from corate.training.empirical_model import POOLED_FULL_LABELS, given_parameters, ladder_model, pooled_model
 from corate.training.options import Empirical
+from corate.training.prepared import FittedModel, Prepared, filled_rows
+from corate.training.source import Source, Streams
 from corate.training.start import RunContext
 from corate.types import Ids
 
-__all__ = ["PRESETS_OF_LADDERS", "EmpiricalTraining"]
+__all__ = ["PRESETS_OF_LADDERS", "EmpiricalTraining", "fit"]
 
 #: The number of tokens that the weights of the pool, and the edges given the nodes, are fitted on.
 WEIGHT_TOKENS = 15_000
@@ -67,67 +71,59 @@ PRESETS_OF_LADDERS: dict[str | None, tuple[LadderPreset, ...]] = {
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """A trained ladder or pool: a function that builds its model, its settings, and its scores on held-out tokens."""
+    """A trained ladder or pool: a function that builds its model, its settings, and its scores on held-out tokens.
+
+    ``build`` also returns the parts of the model file that stay on disk, None if it is all in memory.
+    """
 
     name: str
     settings: dict[str, Any]
     accuracy: float | None
     log_loss: float | None
-    build: Callable[[], ChainModel]
+    build: Callable[[], tuple[ChainModel, Streams | None]]
 
 
 class EmpiricalTraining:
     """Trains the chosen ladder on a counted corpus, or the best of all ladders and a pool."""
 
-    def __init__(
-        self,
+    @classmethod
+    def of(
+        cls,
         method: Empirical,
-        corpus: Corpus,
+        source: Source,
         templates: Sequence[Template] = (),
         held_out: Corpus | None = None,
         context: RunContext | None = None,
-    ) -> None:
-        ladder = method.ladder
-        if corpus.word is None and corpus.attributes is not None and ladder in ("default", "paper"):
+    ) -> EmpiricalTraining:
+        """Count the corpus of a source."""
+        ladder, context = method.ladder, context or RunContext()
+        if source.word is None and source.attributes is not None and ladder in ("default", "paper"):
             raise FeatureError(f"the {ladder} ladder needs words, and the data has none; use the ladder 'pooled'")
-        if ladder == "pooled" and not templates and corpus.attributes is None and corpus.word is not None:
+        if ladder == "pooled" and not templates and source.attributes is None and source.word is not None:
             raise FeatureError("the pooled ladder needs features; choose a preset or give templates")
         if method.pairs == "words" and templates:
             raise FeatureError("the pairs 'words' use no features; leave features out")
-        context = context or RunContext()
-        ready = bool(templates) or corpus.attributes is not None
+        ready = bool(templates) or source.attributes is not None
         pooled = ready if ladder is None else ladder == "pooled"
-        if not pooled and corpus.attributes is not None:
-            corpus = replace(corpus, attributes=None)
+        if not pooled and source.attributes is not None:
+            source = source.with_attributes(None)
         context.progress(ProgressEvent("counting"))
-        counted = CountedCorpus(
-            corpus,
-            templates if pooled else (),
-            presets=PRESETS_OF_LADDERS[ladder],
-            held_out=held_out,
-            seed=context.seed,
-            threads=context.threads,
-        )
-        self._set(method, counted, context, pooled=pooled)
+        presets = PRESETS_OF_LADDERS[ladder]
+        counted = source.count(templates if pooled else (), presets, context, held_out)
+        return cls(method, source, counted, context, pooled=pooled)
 
-    @classmethod
-    def of_counted(
-        cls, method: Empirical, counted: CountedCorpus, context: RunContext, *, pooled: bool
-    ) -> EmpiricalTraining:
-        """Training on a corpus that is counted already."""
-        found = cls.__new__(cls)
-        found._set(method, counted, context, pooled=pooled)
-        return found
-
-    def _set(self, method: Empirical, counted: CountedCorpus, context: RunContext, *, pooled: bool) -> None:
+    def __init__(
+        self, method: Empirical, source: Source, counted: CountedCorpus, context: RunContext, *, pooled: bool
+    ) -> None:
         self.method, self.ladder, self.given = method, method.ladder, given_parameters(method)
+        self.source = source
         self.counted, self.context, self.pooled = counted, context, pooled
-        self.counts, self.word, self.n_labels = counted.counts, counted.word, counted.n_labels
+        self.word, self.n_labels = counted.word, counted.n_labels
 
     # -- training ------------------------------------------------------------------------------------------------
 
-    def train(self) -> tuple[ChainModel, Counts, dict[str, Any]]:
-        """Train; returns the model, its counts, and a record of what was chosen and measured."""
+    def train(self) -> tuple[ChainModel, Counts, dict[str, Any], Streams | None]:
+        """Train; returns the model, its counts, a record of what was chosen and measured, and what stays on disk."""
         if self.pooled and self.n_labels > MOST_POOLED_LABELS:
             raise DataError(
                 f"{self.n_labels:,} labels are more than the {MOST_POOLED_LABELS:,} that counting with features takes",
@@ -136,12 +132,24 @@ class EmpiricalTraining:
             )
         choices = [self._with_word_pairs()] if self.method.pairs == "words" else self._tuned()
         best = min(choices, key=lambda c: np.inf if c.log_loss is None else c.log_loss)
-        self.context.progress(ProgressEvent("building the model"))
-        model = best.build()
-        size = int(self.counts.vocabulary.bases[-1])
-        counts = replace(self.counts, table=self.counts.table.padded(size))
         record = {"ladder": best.name, "word": self.word, "settings": best.settings, "held_out": self._summary(choices)}
-        return model, counts, record
+        self.counted.release_held_out()
+        self.context.progress(ProgressEvent("building the model"))
+        model, streams = best.build()
+        counts = self.counts
+        counts = replace(counts, table=counts.table.padded(int(counts.vocabulary.bases[-1])))
+        return model, counts, record | self.counted.described(), streams
+
+    @cached_property
+    def _word_pairs(self) -> WordPairCounts | None:
+        self.context.progress(ProgressEvent("counting pairs of words"))
+        return self.counted.counts.with_word_pairs(self.counted.tokens.in_memory()).word_pairs
+
+    @property
+    def counts(self) -> Counts:
+        """The counts, with those of pairs of words if they are asked for."""
+        counts = self.counted.counts
+        return replace(counts, word_pairs=self._word_pairs) if self.method.pairs == "words" else counts
 
     def _tuned(self) -> list[Choice]:
         """The ladders and the pool to choose from."""
@@ -157,8 +165,6 @@ class EmpiricalTraining:
 
     def _with_word_pairs(self) -> Choice:
         """The paper's ladder with pairs of words, which has nothing to tune."""
-        self.context.progress(ProgressEvent("counting pairs of words"))
-        self.counts = self.counts.with_word_pairs(self.counted.tokens)
         start = replace(LadderParameters.of(PAPER), cap=MOST_CANDIDATES)
         choice = self._choice(PAPER, TunedLadder(replace(start, **self.given), None, None))
         return replace(choice, settings={"pairs": "words", **choice.settings})
@@ -169,8 +175,10 @@ class EmpiricalTraining:
         return {"tokens": tokens, "ladders": measured}
 
     def _choice(self, preset: LadderPreset, tuned: TunedLadder) -> Choice:
-        def build() -> ChainModel:
-            return ladder_model(self.counts, preset, tuned.parameters, self.word or "", self.method.all_labels)
+        def build() -> tuple[ChainModel, Streams | None]:
+            p, tables = tuned.parameters, self.counted.all_tables(preset)
+            model = ladder_model(self.counts, preset, p, self.word or "", self.method.all_labels, tables)
+            return model, self.source.streamed(self.counted, preset, p, model)
 
         return Choice(preset.name, asdict(tuned.parameters), tuned.accuracy, tuned.log_loss, build)
 
@@ -227,8 +235,9 @@ class EmpiricalTraining:
             correct.append(is_correct)
             losses.append(loss)
 
-        def build() -> ChainModel:
-            return pooled_model(counts, pool, EdgeScores.of_dense(edges), p, self.word, self.method.all_labels)
+        def build() -> tuple[ChainModel, Streams | None]:
+            every = self.method.all_labels
+            return pooled_model(counts, pool, EdgeScores.of_dense(edges), p, self.word, every), None
 
         settings: dict[str, Any] = {
             "weights": {name: round(float(w), 4) for name, w in zip(names, pool.experts, strict=False)},
@@ -239,3 +248,11 @@ class EmpiricalTraining:
         accuracy = float(np.concatenate(correct).mean()) if correct else None
         log_loss = float(np.concatenate(losses).mean()) if losses else None
         return Choice("pooled", settings, accuracy, log_loss, build)
+
+
+def fit(method: Empirical, data: Prepared, context: RunContext) -> FittedModel:
+    """Count the corpus, and choose what is left to choose on held-out tokens."""
+    training = EmpiricalTraining.of(method, data.source, data.templates, data.held_out, context)
+    model, counts, record, streams = training.train()
+    features = filled_rows(counts.table.offsets) + (0 if streams is None else streams.features)
+    return FittedModel(counts.vocabulary, model, record, features, counts, streams)

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from corate import formats
 from corate.arguments import check_seed, check_threads
 from corate.corpus import Corpus
@@ -24,11 +26,13 @@ from corate.features import FeatureSource
 from corate.io.atomic import partial_of
 from corate.io.compression import compression_of
 from corate.memory import free_memory, parse_memory, shown_memory
+from corate.optimize.pieces import cut_into_pieces
 from corate.progress import OnProgress, ProgressEvent
-from corate.training.api import reporter, train_until_interrupted
-from corate.training.checks import check_label_number
-from corate.training.defaults import scheme_of_labels
-from corate.training.options import ChainMethod, Empirical, Method, Separate
+from corate.training.api import Trained, reporter, train_on, train_until_interrupted
+from corate.training.checks import refuse_too_many_labels
+from corate.training.defaults import choose_scheme
+from corate.training.memory import check_corpus_fits, check_counting_fits
+from corate.training.options import Method
 from corate.training.resolve import resolve_method
 from corate.training.start import RunContext
 
@@ -38,7 +42,7 @@ if TYPE_CHECKING:
     from corate.corpus.stored_corpus import StoredCorpus
     from corate.model.tagger import Tagger
 
-__all__ = ["must_be_stored", "save_trained", "train_file"]
+__all__ = ["beside", "count_stored", "must_be_stored", "save_trained", "train_file", "train_stored"]
 
 #: The memory that training in memory takes, by itself and for each byte of text in columns, measured on text of
 #: benchmarks/growth.py and on conll2000: empirical, and other methods.
@@ -112,9 +116,10 @@ def train_file(
     context = RunContext(check_threads(threads), check_seed(seed), reporter(progress))
     path = os.fspath(source)
     limit = _limit(memory)
+    given: dict[str, Any]
     if not must_be_stored(path, chosen, memory, features=features, held_out=held_out):
         corpus = formats.read(path, **dict(reading or {}))
-        given: dict[str, Any] = {"features": features, "held_out": held_out, "constrain": constrain}
+        given = {"features": features, "held_out": held_out, "constrain": constrain}
         tagger = train_until_interrupted(corpus, chosen, **given, **vars(context))
         save_trained(tagger, output, keep_partial=keep_partial, counts=counts, half=half)
         return _warned(tagger.record, output)
@@ -131,25 +136,18 @@ def train_file(
         if context.threads > 1:
             pieces = one_ahead(pieces)
         with StoredCorpus.write(pieces, _subfolder(folder, "corpus"), _most_strings(limit)) as stored:
-            record = _train_stored(
-                chosen,
-                stored,
-                output,
-                limit,
-                folder,
-                context,
-                features,
-                held_out,
-                constrain,
-                counts=counts,
-                half=half,
-                keep_partial=keep_partial,
-            )
+            given = {"features": features, "held_out": held_out, "constrain": constrain}
+            train = count_stored if chosen.counts_only else train_stored
+            with beside(stored.folder) as work:
+                trained = train(stored, chosen, work, limit, context, **given)
+                context.progress(ProgressEvent("saving"))
+                save_trained(trained, output, keep_partial=keep_partial, counts=counts, half=half)
+    record = trained.record
     record["seconds"] = round(time.perf_counter() - started, 4)
     return _warned(record, output)
 
 
-def save_trained(tagger: Tagger, output: str | os.PathLike[str], *, keep_partial: bool, **how: Any) -> None:
+def save_trained(tagger: Tagger | Trained, output: str | os.PathLike[str], *, keep_partial: bool, **how: Any) -> None:
     """Save a tagger. If its training was interrupted, save it beside ``output`` and raise KeyboardInterrupt.
 
     With ``keep_partial``, it is saved to ``output`` in any case. ``how`` are arguments of :meth:`corate.Tagger.save`.
@@ -244,50 +242,86 @@ def _size(path: str) -> int | None:
         return None if compression_of(path, file.read(16)) is not None else os.stat(path).st_size
 
 
-def _train_stored(
-    method: Method,
+def train_stored(
     stored: StoredCorpus,
-    output: str | os.PathLike[str],
-    memory: int,
+    method: Method,
     folder: Path,
+    memory: int,
     context: RunContext,
-    features: FeatureSource,
-    held_out: Corpus | None,
-    constrain: str | None,
     *,
-    counts: bool,
-    half: bool,
-    keep_partial: bool,
-) -> dict[str, Any]:
-    """Train on a stored corpus, write the model and return its record."""
-    if not isinstance(method, Empirical):
-        assert isinstance(method, ChainMethod | Separate)
-        from corate.training.stored_training import train_stored
+    features: FeatureSource = None,
+    held_out: Corpus | None = None,
+    constrain: str | None = None,
+) -> Trained:
+    """Train a tagger on a corpus on disk, with stochastic passes. The model is that of :func:`corate.train`.
 
-        options: dict[str, Any] = {"features": features, "held_out": held_out, "constrain": constrain}
-        tagger = train_stored(stored, method, memory_bytes=memory, context=context, **options)
-        context.progress(ProgressEvent("saving"))
-        save_trained(tagger, output, keep_partial=keep_partial, half=half)
-        return tagger.record
-    from corate.training.stored_counting import StoredLabels
-    from corate.training.stored_empirical import StoredEmpirical
+    Temporary files are in ``folder``. A small corpus is trained in memory. Raises DataError if the vocabulary and the
+    weights need more than ``memory`` bytes.
+    """
+    from corate.training.disk import DiskSource
 
-    check_label_number(
-        len(stored.labels),
-        len(stored.strings[stored.columns.index(stored.word)]),
-        max(map(len, stored.strings)),
-        stored.n_tokens,
-        method.name,
-        method.many_labels,
-    )
-    most_words = _most_words(len(stored.strings[stored.columns.index(stored.word)]), memory)
-    scheme = scheme_of_labels(constrain, stored.labels.to_list(), StoredLabels(stored, None).sentences(), None)
-    trained = StoredEmpirical.train(method, stored, _subfolder(folder, "counts"), memory, most_words, context)
-    if scheme is not None:
-        trained = trained.constrained(scheme)
-    context.progress(ProgressEvent("saving"))
-    trained.save(output, counts=counts, half=half)
-    return trained.tagger.record
+    given: dict[str, Any] = {"features": features, "held_out": held_out}
+    if stored.n_tokens == 0:
+        raise DataError("there are no tokens to train on")
+    lengths = np.diff(stored.offsets)
+    filled = np.flatnonzero(lengths)
+    pieces = cut_into_pieces(filled, lengths[filled], context.seed)
+    if pieces is None:
+        check_corpus_fits(stored.n_tokens, memory)
+        corpus = stored.sentences(0, len(stored))
+        return Trained(train_until_interrupted(corpus, method, constrain=constrain, **given, **vars(context)))
+    _check_options(method)
+    check_counting_fits(stored.n_tokens, memory)
+    source = DiskSource(stored, method.unknown, pieces, folder, memory)
+    scheme = choose_scheme(constrain, source)
+    refuse_too_many_labels(source, method.name, method.many_labels)
+    return train_on(source, method, context, scheme=scheme, **given)
+
+
+def count_stored(
+    stored: StoredCorpus,
+    method: Method,
+    folder: Path,
+    memory: int,
+    context: RunContext,
+    *,
+    constrain: str | None = None,
+    **given: Any,
+) -> Trained:
+    """Train a tagger on a corpus on disk by counting. Temporary files are in ``folder``.
+
+    Rare words are left out if all words need more than ``memory`` bytes.
+    """
+    from corate.training.disk_ladder import LadderSource
+
+    words = len(stored.strings[stored.columns.index(stored.word)])
+    source = LadderSource(stored, folder, memory, _most_words(words, memory))
+    refuse_too_many_labels(source, method.name, method.many_labels)
+    scheme = choose_scheme(constrain, source)
+    return train_on(source, method, context, scheme=scheme, **given)
+
+
+@contextmanager
+def beside(folder: Path) -> Iterator[Path]:
+    """A new folder for temporary files, which is removed at the end, beside a folder."""
+    from corate.corpus.stored_corpus import temporary_folder, writing_to
+
+    with writing_to(folder):
+        found = temporary_folder(folder.parent)
+    try:
+        yield found
+    finally:
+        shutil.rmtree(found, ignore_errors=True)
+
+
+def _check_options(method: Method) -> None:
+    """Raise ConfigError for options that are only for training in memory."""
+    refused = method.refused("disk")
+    if refused is not None:
+        raise ConfigError(
+            f"{refused.what} is only for training in memory; {refused.remedy}, or give no memory limit",
+            option=refused.option,
+        )
 
 
 def _most_strings(memory: int) -> int:

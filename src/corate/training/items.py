@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,12 @@ from corate.optimize.checkpoint import digest_of
 from corate.optimize.pieces import Pieces, PiecesInMemory, cut_into_pieces
 from corate.types import F32, Csr, Ids, Offsets
 
-__all__ = ["ItemArrays", "ItemSet", "Items", "StepsOf"]
+if TYPE_CHECKING:
+    from corate.training.chains import ChainTraining
+    from corate.training.problem import NodeItems
+    from corate.training.separate import Sample, SeparateTraining
+
+__all__ = ["IN_MEMORY", "InMemory", "ItemArrays", "ItemStore", "Items", "StepsOf", "Storage"]
 
 Numbers = NDArray[np.int64]
 #: The function of the native items that makes the steps of a pass, or the items themselves.
@@ -34,9 +39,10 @@ class ItemArrays:
     gold: Ids
     edges: Csr | None
     sentence_weights: F32 | None = None
+    lost: Numbers | None = None  # labels that pruning lost, as in `Candidates`
 
 
-class ItemSet(Protocol):
+class ItemStore(Protocol):
     """What a stochastic run needs of its training items."""
 
     @property
@@ -47,6 +53,11 @@ class ItemSet(Protocol):
     @property
     def sentences(self) -> Numbers:
         """The numbers of the sentences to visit."""
+        ...
+
+    @property
+    def lost(self) -> Numbers | None:
+        """The labels that pruning lost, as in `Candidates`; None without pruning."""
         ...
 
     def visits(self, features: int) -> Numbers:
@@ -83,6 +94,11 @@ class Items:
             found = found[sums > 0]
         return found
 
+    @property
+    def lost(self) -> Numbers | None:
+        """The labels that pruning lost, as in `Candidates`; None without pruning."""
+        return self.arrays.lost
+
     def visits(self, features: int) -> Numbers:
         """How often each of the features occurs."""
         return _native.occurrences(self.arrays.features[1], features)
@@ -102,3 +118,31 @@ class Items:
         """A hash of the items and the initial weights."""
         tokens, arrays = self.tokens, self.arrays
         return digest_of((*arrays.features, tokens.labels, tokens.offsets, tokens.weights, initial, arrays.base))
+
+
+class Storage(Protocol):
+    """Where the items of a training are: in memory, or on disk (`corate.training.disk.OnDisk`)."""
+
+    def chains(self, training: ChainTraining) -> tuple[ChainTraining, ItemStore]:
+        """All sentences as items, and the training on them, which may have no weights of rare features."""
+        ...
+
+    def nodes(self, training: SeparateTraining) -> tuple[SeparateTraining, NodeItems, Callable[[], Sample]]:
+        """The same for the node model of all tokens; and what returns the sample that pairs are fitted on."""
+        ...
+
+
+class InMemory:
+    """Items in memory."""
+
+    def chains(self, training: ChainTraining) -> tuple[ChainTraining, ItemStore]:
+        """All sentences as items, and the training on them."""
+        return training, training.items(training.tokens.in_memory(), training.start.tables(), training=True)
+
+    def nodes(self, training: SeparateTraining) -> tuple[SeparateTraining, NodeItems, Callable[[], Sample]]:
+        """The node model of all tokens, and what returns the sample that pairs are fitted on."""
+        problem = training.problem(training.tokens.in_memory(), training.start.tables(), training=True)
+        return training, problem, lambda: training.sample(problem)
+
+
+IN_MEMORY = InMemory()

@@ -14,9 +14,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from corate import _native
-from corate.corpus import Corpus
-from corate.counting.counts import Table, label_ids
+from corate.counting.counts import Table
 from corate.counting.ladder import LadderParameters
 
 __all__ = ["MOST_TRIPLE_LABELS", "SUPPORT", "LatticeCosts", "mean_candidates"]
@@ -52,20 +50,6 @@ class LatticeCosts:
         """The costs of a corpus, from the counts of labels by word. ``order`` is the one that is asked for, if any."""
         power = 3 if order == 2 and n_labels > MOST_TRIPLE_LABELS else 2
         return cls(TOKEN + n_labels**power, TOKEN + TRIPLE * mean_candidates(words, n_labels) ** 3)
-
-    @classmethod
-    def of_corpus(cls, corpus: Corpus, unknown: str | None = None, order: int | None = None) -> LatticeCosts | None:
-        """The costs of a corpus; None if it has no words. ``unknown`` is the label of tokens of unknown label.
-
-        >>> sentence = [("the", "DET"), ("dog", "NOUN")]
-        >>> LatticeCosts.of_corpus(Corpus.from_sentences([sentence])).choose_full
-        True
-        """
-        if corpus.word is None:
-            return None
-        names, ids = label_ids(corpus, unknown)
-        words = _native.count_table(corpus.word.ids, ids, len(corpus.word.strings), len(names))
-        return cls.of_words(Table(*words), len(names), order)
 
     @property
     def choose_full(self) -> bool:

@@ -87,7 +87,7 @@ def _check_weights(start: StartFromCounts, others: int, weight: int, cutoff: int
     table = start.counts.table
     lengths = table.lengths
     fixed = PROGRAM_BYTES + others
-    fixed += start.vocabulary.map.bytes() * (2 if start.given else 1)  # held-out words are added to a copy
+    fixed += start.vocabulary.map.bytes() * (2 if start.counted.given else 1)  # held-out words are added to a copy
     fixed += FEATURE_BYTES * len(lengths) + PAIR_BYTES * len(table.labels)
     each = weight * len(start.slots.labels) // max(1, len(table.labels))  # parts of labels have weights, too
     needed = fixed + each * int(lengths[start.totals >= cutoff].sum())

@@ -52,11 +52,13 @@ class Refusal:
     Attributes:
         what: the option or the value, such as ``"the optimizer 'lbfgs'"``.
         option: the name of the option, or of the argument of ``train``.
+        remedy: what to do.
         because: the reason, if the model is trained further.
     """
 
     what: str
     option: str
+    remedy: str
     because: str = ""
 
     @property
@@ -72,10 +74,14 @@ class Method:
     name: ClassVar[MethodName]
     #: The part of the help that has the options of a class.
     section: ClassVar[str] = ""
+    #: What it does, in a few words.
+    summary: ClassVar[str]
     #: The ways to train besides a whole training in memory.
     places: ClassVar[frozenset[Place]] = frozenset({"disk"})
     #: The rank of its usual training time; 1 is the fastest.
     rank: ClassVar[int]
+    #: The module with the function ``fit`` that trains it.
+    trainer: ClassVar[str]
     #: Whether it counts only, and fits no weights.
     counts_only: ClassVar[bool] = False
     #: Whether it is fitted to whole sentences.
@@ -114,6 +120,11 @@ class Method:
         return None
 
     @property
+    def base(self) -> str | None:
+        """How the initial node scores are computed from counts, None if it is not chosen yet."""
+        return "none"
+
+    @property
     def sentence_weights(self) -> Sequence[float] | None:
         """A weight for each sentence of the corpus, None for equal weights."""
         return None
@@ -146,15 +157,16 @@ class Method:
         The answer may also depend on ``arguments`` of :func:`corate.train`, such as ``features`` and ``held_out``.
 
         >>> Standard().refused("disk")
-        Refusal(what="the optimizer 'lbfgs'", option='optimizer', because='')
+        Refusal(what="the optimizer 'lbfgs'", option='optimizer', remedy="use the optimizer 'adagrad'", because='')
         >>> Standard(optimizer="adagrad").refused("disk")
         """
         for known in options_of(type(self)).values():
             value, wrong = getattr(self, known.name), known.refused.get(place)
             if wrong is SET and value is not None and value != known.default:
-                return Refusal(known.name, known.name, known.because)
+                return Refusal(known.name, known.name, f"leave {known.name} unset", known.because)
             if wrong is not None and value == wrong:
-                return Refusal(f"the {known.name} {value!r}", known.name, known.because)
+                others = " or ".join(repr(choice) for choice in known.choices if choice != wrong)
+                return Refusal(f"the {known.name} {value!r}", known.name, f"use the {known.name} {others}")
         return None
 
 
@@ -180,9 +192,11 @@ class Empirical(_EdgeScores):
     """
 
     name: ClassVar[MethodName] = "empirical"
+    summary: ClassVar[str] = "only counts"
     section: ClassVar[str] = "Counting"
     places: ClassVar[frozenset[Place]] = frozenset({"disk", "spark", "partial_fit"})
     rank: ClassVar[int] = 1
+    trainer: ClassVar[str] = "corate.training.empirical"
     counts_only: ClassVar[bool] = True
 
     ladder: str | None = option(
@@ -291,11 +305,11 @@ class Empirical(_EdgeScores):
     def refused(self, place: Place, **arguments: object) -> Refusal | None:
         """Like that of all methods. On disk, features, pairs of words and held-out text cannot be counted."""
         if place == "disk" and (arguments.get("features") is not None or self.ladder == "pooled"):
-            return Refusal("empirical training with features", "features")
+            return Refusal("empirical training with features", "features", "leave features unset")
         if place == "disk" and self.pairs == "words":
-            return Refusal("empirical training with the pairs 'words'", "pairs")
+            return Refusal("empirical training with the pairs 'words'", "pairs", "use the pairs 'labels'")
         if place == "disk" and arguments.get("held_out") is not None:
-            return Refusal("empirical training with held-out text", "held_out")
+            return Refusal("empirical training with held-out text", "held_out", "leave held_out unset")
         return super().refused(place)
 
 
@@ -338,11 +352,6 @@ class FittedMethod(Method):
     def optimizer(self) -> str:
         """The optimiser."""
         raise NotImplementedError
-
-    @property
-    def base(self) -> str | None:
-        """How the initial node scores are computed from counts, None if it is not chosen yet."""
-        return "none"
 
     @property
     def edges_given_nodes(self) -> bool:
@@ -410,7 +419,9 @@ class Separate(_CountedBase, _IteratedMethod):
     """
 
     name: ClassVar[MethodName] = "separate"
+    summary: ClassVar[str] = "fits each factor separately"
     rank: ClassVar[int] = 4
+    trainer: ClassVar[str] = "corate.training.separate"
 
     base: str = usually("default", choices=("default", "pooled", "paper", "none"))
     coupling: str = option(
@@ -471,7 +482,9 @@ class Separate(_CountedBase, _IteratedMethod):
 class ChainMethod(FittedMethod):
     """Options of the methods that train on whole sentences: all except ``empirical`` and ``separate``."""
 
+    summary: ClassVar[str] = "other losses"
     section: ClassVar[str] = "Training on whole sentences"
+    trainer: ClassVar[str] = "corate.training.chains"
     on_sentences: ClassVar[bool] = True
     #: The loss of a sentence.
     loss: ClassVar[str]
@@ -548,6 +561,7 @@ class Polish(_LikelihoodMethod, _PenalisedMethod, _CountedBase, _EdgeScores):
     """
 
     name: ClassVar[MethodName] = "polish"
+    summary: ClassVar[str] = "counts, then trains a CRF in a few passes"
     places: ClassVar[frozenset[Place]] = frozenset({"disk", "spark", "init", "partial_fit"})
     rank: ClassVar[int] = 3
     refines_counts: ClassVar[bool] = True
@@ -597,6 +611,7 @@ class Standard(OptimizedMethod, _LikelihoodMethod):
     """
 
     name: ClassVar[MethodName] = "standard"
+    summary: ClassVar[str] = "trains a CRF to convergence"
     places: ClassVar[frozenset[Place]] = frozenset({"disk", "spark", "init", "partial_fit"})
     rank: ClassVar[int] = 5
 

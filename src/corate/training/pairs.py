@@ -18,6 +18,7 @@ from corate import _native, portable
 from corate.counting.counts import PairCounts, Tokens
 from corate.counting.pooling import Candidates, fit_edges
 from corate.errors import FeatureError
+from corate.features.vocabulary import Vocabulary
 from corate.label_pairs import ChainWeights, LabelPairs
 from corate.optimize.passes import Fitted, make_iterations, make_passes
 from corate.optimize.stochastic import AdaGrad
@@ -39,7 +40,7 @@ class PairFactors:
 
     method: Separate
     n_labels: int
-    bases: NDArray[np.int64]
+    vocabulary: Vocabulary
     uses: NDArray[np.bool_]
     p: SeparateParameters
     context: RunContext
@@ -58,7 +59,7 @@ class PairFactors:
         self, tokens: Tokens, candidates: Candidates, scores: F32, start: NDArray[np.float32]
     ) -> tuple[NDArray[np.float32], SparseRows]:
         """T and the weights of edge features together, by stochastic passes that start from T."""
-        found = edge_slots(tokens, self.n_labels, self.bases, self.uses)
+        found = edge_slots(tokens, self.vocabulary, self.uses, self.n_labels)
         if found is None:
             return start, SparseRows()
         slots, features, visits = found
@@ -92,7 +93,7 @@ class PairFactors:
         Also returns whether L-BFGS reached the maximum number of iterations before it converged.
         """
         pairs = LabelPairs(self.n_labels)
-        observed = edge_slots(problem.tokens, self.n_labels, self.bases, self.uses)
+        observed = edge_slots(problem.tokens, self.vocabulary, self.uses, self.n_labels)
         if problem.values is not None:
             raise FeatureError("joint coupling takes no numeric features; use given-nodes, or bin them")
         zero = np.zeros(len(problem.candidates.labels), np.float32)

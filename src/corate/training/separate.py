@@ -15,6 +15,7 @@ of the nodes, and the node score is A f + B f - W f. L-BFGS then fits both to th
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from typing import Any
@@ -23,8 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.counting.counts import Tokens
-from corate.counting.held_out import take
+from corate.counting.counts import Counts, Tokens, TokenStore
 from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates
 from corate.counting.rates import edge_scores
@@ -32,21 +32,23 @@ from corate.io.tensor_file import TensorFile
 from corate.label_pairs import EdgeScores
 from corate.model.chain import ChainModel
 from corate.optimize.checkpoint import Checkpoint, digest_of
-from corate.optimize.passes import make_iterations, make_passes
+from corate.optimize.passes import Fitted, make_iterations, make_passes
 from corate.optimize.stochastic import AdaGrad
 from corate.optimize.tuning import coordinate_search
 from corate.progress import ProgressEvent
-from corate.rows import SparseRows, distinct, take_rows
+from corate.rows import LabelRows, SparseRows, distinct, take_rows
 from corate.training.defaults import SeparateParameters, recorded
 from corate.training.edge_features import edge_features
+from corate.training.items import IN_MEMORY, Storage
 from corate.training.options import Separate
 from corate.training.pairs import PairFactors
+from corate.training.prepared import FittedModel, Prepared, filled_rows
 from corate.training.problem import NodeItems, Numbers, Problem, halves_of
 from corate.training.start import RunContext
 from corate.training.start_from_counts import StartFromCounts
 from corate.types import F32
 
-__all__ = ["SeparateTraining"]
+__all__ = ["PAIR_TOKENS", "Sample", "SeparateTraining", "fit"]
 
 #: The number of tokens that pairs are fitted on, and that the coupling weight is tuned on.
 PAIR_TOKENS = 120_000
@@ -67,31 +69,68 @@ class Scored:
         own = np.searchsorted(self.sentences, sentences)
         places = take_rows(tokens.offsets, own)[1]
         where = take_rows(candidates.offsets, places)[1]
-        return take(tokens, own), candidates.take(places), self.scores[where]
+        return tokens.take(own), candidates.take(places), self.scores[where]
 
 
+#: Some sentences in ascending order, and their node model.
+Sample = tuple[Numbers, Problem]
+
+
+@dataclass(frozen=True, eq=False)
+class Coupled:
+    """Scores of nodes, of label pairs and of edge features, with the parameters that were tuned on the way.
+
+    ``accuracy`` is that on held-out tokens, if the coupling was tuned. ``stopped`` and ``exhausted``: as in `Fitted`.
+    """
+
+    node: F32
+    edges: F32
+    extra: SparseRows
+    p: SeparateParameters
+    accuracy: float | None = None
+    stopped: bool = False
+    exhausted: bool = False
+
+
+@dataclass(frozen=True, eq=False)
 class SeparateTraining:
     """Fits node factors, then pair factors, from the counts of a corpus."""
 
-    def __init__(self, method: Separate, start: StartFromCounts, context: RunContext | None = None) -> None:
-        self.method, self.start, self.context, self.stopped = method, start, context or RunContext(), False
-        self.exhausted = False  # whether L-BFGS reached the maximum number of iterations before it converged
-        self.counts, self.n_labels = start.counts, start.n_labels
-        self.tokens = self._tokens()
-        self.p = SeparateParameters.choose(method, self.counts.tokens, start.base)
+    method: Separate
+    start: StartFromCounts
+    context: RunContext
+    storage: Storage
+    p: SeparateParameters
+    tokens: TokenStore  # all tokens, with their weights
+    frequent_slots: LabelRows | None = None  # the slots without those of rare features, if they were left out
 
-    def _tokens(self) -> Tokens:
-        """The tokens, with their weights."""
-        method = self.method
-        weights = self.start.token_weights(method.label_weights, method.sentence_weights)
-        of_sentences = None
-        if method.sentence_weights is not None:
-            of_sentences = np.asarray(method.sentence_weights, dtype=np.float32)
-        return replace(self.start.tokens, weights=weights, sentence_weights=of_sentences)
+    @classmethod
+    def of(
+        cls,
+        method: Separate,
+        start: StartFromCounts,
+        context: RunContext | None = None,
+        storage: Storage = IN_MEMORY,
+    ) -> SeparateTraining:
+        """Choose the parameters."""
+        p = SeparateParameters.choose(method, start.counts.tokens, start.base)
+        tokens = start.weighted(method.label_weights, method.sentence_weights)
+        return cls(method, start, context or RunContext(), storage, p, tokens)
 
-    def _take(self, sentences: Numbers) -> Tokens:
-        """The tokens of some sentences."""
-        return take(self.tokens, sentences)
+    @property
+    def slots(self) -> LabelRows:
+        """The (feature, column) pairs that have a weight, as in `Start`."""
+        return self.start.slots if self.frequent_slots is None else self.frequent_slots
+
+    @property
+    def counts(self) -> Counts:
+        """The counts of the corpus."""
+        return self.start.counts
+
+    @property
+    def n_labels(self) -> int:
+        """K."""
+        return self.start.n_labels
 
     @property
     def _by_features(self) -> bool:
@@ -104,28 +143,24 @@ class SeparateTraining:
         """The node model of some tokens. In training, each token is left out of the counts of its base scores."""
         features, values = self.start.features(tokens, self.p.cutoff)
         if self._by_features:
-            slots = self.start.slots.between(0, len(self.start.slots) - 1)  # without the bias
+            slots = self.slots.between(0, len(self.slots) - 1)  # without the bias
             candidates = Candidates.seen_with(features, slots.csr, self.n_labels)
         else:
             candidates = self.start.candidates(tokens, tables, self.p.temper, training=training)
         gold = np.maximum(candidates.find(tokens.labels) - candidates.offsets[:-1], 0).astype(np.int32)
-        return Problem(tokens, candidates, features, values, gold, self.start.slots, self.n_labels)
-
-    def _all_nodes(self) -> NodeItems:
-        """The node model of all tokens."""
-        return self.problem(self.tokens, self.start.tables(), training=True)
+        return Problem(tokens, candidates, features, values, gold, self.slots, self.n_labels)
 
     def _part(self, problem: NodeItems, sentences: Numbers) -> Problem:
         """The node model of some of the sentences."""
         if isinstance(problem, Problem) and len(sentences) == len(problem.tokens.offsets) - 1:
             return problem
-        return self.problem(self._take(sentences), self.start.tables(), training=True)
+        return self.problem(self.tokens.take(sentences), self.start.tables(), training=True)
 
     # -- nodes ---------------------------------------------------------------------------------------------------
 
     def fit_nodes(
         self, problem: NodeItems, passes: int, stage: str, *, half: int | None = None, main: bool = False
-    ) -> F32:
+    ) -> Fitted:
         """W of the node model, from all tokens or from those of a half.
 
         The main fit stops early on held-out sentences, writes a checkpoint after each pass, and resumes from it. After
@@ -140,7 +175,7 @@ class SeparateTraining:
         if main and self.method.checkpoint is not None:
             store = Checkpoint(TensorFile(self.method.checkpoint), self._fingerprint(problem, held_out))
 
-        made = make_passes(
+        return make_passes(
             run,
             passes,
             stage,
@@ -149,11 +184,9 @@ class SeparateTraining:
             store=store,
             keep=main,
         )
-        self.stopped |= made.stopped
-        return made.weights
 
     def _adagrad(self, problem: NodeItems, half: int | None) -> AdaGrad:
-        decay = self.p.penalty.per_visit(problem.visits(len(self.start.slots))).astype(np.float32)
+        decay = self.p.penalty.per_visit(problem.visits(len(self.slots))).astype(np.float32)
         decay[-1] = 0.0
         return AdaGrad.of(
             problem.nodes,
@@ -181,9 +214,9 @@ class SeparateTraining:
             "data": digest_of(chain(problem.arrays(), () if held_out is None else held_out.arrays())),
         }
 
-    def _fit_nodes_exactly(self, problem: Problem, stage: str, *, half: int | None, main: bool) -> F32:
+    def _fit_nodes_exactly(self, problem: Problem, stage: str, *, half: int | None, main: bool) -> Fitted:
         chosen = problem if half is None else self._part(problem, problem.sentences(half))
-        fitted = make_iterations(
+        return make_iterations(
             lambda weights: chosen.nodes.objective(weights, self.p.penalty.strength, self.context.threads),
             np.zeros(problem.nodes.size),
             stage,
@@ -191,20 +224,18 @@ class SeparateTraining:
             iterations=self.method.iterations,
             keep=main,
         )
-        self.stopped |= fitted.stopped
-        self.exhausted |= main and fitted.exhausted
-        return fitted.weights
 
     # -- training ------------------------------------------------------------------------------------------------
 
     def train(self) -> tuple[ChainModel, dict[str, Any]]:
         """Train; returns the model and a record of what was chosen and measured."""
-        if self.method.tune:
-            self.p = self._tune()
-        problem = self._all_nodes()
-        weights = self.fit_nodes(problem, self.p.passes, "fitting the nodes", main=True)
-        node, edges, extra, accuracy = self._coupled(problem, weights)
-        if self.exhausted and not self.stopped:
+        training, problem, sample = self.storage.nodes(self.tuned() if self.method.tune else self)
+        return training._train(problem, sample)
+
+    def _train(self, problem: NodeItems, sample: Callable[[], Sample]) -> tuple[ChainModel, dict[str, Any]]:
+        fitted = self.fit_nodes(problem, self.p.passes, "fitting the nodes", main=True)
+        found = self._coupled(problem, sample, fitted)
+        if found.exhausted and not found.stopped:
             joint = "; the scores are differences of two fits, so both must converge" * (
                 self.method.coupling == "joint"
             )
@@ -214,65 +245,58 @@ class SeparateTraining:
                 stacklevel=2,
             )
         self.context.progress(ProgressEvent("building the model"))
-        model = self._model(node, edges, extra)
         record: dict[str, Any] = {
             "word": self.start.word,
             "coupling": self.method.coupling,
             **({"space": self.method.space} if self.method.coupling == "joint" else {}),
             "base": self.start.base,
             "optimizer": self.method.optimizer,
-            "settings": recorded(self.p, self.method),
-            "held_out": {"accuracy": accuracy},
-            "interrupted": self.stopped,
+            "settings": recorded(found.p, self.method),
+            "held_out": {"accuracy": found.accuracy},
+            "interrupted": found.stopped,
         }
-        return model, record
+        return self._model(found), record
 
-    def _model(self, node: F32, edges: F32, extra: SparseRows) -> ChainModel:
-        if not self._by_features:
-            return self.start.model(self.p.temper, node, edges, extra)
-        model = self.start.model(self.p.temper, node, edges, extra, by_features=True)
+    def _model(self, found: Coupled) -> ChainModel:
+        weights = self.start.with_rare(self.slots, found.node)
+        model = self.start.model(self.p.temper, weights, found.edges, found.extra, by_features=self._by_features)
         kept = self.start.kept(self.p.cutoff)
-        if kept is None:
+        if kept is None or not self._by_features:
             return model
         return replace(model, weights=model.weights.only(kept))
 
-    def _coupled(self, problem: NodeItems, weights: F32) -> tuple[F32, F32, SparseRows, float | None]:
-        """Scores of nodes, label pairs and edge features, and the held-out accuracy if the coupling was tuned."""
-        if not self.stopped:
+    def _coupled(self, problem: NodeItems, sample: Callable[[], Sample], nodes: Fitted) -> Coupled:
+        """The fitted nodes with the pairs, or with the rates of label pairs if Ctrl-C ended the fit."""
+        if not nodes.stopped:
             try:
                 if self.method.coupling == "joint":
                     assert isinstance(problem, Problem)
-                    node, edges, extra, exhausted = self._pairs(self.p).joint(problem, self.start.slots, weights)
-                    self.exhausted |= exhausted
-                    return node, edges, extra, None
-                edges, extra, cross_fitted = self._given_nodes(problem)
-                self.p, accuracy = self._tune_coupling(*self._coupling_sample(cross_fitted, weights), edges, extra)
-                return (
-                    weights,
-                    (self.p.coupling_weight * edges).astype(np.float32),
-                    extra.scaled(self.p.coupling_weight),
-                    accuracy,
-                )
+                    node, edges, extra, exhausted = self._pairs(self.p).joint(problem, self.start.slots, nodes.weights)
+                    return Coupled(node, edges, extra, self.p, exhausted=nodes.exhausted or exhausted)
+                p, edges, extra, cross_fitted = self._given_nodes(problem, *sample())
+                held_out = self._coupling_sample(cross_fitted, nodes.weights)
+                p, accuracy = self._tune_coupling(p, *held_out, edges, extra)
+                edges = (p.coupling_weight * edges).astype(np.float32)
+                extra = extra.scaled(p.coupling_weight)
+                return Coupled(nodes.weights, edges, extra, p, accuracy, exhausted=nodes.exhausted)
             except KeyboardInterrupt:
-                self.stopped = True
-        return weights, self._rates(), SparseRows(), None
+                pass
+        return Coupled(nodes.weights, self._rates(), SparseRows(), self.p, stopped=True)
 
     def _rates(self) -> NDArray[np.float32]:
         """Edge scores from counts, for a run that was stopped before its pairs were fitted."""
         return edge_scores(self.counts.pairs, self.n_labels, k=0.5, weight=0.75).dense()
 
-    def _tune(self) -> SeparateParameters:
+    def tuned(self) -> SeparateTraining:
         """Tune sigma2, the weight of the base scores and the cutoff: fit on half of a sample, test on the other."""
         blocks = self.start.sample(self.tokens, TUNING_TOKENS)
-        learn, held_out = (self._take(blocks[k::2]) for k in (0, 1))
-        before = self.p
+        learn, held_out = (self.tokens.take(blocks[k::2]) for k in (0, 1))
 
         def correct_tokens(p: SeparateParameters) -> NDArray[np.bool_]:
-            self.p = p
-            tables = self.start.tables()
-            problem = self.problem(learn, tables, training=True)
-            weights = self.fit_nodes(problem, p.half_passes, "tuning")
-            return _correct_nodes(self.problem(held_out, tables, training=True), weights, self.context.threads)
+            training, tables = replace(self, p=p), self.start.tables()
+            problem = training.problem(learn, tables, training=True)
+            weights = training.fit_nodes(problem, p.half_passes, "tuning").weights
+            return _correct_nodes(training.problem(held_out, tables, training=True), weights, self.context.threads)
 
         steps = (
             {"sigma2": 3.0, "cutoff": 2} if self.start.base == "none" else {"sigma2": 3.0, "temper": 1.5, "cutoff": 2}
@@ -282,37 +306,39 @@ class SeparateTraining:
         def report(done: float) -> None:
             self.context.progress(ProgressEvent("tuning", done))
 
-        found, _ = coordinate_search(correct_tokens, before, free, report, weights)
-        return replace(found, cutoff=max(1, round(found.cutoff)))
+        found, _ = coordinate_search(correct_tokens, self.p, free, report, weights)
+        return replace(self, p=replace(found, cutoff=max(1, round(found.cutoff))))
 
-    def _given_nodes(self, problem: NodeItems) -> tuple[NDArray[np.float32], SparseRows, Scored]:
-        """T, U and the cross-fitted sample: a node model of each half, in blocks, scores the other half."""
-        sentences, chosen = self._sample_of(problem)
+    def _given_nodes(
+        self, problem: NodeItems, sentences: Numbers, chosen: Problem
+    ) -> tuple[SeparateParameters, F32, SparseRows, Scored]:
+        """The parameters, T, U and the cross-fitted sample: a node model of each half, in blocks, scores the other."""
         half = np.repeat(halves_of(len(self.tokens.offsets) - 1)[sentences], np.diff(chosen.tokens.offsets))
         owner = np.repeat(half, chosen.candidates.lengths)
         scores = np.zeros(len(owner), np.float32)
         for part in (0, 1):
-            weights = self.fit_nodes(problem, self.p.half_passes, f"fitting half {part + 1} of 2", half=1 - part)
-            log_p = chosen.nodes.posteriors(weights, True, self.context.threads)
+            fitted = self.fit_nodes(problem, self.p.half_passes, f"fitting half {part + 1} of 2", half=1 - part)
+            log_p = chosen.nodes.posteriors(fitted.weights, True, self.context.threads)
             scores = np.where(owner == part, log_p, scores)
-        cross_fitted = Scored(sentences, chosen, scores)
+        cross_fitted, p = Scored(sentences, chosen, scores), self.p
         sample = self.start.sample(self.tokens, PAIR_TOKENS)
         if self.method.tune and len(sample) > 1:
-            self.p = self._tune_pairs(*(cross_fitted.take(sample[k::2]) for k in (0, 1)))
-        edges, extra = self._pairs(self.p).given_nodes(*cross_fitted.take(sample))
-        return edges, extra, cross_fitted
+            p = self._tuned_pairs(*(cross_fitted.take(sample[k::2]) for k in (0, 1)))
+        edges, extra = self._pairs(p).given_nodes(*cross_fitted.take(sample))
+        return p, edges, extra, cross_fitted
 
-    def _sample_of(self, problem: NodeItems) -> tuple[Numbers, Problem]:
+    def sample(self, problem: NodeItems) -> Sample:
         """The sentences that pairs are fitted on and the coupling is tuned on, and their node model."""
         samples = [self.start.sample(self.tokens, size) for size in (PAIR_TOKENS, TUNING_TOKENS)]
         sentences = distinct(np.concatenate(samples))
         return sentences, self._part(problem, sentences)
 
     def _pairs(self, p: SeparateParameters) -> PairFactors:
-        bases, edges = self.counts.vocabulary.bases, self.start.edge_templates
-        return PairFactors(self.method, self.n_labels, bases, edges, p, self.context)
+        return PairFactors(
+            self.method, self.n_labels, self.counts.vocabulary, self.start.edge_templates, p, self.context
+        )
 
-    def _tune_pairs(
+    def _tuned_pairs(
         self, learn: tuple[Tokens, Candidates, F32], held_out: tuple[Tokens, Candidates, F32]
     ) -> SeparateParameters:
         """Tune the variance of the prior of edge features on sentences that the pairs were not fitted on."""
@@ -334,6 +360,7 @@ class SeparateTraining:
 
     def _tune_coupling(
         self,
+        p: SeparateParameters,
         tokens: Tokens,
         candidates: Candidates,
         scores: F32,
@@ -348,7 +375,7 @@ class SeparateTraining:
         self.context.progress(ProgressEvent("tuning the coupling"))
         weights = tokens.as_sentences()
         steps = self.method.tunable({"coupling_weight": 1.2})
-        chosen, correct = coordinate_search(correct_tokens, self.p, steps, weights=weights)
+        chosen, correct = coordinate_search(correct_tokens, p, steps, weights=weights)
         return chosen, float(np.average(correct, weights=weights))
 
     def _correct(
@@ -376,3 +403,10 @@ def _correct_nodes(problem: Problem, weights: F32, threads: int) -> NDArray[np.b
     best = np.maximum.reduceat(log_p, problem.candidates.offsets[:-1])
     gold = problem.candidates.find(problem.tokens.labels)
     return np.asarray((gold >= 0) & (log_p[gold] >= best))
+
+
+def fit(method: Separate, data: Prepared, context: RunContext) -> FittedModel:
+    """Count the corpus, then fit its factors."""
+    start = StartFromCounts.of(method, data, context)
+    model, record = SeparateTraining.of(method, start, context, data.source.storage).train()
+    return FittedModel(start.vocabulary, model, record, filled_rows(start.counts.table.offsets))

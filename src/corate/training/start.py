@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import StringTable
-from corate.counting.counts import PairCounts, Tokens
+from corate.counting.counts import PairCounts, Tokens, TokenStore
 from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates, Features
 from corate.errors import DataError
@@ -53,15 +53,16 @@ class HeldOutSet:
 class Start(ABC):
     """Base scores and initial weights, from a counted corpus or from a model."""
 
+    fresh: bool  # whether weights are trained from counts, and not those of a model further
     base: str  # the kind of the base scores, "none" for a model
+    unexplained: float = 1.0  # the share of the entropy of left-out labels that the base pooled does not explain
     full: bool  # whether all labels are candidates everywhere
     costs: LatticeCosts | None = None  # the costs that this was chosen by, if it was
     word: str | None  # the column that holds the words
     labels: StringTable
     vocabulary: Vocabulary
-    tokens: Tokens
+    tokens: TokenStore
     pairs: PairCounts
-    slots: LabelRows  # columns by feature that have a weight; the last row is the bias, with a weight for every column
     totals: NDArray[np.int64]  # how often each feature was seen
     node_templates: NDArray[np.bool_]
     edge_templates: NDArray[np.bool_]
@@ -69,9 +70,9 @@ class Start(ABC):
     parts: LabelParts | None  # the parts of labels that have weights
 
     @property
-    def pruned(self) -> dict[str, float] | None:
-        """The share of labels that pruning lost in training; None without pruning."""
-        return None
+    @abstractmethod
+    def slots(self) -> LabelRows:
+        """The (feature, column) pairs that have a weight; the last row is the bias, with one for every column."""
 
     @property
     def n_labels(self) -> int:
@@ -83,16 +84,16 @@ class Start(ABC):
         """The number of columns of weights: labels, then parts."""
         return self.n_labels + (0 if self.parts is None else len(self.parts))
 
-    def rows_and_bias(self, weights: F32) -> tuple[SparseRows, F32]:
-        """The weights of slots as rows by feature, and as a bias of each label, to which its parts are added."""
-        features = len(self.slots) - 1
-        bias = weights[self.slots.offsets[features] :]
-        rows = SparseRows(*self.slots.csr, weights).between(0, features)
-        return rows, bias if self.parts is None else self.parts.folded(bias)
+    def node_and_bias(self, weights: SparseRows) -> tuple[SparseRows, F32]:
+        """The weights of features, and the bias of each label, from the weights of slots."""
+        n = len(weights.labels) - self.n_columns
+        bias = weights.scores[n:]
+        node = SparseRows(weights.offsets[:-1], weights.labels[:n], weights.scores[:n])
+        return node, bias if self.parts is None else self.parts.folded(bias)
 
     def features(self, tokens: Tokens, cutoff: int = 1) -> tuple[Csr, F32 | None]:
         """Node features of tokens that were seen at least ``cutoff`` times, and the bias."""
-        bias = len(self.slots) - 1
+        bias = len(self.totals)  # the last row of the slots
         found = Features.of(tokens, self.vocabulary.bases, self.node_templates, kept=self.kept(cutoff), last=bias)
         return found.arrays(), found.values
 
@@ -100,21 +101,23 @@ class Start(ABC):
         """Which features were seen at least ``cutoff`` times; None for all."""
         return self.totals >= cutoff if cutoff > 1 else None
 
-    def token_weights(
+    def weighted(
         self, label_weights: Mapping[str, float] | None, sentence_weights: Sequence[float] | None
-    ) -> F32 | None:
-        """The weight of each token: the weight of its sentence times that of its label; None if none are given."""
+    ) -> TokenStore:
+        """The tokens with weights: the weight of a token is that of its sentence times that of its label."""
         if label_weights is None and sentence_weights is None:
-            return None
+            return self.tokens
+        assert isinstance(self.tokens, Tokens)  # tokens on disk have no weights
         of_labels = self.label_weights(label_weights)
-        lengths = np.diff(self.tokens.offsets)
+        lengths, labels = np.diff(self.tokens.offsets), self.tokens.labels
         of_sentences = np.ones(len(lengths)) if sentence_weights is None else np.asarray(sentence_weights, dtype=float)
         if of_sentences.shape != lengths.shape:
             raise DataError(f"{len(lengths)} sentences but {of_sentences.size} sentence weights")
-        found = np.where(self.tokens.labels < 0, 1.0, of_labels[self.tokens.labels]) * np.repeat(of_sentences, lengths)
+        found = np.where(labels < 0, 1.0, of_labels[labels]) * np.repeat(of_sentences, lengths)
         if not np.isfinite(found).all() or (found < 0).any() or not (found > 0).any():
             raise DataError("weights of labels and sentences must be finite and not negative, and at least one above 0")
-        return found.astype(np.float32)
+        given = None if sentence_weights is None else of_sentences.astype(np.float32)
+        return replace(self.tokens, weights=found.astype(np.float32), sentence_weights=given)
 
     def label_weights(self, given: Mapping[str, float] | None) -> NDArray[np.float64]:
         """The weight of each label, 1 for those not named."""
@@ -126,12 +129,9 @@ class Start(ABC):
             weights[names[label]] = weight
         return weights
 
-    def sample(self, tokens: Tokens, size: int) -> NDArray[np.int64]:
+    def sample(self, tokens: TokenStore, size: int) -> NDArray[np.int64]:
         """Sentences of about ``size`` tokens, in blocks spread over the corpus, without sentences of weight 0."""
-        every = np.arange(len(tokens.offsets) - 1)
-        if tokens.weights is not None:
-            sums = np.concatenate([[0.0], np.cumsum(tokens.weights, dtype=np.float64)])
-            every = every[sums[tokens.offsets[1:]] > sums[tokens.offsets[:-1]]]
+        every = tokens.filled()
         want = size / max(1, int(tokens.offsets[-1])) * (len(tokens.offsets) - 1)
         if want >= len(every):
             return every
@@ -142,6 +142,10 @@ class Start(ABC):
     @abstractmethod
     def tables(self) -> LadderTables | None:
         """The tables for the base scores."""
+
+    def forget_tables(self) -> None:
+        """Free the memory of the tables, which are made again if they are needed."""
+        return
 
     @abstractmethod
     def held_out_set(self) -> HeldOutSet | None:
@@ -169,8 +173,10 @@ class Start(ABC):
         """The weights that training starts from."""
 
     @abstractmethod
-    def model(self, temper: float, weights: F32, edges: F32, extra: SparseRows, *, full: bool = False) -> ChainModel:
-        """The chain model of trained weights, including the base scores."""
+    def model(
+        self, temper: float, weights: SparseRows, edges: F32, extra: SparseRows, *, full: bool = False
+    ) -> ChainModel:
+        """The chain model of trained weights, including the base scores. ``weights`` has those of the slots."""
 
 
 def with_bias(rows: Csr, n_columns: int) -> LabelRows:

@@ -12,7 +12,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from corate.corpus import Corpus
 from corate.counting.counted_corpus import CountedCorpus
 from corate.counting.counts import Tokens
 from corate.counting.ladder import DEFAULT, FLOOR, PAPER, LadderParameters, LadderPreset, LadderTables
@@ -34,8 +33,11 @@ from corate.label_parts import LabelParts
 from corate.model.chain import ChainModel
 from corate.progress import ProgressEvent
 from corate.rows import LabelRows, SparseRows
+from corate.training.defaults import choose_start
 from corate.training.empirical_model import ladder_model
 from corate.training.lattice_costs import SUPPORT, LatticeCosts
+from corate.training.options import FittedMethod
+from corate.training.prepared import Prepared
 from corate.training.start import HeldOutSet, RunContext, Start, with_bias
 from corate.types import F32, Ids
 
@@ -68,81 +70,43 @@ def preset_of(base: str) -> LadderPreset:
 class StartFromCounts(Start):
     """A counted corpus, with base scores or without."""
 
-    lost: NDArray[np.int64] | None = None  # as in `_lost`; None without pruning
+    fresh = True
+    _tables: LadderTables | None = None
+    _slots: LabelRows | None = None
+
+    @classmethod
+    def of(
+        cls, method: FittedMethod, data: Prepared, context: RunContext, parts: LabelParts | None = None
+    ) -> StartFromCounts:
+        """Choose the edge templates and the base of a method, and count the corpus."""
+        costs = data.source.costs(method.order)
+        templates, base = choose_start(method, data.source, data.templates, costs)
+        context.progress(ProgressEvent("counting"))
+        counted = data.source.count(templates, (preset_of(base),), context, data.held_out)
+        return cls(
+            counted, templates, base=base, all_labels=method.all_labels, parts=parts, costs=costs, context=context
+        )
 
     def __init__(
         self,
-        corpus: Corpus,
+        counted: CountedCorpus,
         templates: Sequence[Template],
         *,
         base: str = "default",
-        held_out: Corpus | None = None,
         all_labels: bool = False,
-        unknown: str | None = None,
         parts: LabelParts | None = None,
         costs: LatticeCosts | None = None,
         context: RunContext | None = None,
-    ) -> None:
-        context = context or RunContext()
-        context.progress(ProgressEvent("counting"))
-        counted = CountedCorpus(
-            corpus,
-            templates,
-            presets=(preset_of(base),),
-            held_out=held_out,
-            seed=context.seed,
-            unknown=unknown,
-            threads=context.threads,
-        )
-        self.given = held_out is not None
-        self._set(counted, templates, base, all_labels, parts, costs, context)
-        self.pool = self._fit_pool() if base == "pooled" else None
-
-    @classmethod
-    def of_counted(
-        cls,
-        counted: CountedCorpus,
-        templates: Sequence[Template],
-        *,
-        base: str,
-        all_labels: bool,
-        parts: LabelParts | None,
-        costs: LatticeCosts | None = None,
-        context: RunContext,
         fitted: tuple[LadderParameters, Pool | None] | None = None,
-        given: bool = False,
-    ) -> StartFromCounts:
-        """A start from a corpus that is counted already. ``given``: the user gave its held-out sentences.
-
-        ``fitted`` are the parameters of the ladder and the pool, if they were tuned and fitted before.
-        """
-        found = cls.__new__(cls)
-        found.given = given
-        found._set(counted, templates, base, all_labels, parts, costs, context)
-        if fitted is None:
-            found.pool = found._fit_pool() if base == "pooled" else None
-        else:
-            vars(found)["ladder"], found.pool = fitted
-        return found
-
-    def _set(
-        self,
-        counted: CountedCorpus,
-        templates: Sequence[Template],
-        base: str,
-        all_labels: bool,
-        parts: LabelParts | None,
-        costs: LatticeCosts | None,
-        context: RunContext,
     ) -> None:
-        self.base, self.context, self.counted, self.preset = base, context, counted, preset_of(base)
-        self.counts, self.tokens, self.word = self.counted.counts, self.counted.tokens, self.counted.word
+        """``fitted`` are the parameters of the ladder and the pool, if they were tuned and fitted before."""
+        self.base, self.context, self.counted, self.preset = base, context or RunContext(), counted, preset_of(base)
+        self.counts, self.tokens, self.word = counted.counts, counted.tokens, counted.word
         self.labels, self.vocabulary, self.pairs = self.counts.labels, self.counts.vocabulary, self.counts.pairs
         self.costs = costs if self.preset is DEFAULT else None
         self.few = self.costs is not None and self.costs.choose_full
         self.full = self.few or all_labels or self.word is None  # without words, every label is a candidate
         self.parts = parts
-        self.slots = self._slots(self.counts.table)
         self.totals = self.counts.table.totals()
         wanted = set(templates)
         own = self.vocabulary.templates
@@ -152,29 +116,44 @@ class StartFromCounts(Start):
         self.countable = countable_features(self.tokens.attributes, int(self.vocabulary.bases[-1]))
         expert_of, names = experts(self.vocabulary)
         self.expert_of = np.where(self.countable, expert_of, len(names)).astype(np.int32)
+        self._fitted: tuple[LadderParameters, Pool | None] | None = fitted
+        self.pool = self._fit_pool() if base == "pooled" and fitted is None else None
+        if fitted is not None:
+            self.pool = fitted[1]
+        self.unexplained = 1.0 if self.pool is None else self.pool.unexplained
 
-    def _slots(self, rows: LabelRows) -> LabelRows:
+    @property
+    def slots(self) -> LabelRows:
+        """The columns by feature that have a weight."""
+        if self._slots is None:
+            self._slots = self._with_columns(LabelRows(*self.counts.table.csr))
+        return self._slots
+
+    def frequent_slots(self, cutoff: int) -> LabelRows | None:
+        """The slots without those of features seen less than ``cutoff`` times, which training does not use."""
+        if cutoff <= 1:
+            return None
+        table = self.counts.table
+        return self._with_columns(LabelRows(*table.csr).where(np.repeat(self.totals >= cutoff, table.lengths)))
+
+    def _with_columns(self, rows: LabelRows) -> LabelRows:
+        """Slots for the labels of features, for their parts, and for the bias."""
         columns = rows.csr if self.parts is None else self.parts.with_columns(*rows.csr)
         return with_bias(columns, self.n_columns)
 
-    def drop_rare(self, cutoff: int) -> None:
-        """Drop the weights of features seen less than ``cutoff`` times, which training does not use."""
-        table = self.counts.table
-        self.slots = self._slots(LabelRows(*table.csr).only(self.totals >= cutoff))
-
-    def restore_rare(self, cutoff: int, weights: F32) -> F32:
-        """Undo `drop_rare`. Returns the weights with those of the rare features, which are zero."""
-        table = self.counts.table
-        self.slots = self._slots(table)
-        found = np.zeros(len(self.slots.labels), np.float32)
-        kept = np.repeat(self.totals >= cutoff, table.lengths)
-        found[np.flatnonzero(kept)] = weights[: -self.n_columns]
-        found[-self.n_columns :] = weights[-self.n_columns :]
-        return found
+    def with_rare(self, slots: LabelRows, weights: F32) -> SparseRows:
+        """The weights of slots with those of rare features, which are zero."""
+        if len(slots.labels) == len(self.slots.labels):
+            return SparseRows(*slots.csr, weights)
+        scores = np.zeros(len(self.slots.labels), np.float32)
+        scores[np.repeat(slots.lengths > 0, self.slots.lengths)] = weights
+        return SparseRows(*self.slots.csr, scores)
 
     @cached_property
     def ladder(self) -> LadderParameters:
         """The parameters of the base's ladder, tuned on first use. In a pool they are not tuned."""
+        if self._fitted is not None:
+            return self._fitted[0]
         tuned = LadderParameters.of(self.preset)
         if self.base != "pooled":
             tuned = tune_ladder(self.counted, self.preset, {}, self.context.progress).parameters
@@ -214,33 +193,23 @@ class StartFromCounts(Start):
         kept = self.countable if kept is None else kept & self.countable
         return Features.of(tokens, self.vocabulary.bases, ~self.edge_templates, kept=kept)
 
-    @property
-    def pruned(self) -> dict[str, float] | None:
-        """The share of labels that pruning lost in training; None without pruning."""
-        if self.lost is None:
-            return None
-        shares = self.lost[::2] / np.maximum(self.lost[1::2], 1)
-        return {"all": round(float(shares[0]), 5), "unseen_words": round(float(shares[1]), 5)}
-
     def tables(self) -> LadderTables | None:
         """The tables for the base scores."""
+        if self.word is None:
+            return None
+        if self._tables is None:
+            self._tables = self.counted.tables(self.preset, self.counts.vocabulary, self.counts.table)
         return self._tables
 
     def forget_tables(self) -> None:
-        """Free the memory of the tables, which are made again when they are needed, and of what tuned the ladder."""
-        vars(self).pop("_tables", None)
-        if not self.given:
+        """Free the memory of tables and slots, which are made again if needed, and of what tuned the ladder."""
+        self._tables = self._slots = None
+        if not self.counted.given:
             self.counted.held_out.clear()
-
-    @cached_property
-    def _tables(self) -> LadderTables | None:
-        if self.word is None:
-            return None
-        return self.counted.tables(self.preset, self.counts.vocabulary, self.counts.table)
 
     def held_out_set(self) -> HeldOutSet | None:
         """The held-out sentences that the user gave, None without any."""
-        if not self.given or not self.counted.held_out:
+        if not self.counted.given or not self.counted.held_out:
             return None
         held_out = self.counted.held_out[0]
         tables = None
@@ -296,8 +265,7 @@ class StartFromCounts(Start):
             return found.spread(self.n_labels, FLOOR)
         if left_out is None:
             return found
-        self.lost = _lost(found, left_out, parts.known)
-        return found.including(left_out, FLOOR)
+        return replace(found.including(left_out, FLOOR), lost=_lost(found, left_out, parts.known))
 
     def initial_weights(self, temper: float, edge: float = 0.75) -> ChainWeights:
         """The weighted co-occurrence rates of labels; all other weights are zero."""
@@ -307,7 +275,7 @@ class StartFromCounts(Start):
     def model(
         self,
         temper: float,
-        weights: F32,
+        weights: SparseRows,
         edges: F32,
         extra: SparseRows,
         *,
@@ -319,7 +287,7 @@ class StartFromCounts(Start):
         With ``by_features``, it has no ladder, and its candidates come from its weights.
         """
         table = self.counts.table
-        node, bias = self.rows_and_bias(weights)
+        node, bias = self.node_and_bias(weights)
         scored = EdgeScores.of_dense(edges)
         every = full or self.full
         ladder_weight = temper

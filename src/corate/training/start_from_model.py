@@ -9,7 +9,7 @@ import numpy as np
 
 from corate import _native
 from corate.corpus import Corpus, StringTable
-from corate.counting.counts import Counts, PairCounts, Table, Tokens, count_features, label_ids
+from corate.counting.counts import Counts, PairCounts, Table, Tokens, count_features
 from corate.counting.held_out import held_out_tokens
 from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates
@@ -19,7 +19,8 @@ from corate.label_pairs import ChainWeights, EdgeScores, LabelPairs
 from corate.label_parts import LabelParts
 from corate.model.chain import ChainModel
 from corate.model.tagger import Tagger
-from corate.rows import SparseRows, rows_of_keys
+from corate.rows import LabelRows, SparseRows, rows_of_keys
+from corate.training.source import MemorySource
 from corate.training.start import HeldOutSet, Start, with_bias
 from corate.types import F32
 
@@ -29,10 +30,11 @@ __all__ = ["StartFromModel"]
 class StartFromModel(Start):
     """A saved model to train further on a corpus: its templates and weights, its labels and new ones."""
 
-    def __init__(
-        self, tagger: Tagger, corpus: Corpus, *, held_out: Corpus | None = None, unknown: str | None = None
-    ) -> None:
-        self.base = "none"
+    fresh = False
+    tokens: Tokens
+
+    def __init__(self, tagger: Tagger, source: MemorySource, *, held_out: Corpus | None = None) -> None:
+        self.base, corpus = "none", source.corpus
         if corpus.n_tokens == 0:
             raise DataError("there are no tokens to train on")
         old = tagger.vocabulary
@@ -49,8 +51,7 @@ class StartFromModel(Start):
         if (old.attributes is None) != (corpus.attributes is None):
             raise FeatureError("the model and the corpus must both have ready-made features, or neither")
         self.word = tagger.record.get("word")
-        names, ids = label_ids(corpus, unknown)
-        self.labels, both = StringTable.intern([*tagger.model.labels.to_list(), *names.to_list()])
+        self.labels, both = StringTable.intern([*tagger.model.labels.to_list(), *source.names.to_list()])
         renamed = np.append(both[len(tagger.model.labels) :], -1).astype(np.int32)
         self.vocabulary = old.copy()
         features, strings = self.vocabulary.fit(corpus)
@@ -61,7 +62,7 @@ class StartFromModel(Start):
             attributes = replace(attributes, ids=renumbered, names=merged, heads=None)
             self.vocabulary = replace(self.vocabulary, attributes=merged, heads=None)
         words = strings.get(self.word) if self.word is not None else None
-        self.tokens = Tokens(features, words, renamed[ids], corpus.offsets, attributes)
+        self.tokens = Tokens(features, words, renamed[source.ids], corpus.offsets, attributes)
         self.pairs = PairCounts(*_native.count_pairs(self.tokens.labels, corpus.offsets, self.n_labels))
         self.old, self.corpus, self.held_out = tagger, corpus, held_out
         self.full = tagger.model.all_labels or tagger.model.by_features
@@ -78,7 +79,7 @@ class StartFromModel(Start):
         model, bases = self.old.model, self.vocabulary.bases
         columns = table.csr if self.parts is None else self.parts.with_columns(*table.csr)
         node = self._placed(self._with_new_columns(model.weights)).plus(SparseRows.zeros(columns))
-        self.slots = with_bias(node.csr, self.n_columns)
+        self._slots = with_bias(node.csr, self.n_columns)
         bias = np.zeros(self.n_columns, np.float32)
         bias[: len(model.bias)] = model.bias
         old, new = LabelPairs(len(model.labels)), LabelPairs(self.n_labels)
@@ -107,6 +108,11 @@ class StartFromModel(Start):
         sizes = [new.n_attributes, *np.diff(new.bases).tolist()]
         blocks = [np.arange(a, b) for a, b in pairwise(starts)]
         return SparseRows.joined([rows.take(b).padded(n) for b, n in zip(blocks, sizes, strict=True)])
+
+    @property
+    def slots(self) -> LabelRows:
+        """The (feature, column) pairs that have a weight."""
+        return self._slots
 
     def tables(self) -> None:
         """None: a model has its base scores in its rows."""
@@ -156,10 +162,12 @@ class StartFromModel(Start):
         """The model's own weights."""
         return self._initial
 
-    def model(self, temper: float, weights: F32, edges: F32, extra: SparseRows, *, full: bool = False) -> ChainModel:
+    def model(
+        self, temper: float, weights: SparseRows, edges: F32, extra: SparseRows, *, full: bool = False
+    ) -> ChainModel:
         """The model with its weights trained further."""
         old = self.old.model
-        node, bias = self.rows_and_bias(weights)
+        node, bias = self.node_and_bias(weights)
         rows, bases = old.rows, np.array(old.rung_bases, dtype=np.int64)
         if len(rows):
             words = len(self.vocabulary.strings(self.vocabulary.columns[old.word_column]))

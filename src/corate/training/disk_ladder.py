@@ -1,120 +1,106 @@
 """Empirical training on a corpus on disk: words are counted in memory, neighbour pairs on disk.
 
-The model file is that of `empirical`, tensor by tensor. It is written without having the neighbour pairs in memory.
+The model file is that of training in memory, tensor by tensor. It is written without having the neighbour pairs in
+memory.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from corate import _native
+from corate.corpus import Corpus
 from corate.corpus.stored_corpus import StoredCorpus
-from corate.counting.counts import Counts
-from corate.counting.ladder import LadderPreset
-from corate.counting.ladder_tuning import TunedLadder, tune_ladder
+from corate.counting.counted_corpus import CountedCorpus
+from corate.counting.ladder import LadderParameters, LadderPreset
 from corate.counting.stored_counts import Sizes, StoredCounts
 from corate.counting.stored_pairs import StoredPairs
 from corate.errors import FeatureError
+from corate.features.templates import Template
 from corate.io.tensor_file import Array, StreamedTensor, unsigned_dtype
-from corate.model.archive import save_streamed
-from corate.model.constraints import with_scheme
-from corate.model.tagger import Tagger
+from corate.model.chain import ChainModel
 from corate.progress import ProgressEvent
 from corate.rows import SparseRows
-from corate.training.api import Trained
-from corate.training.empirical import PRESETS_OF_LADDERS
-from corate.training.empirical_model import given_parameters, ladder_model
-from corate.training.options import Empirical
+from corate.training.disk import DiskSource
+from corate.training.source import Presets
 from corate.training.start import RunContext
 
-__all__ = ["StoredEmpirical"]
+__all__ = ["LadderSource", "LadderStreams"]
 
 #: The share of the memory limit for pieces and merges; words, their rungs and rows have the rest.
 WORKING_SHARE = 0.25
 
 
-@dataclass(frozen=True, eq=False)
-class StoredEmpirical:
-    """A model trained by counting, whose neighbour pairs are on disk."""
+class LadderSource(DiskSource):
+    """A corpus on disk whose neighbour pairs are counted on disk, for ladders.
 
-    tagger: Tagger  # all but the neighbour pairs
-    counted: StoredCounts
-    weights: list[_StoredWeights]
+    At most ``most_words`` words are counted: see `CountedWords`.
+    """
 
-    @classmethod
-    def train(
-        cls, method: Empirical, stored: StoredCorpus, folder: Path, memory: int, most_words: int, context: RunContext
-    ) -> StoredEmpirical:
-        """Count, tune and build. ``memory`` is the limit in bytes, ``folder`` is for temporary files.
+    def __init__(self, stored: StoredCorpus, folder: Path, memory: int, most_words: int) -> None:
+        super().__init__(stored, None, (), folder, memory)
+        self.most_words = most_words
 
-        At most ``most_words`` words are counted: see `CountedWords`.
-        """
-        if method.ladder == "pooled":
-            raise FeatureError("the pooled ladder needs features, which are counted in memory; give more memory")
-        counted = StoredCounts(
-            stored,
-            PRESETS_OF_LADDERS[method.ladder],
-            folder,
-            sizes=Sizes.within(int(WORKING_SHARE * memory), context.threads),
-            most_words=most_words,
+    def count(
+        self, templates: Sequence[Template], presets: Presets, context: RunContext, held_out: Corpus | None = None
+    ) -> CountedCorpus:
+        """Count what the ladders need. The strings of the corpus are released: only ids are needed from here on."""
+        if templates or held_out is not None:
+            raise FeatureError("features and held-out text are counted in memory; give more memory")
+        return StoredCounts(
+            self.stored,
+            presets,
+            self.folder,
+            sizes=Sizes.within(int(WORKING_SHARE * self.memory), context.threads),
+            most_words=self.most_words,
             seed=context.seed,
             threads=context.threads,
             progress=lambda done: context.progress(ProgressEvent("counting", done)),
         )
-        given = given_parameters(method)
-        tuned = {preset: tune_ladder(counted, preset, given, context.progress) for preset in counted.presets}
-        preset, best = min(tuned.items(), key=lambda item: _loss(item[1]))
-        held_out_tokens = sum(len(h.tokens.labels) for h in counted.held_out)
-        counted.release_held_out()
-        context.progress(ProgressEvent("building the model"))
-        p, word = best.parameters, stored.word
-        model = ladder_model(counted.counts, preset, p, word, method.all_labels, counted.all_tables(preset))
+
+    def streamed(
+        self, counted: CountedCorpus, preset: LadderPreset, p: LadderParameters, model: ChainModel
+    ) -> LadderStreams:
+        """The parts of the model file that stay on disk, and the weights of neighbour pairs, which are written here."""
+        assert isinstance(counted, StoredCounts)
         _native.release_memory()
         words = model.rows.between(0, model.rung_bases[0])
         weights = [
             _StoredWeights.write(
                 counted.weight_chunks(t, p, words) if preset.neighbours else iter(()),
                 pairs.rows,
-                folder,
+                self.folder,
                 f"weights-{t}",
             )
             for t, pairs in enumerate(counted.pairs_on_disk, start=1)
         ]
-        counts = replace(counted.counts, table=counted.counts.table.padded(int(counted.counts.vocabulary.bases[-1])))
-        record: dict[str, Any] = {
-            "ladder": preset.name,
-            "word": word,
-            "settings": asdict(p),
-            "held_out": {"tokens": held_out_tokens, "ladders": _measured(tuned)},
-        }
-        if counted.words.left_out:
-            record["words_left_out"] = counted.words.left_out
-        trained = Trained(counts.vocabulary, model, record, _n_features(counted), counts)
-        layout = list(stored.layout) or [*stored.columns, "label"]
-        source = {"label_source": stored.label_source} if stored.label_source else {}
-        described = trained.described(method, len(stored), stored.n_tokens, layout, context.seed, source)
-        return cls(Tagger(counts.vocabulary, model, described, stored.columns, counts), counted, weights)
+        return LadderStreams(model, counted, weights)
 
-    def constrained(self, scheme: str) -> StoredEmpirical:
-        """The model with only label sequences that are valid in a scheme."""
-        tagger = self.tagger
-        model, record = with_scheme(tagger.model, scheme), tagger.record | {"constrain": scheme}
-        return replace(self, tagger=replace(tagger, model=model, record=record))
 
-    def save(self, path: str | os.PathLike[str], *, counts: bool = True, half: bool = False) -> int:
-        """Write the model file and return its size in bytes."""
+@dataclass(frozen=True, eq=False)
+class LadderStreams:
+    """The tensors of a model file that are on disk: those of neighbour pairs, and those that contain them."""
+
+    model: ChainModel  # all but the neighbour pairs
+    counted: StoredCounts
+    weights: list[_StoredWeights]
+
+    @property
+    def features(self) -> int:
+        """The number of features that are on disk."""
+        return sum(pairs.rows for pairs in self.counted.pairs_on_disk)
+
+    def tensors(self, *, counts: bool, half: bool) -> dict[str, StreamedTensor]:
+        """The tensors by name; with the counts, and with 16 bits for a score if ``half``."""
         _native.release_memory()
-        streamed = self._keys() | self._weights(np.dtype(np.float16 if half else np.float32))
-        if counts:
-            streamed |= self._counts()
-        return save_streamed(self.tagger, path, streamed, counts=counts, half=half)
+        found = self._keys() | self._weights(np.dtype(np.float16 if half else np.float32))
+        return found | self._counts() if counts else found
 
     def _keys(self) -> dict[str, StreamedTensor]:
         found = {}
@@ -127,7 +113,7 @@ class StoredEmpirical:
 
     def _weights(self, scores: np.dtype[Any]) -> dict[str, StreamedTensor]:
         """The weights: none of words, those of neighbour pairs, and those of the neighbours of unseen words."""
-        own = self.tagger.model.weights
+        own = self.model.weights
         n = len(self.counted.counts.table)
         rest = own.lengths[n:]
         largest = max([int(rest.max(initial=0)), *(w.longest for w in self.weights)])
@@ -216,20 +202,3 @@ class _StoredWeights:
 
 def _key_parts(pairs: StoredPairs, rows: int, shift: np.uint64) -> Callable[[], Iterator[Array]]:
     return lambda: (keys >> shift & np.uint64(0xFFFFFFFF) for _, keys, _ in pairs.chunks(rows))
-
-
-def _n_features(counted: StoredCounts) -> int:
-    counts: Counts = counted.counts
-    return int((counts.table.lengths > 0).sum()) + sum(pairs.rows for pairs in counted.pairs_on_disk)
-
-
-def _loss(tuned: TunedLadder) -> float:
-    return np.inf if tuned.log_loss is None else tuned.log_loss
-
-
-def _measured(tuned: dict[LadderPreset, TunedLadder]) -> dict[str, Any]:
-    return {
-        preset.name: {"accuracy": found.accuracy, "log_loss": found.log_loss}
-        for preset, found in tuned.items()
-        if found.accuracy is not None
-    }
