@@ -46,8 +46,10 @@ SCHEMES = {"IOB1": "IB", "IOB2": "IB", "IOBES": "IBES", "BILOU": "IBLU", "BMEWO"
 
 _SPAN_LABEL = re.compile(r"([BIESLUMW])(?:-(.*))?", re.DOTALL)
 _EQUAL = {"L": "E", "U": "S", "M": "I", "W": "S"}
-#: The roles that begin a span in any case, and those that end one.
+#: The roles that begin a span in any case, and those that end one; the roles that leave a span open, and those that
+#: go on with it.
 _OPENS, _CLOSES = ("B", "S"), ("E", "S")
+_OPEN, _GOES_ON = ("B", "I"), ("I", "E")
 #: Prefixes that can start a span. A set of labels without any of them has no spans.
 _STARTS = ("B-", "I-", "S-", "U-", "W-")
 
@@ -83,7 +85,7 @@ def parse(label: str) -> tuple[str, str]:
 
 def _continues(before: tuple[str, str], after: tuple[str, str]) -> bool:
     """Whether a token continues the span of the token before it, given what `parse` says about their labels."""
-    return before[1] == after[1] and before[0] not in ("", "O", *_CLOSES) and after[0] not in ("", "O", *_OPENS)
+    return before[0] in _OPEN and after[0] in _GOES_ON and before[1] == after[1]
 
 
 @dataclass(frozen=True, eq=False)
