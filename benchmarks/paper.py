@@ -26,9 +26,10 @@ from benchmarks.tables import Row, Table, parser
 from corate.corpus import StringTable
 from corate.counting.ladder import LadderTables
 from corate.features.word_functions import WordFunction
-from corate.label_scores import EdgeScores
+from corate.label_pairs import EdgeScores
 from corate.optimize import passes
 from corate.optimize.lbfgs import lbfgs
+from corate.training.options import METHODS, OPTIONS
 from corate.training.pairs import PairFactors
 from corate_reproduction.corpora import BROWN_SPLITS, brown_sentences, build, is_plain, labels
 from corate_reproduction.experiments import training_options
@@ -66,7 +67,8 @@ def trained(train: corate.Corpus, **options: Any) -> corate.Tagger:
     """A model. That L-BFGS stops at its limit is part of some questions, so it is no warning here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return corate.train(train, seed=0, threads=1, **options)
+        method = METHODS[options.pop("method")](**{name: options.pop(name) for name in OPTIONS.keys() & options.keys()})
+        return corate.train(train, method, seed=0, threads=1, **options)
 
 
 def row(what: str, tagger: corate.Tagger, test: corate.Corpus, note: str = "") -> Row:
@@ -200,11 +202,7 @@ def divided_pieces() -> Iterator[Row]:
 def divided(tagger: corate.Tagger, train: corate.Corpus) -> corate.Tagger:
     """From the score of each pair that starts with the label y, subtract log P(y)."""
     counts = Counter(y for i in range(len(train)) for y in train.labels_of(i))
-    edges, known = tagger.model.edges, np.array([counts[y] for y in tagger.labels], np.float64)
-    table = np.zeros((len(known) + 1, len(known) + 1), np.float32)
-    for y in range(len(table)):
-        at = slice(edges.offsets[y], edges.offsets[y + 1])
-        table[y, edges.to[at]] = edges.scores[at]
+    known, table = np.array([counts[y] for y in tagger.labels], np.float64), tagger.model.edges.dense()
     table[:-1] -= np.log(known / known.sum())[:, None].astype(np.float32)
     return replace(tagger, model=replace(tagger.model, edges=EdgeScores.of_dense(table)))
 
