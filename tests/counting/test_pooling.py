@@ -26,6 +26,7 @@ from corate.counting.pooling import (
     fit_edges,
     fit_weights,
     label_prior,
+    unrecovered_labels,
     with_evidence,
 )
 from corate.features.templates import parse
@@ -104,6 +105,46 @@ def test_a_label_is_scored_only_if_other_sentences_of_the_corpus_have_it_often_e
         for _, label in labelled[s]
     ]
     np.testing.assert_array_equal(with_evidence(sample, counts), np.where(expected, sample.labels, -1))
+
+
+@given(some_sentences, st.data(), st.integers(0, 9))
+@settings(deadline=None, max_examples=60)
+def test_a_label_is_unrecovered_if_no_token_that_it_is_judged_by_has_it_as_its_best_label(
+    labelled: Labelled, data: st.DataObject, seed: int
+) -> None:
+    p = problem_of(labelled, seed=seed)
+    names = range(len(p.prior))
+    known = [data.draw(st.sampled_from([y, -1])) for y in p.tokens.labels.tolist()]
+    totals = Counter(p.tokens.labels.tolist())
+    scores = np.random.default_rng(seed).normal(size=len(p.candidates.labels)).astype(np.float32)
+    best, starts = [], p.candidates.offsets
+    for t in range(p.counts.tokens):
+        of_token = scores[starts[t] : starts[t + 1]]
+        best.append(p.candidates_of(t)[int(of_token.argmax())])
+    judged = [y for y in names if 0 < known.count(y) >= min(totals[y], LEAST_EVIDENCE)]
+    expected = [y for y in judged if (y, y) not in zip(known, best, strict=True)]
+    found = unrecovered_labels(scores, p.candidates, np.array(known, np.int32), p.counts)
+    assert found.tolist() == expected
+
+
+@given(some_sentences, st.booleans(), st.integers(0, 9))
+@settings(deadline=None, max_examples=60)
+def test_a_silent_label_has_its_bias_and_its_ladder_and_no_evidence(
+    labelled: Labelled, left_out: bool, seed: int
+) -> None:
+    p = problem_of(labelled, seed=seed)
+    out = p.tokens.labels if left_out else None
+    silent = np.array([seed % len(p.prior)], np.int32)
+    pool = Pool(np.random.default_rng(seed).normal(size=p.n_experts), 0.5, np.arange(len(p.prior)) * 0.1)
+    inputs = p.counts.table, p.prior, p.features, p.expert_of, p.candidates, out
+    usual, found = pool.scores(*inputs), replace(pool, silent=silent).scores(*inputs)
+    own = p.candidates.labels == silent
+    np.testing.assert_array_equal(found[~own], usual[~own])
+    np.testing.assert_allclose(found[own], 0.5 * p.candidates.ladder[own] + 0.1 * silent[0], rtol=1e-5, atol=1e-6)
+    pools = replace(pool, silent=silent), pool
+    weights, known = (one.compiled(p.counts.table, p.prior, p.expert_of) for one in pools)
+    assert not weights.scores[weights.labels == silent].any()
+    np.testing.assert_array_equal(weights.scores[weights.labels != silent], known.scores[weights.labels != silent])
 
 
 @given(some_sentences, st.booleans(), st.booleans(), st.integers(0, 9))
