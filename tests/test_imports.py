@@ -15,16 +15,18 @@ SOURCE = Path(corate.__file__).parent
 #: other. docs/architecture.md shows the same order.
 ORDER = [
     {"types", "errors"},
-    {"arguments", "display", "memory", "portable", "progress", "ragged", "spans"},
+    {"arguments", "display", "memory", "portable", "progress", "spans"},
+    {"rows"},
     {"strings"},
+    {"label_pairs", "label_parts"},
     {"pages"},
     {"io"},
-    {"attributes"},
+    {"attributes", "label_scores"},
     {"corpus"},
     {"formats"},
     {"features"},
-    {"label_scores", "label_parts"},
     {"counting"},
+    {"inference"},
     {"model"},
     {"evaluation"},
     {"optimize"},
@@ -41,6 +43,7 @@ ORDER = [
 ALLOWED = {
     ("model.tagger", "training.api"),
     ("attributes", "corpus.attributes"),
+    ("label_scores", "model.weights"),
     *(("evaluation.comparison", f"training.{name}") for name in ("api", "options", "resolve")),
 }
 #: The algebra stands on its own but for arrays, errors, numbers as text, pages, and a corpus to count.
@@ -52,7 +55,7 @@ ALGEBRA = {
     "pages",
     "strings",
     "corpus",
-    "label_scores",
+    "label_pairs",
     "counting",
 }
 #: Graph models stand on the algebra; they know numbers as text, pages, tables and the model file, not text.

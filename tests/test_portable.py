@@ -22,7 +22,7 @@ NATIVE = Path(__file__).parent.parent / "native"
 #: The modules whose numbers are stored in models.
 STORED = [
     *(path for package in ("counting", "optimize", "training") for path in (SOURCE / package).rglob("*.py")),
-    *(SOURCE / name for name in ("label_scores.py", "graphs/composite.py", "graphs/em.py", "graphs/structure.py")),
+    *(SOURCE / name for name in ("label_pairs.py", "graphs/composite.py", "graphs/em.py", "graphs/structure.py")),
 ]
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corate.ragged import offsets_of
+from corate.rows import offsets_of
 from corate.strings import StringTable
 
 texts = st.lists(st.text(alphabet="abé日", max_size=3), max_size=20)

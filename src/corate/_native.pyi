@@ -446,3 +446,22 @@ class CliqueTree:
     def draw(self, variables: I32, states: I32, n: int, seed: int) -> tuple[F64, I32]: ...
     def expected(self, variables: I32, states: I32, weights: F64) -> tuple[F64, F64]: ...
     def entropy(self, variables: I32, states: I32) -> float: ...
+
+# messages.cpp
+def pass_messages(
+    field: tuple[F64, I32, I32, I32, F64, F64],
+    messages: F64 | None,
+    maximum: bool,
+    damping: float,
+    tolerance: float,
+    sweeps: int,
+    labels: bool,
+    log_z: bool,
+    threads: int,
+) -> tuple[F64, F64, I32, F64, I32, F64, I32, U8]: ...
+def edge_marginals(
+    field: tuple[F64, I32, I32, I32, F64, F64], marginals: F64, messages: F64, on_loop: U8, edges: I32, threads: int
+) -> F64: ...
+def edge_sums(
+    field: tuple[F64, I32, I32, I32, F64, F64], marginals: F64, messages: F64, on_loop: U8, weights: F64, threads: int
+) -> F64: ...

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.ragged import offsets_of
+from corate.rows import offsets_of, owners_of
 from corate.spans import are_spans
 from corate.strings import StringTable
 from corate.types import F32, Csr, Ids
@@ -89,5 +89,6 @@ class LabelParts:
         [31.0, 12.0, 23.0]
         """
         k = self.n_labels
-        own = np.repeat(np.arange(k), np.diff(self.offsets))
-        return np.asarray(scores[:k] + np.bincount(own, scores[k + self.ids], minlength=k), dtype=np.float32)
+        return np.asarray(
+            scores[:k] + np.bincount(owners_of(self.offsets), scores[k + self.ids], minlength=k), dtype=np.float32
+        )

@@ -12,26 +12,42 @@ every span.
     BMES    as IOBES, with ``M`` for ``I``; usual in the segmentation of words
     ======  ===================================================================================
 
-Spans are found as conlleval finds them, for every scheme, so a labelling that violates its scheme has spans, too.
-Only this module interprets span labels: `parse` splits a label, `are_spans` distinguishes span labels from plain tags.
+Spans are found as conlleval finds them, for every scheme, so a labelling that violates its scheme has spans, too. One
+rule holds for all schemes, where the prefixes of each have the roles B, I, E and S of IOBES:
+
+    a token continues the span of the token before it if both have the same type, the token before it is B or I (its
+    span is open), and the token itself is I or E (it does not begin a span)
+
+Only this module interprets span labels: `parse` splits a label, `are_spans` distinguishes span labels from plain tags,
+and `SpanLabels` has the rule for arrays of label ids.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from corate.errors import DataError
+from corate.types import Ids
 
-__all__ = ["SCHEMES", "Span", "are_spans", "convert", "detect", "parse", "scheme_with", "spans"]
+__all__ = [
+    *("SCHEMES", "Span", "SpanLabels", "are_spans", "convert", "detect", "parse", "scheme_with", "spans"),
+    "written",
+]
 
 #: The prefixes of each scheme: inside, start and, if the scheme has them, end and single token.
 SCHEMES = {"IOB1": "IB", "IOB2": "IB", "IOBES": "IBES", "BILOU": "IBLU", "BMEWO": "MBEW", "BMES": "MBES"}
 
 _SPAN_LABEL = re.compile(r"([BIESLUMW])(?:-(.*))?", re.DOTALL)
 _EQUAL = {"L": "E", "U": "S", "M": "I", "W": "S"}
+#: The roles that begin a span in any case, and those that end one.
+_OPENS, _CLOSES = ("B", "S"), ("E", "S")
 #: Prefixes that can start a span. A set of labels without any of them has no spans.
 _STARTS = ("B-", "I-", "S-", "U-", "W-")
 
@@ -65,6 +81,89 @@ def parse(label: str) -> tuple[str, str]:
     return _EQUAL.get(match[1], match[1]), match[2] or ""
 
 
+def _continues(before: tuple[str, str], after: tuple[str, str]) -> bool:
+    """Whether a token continues the span of the token before it, given what `parse` says about their labels."""
+    return before[1] == after[1] and before[0] not in ("", "O", *_CLOSES) and after[0] not in ("", "O", *_OPENS)
+
+
+@dataclass(frozen=True, eq=False)
+class SpanLabels:
+    """What labels say about spans, by label id.
+
+    ``kind`` is the place of a label's type among the ``types``, -1 for labels outside all spans. ``opens`` marks the
+    labels that begin a span in any case (B, S), ``closes`` those that end one (E, S).
+
+    >>> labels = SpanLabels.of(["O", "B-LOC", "I-LOC", "S-PER"])
+    >>> labels.types, labels.kind.tolist(), labels.opens.tolist(), labels.closes.tolist()
+    (['LOC', 'PER'], [-1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 0, 1])
+    """
+
+    types: list[str]
+    kind: Ids
+    opens: NDArray[np.uint8]
+    closes: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, labels: Sequence[str], *, typed: bool = False) -> SpanLabels:
+        """From the labels by id. Where spans must be ``typed``, a label without a type is outside, as in conlleval."""
+        parsed = [parse(label) for label in labels]
+        inside = [role not in ("", "O") and bool(type_ or not typed) for role, type_ in parsed]
+        types = list(dict.fromkeys(type_ for (_, type_), own in zip(parsed, inside, strict=True) if own))
+        places = {name: i for i, name in enumerate(types)}
+        kind = [places[type_] if own else -1 for (_, type_), own in zip(parsed, inside, strict=True)]
+        opens, closes = (
+            np.array([own and role in found for (role, _), own in zip(parsed, inside, strict=True)], np.uint8)
+            for found in (_OPENS, _CLOSES)
+        )
+        return cls(types, np.array(kind, np.int32), opens, closes)
+
+    def arrays(self) -> tuple[Ids, NDArray[np.uint8], NDArray[np.uint8]]:
+        """The arrays that the native code takes."""
+        return self.kind, self.opens, self.closes
+
+    def continues(self, before: NDArray[np.integer[Any]], after: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+        """Whether tokens with labels ``after`` continue the spans of tokens with labels ``before``."""
+        kind = self.kind[after]
+        return np.asarray(
+            (self.kind[before] == kind) & (kind >= 0) & (self.closes[before] == 0) & (self.opens[after] == 0)
+        )
+
+    def find(
+        self, ids: NDArray[np.integer[Any]], offsets: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The spans of labelled sentences: first tokens, ends (one past the last), and types.
+
+        >>> labels = SpanLabels.of(["O", "I-X", "B-X"])
+        >>> [array.tolist() for array in labels.find(np.array([0, 1, 1, 2, 1]), np.array([0, 4, 5]))]
+        [[1, 3, 4], [3, 4, 5], [0, 0, 0]]
+        """
+        inside = self.kind[ids] >= 0
+        begins = inside.copy()
+        begins[1:] &= ~self.continues(ids[:-1], ids[1:])
+        firsts = offsets[:-1][offsets[:-1] < len(ids)]
+        begins[firsts] = inside[firsts]
+        ends = inside.copy()
+        ends[:-1] &= begins[1:] | ~inside[1:]
+        starts = np.flatnonzero(begins)
+        return starts, np.flatnonzero(ends) + 1, self.kind[ids[starts]].astype(np.int64)
+
+    def invalid(self, scheme: str) -> NDArray[np.bool_]:
+        """The pairs of neighbouring labels that a scheme does not allow, (K + 1, K + 1).
+
+        Label K is the boundary of a sentence. Labels that are not span labels count as ``O``.
+
+        >>> SpanLabels.of(["O", "B-X", "I-X"]).invalid("IOB2").astype(int).tolist()
+        [[0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0]]
+        """
+        kind = np.append(self.kind, -1)
+        opens, closes = np.append(self.opens, 0) > 0, np.append(self.closes, 0) > 0
+        open_left, goes_on = (kind >= 0) & ~closes, (kind >= 0) & ~opens
+        after_open = (kind[:, None] == kind) & open_left[:, None]
+        if scheme in ("IOB1", "IOB2"):
+            return np.asarray((opens if scheme == "IOB1" else goes_on) & ~after_open)
+        return np.asarray((goes_on & ~after_open) | (open_left[:, None] & ~(after_open & goes_on)))
+
+
 def are_spans(labels: Iterable[str], *, strict: bool = True) -> bool:
     """Whether labels mark spans: each is ``O`` or a prefix with a type, and one has a prefix that can start a span.
 
@@ -93,18 +192,17 @@ def spans(sequence: Sequence[str]) -> list[Span]:
     [Span(start=0, stop=2, type='PER'), Span(start=3, stop=4, type='LOC'), Span(start=4, stop=5, type='LOC')]
     """
     found: list[Span] = []
-    start, before, kind = -1, "O", ""  # start of the open span, or -1; role and type of the previous token
+    start, before = -1, ("O", "")  # start of the open span, or -1; role and type of the previous token
     for i, label in enumerate(sequence):
-        role, type_ = parse(label)
-        continues = start >= 0 and role in ("I", "E") and type_ == kind and before in ("B", "I")
-        if start >= 0 and not continues:
-            found.append(Span(start, i, kind))
+        here = parse(label)
+        if start >= 0 and not _continues(before, here):
+            found.append(Span(start, i, before[1]))
             start = -1
-        if start < 0 and role not in ("O", ""):
+        if start < 0 and here[0] not in ("O", ""):
             start = i
-        before, kind = role, type_
+        before = here
     if start >= 0:
-        found.append(Span(start, len(sequence), kind))
+        found.append(Span(start, len(sequence), before[1]))
     return found
 
 
@@ -170,11 +268,20 @@ def convert(sequence: Sequence[str], to: str, from_: str | None = None) -> list[
     for label in sequence:
         if not parse(label)[0] or label[0] not in allowed:
             raise DataError(f"the label {label!r} is not in {from_ or ', '.join(SCHEMES)}; plain tags have no spans")
-    labels = ["O"] * len(sequence)
+    return written(spans(sequence), len(sequence), to)
+
+
+def written(found: Iterable[Span], length: int, scheme: str = "IOB2") -> list[str]:
+    """The labels of a sentence of so many tokens that mark these spans, which are given from left to right.
+
+    >>> written([Span(0, 2, "PER"), Span(3, 4, "LOC")], 4)
+    ['B-PER', 'I-PER', 'O', 'B-LOC']
+    """
+    labels = ["O"] * length
     stop_before, type_before = -1, ""
-    for start, stop, type_ in spans(sequence):
+    for start, stop, type_ in found:
         follows = start == stop_before and type_ == type_before
-        for i, prefix in enumerate(_prefixes(stop - start, to, follows=follows), start):
+        for i, prefix in enumerate(_prefixes(stop - start, scheme, follows=follows), start):
             labels[i] = f"{prefix}-{type_}" if type_ else prefix
         stop_before, type_before = stop, type_
     return labels

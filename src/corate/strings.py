@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.ragged import offsets_of, take_rows
+from corate.rows import offsets_of, take_rows
 from corate.types import Ids, Offsets
 
 __all__ = ["StringTable"]

@@ -283,7 +283,7 @@ def test_raw_text_is_tokenised_and_labelled_like_its_tokens(corate, model):
 def test_formats_without_labels_are_not_listed_as_output(corate, model, format):
     result = corate("tag", model, "-f", "text", "--to", format, stdin=b"Ann")
     assert (result.code, result.out) == (2, b"")
-    listed = "auto, columns, conllu, slashed, items, jsonl, labelstudio"
+    listed = "auto, columns, conllu, labelstudio, jsonl, slashed, items"
     assert f"{format!r} is not one of {listed}" in result.err
     assert f"--to <{listed.replace(', ', '|')}>" in corate("tag", "--help").text
 

@@ -12,9 +12,9 @@ import pytest
 import corate
 from corate.errors import ConfigError, ModelError
 from corate.io import tensor_file
-from corate.label_scores import SparseRows
 from corate.model import archive
 from corate.model.tagger import Tagger
+from corate.rows import SparseRows
 from corate.training.defaults import LABELS_PER_PART
 from small_corpora import Labelled, chain_methods, corpus_of, for_method, words_of
 

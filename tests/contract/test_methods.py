@@ -14,7 +14,7 @@ import corate
 from corate import Corpus
 from corate.errors import DataError, ModelError
 from corate.io import tensor_file
-from corate.label_scores import DENSE_LABELS
+from corate.label_pairs import DENSE_LABELS
 from corate.model.tagger import Tagger
 from corate.training.checks import DOUBTED_TOKENS, FEWEST_DOUBTED, MOST_LABELS
 from corate.training.options import METHODS

@@ -10,7 +10,7 @@ import pytest
 
 import corate
 from corate.errors import DataError
-from corate.label_scores import DENSE_LABELS
+from corate.label_pairs import DENSE_LABELS
 from corate.model.tagger import Tagger
 from corate.training.chains import ChainTraining
 from corate.training.lattice_costs import MOST_TRIPLE_LABELS

@@ -12,9 +12,9 @@ import pytest
 
 import corate
 from corate.features.templates import parse
-from corate.label_scores import SparseRows
 from corate.model.pruning import without_rare
 from corate.model.tagger import Tagger
+from corate.rows import SparseRows
 from corate.training import api
 from corate.training.chains import ChainTraining
 from corate.training.options import Polish

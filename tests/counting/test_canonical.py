@@ -31,7 +31,7 @@ def count(labelled: Labelled) -> Counts:
 def by_name(counts: Counts) -> dict[Any, int]:
     """The counts as a dictionary: what they mean, whatever the ids are."""
     names, labels = counts.vocabulary.names(range(len(counts.table))), counts.labels.to_list()
-    entries = zip(counts.table.contexts().tolist(), counts.table.labels.tolist(), counts.table.counts, strict=True)
+    entries = zip(counts.table.owners.tolist(), counts.table.labels.tolist(), counts.table.counts, strict=True)
     found: dict[Any, int] = {(names[c], labels[y]): int(n) for c, y, n in entries if n}
     ends = [*labels, "|"]
     pairs = zip(counts.pairs.origin.tolist(), counts.pairs.to.tolist(), counts.pairs.counts.tolist(), strict=True)

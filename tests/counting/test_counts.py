@@ -40,7 +40,7 @@ def by_name(counts: Counts) -> Counter[tuple[str, str]]:
     labels = counts.labels.to_list()
     table = counts.table
     found: Counter[tuple[str, str]] = Counter()
-    for c, y, n in zip(table.contexts().tolist(), table.labels.tolist(), table.counts.tolist(), strict=True):
+    for c, y, n in zip(table.owners.tolist(), table.labels.tolist(), table.counts.tolist(), strict=True):
         assert n > 0
         found[counts.vocabulary.name(c), labels[y]] += n
     return found
@@ -145,9 +145,7 @@ def test_tokens_are_taken_out_exactly(labelled: Labelled, data: st.DataObject) -
         kept = Counter(zip(features[~out].tolist(), tokens.labels[~out].tolist(), strict=True))
         table = counts.of_template(t)
         part = left[counts.table.offsets[bases[t]] : counts.table.offsets[bases[t + 1]]]
-        found = dict(
-            zip(zip(table.contexts().tolist(), table.labels.tolist(), strict=True), part.tolist(), strict=True)
-        )
+        found = dict(zip(zip(table.owners.tolist(), table.labels.tolist(), strict=True), part.tolist(), strict=True))
         assert {key: n for key, n in found.items() if n} == {key: n for key, n in kept.items() if key[0] >= 0}
 
 
@@ -161,7 +159,7 @@ def test_labels_that_no_token_has_are_not_counted() -> None:
 def test_rows_and_padding_keep_the_counts() -> None:
     table = count([[("a", "X"), ("b", "Y"), ("a", "Y")]]).of_template(0)
     assert table.totals().tolist()[16:] == [2, 1]
-    assert table.rows(17, 18).totals().tolist() == [1]
+    assert table.between(17, 18).totals().tolist() == [1]
     padded = table.padded(20)
     assert (len(padded), padded.totals().tolist()[16:]) == (20, [2, 1, 0, 0])
 

@@ -63,7 +63,7 @@ def test_entries_by_key(
         start += len(piece)
     keys, table = table_of(counter.by_key(most))
     found = {
-        (int(key), int(y)): int(n) for key, y, n in zip(keys[table.contexts()], table.labels, table.counts, strict=True)
+        (int(key), int(y)): int(n) for key, y, n in zip(keys[table.owners], table.labels, table.counts, strict=True)
     }
     counts, _ = expected([pair for piece in pieces for pair in piece])
     assert found == counts

@@ -63,7 +63,7 @@ def test_what_is_left_are_the_counts_of_the_other_sentences(labelled: Labelled, 
 
     def named(whose: Counts, of: object) -> Counter[tuple[str, str]]:
         labels = whose.labels.to_list()
-        entries = zip(of.contexts().tolist(), of.labels.tolist(), of.counts.tolist(), strict=True)
+        entries = zip(of.owners.tolist(), of.labels.tolist(), of.counts.tolist(), strict=True)
         return Counter({(whose.vocabulary.name(c), labels[y]): n for c, y, n in entries if n})
 
     assert named(counts, table) == named(recounted, recounted.table)

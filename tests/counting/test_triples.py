@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from corate.counting.counts import Tokens
 from corate.counting.triples import relabelled, seen_triples
-from corate.label_scores import SparseRows
+from corate.rows import SparseRows
 
 Triple = tuple[int, int, int]
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from corate.corpus import Attributes, Column, Corpus, StringTable
 from corate.errors import DataError
-from corate.evaluation.report import Report, chunk_types, chunks, compare_labels
+from corate.evaluation.report import Report, compare_labels
+from corate.spans import SpanLabels
 from reference import chunks as reference
 
 with warnings.catch_warnings():
@@ -52,8 +53,9 @@ def test_chunks_are_those_of_the_reference(sentences: list[list[str]]) -> None:
     table, ids = StringTable.intern(label for sentence in sentences for label in sentence)
     strings = table.to_list()
     offsets = np.cumsum([0, *map(len, sentences)])
-    start, stop, kind = chunks(ids, strings, offsets)
-    types = chunk_types(strings)
+    labels = SpanLabels.of(strings, typed=True)
+    start, stop, kind = labels.find(ids, offsets)
+    types = labels.types
     found = list(zip(start.tolist(), stop.tolist(), [types[k] for k in kind.tolist()], strict=True))
     assert found == [
         (a + base, b + base, kind)
@@ -107,7 +109,7 @@ def test_scores_are_those_of_seqeval_and_of_the_reference(labels: list[str]) -> 
 )
 def test_chunks_of_each_scheme(sentence: str, found: list[tuple[int, int]]) -> None:
     table, ids = StringTable.intern(sentence.split())
-    start, stop, _ = chunks(ids, table.to_list(), np.array([0, len(ids)]))
+    start, stop, _ = SpanLabels.of(table.to_list(), typed=True).find(ids, np.array([0, len(ids)]))
     assert list(zip(start.tolist(), stop.tolist(), strict=True)) == found
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import corate
 from corate import DataError
-from corate.formats import conllu
+from corate.formats import conllu, detection
 from real_corpora import real_file
 
 TEXT = (
@@ -100,7 +100,7 @@ def test_the_same_model_comes_from_a_column_file():
         (TEXT, {"columns": "word,tag"}, "CoNLL-U has no column 'tag'; name some of id, word, lemma"),
         (TEXT, {"columns": "word,upos"}, "the column 'upos' contains the labels"),
         (TEXT, {"separator": " "}, "tabs separate the columns of CoNLL-U"),
-        (TEXT, {"label_names": ["A"]}, "label_names= is for integer labels in JSON lines"),
+        (TEXT, {"label_names": ["A"]}, "label_names= is for JSON lines"),
         (b"a\tb\n", {"label": "upos", "format": "columns"}, "label= is for CoNLL-U and JSON lines"),
     ],
 )
@@ -117,8 +117,8 @@ def test_bad_rows_are_skipped_if_asked_for():
 
 def test_the_format_is_detected():
     assert corate.read(TEXT).label_source == "upos"  # by content
-    assert corate.formats.detection.by_suffix(".conllu") == "conllu"
-    assert corate.formats.detection.detect(b"1\ta\tX\n2\tb\tY\n", "numbers") == "columns"
+    assert detection.by_suffix(".conllu") == "conllu"
+    assert detection.detect(b"1\ta\tX\n2\tb\tY\n", "numbers") == "columns"
 
 
 @pytest.mark.parametrize("label", ["upos", "xpos", "feats", "upos+feats", "NER", "New"])

@@ -148,7 +148,7 @@ def test_labels_without_an_integer_are_not_written():
     corpus = corate.Corpus.from_sentences([["a"]], [["X"]])
     with pytest.raises(DataError, match=r"the label 'X' is not among label_names= \(O, B-PER, I-PER\)"):
         corate.write(corpus, io.BytesIO(), format="jsonl", label_names=NAMES)
-    with pytest.raises(DataError, match="label_names= is for integer labels in JSON lines"):
+    with pytest.raises(DataError, match="label_names= is for JSON lines"):
         corate.write(corpus, io.BytesIO(), label_names=NAMES)
     with pytest.raises(DataError, match="rename them"):
         corate.write(corpus, io.BytesIO(), format="jsonl", label="tokens")

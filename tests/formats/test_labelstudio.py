@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import corate
 from corate import Corpus, DataError
 from corate.formats import SkippedWarning
-from corate.formats.detection import detect, detect_unlabelled
+from corate.formats.detection import detect
 from corate.spans import spans
 
 TEXT = "Ann Lee lives in New York."
@@ -188,7 +188,7 @@ def test_spans_can_be_widened_to_whole_tokens() -> None:
     assert corpus.labels_of(0) == ["B-PER", "I-PER", "O", "O", "B-LOC", "I-LOC", "O"]
     with pytest.raises(DataError, match="overlap"):
         read(task(TEXT, span(0, 2, "PER"), span(2, 7, "ORG")), widen_spans=True)
-    with pytest.raises(DataError, match="widen_spans= is for format='labelstudio'"):
+    with pytest.raises(DataError, match="widen_spans= is for Label Studio"):
         corate.read(b"a B\n", widen_spans=True)
 
 
@@ -217,7 +217,7 @@ def test_other_results_and_other_texts() -> None:
 def test_the_format_is_detected() -> None:
     one_line = json.dumps([task()]).encode()
     for data in (one_line, json.dumps([task()], indent=2).encode(), b'[{"data": {"text": "' + b"x" * 99999 + b'"}}]'):
-        assert detect(data, "tasks.json") == detect_unlabelled(data) == "labelstudio"
+        assert detect(data, "tasks.json") == detect(data, "tasks.json", kind="words") == "labelstudio"
     assert detect(b'[["Ann", "NAME"]]', "x") == "jsonl"
     assert detect(b'{"tokens": ["a"], "data": ["b"]}', "x") == "jsonl"
 
@@ -232,7 +232,7 @@ def test_labels_that_are_not_spans_are_not_written() -> None:
         written(corpus, labels=[["B-X"]], scores=[[0.5, 0.5]])
     with pytest.raises(DataError, match="1 sentence to write, but scores for 0"):
         written(corpus, labels=[["B-X"]], scores=[])
-    with pytest.raises(DataError, match="scores= is for format='labelstudio'"):
+    with pytest.raises(DataError, match="scores= is for Label Studio"):
         corate.write(corpus, io.BytesIO(), scores=[[0.5]])
 
 

@@ -390,7 +390,7 @@ def test_raw_text_that_cannot_be_read() -> None:
         read(b"", format="raw")
     with pytest.raises(DataError, match="line 2: a NUL byte"):
         read(b"a\nb\0c", format="raw")
-    with pytest.raises(DataError, match="tokenize= is for format='raw'"):
+    with pytest.raises(DataError, match="tokenize= is for Label Studio and raw text"):
         read(b"a b", format="text", tokenize=str.split)
 
 

@@ -85,3 +85,19 @@ def test_a_parquet_file_is_named(tmp_path: Path) -> None:
     path.write_bytes(b"PAR1\x15\x04")
     with pytest.raises(DataError, match=r"is a Parquet file, not text; .*from_frame"):
         read(path)
+
+
+def test_names_of_integer_labels_in_the_first_line_are_for_all_pieces(tmp_path: Path) -> None:
+    path = tmp_path / "text.jsonl"
+    sentence = '{"tokens": ["Ann", "sings"], "ner_tags": [1, 0]}\n'
+    path.write_text('{"label_names": ["O", "B-PER"]}\n' + sentence * 40, encoding="utf-8")
+    pieces = list(read_pieces(str(path)))
+    assert len(pieces) > 3
+    assert all(piece.labels_of(s) == ["B-PER", "O"] for piece in pieces for s in range(len(piece)))
+
+
+def test_a_document_is_one_piece(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.json"
+    corate.write(corpus_of([[("Ann", "B-PER"), ("sings", "O")]] * 40), str(path), format="labelstudio")
+    (piece,) = read_pieces(str(path))
+    assert list(piece) == list(read(path))

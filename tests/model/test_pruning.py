@@ -10,7 +10,7 @@ import pytest
 
 import corate
 from corate.errors import ConfigError, ModelError
-from corate.label_scores import SparseRows
+from corate.rows import SparseRows
 from small_corpora import corpus_of, random_sentences
 
 

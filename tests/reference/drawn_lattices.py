@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from corate import _native
-from corate.label_scores import EdgeScores
+from corate.label_pairs import EdgeScores
 from corate.model.lattice import Lattice
 from reference import lattice as reference
 

@@ -222,7 +222,7 @@ def test_a_function_gives_features_and_its_failures_name_the_token() -> None:
 def stored(counts: Counts) -> tuple[Counter, Counter]:
     labels = [*counts.labels.to_list(), "#"]
     table, pairs = counts.table, counts.pairs
-    entries = zip(table.contexts().tolist(), table.labels.tolist(), table.counts.tolist(), strict=True)
+    entries = zip(table.owners.tolist(), table.labels.tolist(), table.counts.tolist(), strict=True)
     return (
         Counter({(counts.vocabulary.name(c), labels[y]): n for c, y, n in entries}),
         Counter(

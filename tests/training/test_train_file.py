@@ -255,7 +255,7 @@ def counts_of(path: Path) -> dict[str, dict[int, int]]:
     counts = corate.load(path).counts
     assert counts is not None
     names, table = counts.vocabulary.names(range(len(counts.table))), counts.table
-    rows = [table.rows(i, i + 1) for i in range(len(table))]
+    rows = [table.between(i, i + 1) for i in range(len(table))]
     return {
         name: dict(zip(row.labels.tolist(), row.counts.tolist(), strict=True))
         for name, row in zip(names, rows, strict=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from itertools import groupby
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,10 +12,13 @@ from corate.arguments import MOST_TOKENS
 from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
 from corate.cli.shared_options import Reading, one_of
-from corate.cli.tag import Layout
 from corate.cli.terminal import ProgressBar, counted, escaped, is_terminal
 from corate.errors import DataError
+from corate.formats.registry import FORMATS
 from corate.io.streams import NamedBytes, bare_suffix, joined, name_of, save, text_blocks
+
+if TYPE_CHECKING:
+    from corate.formats.format import Format
 
 __all__ = ["EXAMPLES", "active"]
 
@@ -27,9 +30,6 @@ Examples:
   corate active model.corate unlabelled.tsv -n 50 --by entropy -o to-label.tsv
   corate active model.corate notes.txt --format raw --by diverse
 """
-
-#: Formats with a sentence in several lines, and a blank line after it.
-_BLOCKS = ("columns", "conllu", "items")
 
 
 def active(
@@ -49,9 +49,13 @@ def active(
         str, typer.Option("--output", "-o", metavar="OUT", help="Where to write; - is standard output.")
     ] = "-",
     format: Annotated[
-        Layout,
-        typer.Option("--format", "-f", help="The format, as for corate tag; auto detects all formats except raw."),
-    ] = Layout.auto,
+        str,
+        one_of(
+            ("auto", *FORMATS),
+            "The format, as for corate tag; auto detects all formats except raw.",
+            flags=("--format", "-f"),
+        ),
+    ] = "auto",
     columns: options.Columns = None,
     encoding: options.Encoding = "utf-8",
     separator: options.Separator = None,
@@ -67,7 +71,9 @@ def active(
         raise typer.BadParameter(f"{output} is the model itself", param_hint="--output")
     from corate import formats
     from corate.evaluation.active import most_informative
-    from corate.formats import detection, labelstudio
+    from corate.formats.detection import recognised
+    from corate.formats.format import Writing
+    from corate.formats.registry import format_of
     from corate.formats.sentence_limit import limited
 
     if quiet:
@@ -76,10 +82,9 @@ def active(
     with ProgressBar(quiet) as progress:
         progress("reading")
         tagger = options.load_model(model, file)
-        name, (head, blocks) = name_of(file), detection.head_of(text_blocks(file, encoding))
-        found = None if format is Layout.auto else format.value
-        found = found or detection.by_suffix(bare_suffix(file))
-        found = found or detection.detect(head, name, comment=comment, labelled=False)
+        name, blocks, found = name_of(file), text_blocks(file, encoding), format
+        if format == "auto":
+            found, blocks = recognised(blocks, name, bare_suffix(file), "unlabelled", comment)
         data = joined(limited(blocks, name, found, max_sentence, comment))
         corpus = formats.read(
             NamedBytes(data, name),
@@ -92,31 +97,32 @@ def active(
             max_sentence=max_sentence,
         )
         chosen = most_informative(tagger, corpus, n, by, progress=progress.show)
-        if found == "labelstudio":
-            text = labelstudio.write(corpus.take(chosen), None)
+        kind = format_of(found)
+        if kind.whole and kind.write is not None:
+            text = kind.write(corpus.take(chosen), None, Writing())
         else:
-            pieces = _sentences(data, found, comment, len(corpus), name)
-            end = "\n\n" if found in _BLOCKS else "\n"
+            pieces = _sentences(data, kind, comment, len(corpus), name)
+            end = "\n" if kind.blank_line is None else "\n\n"
             text = "".join(pieces[s].decode().rstrip("\r") + end for s in chosen.tolist())
     save(escaped(text) if output == "-" and is_terminal() else text, output, encoding)
     if len(chosen) < n and not quiet:
         typer.echo(f"corate: the text has only {counted(len(chosen), 'sentence')}", err=True)
 
 
-def _sentences(data: bytes, format: str, comment: str | None, n: int, name: str) -> list[bytes]:
+def _sentences(data: bytes, format: Format, comment: str | None, n: int, name: str) -> list[bytes]:
     """The lines of each sentence, as they are in the text."""
     from corate.formats.lines import words_of
 
-    prefix = comment.encode() if comment else b"#" if format == "conllu" else b"\n"
+    prefix = (comment or format.comment or "\n").encode()
 
     def has_tokens(line: bytes) -> bool:
-        return bool(words_of(line.decode()) if format == "raw" else line.strip(b" \t\r"))
+        return bool(words_of(line.decode()) if format.name == "raw" else line.strip(b" \t\r"))
 
     groups = [list(lines) for filled, lines in groupby(data.split(b"\n"), has_tokens) if filled]
-    if format not in _BLOCKS:
+    if format.blank_line is None:
         groups = [[line] for lines in groups for line in lines]
     pieces = [b"\n".join(lines) for lines in groups if not all(line.startswith(prefix) for line in lines)]
-    if format == "jsonl" and len(pieces) == n + 1:
+    if format.name == "jsonl" and len(pieces) == n + 1:
         pieces = pieces[1:]  # a first line with the names of labels
     if len(pieces) != n:
         raise DataError(

@@ -33,7 +33,7 @@ def explain(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model file.")],
     text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="Words, with spaces between them.")] = None,
     file: Annotated[str | None, typer.Option(metavar="FILE", help="Take the sentence from this file.")] = None,
-    format: options.FormatOption = options.Format.auto,
+    format: options.FormatOption = "auto",
     sentence: Annotated[int, typer.Option(min=1, help="The number of the sentence in the file, from 1 on.")] = 1,
     token: Annotated[
         int | None,
@@ -61,7 +61,7 @@ def explain(
     import corate
 
     tagger = corate.load(model)
-    tokens = _tokens(tagger, text, file, format.value, sentence)
+    tokens = _tokens(tagger, text, file, format, sentence)
     if token is not None:
         chosen = tagger.explain(tokens, token, label, against)
         every = [chosen]

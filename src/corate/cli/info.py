@@ -163,11 +163,11 @@ def _listed(names: list[str]) -> str:
 
 def _span_types(tagger: Tagger) -> list[str] | None:
     """The types of spans that the labels mark; None if they mark no spans."""
-    from corate.spans import are_spans, parse
+    from corate.spans import SpanLabels, are_spans
 
     if not are_spans(tagger.labels):
         return None
-    return sorted({type_ or "(no type)" for role, type_ in map(parse, tagger.labels) if role not in ("O", "")})
+    return sorted(type_ or "(no type)" for type_ in SpanLabels.of(tagger.labels).types)
 
 
 def _input(tagger: Tagger) -> str:

@@ -13,9 +13,9 @@ from corate.cli import shared_options as options
 from corate.cli.exits import silence_warnings
 from corate.cli.plot import check_suffix
 from corate.cli.shared_options import Reading, with_reading_options
-from corate.cli.tag import Layout
 from corate.cli.terminal import ProgressBar, counted, size
 from corate.errors import DataError
+from corate.formats.registry import FORMATS
 from corate.io.atomic import check_writable, write_text
 from corate.io.streams import NamedBytes, bare_suffix, joined, name_of, text_blocks
 
@@ -59,14 +59,14 @@ def inspect(
         ),
     ] = 500,
     format: Annotated[
-        Layout,
-        typer.Option(
-            "--format",
-            "-f",
-            help="The format, as for corate tag; auto detects all except raw.",
-            rich_help_panel=_READING,
+        str,
+        options.one_of(
+            ("auto", *FORMATS),
+            "The format, as for corate tag; auto detects all except raw.",
+            _READING,
+            flags=("--format", "-f"),
         ),
-    ] = Layout.auto,
+    ] = "auto",
     unlabelled: Annotated[
         bool,
         typer.Option(
@@ -96,7 +96,7 @@ def inspect(
     with ProgressBar(quiet) as progress:
         progress("reading")
         tagger = options.load_model(model, file)
-        corpus = None if file is None else _read(file, tagger, reading, format.value, not unlabelled)
+        corpus = None if file is None else _read(file, tagger, reading, format, not unlabelled)
         page = inspect_page(
             tagger,
             corpus,
@@ -132,7 +132,7 @@ def _read(file: str, tagger: Tagger, reading: Reading, format: str, labelled: bo
     if format == "auto":
         format = detection.by_suffix(bare_suffix(file)) or _detected(head, name, reading.comment, labelled)
     data = joined(limited(blocks, name, format, reading.max_sentence, reading.comment))
-    labelled = labelled and format not in ("text", "raw")
+    labelled = labelled and FORMATS[format].labelled
     if labelled and format == "columns":
         labelled = _has_label_column(data, tagger, reading)
     source = NamedBytes(data, name)
@@ -149,12 +149,13 @@ def _detected(data: bytes, name: str, comment: str | None, labelled: bool) -> st
     if labelled:
         with suppress(DataError):
             return detection.detect(data, name, comment=comment)
-    return detection.detect(data, name, comment=comment, labelled=False)
+    return detection.detect(data, name, comment=comment, kind="unlabelled")
 
 
 def _has_label_column(data: bytes, tagger: Tagger, reading: Reading) -> bool:
     """Whether column text has labels: not if it has the columns of the training text except the label."""
-    from corate.formats.columns import first_row, width_of
+    from corate.formats.columns import width_of
+    from corate.formats.rows import first_row
 
     names = reading.column_names()
     if names is not None:

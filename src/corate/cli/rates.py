@@ -91,7 +91,7 @@ def rates(
         return
     if given is not None:
         raise typer.BadParameter("this goes with --between", param_hint="--given")
-    if bare_suffix(source) in (".csv", ".parquet") and reading.format is options.Format.auto:
+    if bare_suffix(source) in (".csv", ".parquet") and reading.format == "auto":
         raise typer.BadParameter(
             f"{source} seems to be a table; name its columns with --between, or say --format columns for labelled text"
         )

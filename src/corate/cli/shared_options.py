@@ -15,6 +15,7 @@ import typer
 
 from corate.arguments import LARGEST_SEED, MOST_TOKENS
 from corate.errors import ConfigError, DataError, ModelError
+from corate.formats.registry import FORMATS
 from corate.io.encodings import is_model
 from corate.io.streams import name_of
 
@@ -29,7 +30,6 @@ __all__ = [
     "Docstart",
     "DocstartOption",
     "Encoding",
-    "Format",
     "FormatOption",
     "Json",
     "Label",
@@ -84,8 +84,8 @@ def is_model_file(path: str) -> bool:
         return is_model(file.read(64))
 
 
-def one_of(names: Sequence[str], help: str, panel: str | None = None) -> Any:
-    """An option whose value is one of the given names."""
+def one_of(names: Sequence[str], help: str, panel: str | None = None, *, flags: Sequence[str] = ()) -> Any:
+    """An option whose value is one of the given names. Its flags are those of its parameter, if there are none."""
 
     def checked(value: str | None) -> str | None:
         if value is not None and value not in names:
@@ -96,19 +96,12 @@ def one_of(names: Sequence[str], help: str, panel: str | None = None) -> Any:
         return [name for name in names if name.startswith(start)]
 
     metavar = f"<{'|'.join(names)}>"
-    return typer.Option(metavar=metavar, help=help, callback=checked, autocompletion=completed, rich_help_panel=panel)
+    return typer.Option(
+        *flags, metavar=metavar, help=help, callback=checked, autocompletion=completed, rich_help_panel=panel
+    )
 
 
-class Format(str, Enum):
-    """The format of labelled text."""
-
-    auto = "auto"
-    columns = "columns"
-    conllu = "conllu"
-    slashed = "slashed"
-    items = "items"
-    jsonl = "jsonl"
-    labelstudio = "labelstudio"
+_LABELLED = {name: entry.title for name, entry in FORMATS.items() if entry.labelled}
 
 
 class Docstart(str, Enum):
@@ -121,13 +114,12 @@ class Docstart(str, Enum):
 _READING = "Reading"
 
 FormatOption = Annotated[
-    Format,
-    typer.Option(
-        "--format",
-        "-f",
-        help="The format: columns, CoNLL-U, word/label tokens, CRFsuite items, JSON lines or Label Studio. auto: "
-        "detect it.",
-        rich_help_panel=_READING,
+    str,
+    one_of(
+        ("auto", *_LABELLED),
+        f"The format: {' or '.join(', '.join(_LABELLED.values()).rsplit(', ', 1))}. auto: detect it.",
+        _READING,
+        flags=("--format", "-f"),
     ),
 ]
 Columns = Annotated[
@@ -216,7 +208,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")
 class Reading:
     """The reading options of a command."""
 
-    format: FormatOption = Format.auto
+    format: FormatOption = "auto"
     columns: Columns = None
     encoding: Encoding = "utf-8"
     separator: Separator = None
@@ -256,7 +248,7 @@ class Reading:
         from corate.formats.label_names import names_or_file
 
         return {
-            "format": self.format.value,
+            "format": self.format,
             "columns": self.columns,
             "encoding": self.encoding,
             "separator": self.separator_text(),

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from enum import Enum
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,21 +13,22 @@ import typer
 
 from corate.arguments import MOST_TOKENS
 from corate.cli import shared_options as options
-from corate.cli.shared_options import Format, Reading
+from corate.cli.shared_options import Reading
 from corate.cli.tag_answers import (
     Asked,
     Constrain,
     Fixed,
     NBest,
     OnlySure,
-    RowFormat,
     Scores,
     tag_corpus,
     tag_rows,
     tag_spans,
 )
-from corate.cli.terminal import ProgressBar, counted, escaped, is_terminal
+from corate.cli.terminal import ProgressBar, escaped, is_terminal
 from corate.errors import DataError
+from corate.formats.registry import FORMATS
+from corate.formats.rows import FIELD, RowFormat, first_row
 from corate.io.chunks import cut_at_blank_lines, cut_at_lines, open_blocks, refuse_nul
 from corate.io.encodings import check_encoding, encoded, utf8
 from corate.io.streams import NamedBytes, bare_suffix, name_of, open_output
@@ -64,26 +63,9 @@ EVERYDAY = (
 
 
 _HEAD_BYTES = 1 << 16
-#: Replaces white space within a line (``native/text/lines.h``) by spaces.
-_SPACES = bytes.maketrans(b"\t\r", b"  ")
-
-
-class Layout(str, Enum):
-    """The format of the text to tag."""
-
-    auto = "auto"
-    columns = "columns"
-    conllu = "conllu"
-    text = "text"
-    raw = "raw"
-    slashed = "slashed"
-    items = "items"
-    jsonl = "jsonl"
-    labelstudio = "labelstudio"
-
 
 #: The formats that have a place for labels.
-_WRITTEN = tuple(layout.value for layout in Layout if layout not in (Layout.text, Layout.raw))
+_WRITTEN = ("auto", *(name for name, entry in FORMATS.items() if entry.labelled))
 
 
 def tag(
@@ -93,14 +75,14 @@ def tag(
         str | None, typer.Option("--output", "-o", metavar="OUT", help="Where to write. Default: standard output.")
     ] = None,
     format: Annotated[
-        Layout,
-        typer.Option(
-            "--format",
-            "-f",
-            help="The format. text: one sentence per line, with spaces between tokens. raw: a tokeniser splits each "
+        str,
+        options.one_of(
+            ("auto", *FORMATS),
+            "The format. text: one sentence per line, with spaces between tokens. raw: a tokeniser splits each "
             "line. auto: detect it, except raw.",
+            flags=("--format", "-f"),
         ),
-    ] = Layout.auto,
+    ] = "auto",
     to: Annotated[
         str,
         options.one_of(
@@ -154,7 +136,7 @@ def tag(
         blocks = refuse_nul(utf8(with_progress(), encoding, name), name)
         read_already, first = _first_lines(blocks, interactive=file == "-")
         reading = Reading(
-            Format.auto,
+            "auto",
             columns,
             "utf-8",
             separator,
@@ -164,19 +146,19 @@ def tag(
             max_sentence=max_sentence,
         )
         layout = _layout(format, file, first, reading)
-        written = _output_layout(layout, Layout(to))
+        written = _output_layout(layout, to)
         _check_label(reading, layout, written)
         asked = Asked(nbest, scores, constrain, only_sure, fixed)
         _check_asked(asked, layout, written)
-        blocks = limited(chain(read_already, blocks), name, layout.value, max_sentence, comment)
-        if layout is written is Layout.conllu:
+        blocks = limited(chain(read_already, blocks), name, layout, max_sentence, comment)
+        if layout == written == "conllu":
             tagged = _tag_conllu(tagger, blocks, label, name, threads)
-        elif written is not Layout.columns or layout not in (Layout.columns, Layout.text, Layout.raw):
+        elif written != "columns" or layout not in ("columns", "text", "raw"):
             text = NamedBytes(b"".join(blocks), name)
             progress("tagging the whole text")
             tagged = _tag_whole(tagger, text, layout, written, reading, asked, threads)
-        elif layout in (Layout.text, Layout.raw):
-            words_of = _raw_words if layout is Layout.raw else _words
+        elif layout in ("text", "raw"):
+            words_of = _raw_words if layout == "raw" else _words
             tagged = _tag_text(tagger, _rows_of_words(blocks, words_of, comment), asked, name, threads)
         else:
             tagged = _tag_columns(tagger, blocks, first, reading, asked, name, threads)
@@ -202,15 +184,15 @@ def _first_lines(blocks: Iterator[bytes], *, interactive: bool) -> tuple[list[by
     return read_already, seen[: cut + 1] if cut >= 0 else seen
 
 
-def _layout(format: Layout, file: str, first: bytes, reading: Reading) -> Layout:
+def _layout(format: str, file: str, first: bytes, reading: Reading) -> str:
     """The given format, else the one of the file's suffix or its first lines. Plain text has one column only."""
     found = format
-    if found is Layout.auto:
+    if found == "auto":
         from corate.formats import detection
 
         known = detection.by_suffix(bare_suffix(file))
-        found = Layout(known or detection.detect(first, name_of(file), comment=reading.comment, labelled=False))
-    if found in (Layout.text, Layout.raw) and len(reading.column_names() or ()) > 1:
+        found = known or detection.detect(first, name_of(file), comment=reading.comment, kind="unlabelled")
+    if found in ("text", "raw") and len(reading.column_names() or ()) > 1:
         raise typer.BadParameter(
             f"{name_of(file)} is plain text, which has one column; omit this option, or say --format columns",
             param_hint="--columns",
@@ -218,36 +200,37 @@ def _layout(format: Layout, file: str, first: bytes, reading: Reading) -> Layout
     return found
 
 
-def _output_layout(layout: Layout, to: Layout) -> Layout:
-    if to is not Layout.auto:
+def _output_layout(layout: str, to: str) -> str:
+    if to != "auto":
         return to
-    return Layout.columns if layout in (Layout.text, Layout.raw) else layout
+    return "columns" if layout in ("text", "raw") else layout
 
 
-def _check_label(reading: Reading, layout: Layout, written: Layout) -> None:
+def _check_label(reading: Reading, layout: str, written: str) -> None:
     """Refuse options about labels that neither format has a use for."""
-    if reading.label is not None and not {Layout.conllu, Layout.jsonl} & {layout, written}:
+    from corate.formats.registry import takers
+
+    if reading.label is not None and not takers("label").keys() & {layout, written}:
         raise typer.BadParameter(
-            "this option is for CoNLL-U and JSON lines; name the format with --format or --to", param_hint="--label"
+            f"this option is for {' and '.join(takers('label').values())}; name the format with --format or --to",
+            param_hint="--label",
         )
-    if reading.label_names is not None and written is not Layout.jsonl:
+    if reading.label_names is not None and written != "jsonl":
         raise typer.BadParameter(
             "this option is for JSON lines; name the format with --to jsonl", param_hint="--label-names"
         )
 
 
-def _check_asked(asked: Asked, layout: Layout, written: Layout) -> None:
+def _check_asked(asked: Asked, layout: str, written: str) -> None:
     """Refuse options that the format has no place for."""
     option = asked.rows_only()
-    if option is not None and (
-        written is not Layout.columns or layout not in (Layout.columns, Layout.text, Layout.raw)
-    ):
+    if option is not None and (written != "columns" or layout not in ("columns", "text", "raw")):
         raise typer.BadParameter(
-            f"this option is for columns and plain text, written as columns, not for {layout.value} written as "
-            f"{written.value}; omit it, or give the text as columns",
+            f"this option is for columns and plain text, written as columns, not for {layout} written as "
+            f"{written}; omit it, or give the text as columns",
             param_hint=option,
         )
-    if asked and written is Layout.conllu:
+    if asked and written == "conllu":
         raise typer.BadParameter(
             "CoNLL-U is written with the best labels only; omit this option, or write another format, such as jsonl, "
             "with --to",
@@ -258,8 +241,8 @@ def _check_asked(asked: Asked, layout: Layout, written: Layout) -> None:
 def _tag_columns(
     tagger: Tagger, blocks: Iterable[bytes], first: bytes, reading: Reading, asked: Asked, name: str, threads: int
 ) -> Iterator[bytes]:
-    from corate.formats.columns import first_row, separator_of, width_of
-    from corate.formats.reading import Options
+    from corate.formats.columns import check_rows, separator_of, width_of
+    from corate.formats.format import Options
 
     width = 0
     separator = reading.separator_text()
@@ -273,7 +256,7 @@ def _tag_columns(
         line = 1
         for piece in cut_at_blank_lines(blocks):
             if width and b" " in piece:
-                _check_rows(piece, separator, width, reading.comment, name, line)
+                check_rows(piece, separator, width, reading.comment, name, line)
             yield piece, line
             line += piece.count(b"\n")
 
@@ -307,23 +290,6 @@ def _tag_conllu(tagger: Tagger, blocks: Iterable[bytes], label: str | None, name
         line += piece.count(b"\n")
 
 
-def _check_rows(piece: bytes, separator: str, width: int, comment: str | None, name: str, line: int) -> None:
-    """Refuse a row that does not fit the separator, which was chosen from the first rows only and may be wrong."""
-    from corate.formats.columns import first_row, width_of
-
-    column, between = (rb"[^\t\n]*", rb"\t") if separator else (rb"[^ \t\r\n]+", rb"[ \t\r]+")
-    fits = rb"(?:%b%b){%d}%b[ \t\r]*$" % (column, between, width - 1, column)
-    for match in re.finditer(rb"(?m)^(?!%b)[^\n]* [^\n]*$" % fits, piece):  # a fast filter
-        row = first_row(match[0], comment)
-        found = width_of(row, separator)
-        if row and found != width:  # also if the row ends with white space
-            line += piece.count(b"\n", 0, match.start())
-            raise DataError(
-                f"{name}, line {line}: {counted(found, 'column')}, but the first row has {width}; fix "
-                f"the line, or use --separator tab if tabs separate the columns"
-            )
-
-
 def _columns(
     tagger: Tagger, first: bytes, separator: str | None, comment: str | None, name: str
 ) -> tuple[str, ...] | None:
@@ -335,7 +301,7 @@ def _columns(
 
 
 def _words(line: bytes) -> list[bytes]:
-    return [word for word in line.translate(_SPACES).split(b" ") if word]
+    return FIELD.findall(line)
 
 
 def _raw_words(line: bytes) -> list[bytes]:
@@ -368,42 +334,38 @@ def _tag_text(tagger: Tagger, pieces: Iterable[bytes], asked: Asked, name: str, 
 def _tag_whole(
     tagger: Tagger,
     source: NamedBytes,
-    layout: Layout,
-    written: Layout,
+    layout: str,
+    written: str,
     reading: Reading,
     asked: Asked,
     threads: int,
 ) -> Iterator[bytes]:
     from corate import formats
-    from corate.formats import columns, items, lines
     from corate.formats.label_names import names_or_file
+    from corate.formats.registry import format_of
     from corate.formats.writing import check_labels
 
-    unwritable = {
-        Layout.columns: columns.unwritable_label("\t"),
-        Layout.slashed: lines.UNWRITABLE_LABEL,
-        Layout.items: items.UNWRITABLE_LABEL,
-    }
-    if written in unwritable:
-        check_labels(tagger.labels, unwritable[written], written.value)
+    unwritable = format_of(written).unwritable
+    if unwritable is not None:
+        check_labels(tagger.labels, unwritable, written)
     corpus = formats.read(
         source,
-        format=layout.value,
+        format=layout,
         columns=reading.columns,
         separator=reading.separator_text(),
         comment=reading.comment,
         labelled=False,
         layout=tagger.layout,
-        label=reading.label if layout is Layout.jsonl else None,
+        label=reading.label if layout == "jsonl" else None,
         max_sentence=reading.max_sentence,
     )
     out = io.BytesIO()
     scores = None
-    if written is Layout.labelstudio:
+    if "scores" in format_of(written).takes:
         labels, scores = tag_spans(tagger, corpus, asked, threads)
     else:
         labels = tag_corpus(tagger, corpus, asked, threads) if asked else tagger.tag_all(corpus, threads=threads)
-    label = reading.label or (tagger.label_source if written is Layout.conllu else "") or None
+    label = reading.label or (tagger.label_source if written == "conllu" else "") or None
     names = None if reading.label_names is None else names_or_file(reading.label_names)
-    formats.write(corpus, out, format=written.value, labels=labels, label=label, label_names=names, scores=scores)
+    formats.write(corpus, out, format=written, labels=labels, label=label, label_names=names, scores=scores)
     yield out.getvalue()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ import typer
 from corate.cli.shared_options import one_of
 from corate.display import counted
 from corate.errors import DataError
+from corate.formats.rows import RowFormat
 from corate.spans import SCHEMES
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ __all__ = [
     "Fixed",
     "NBest",
     "OnlySure",
-    "RowFormat",
     "Scores",
     "tag_corpus",
     "tag_rows",
@@ -107,30 +106,6 @@ class Asked:
         if not self.scores:
             return [[label] for label in shown]
         return [[label, f"{p:.4f}"] for label, p in zip(shown, probabilities, strict=True)]
-
-
-@dataclass(frozen=True)
-class RowFormat:
-    """How rows are split: the names of columns, the character between them (empty: white space), the comment mark."""
-
-    columns: Sequence[str]
-    separator: str
-    comment: str
-
-    def cells(self, row: str) -> list[str]:
-        """The columns of a row, as ``native/text/lines.h`` splits it."""
-        row = row.rstrip(" \t\r")
-        return row.split(self.separator) if self.separator else [c for c in re.split(r"[ \t\r]+", row) if c]
-
-    def with_columns(self, row: str, added: Sequence[str]) -> str:
-        """The row with further columns at its end."""
-        between = self.separator or (" " if "\t" not in row and " " in row else "\t")
-        return between.join([row, *added])
-
-    def is_token(self, line: str) -> bool:
-        """Whether a line is a token, and neither blank nor a comment."""
-        row = line.rstrip(" \t\r")
-        return bool(row) and not (self.comment and row.startswith(self.comment))
 
 
 def tag_corpus(tagger: Tagger, corpus: Corpus, asked: Asked, threads: int) -> list[list[str]]:

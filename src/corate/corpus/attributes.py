@@ -6,15 +6,15 @@ The objects are read by ``native/bindings/feature_objects.cpp``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
 from corate.errors import DataError
-from corate.ragged import offsets_of, take_rows
+from corate.rows import Ragged, offsets_of
 from corate.strings import StringTable
 from corate.types import F32, Ids, Offsets
 
@@ -84,18 +84,19 @@ FeatureSentence = Iterable[TokenFeatures] | ItemSequence
 
 
 @dataclass(frozen=True, eq=False)
-class Attributes:
+class Attributes(Ragged):
     """Ready-made features: token ``t`` has the ids ``ids[offsets[t]:offsets[t + 1]]``, optionally with values.
 
     ``heads`` are the lengths in bytes of the keys in names that a value was joined to, -1 for other names. None means
     that no name has a joined value.
     """
 
-    offsets: Offsets
     ids: Ids
     names: StringTable
     values: F32 | None = None
     heads: Ids | None = None
+
+    ENTRIES: ClassVar[tuple[str, ...]] = ("ids", "values")
 
     @classmethod
     def of(cls, tokens: Iterable[TokenFeatures]) -> Attributes:
@@ -130,7 +131,7 @@ class Attributes:
         >>> both.names.to_list(), both.offsets.tolist(), both.ids.tolist()
         (['a', 'b', 'c'], [0, 1, 2, 4], [0, 1, 1, 2])
         """
-        offsets = offsets_of(np.concatenate([np.diff(part.offsets) for part in parts]))
+        offsets = offsets_of(np.concatenate([part.lengths for part in parts]))
         names, places = StringTable.joined([part.names for part in parts])
         ids = np.concatenate([place[part.ids] for place, part in zip(places, parts, strict=True)])
         values = heads = None
@@ -145,12 +146,6 @@ class Attributes:
     def known_heads(self) -> Ids:
         """The heads of the names, -1 where there is none."""
         return np.full(len(self.names), -1, np.int32) if self.heads is None else self.heads
-
-    def take(self, tokens: NDArray[np.int64]) -> Attributes:
-        """The attributes of the given tokens. They share the names."""
-        offsets, picks = take_rows(self.offsets, tokens)
-        values = None if self.values is None else self.values[picks]
-        return replace(self, offsets=offsets, ids=self.ids[picks], values=values)
 
     def joined_by(self, joiner: str) -> Attributes:
         """The attributes with another joiner before joined values.

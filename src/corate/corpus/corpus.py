@@ -23,7 +23,7 @@ from corate.corpus.attributes import Attributes, FeatureSentence, ItemSequence
 from corate.corpus.texts import Texts
 from corate.display import counted
 from corate.errors import DataError
-from corate.ragged import offsets_of, take_rows
+from corate.rows import offsets_of, take_rows
 from corate.spans import convert
 from corate.strings import StringTable
 from corate.types import Ids, Offsets

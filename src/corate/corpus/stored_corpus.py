@@ -23,7 +23,7 @@ from corate.corpus.corpus import Column, Corpus
 from corate.display import counted
 from corate.errors import DataError
 from corate.memory import shown_memory
-from corate.ragged import offsets_of
+from corate.rows import offsets_of
 from corate.strings import StringTable
 from corate.types import Ids, Offsets
 

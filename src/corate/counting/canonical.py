@@ -53,7 +53,7 @@ def canonical(counts: Counts, rungs: Sequence[Atom] = (), templates: Sequence[Te
     renamed = np.argsort(order).astype(np.int32)
     taken = counts.table.take(features)
     labels = renamed[taken.labels]
-    sort = np.lexsort((labels, taken.contexts()))
+    sort = np.lexsort((labels, taken.owners))
     table = Table(taken.offsets, labels[sort], taken.counts[sort])
     extra = int(vocabulary.bases[-1]) - len(table)
     return replace(

@@ -18,7 +18,7 @@ from corate.features.lexicons import Lexicon
 from corate.features.related_words import learned_lexicons
 from corate.features.templates import Atom, Template, WordFunction, lexicons_of
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
-from corate.ragged import distinct
+from corate.rows import distinct
 from corate.types import Offsets
 
 __all__ = ["CountedCorpus", "HeldOut", "counted_templates", "vocabulary_of"]
@@ -158,7 +158,7 @@ class CountedCorpus:
         if tokens.words is None:
             return tokens
         words = self.counts.of_template(0)
-        seen = np.minimum(np.diff(words.offsets)[BOUNDARIES:], MOST_CANDIDATES)
+        seen = np.minimum(words.lengths[BOUNDARIES:], MOST_CANDIDATES)
         cost = np.cumsum(np.concatenate([[0], seen[tokens.words] ** 2 + self.n_labels]))
         return take(tokens, np.flatnonzero(cost[tokens.offsets[1:]] <= most))
 

@@ -8,6 +8,7 @@ two corpora can be added. Types, rarity and probabilities are derived afterwards
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,41 +19,29 @@ from corate.corpus.attributes import merged_heads
 from corate.counting.word_pairs import WordPairCounts
 from corate.errors import DataError
 from corate.features.vocabulary import Vocabulary
-from corate.ragged import offsets_of, take_rows
+from corate.label_pairs import LabelPairs
+from corate.rows import LabelRows, offsets_of, rows_of_keys
 from corate.types import Ids
 
 __all__ = ["Counts", "PairCounts", "Table", "Tokens", "count_features", "label_ids"]
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(LabelRows):
     """Sparse label counts by context: row ``c`` is ``labels``/``counts`` from ``offsets[c]`` to ``offsets[c + 1]``."""
 
-    offsets: NDArray[np.int64]
-    labels: Ids
     counts: NDArray[np.int64]
+
+    ENTRIES: ClassVar[tuple[str, ...]] = ("labels", "counts")
+
+    @classmethod
+    def empty(cls) -> Table:
+        """A table without rows."""
+        return cls(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64))
 
     def arrays(self) -> tuple[NDArray[np.int64], Ids, NDArray[np.int64]]:
         """The arrays that the native code takes."""
         return self.offsets, self.labels, self.counts
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def rows(self, start: int, stop: int) -> Table:
-        """The rows from ``start`` to ``stop``; the counts are a view."""
-        a, b = int(self.offsets[start]), int(self.offsets[stop])
-        return Table(self.offsets[start : stop + 1] - a, self.labels[a:b], self.counts[a:b])
-
-    def padded(self, rows: int) -> Table:
-        """The table with empty rows added at the end, up to ``rows``."""
-        tail = np.full(rows - len(self), self.offsets[-1], dtype=np.int64)
-        return Table(np.concatenate([self.offsets, tail]), self.labels, self.counts)
-
-    def take(self, rows: NDArray[np.int64]) -> Table:
-        """Some of the rows, in the given order."""
-        offsets, where = take_rows(self.offsets, rows)
-        return Table(offsets, self.labels[where], self.counts[where])
 
     def capped(self, most: int) -> Table:
         """The ``most`` most frequent labels of each row; of equally frequent labels, the first ones.
@@ -61,22 +50,18 @@ class Table:
         >>> [array.tolist() for array in table.capped(2).arrays()]
         [[0, 2, 3], [2, 5, 1], [2, 2, 1]]
         """
-        if (np.diff(self.offsets) <= most).all():
+        if (self.lengths <= most).all():
             return self
-        rows = self.contexts()
+        rows = self.owners
         order = np.lexsort((-self.counts, rows))  # within a row, the most frequent first
-        kept = np.sort(order[np.arange(len(order)) - self.offsets[:-1][rows] < most])
-        offsets = np.searchsorted(rows[kept], np.arange(len(self) + 1)).astype(np.int64)
-        return Table(offsets, self.labels[kept], self.counts[kept])
+        kept = np.zeros(len(order), bool)
+        kept[order[np.arange(len(order)) - self.offsets[:-1][rows] < most]] = True
+        return self.where(kept)
 
     def totals(self) -> NDArray[np.int64]:
         """The number of tokens in each row."""
         sums = offsets_of(self.counts)
         return np.asarray(sums[self.offsets[1:]] - sums[self.offsets[:-1]])
-
-    def contexts(self) -> NDArray[np.int64]:
-        """The row of each entry."""
-        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +71,12 @@ class PairCounts:
     origin: Ids
     to: Ids
     counts: NDArray[np.int64]
+
+    @classmethod
+    def of_ids(cls, ids: NDArray[np.int64], counts: NDArray[np.int64], n_labels: int) -> PairCounts:
+        """The counts of label pairs that are given as ascending numbers; see `LabelPairs`."""
+        origin, to = LabelPairs(n_labels).split(ids)
+        return cls(origin.astype(np.int32), to.astype(np.int32), counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +146,7 @@ class Counts:
     def of_template(self, t: int) -> Table:
         """The table of one template."""
         bases = self.vocabulary.bases
-        return self.table.rows(int(bases[t]), int(bases[t + 1]))
+        return self.table.between(int(bases[t]), int(bases[t + 1]))
 
     def merged(self, other: Counts) -> Counts:
         """The counts of both corpora together; features and labels of ``self`` keep their order.
@@ -179,18 +170,21 @@ class Counts:
             names, places = StringTable.intern(mine_first)
             heads = merged_heads(places, self.vocabulary.known_heads, other.vocabulary.known_heads)
             vocabulary = replace(vocabulary, attributes=names, heads=heads)
-            a, b = self.table.rows(0, self.vocabulary.n_attributes), other.table.rows(0, other.vocabulary.n_attributes)
-            rows += [a.contexts(), places[len(a) :].astype(np.int64)[b.contexts()]]
+            a, b = (
+                self.table.between(0, self.vocabulary.n_attributes),
+                other.table.between(0, other.vocabulary.n_attributes),
+            )
+            rows += [a.owners, places[len(a) :].astype(np.int64)[b.owners]]
             columns += [a.labels, renamed[b.labels]]
             values += [a.counts, b.counts]
         old, new = self.vocabulary.bases, vocabulary.bases
         for t, number in enumerate(numbers):
-            mine = self.table.rows(int(old[t]), int(old[t + 1]))
-            rows += [new[t] + mine.contexts()]
+            mine = self.table.between(int(old[t]), int(old[t + 1]))
+            rows += [new[t] + mine.owners]
             columns += [mine.labels]
             values += [mine.counts]
-            added = other.table.rows(int(theirs[t]), int(theirs[t + 1]))
-            rows += [new[t] + number.astype(np.int64)[added.contexts()]]
+            added = other.table.between(int(theirs[t]), int(theirs[t + 1]))
+            rows += [new[t] + number.astype(np.int64)[added.owners]]
             columns += [renamed[added.labels]]
             values += [added.counts]
         table = _sum(rows, columns, values, int(new[-1]), len(labels))
@@ -233,13 +227,9 @@ def count_features(tokens: Tokens, vocabulary: Vocabulary, n_labels: int, thread
     if tokens.attributes is None:
         return Table(*of_templates)
     ready = tokens.attributes
-    owners = np.repeat(tokens.labels, np.diff(ready.offsets))
-    offsets, labels, counts = _native.count_table(ready.ids, owners, len(ready.names), n_labels)
-    return Table(
-        np.concatenate([offsets, offsets[-1] + of_templates[0][1:]]),
-        np.concatenate([labels, of_templates[1]]),
-        np.concatenate([counts, of_templates[2]]),
-    )
+    owners = np.repeat(tokens.labels, ready.lengths)
+    of_attributes = _native.count_table(ready.ids, owners, len(ready.names), n_labels)
+    return Table.joined([Table(*of_attributes), Table(*of_templates)])
 
 
 def _sum(
@@ -249,17 +239,13 @@ def _sum(
     distinct, where = np.unique(keys, return_inverse=True)
     exact = np.bincount(where, weights=np.concatenate(values), minlength=len(distinct))
     sums = exact.astype(np.int64)
-    offsets = np.searchsorted(distinct, np.arange(n_rows + 1, dtype=np.int64) * n_labels)
-    return Table(offsets.astype(np.int64), (distinct % n_labels).astype(np.int32), sums)
+    return Table(*rows_of_keys(distinct, n_rows, n_labels), sums)
 
 
 def _add_pairs(a: PairCounts, n_a: int, b: PairCounts, renamed: Ids, n_labels: int) -> PairCounts:
-    mine = np.append(np.arange(n_a), n_labels)
-    theirs = np.append(renamed, n_labels)
-    size = n_labels + 1
-    keys = np.concatenate([mine[a.origin] * size + mine[a.to], theirs[b.origin].astype(np.int64) * size + theirs[b.to]])
+    mine, theirs = LabelPairs(n_a).places(n_labels), np.append(renamed, n_labels)
+    pairs = LabelPairs(n_labels)
+    keys = np.concatenate([pairs.ids(mine[a.origin], mine[a.to]), pairs.ids(theirs[b.origin], theirs[b.to])])
     distinct, where = np.unique(keys, return_inverse=True)
     sums = np.bincount(where, weights=np.concatenate([a.counts, b.counts]), minlength=len(distinct))
-    return PairCounts(
-        (distinct // size).astype(np.int32), (distinct % size).astype(np.int32), np.rint(sums).astype(np.int64)
-    )
+    return PairCounts.of_ids(distinct, np.rint(sums).astype(np.int64), n_labels)

@@ -15,7 +15,7 @@ from corate import _native
 from corate.corpus import Corpus, StringTable
 from corate.counting.counts import Counts, Table, Tokens
 from corate.features.vocabulary import Vocabulary
-from corate.ragged import distinct, take_rows
+from corate.rows import distinct, take_rows
 
 __all__ = ["first_slices", "held_out_tokens", "slices", "without"]
 
@@ -90,7 +90,7 @@ def without(counts: Counts, tokens: Tokens) -> Table:
         shifted = np.where(known & (features >= 0), features + bases[t], -1).astype(np.int32)
         _native.adjust_table(counts.table.offsets, counts.table.labels, left, shifted, tokens.labels, -1)
     if tokens.attributes is not None:
-        lengths = np.diff(tokens.attributes.offsets)
+        lengths = tokens.attributes.lengths
         ids = np.where(np.repeat(known, lengths), tokens.attributes.ids, -1).astype(np.int32)
         repeated = np.repeat(tokens.labels, lengths)
         _native.adjust_table(counts.table.offsets, counts.table.labels, left, ids, repeated, -1)

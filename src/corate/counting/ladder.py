@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import compress
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,7 @@ from corate import _native, portable
 from corate.counting.counts import Counts, Table, Tokens
 from corate.features.templates import Atom, Template, parse
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
-from corate.label_scores import SparseRows
-from corate.ragged import offsets_of
+from corate.rows import LabelRows, SparseRows
 from corate.types import F32, Ids
 
 __all__ = [
@@ -136,30 +136,29 @@ class LadderParameters:
 
 
 @dataclass(frozen=True, eq=False)
-class NodeParts:
+class NodeParts(LabelRows):
     """Candidate labels of tokens, and the parts of their scores, not yet weighted and summed."""
 
-    offsets: NDArray[np.int64]
-    labels: Ids
     word: F32
     left: F32
     right: F32
     context: F32
     known: NDArray[np.bool_]
 
+    ENTRIES: ClassVar[tuple[str, ...]] = ("labels", "word", "left", "right", "context")
+
     def scores(self, p: LadderParameters) -> F32:
         """log P(y | word), weighted for unseen words, plus the weighted neighbours."""
         scores = self.word + np.float32(p.neighbour) * (self.left + self.right)
         if p.oov != 1.0:
-            widths = np.diff(self.offsets)
-            scores = scores + np.float32(p.oov - 1.0) * self.word * ~np.repeat(self.known, widths)
+            scores = scores + np.float32(p.oov - 1.0) * self.word * ~np.repeat(self.known, self.lengths)
         if p.oov_constant != 1.0:
-            scores = scores + np.float32(portable.log(p.oov_constant)) * ~np.repeat(self.known, np.diff(self.offsets))
+            scores = scores + np.float32(portable.log(p.oov_constant)) * ~np.repeat(self.known, self.lengths)
         scores += np.float32(p.context) * self.context
         return np.asarray(scores, dtype=np.float32)
 
 
-_EMPTY = Table(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64))
+_EMPTY = Table.empty()
 
 
 class LadderTables:
@@ -174,7 +173,7 @@ class LadderTables:
         self.rung_functions = [vocabulary.function_index(atom) for atom in atoms]
         self.rung_ids = np.stack([values(f) for f in self.rung_functions])
         n_words = self.rung_ids.shape[1]
-        self.words = tables[0].rows(BOUNDARIES, len(tables[0])).padded(n_words).capped(MOST_CANDIDATES)
+        self.words = tables[0].between(BOUNDARIES, len(tables[0])).padded(n_words).capped(MOST_CANDIDATES)
         self.ladder = _native.Ladder(*self.words.arrays(), self.rung_ids, n_labels)
         self.left = tables.get(1, _EMPTY)
         self.right = tables.get(2, _EMPTY)
@@ -190,7 +189,7 @@ class LadderTables:
         totals = self.words.totals()
         found = [self._pair_contexts(t, totals, rare) for t in (1, 2)]
         is_rare = (totals > 0) & (totals <= rare)
-        ids = np.where(is_rare, self.classes_of, -1)[self.words.contexts()]
+        ids = np.where(is_rare, self.classes_of, -1)[self.words.owners]
         entries = np.repeat(np.arange(len(self.words.counts)), np.where(ids >= 0, self.words.counts, 0))
         n_classes = int(self.classes_of.max(initial=-1)) + 1
         classes = Table(
@@ -277,7 +276,7 @@ class LadderTables:
         left, right, classes = self.contexts(p.rare)
         n = self.n_labels
         counts = np.ones((len(classes), n))
-        counts[classes.contexts(), classes.labels] += classes.counts
+        counts[classes.owners, classes.labels] += classes.counts
         log_p = portable.log(counts / counts.sum(axis=1, keepdims=True)).astype(np.float32)
         rows = SparseRows(
             np.arange(len(classes) + 1, dtype=np.int64) * n,
@@ -305,13 +304,9 @@ def pair_weights(t: int, keys: NDArray[np.uint64], table: Table, words: SparseRo
 
 def _placed(rows: SparseRows, places: Ids, size: int) -> SparseRows:
     """Rows moved to other places among ``size`` rows; the other rows are empty."""
-    lengths = np.zeros(size, np.int64)
-    lengths[places] = np.diff(rows.offsets)
-    offsets = offsets_of(lengths)
-    target = np.repeat(offsets[places] - rows.offsets[:-1], np.diff(rows.offsets)) + np.arange(len(rows.labels))
-    labels, scores = np.empty_like(rows.labels), np.empty_like(rows.scores)
-    labels[target], scores[target] = rows.labels, rows.scores
-    return SparseRows(offsets, labels, scores)
+    source = np.full(size, len(rows))
+    source[places] = np.arange(len(rows))
+    return rows.padded(len(rows) + 1).take(source)
 
 
 def _seen(ids: Ids, known: int) -> Ids:
@@ -336,5 +331,5 @@ def ladder_tables(
     """The tables of a ladder, from counts. ``vocabulary`` may have strings that were not counted."""
     bases = counts.vocabulary.bases
     wanted = [counts.vocabulary.templates.index(t) for t in preset.templates(word)]
-    tables = {i: counts.table.rows(int(bases[t]), int(bases[t + 1])) for i, t in enumerate(wanted)}
+    tables = {i: counts.table.between(int(bases[t]), int(bases[t + 1])) for i, t in enumerate(wanted)}
     return LadderTables(vocabulary or counts.vocabulary, preset, word, tables, len(counts.labels))

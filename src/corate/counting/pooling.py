@@ -8,7 +8,8 @@ the others. Then the edges are fitted given the nodes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,7 @@ from corate.counting.counts import Counts, PairCounts, Table, Tokens
 from corate.errors import DataError
 from corate.features.ready_made import groups_of
 from corate.features.vocabulary import Vocabulary
-from corate.label_scores import SparseRows
-from corate.ragged import offsets_of, take_rows
+from corate.rows import LabelRows, Ragged, SparseRows, offsets_of, owners_of
 from corate.types import F32, F64, Csr, Ids
 
 __all__ = [
@@ -45,12 +45,13 @@ TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class Features:
+class Features(Ragged):
     """The features of tokens; token ``t`` has ``ids[offsets[t]:offsets[t + 1]]``."""
 
-    offsets: NDArray[np.int64]
     ids: Ids
     values: F32 | None = None  # None: all are 1
+
+    ENTRIES: ClassVar[tuple[str, ...]] = ("ids", "values")
 
     @classmethod
     def of(
@@ -72,23 +73,18 @@ class Features:
         attributes = None if ready is None else (ready.offsets, ready.ids, ready.values)
         return cls(*_native.list_features(tokens.features, bases, every, attributes, kept, last))
 
-    def take(self, tokens: NDArray[np.int64]) -> Features:
-        """The features of some tokens, in the given order, without values."""
-        offsets, places = take_rows(self.offsets, tokens)
-        return Features(offsets, self.ids[places])
-
     def arrays(self) -> tuple[NDArray[np.int64], Ids]:
         """The arrays that the native code takes."""
         return self.offsets, self.ids
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class Candidates(LabelRows):
     """The possible labels of each token, in ascending order, and the ladder's score of each (0 without a ladder)."""
 
-    offsets: NDArray[np.int64]
-    labels: Ids
     ladder: F32
+
+    ENTRIES: ClassVar[tuple[str, ...]] = ("labels", "ladder")
 
     @classmethod
     def all_labels(cls, tokens: int, n_labels: int) -> Candidates:
@@ -107,14 +103,9 @@ class Candidates:
 
     def spread(self, n_labels: int, floor: float) -> Candidates:
         """All labels as candidates; new ones get the score ``floor``."""
-        tokens = len(self.offsets) - 1
-        every = np.full((tokens, n_labels), np.float32(floor))
-        every[np.repeat(np.arange(tokens), np.diff(self.offsets)), self.labels] = self.ladder
-        return Candidates(
-            np.arange(tokens + 1, dtype=np.int64) * n_labels,
-            np.tile(np.arange(n_labels, dtype=np.int32), tokens),
-            every.ravel(),
-        )
+        every = np.full((len(self), n_labels), np.float32(floor))
+        every[self.owners, self.labels] = self.ladder
+        return replace(self.all_labels(len(self), n_labels), ladder=every.ravel())
 
     def including(self, labels: Ids, floor: float) -> Candidates:
         """The candidates, with each token's own label added if it is known; a label that is added scores ``floor``."""
@@ -136,9 +127,8 @@ class Candidates:
     def softmax(self, scores: F64) -> F64:
         """P(label) at each token from scores of its candidates."""
         tops = np.maximum.reduceat(scores, self.offsets[:-1])
-        widths = np.diff(self.offsets)
-        exp = portable.exp(scores - np.repeat(tops, widths))
-        return np.asarray(exp / np.repeat(np.add.reduceat(exp, self.offsets[:-1]), widths))
+        exp = portable.exp(scores - np.repeat(tops, self.lengths))
+        return np.asarray(exp / np.repeat(np.add.reduceat(exp, self.offsets[:-1]), self.lengths))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +167,7 @@ class Pool:
 
     def compiled(self, table: Table, prior: F64, expert_of: Ids) -> SparseRows:
         """The experts' evidence as weights of a chain model, one row per feature."""
-        rows = np.repeat(expert_of, np.diff(table.offsets))
+        rows = np.repeat(expert_of, table.lengths)
         evidence = portable.log1p(table.counts / (SMOOTHING * self._prior(prior)[table.labels]))
         return SparseRows(table.offsets, table.labels, (self.experts[rows] * evidence).astype(np.float32))
 
@@ -240,7 +230,7 @@ def with_evidence(tokens: Tokens, counts: Counts) -> Ids:
     If such a token is left out of the counts, hardly anything speaks for its label. One such loss could set all
     weights.
     """
-    owner = np.repeat(np.arange(len(tokens.offsets) - 1), np.diff(tokens.offsets))
+    owner = owners_of(tokens.offsets)
     known = tokens.labels >= 0
     pairs, place, times = np.unique(
         np.column_stack([owner[known], tokens.labels[known]]), axis=0, return_inverse=True, return_counts=True

@@ -14,7 +14,7 @@ import numpy as np
 
 from corate import portable
 from corate.counting.counts import PairCounts
-from corate.label_scores import EdgeScores
+from corate.label_pairs import EdgeScores, LabelPairs
 
 __all__ = ["edge_scores"]
 
@@ -35,7 +35,7 @@ def edge_scores(pairs: PairCounts, n_labels: int, k: float, weight: float = 1.0)
     scores = weight * portable.log((pairs.counts + k) / (expected + k))
     scale = np.sqrt(total * k)
     return EdgeScores(
-        np.searchsorted(pairs.origin, np.arange(size + 1)).astype(np.int64),
+        LabelPairs(n_labels).offsets(pairs.origin),
         pairs.to,
         scores.astype(np.float32),
         (row / scale).astype(np.float32),

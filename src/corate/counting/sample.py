@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import Column, Corpus
-from corate.ragged import offsets_of
+from corate.rows import offsets_of
 from corate.strings import StringTable
 
 __all__ = ["SentenceSample", "sentence_hashes"]

@@ -34,7 +34,8 @@ from corate.counting.stored_pairs import Keys, PairCounter, StoredPairs, entries
 from corate.features.related_words import usual_labels_of_counts
 from corate.features.templates import usual_name
 from corate.features.vocabulary import BOUNDARIES, Vocabulary
-from corate.label_scores import SparseRows
+from corate.label_pairs import LabelPairs
+from corate.rows import SparseRows
 from corate.types import Ids
 
 __all__ = ["ENTRY_BYTES", "StoredCounts"]
@@ -114,7 +115,7 @@ class StoredCounts(CountedCorpus):
         self, folder: Path, threads: int, progress: Callable[[float], None]
     ) -> tuple[Table, list[StoredPairs], PairCounts]:
         """The table of words, the neighbour pairs if a ladder has any, and the label pairs."""
-        stored, sizes, size = self.corpus, self.sizes, self.n_labels + 1
+        stored, sizes = self.corpus, self.sizes
         names = ("words", "left", "right") if any(preset.neighbours for preset in self.presets) else ("words",)
         counters = [PairCounter(folder, name) for name in names]
         label_pairs = np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -125,7 +126,7 @@ class StoredCounts(CountedCorpus):
                     for counter, (keys, labels) in zip(counters, _counted_keys(tokens), strict=False)
                 ]
                 found = PairCounts(*_native.count_pairs(tokens.labels, tokens.offsets, self.n_labels))
-                label_pairs = _added(*label_pairs, found.origin.astype(np.int64) * size + found.to, found.counts)
+                label_pairs = _added(*label_pairs, LabelPairs(self.n_labels).ids(found.origin, found.to), found.counts)
                 for counter, job in zip(counters, jobs, strict=True):
                     counter.add(job.result())
                 progress(0.6 * (start + len(tokens.labels)) / stored.n_tokens)
@@ -136,9 +137,7 @@ class StoredCounts(CountedCorpus):
             for counter, start in zip(counters[1:], (0.6, 0.8), strict=False)
         ]
         _native.release_memory()
-        keys, counts = label_pairs
-        pairs = PairCounts((keys // size).astype(np.int32), (keys % size).astype(np.int32), counts)
-        return words, neighbours, pairs
+        return words, neighbours, PairCounts.of_ids(*label_pairs, self.n_labels)
 
     def _pieces(self) -> Iterator[tuple[int, Tokens]]:
         """The tokens of each piece, and the number of tokens before it."""
@@ -202,10 +201,10 @@ class StoredCounts(CountedCorpus):
         """Release the held-out sentences and their tables, after tuning, and words that only they have."""
         self.held_out, self._folds_on_disk = [], []
         if (n := self.words.counted) < len(self.words.strings):
-            table = self.counts.table.rows(0, BOUNDARIES + n)
+            table = self.counts.table.between(0, BOUNDARIES + n)
             self.counts = replace(self.counts, table=table, vocabulary=Vocabulary.of([]))
             _native.release_memory()
-            words = table.rows(BOUNDARIES, BOUNDARIES + n)
+            words = table.between(BOUNDARIES, BOUNDARIES + n)
             self.counts = replace(self.counts, vocabulary=self._stored_vocabulary(words))
             self.words = self.words.without_strings()
         _native.release_memory()

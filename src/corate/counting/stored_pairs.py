@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from corate import _native
 from corate.counting.counts import Table
 from corate.io.runs import Records, Runs
-from corate.ragged import offsets_of
+from corate.rows import offsets_of
 from corate.types import Ids
 
 __all__ = ["Keys", "PairCounter", "StoredPairs", "columns_of", "entries_of", "table_of"]
@@ -36,7 +36,7 @@ _COUNT_MASK = np.uint64((1 << 40) - 1)
 
 def entries_of(keys: Keys, table: Table, first: int) -> Records:
     """The rows of a table as entries. Row i has the place ``first + i``."""
-    lengths = np.diff(table.offsets)
+    lengths = table.lengths
     found = np.empty((len(table.labels), 3), np.uint64)
     found[:, 0] = np.repeat(keys, lengths)
     found[:, 1] = np.repeat(np.arange(first, first + len(table), dtype=np.uint64), lengths)
@@ -74,7 +74,7 @@ class StoredPairs:
         try:
             for part in parts:
                 keys, table = table_of(part)
-                lengths = np.diff(table.offsets).astype(np.int32)
+                lengths = table.lengths.astype(np.int32)
                 for file, array in zip(files, (keys, lengths, table.labels, table.counts), strict=True):
                     file.write(np.ascontiguousarray(array).data)
                 rows, entries = rows + len(keys), entries + len(part)
@@ -108,14 +108,7 @@ class StoredPairs:
             places[at[here]] = start + here
             found.append((at[here].astype(np.int64), table.take(here)))
         order = np.argsort(np.concatenate([np.zeros(0, np.int64), *(at for at, _ in found)]), kind="stable")
-        return places, _stacked([table for _, table in found]).take(order)
-
-
-def _stacked(tables: list[Table]) -> Table:
-    lengths = np.concatenate([np.zeros(0, np.int64), *(np.diff(table.offsets) for table in tables)])
-    labels = np.concatenate([np.zeros(0, np.int32), *(table.labels for table in tables)])
-    counts = np.concatenate([np.zeros(0, np.int64), *(table.counts for table in tables)])
-    return Table(offsets_of(lengths), labels, counts)
+        return places, Table.joined([Table.empty(), *(table for _, table in found)]).take(order)
 
 
 class PairCounter:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.counting.counts import Tokens
-from corate.ragged import offsets_of
+from corate.rows import offsets_of
 from corate.types import Ids, Offsets
 
 __all__ = ["StoredTokens"]

@@ -1,16 +1,19 @@
 """Label triples: three labels in a row that have a weight, in chains of the second order.
 
-They are stored as rows. The first label y chooses the row; its entries are the pairs of the two labels after it,
-y' * (K + 1) + y'', encoded as in edge features. Sentences begin with two boundary symbols (label K) and end with one.
+They are stored as rows. The first label y chooses the row; its entries are the `LabelPairs` of the two labels after
+it. Sentences begin with two boundary symbols (label K) and end with one.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate.counting.counts import Tokens
-from corate.label_scores import SparseRows
+from corate.label_pairs import LabelPairs
+from corate.rows import SparseRows, rows_of_keys
 
 __all__ = ["relabelled", "seen_triples", "triple_counts", "triple_rows"]
 
@@ -30,8 +33,7 @@ def seen_triples(tokens: Tokens, n_labels: int, least: int = 1, *, boundaries: b
 def triple_counts(
     tokens: Tokens, n_labels: int, *, boundaries: bool = True
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The triples that are seen, as ascending numbers (y * (K + 1) + y') * (K + 1) + y'', and how often."""
-    size = n_labels + 1
+    """The triples that are seen, as ascending numbers (see `LabelPairs`), and how often."""
     lengths = np.diff(tokens.offsets)
     lengths = lengths[lengths > 0]
     ends = np.cumsum(lengths + 3)
@@ -46,23 +48,20 @@ def triple_counts(
     if not boundaries:
         kept &= (three < n_labels).all(axis=0)
     y, z, w = three[:, kept]
-    keys, counts = np.unique((y * size + z) * size + w, return_counts=True)
+    pairs = LabelPairs(n_labels)
+    keys, counts = np.unique(pairs.ids(pairs.ids(y, z), w), return_counts=True)
     return keys, counts.astype(np.int64)
 
 
 def relabelled(rows: SparseRows, places: NDArray[np.int64], n_labels: int) -> SparseRows:
     """Triples with other label ids: label i (or the boundary) becomes ``places[i]``."""
-    old, size = len(places), n_labels + 1
-    first = np.repeat(np.arange(len(rows)), np.diff(rows.offsets))
-    second, third = np.divmod(rows.labels, old)
-    keys = (places[first] * size + places[second]) * size + places[third]
+    new = LabelPairs(n_labels)
+    second, third = LabelPairs(len(places) - 1).split(rows.labels)
+    keys = new.ids(new.ids(places[rows.owners], places[second]), places[third])
     order = np.argsort(keys, kind="stable")
-    found = triple_rows(keys[order], n_labels)
-    return SparseRows(found.offsets, found.labels, rows.scores[order])
+    return replace(triple_rows(keys[order], n_labels), scores=rows.scores[order])
 
 
 def triple_rows(keys: NDArray[np.int64], n_labels: int) -> SparseRows:
     """Ascending keys, as in `triple_counts`, as rows by the first label."""
-    size = n_labels + 1
-    offsets = np.searchsorted(keys, np.arange(size + 1, dtype=np.int64) * size**2).astype(np.int64)
-    return SparseRows(offsets, (keys % size**2).astype(np.int32), np.zeros(len(keys), np.float32))
+    return SparseRows.zeros(rows_of_keys(keys, n_labels + 1, len(LabelPairs(n_labels))))

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
+from corate.label_pairs import LabelPairs
+from corate.rows import owners_of
 from corate.types import Ids, Offsets
 
 __all__ = ["WordPairCounts"]
@@ -48,7 +50,7 @@ class WordPairCounts:
         # One boundary stands before each sentence, and one after the last. It ends a sentence and starts the next.
         sides = np.append(np.insert(words.astype(np.int64) + 1, starts, 0), 0)
         ends = np.append(np.insert(labels.astype(np.int64), starts, n_labels), n_labels)
-        pairs = ends[:-1] * (n_labels + 1) + ends[1:]
+        pairs = LabelPairs(n_labels).ids(ends[:-1], ends[1:])
         return cls._summed(sides[:-1], sides[1:], pairs, np.ones(len(pairs), np.int64))
 
     @classmethod
@@ -81,10 +83,10 @@ class WordPairCounts:
 
     def _entries(self, words: Int64, labels: NDArray[np.integer]) -> tuple[Int64, Int64, Int64, Int64]:
         """The words, label pair and count of each entry, with new ids of words (plus 1) and labels. K is the last."""
-        rows = np.repeat(np.arange(len(self.first)), np.diff(self.offsets))
-        y, z = np.divmod(self.labels.astype(np.int64), len(labels))
-        new, size = labels.astype(np.int64), int(labels[-1]) + 1
-        return words[self.first[rows]], words[self.second[rows]], new[y] * size + new[z], self.counts
+        rows = owners_of(self.offsets)
+        y, z = LabelPairs(len(labels) - 1).split(self.labels)
+        pairs = LabelPairs(int(labels[-1])).ids(labels[y], labels[z])
+        return words[self.first[rows]], words[self.second[rows]], pairs, self.counts
 
     def native(self, class_of: Ids, n_labels: int) -> _native.WordPairs:
         """The probabilities of the label pairs; ``class_of`` has the class of each word, -1 if it has none.

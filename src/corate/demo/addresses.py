@@ -163,7 +163,7 @@ def _word(rng: Random, words: str) -> str:
     return rng.choice(words.split()).replace("_", " ")
 
 
-def _form(rng: Random, forms: tuple[str, ...]) -> str:
+def _form(rng: Random, forms: list[str]) -> str:
     """The long form half of the time, else one of the short ones."""
     return forms[0] if len(forms) == 1 or rng.random() < 0.5 else rng.choice(forms[1:])
 

@@ -19,6 +19,7 @@ from corate.errors import ConfigError
 from corate.evaluation.predictions import predict
 from corate.model.tagger import Tagger
 from corate.progress import OnProgress, ignore_progress
+from corate.rows import owners_of
 
 __all__ = ["CRITERIA", "most_informative"]
 
@@ -44,7 +45,7 @@ def most_informative(
     found = predict(tagger, corpus, progress=progress)
     lengths = np.diff(corpus.offsets)
     if by == "entropy":
-        sentence = np.repeat(np.arange(len(corpus)), lengths)
+        sentence = owners_of(corpus.offsets)
         worth = np.bincount(sentence, found.entropies, len(corpus)) / np.maximum(lengths, 1)
     else:
         worth = -found.log_probabilities / np.maximum(lengths, 1)

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from corate.arguments import check_seed, check_whole
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
-from corate.evaluation.chunks import chunk_types, chunks
 from corate.evaluation.predictions import Predictions, predict
 from corate.evaluation.report import common_ids
 from corate.model.tagger import Tagger
-from corate.spans import are_spans
+from corate.rows import owners_of
+from corate.spans import SpanLabels, are_spans
 from corate.types import F64
 
 __all__ = [
@@ -108,7 +108,7 @@ def calibration_of_predictions(
 ) -> dict[str, Calibration]:
     """The same for predictions that were made before, with spans."""
     gold = _require_tokens(corpus)
-    sentence = np.repeat(np.arange(len(corpus)), np.diff(corpus.offsets))
+    sentence = owners_of(corpus.offsets)
     names, truth, guess = common_ids(gold, found.labels)
     groups = {"tokens": (found.probabilities, truth == guess, sentence)}
     if are_spans(found.labels.strings.to_list()):
@@ -198,7 +198,6 @@ def correct_spans(corpus: Corpus, predicted: Column) -> Bools:
 
 def _spans(labels: Column, corpus: Corpus) -> Iterable[tuple[int, int, str]]:
     """First tokens, ends and types of all spans."""
-    strings = labels.strings.to_list()
-    types = chunk_types(strings)
-    starts, stops, kinds = (array.tolist() for array in chunks(labels.ids, strings, corpus.offsets))
-    return zip(starts, stops, (types[kind] for kind in kinds), strict=True)
+    found = SpanLabels.of(labels.strings.to_list(), typed=True)
+    starts, stops, kinds = (array.tolist() for array in found.find(labels.ids, corpus.offsets))
+    return zip(starts, stops, (found.types[kind] for kind in kinds), strict=True)

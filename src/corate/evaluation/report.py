@@ -4,7 +4,7 @@
     F1 = 2 P R / (P + R)                  recall    = correct entities / gold entities
 
 An entity is correct if its type and both its ends are. Entities are the chunks that the conlleval script of the CoNLL
-shared tasks counts, in all schemes of `corate.spans`. Ill-formed sequences are accepted: see `chunks`.
+shared tasks counts, in all schemes of `corate.spans`. Ill-formed sequences are accepted: see `corate.spans.SpanLabels`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from corate.corpus import Column, Corpus, StringTable, check_corpus
 from corate.display import counted
 from corate.errors import DataError
-from corate.evaluation.chunks import chunk_types, chunks
 from corate.evaluation.tally import Confusion, Tally, common_ids, matched_entities
 from corate.model.tagger import Tagger
 
@@ -32,8 +31,6 @@ __all__ = [
     "Confusion",
     "Report",
     "Score",
-    "chunk_types",
-    "chunks",
     "common_ids",
     "compare_labels",
     "evaluate",

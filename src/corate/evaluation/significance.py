@@ -22,6 +22,7 @@ from corate.arguments import check_seed, check_whole
 from corate.corpus import Column, Corpus
 from corate.errors import DataError
 from corate.evaluation.report import common_ids, matched_entities
+from corate.rows import owners_of
 
 __all__ = ["Difference", "paired_test", "sentence_counts"]
 
@@ -56,7 +57,7 @@ def sentence_counts(gold: Corpus, predicted: Column) -> dict[str, SentenceCounts
     ([[2.0, 2.0], [0.0, 1.0]], [[2.0, 2.0], [0.0, 1.0]])
     """
     labels, truth, guess = common_ids(gold.require_labels(), predicted)
-    sentence = np.repeat(np.arange(len(gold)), np.diff(gold.offsets))
+    sentence = owners_of(gold.offsets)
 
     def per_sentence(tokens: NDArray[Any]) -> NDArray[np.int64]:
         return np.bincount(sentence[tokens], minlength=len(gold))

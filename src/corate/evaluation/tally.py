@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import Column, Corpus, StringTable
-from corate.evaluation.chunks import chunk_types, chunks
-from corate.spans import are_spans, parse
+from corate.spans import SpanLabels, are_spans, parse
 
 __all__ = ["Confusion", "KnownWords", "Tally", "common_ids", "matched_entities"]
 
@@ -181,7 +180,7 @@ def _known_words(
 def _entities(labels: Sequence[str], truth: Int64, guess: Int64, offsets: Int64) -> dict[str, tuple[int, int, int]]:
     """The numbers of correct, gold and predicted entities of each type."""
     (_, kind), (_, guess_kind), correct = _matched(labels, truth, guess, offsets)
-    names = chunk_types(labels)
+    names = SpanLabels.of(labels, typed=True).types
     counted = [np.bincount(k, minlength=len(names)).tolist() for k in (kind[correct], kind, guess_kind)]
     return dict(zip(names, zip(*counted, strict=True), strict=True))
 
@@ -196,8 +195,9 @@ def _matched(
     labels: Sequence[str], truth: Int64, guess: Int64, offsets: Int64
 ) -> tuple[tuple[Int64, Int64], tuple[Int64, Int64], NDArray[np.bool_]]:
     """Starts and types of the gold and the predicted entities, and which gold ones are found."""
-    start, stop, kind = chunks(truth, labels, offsets)
-    guess_start, guess_stop, guess_kind = chunks(guess, labels, offsets)
+    found = SpanLabels.of(labels, typed=True)
+    start, stop, kind = found.find(truth, offsets)
+    guess_start, guess_stop, guess_kind = found.find(guess, offsets)
     there = np.searchsorted(guess_start, start)
     there[there == len(guess_start)] = -1
     correct = np.zeros(len(start), dtype=bool)

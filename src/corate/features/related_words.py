@@ -17,6 +17,7 @@ from corate.corpus import Column, Corpus, StringTable
 from corate.features.lexicons import Lexicon
 from corate.features.templates import Atom, Template, usual_name
 from corate.features.word_functions import WordFunction
+from corate.rows import owners_of
 from corate.types import Ids, Offsets
 
 __all__ = ["learn_lexicons", "learned_lexicons", "usual_labels", "usual_labels_of_counts"]
@@ -89,7 +90,7 @@ def _most_frequent(
     names: StringTable,
 ) -> Lexicon:
     offsets, label, times = counted
-    form = np.repeat(np.arange(len(lowered)), np.diff(offsets))
+    form = owners_of(offsets)
     total = np.bincount(form, times, minlength=len(lowered))
     by_times = np.lexsort((-times, form))  # within each form, the most frequent label first
     first = by_times[offsets[:-1][np.diff(offsets) > 0]]

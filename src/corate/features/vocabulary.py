@@ -20,7 +20,7 @@ from corate.corpus import Corpus, StringTable
 from corate.corpus.attributes import JOINER
 from corate.features.templates import Atom, Template
 from corate.features.word_functions import WordFunction
-from corate.ragged import offsets_of
+from corate.rows import offsets_of
 from corate.types import Ids
 
 __all__ = ["BOUNDARIES", "Vocabulary", "column_arrays"]

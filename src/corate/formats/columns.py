@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import re
+from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,8 +12,8 @@ from corate import _native
 from corate.corpus import Column, Corpus
 from corate.display import counted
 from corate.errors import DataError
+from corate.formats.format import Format, Head, Options, Writing
 from corate.formats.reading import (
-    Options,
     Parsed,
     comment_hint,
     corpus_of,
@@ -21,9 +22,10 @@ from corate.formats.reading import (
     refuse_nul,
     warn_skipped,
 )
-from corate.formats.writing import check_values, has_values
+from corate.formats.rows import BLANK_LINE, fields_of, first_row, misfits
+from corate.formats.writing import check_values, has_values, rows_to_text
 
-__all__ = ["first_row", "read", "separator_of", "unwritable_label", "width_of", "write"]
+__all__ = ["COLUMNS", "check_rows", "read", "separator_of", "unwritable_label", "width_of", "write"]
 
 
 def read(data: bytes, name: str, options: Options) -> Corpus:
@@ -35,36 +37,19 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     Corpus(1 sentence, 2 tokens, columns: word, 2 labels)
     """
     _, parsed = _parse(data, options)
-    refuse_nul(parsed, name)
+    refuse_nul(parsed, name, options)
     columns, sentences, line, width, skipped = parsed
     empty = len(sentences) == 1
     if line >= 0 and not (options.skip_bad and (options.width or not empty)):
         first = not columns or len(columns[0][0]) == 0
         raise _ragged_error(data, name, line, width, len(columns), first, options)
-    warn_skipped(name, skipped, line)
+    warn_skipped(name, skipped, line + options.lines_before)
     if empty:
         raise nothing_error(name, data)
     try:
         return corpus_of(parsed, list(names_of(len(columns), options)))
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
-
-
-def first_row(data: bytes, comment: str | None = None) -> bytes:
-    r"""The first line that is neither blank nor a comment, without trailing white space; empty if there is none.
-
-    >>> first_row(b"# words\r\n \t\r\r\nNew York\tB-LOC \r\n", "#")
-    b'New York\tB-LOC'
-    """
-    start = 0
-    while start < len(data):
-        stop = data.find(b"\n", start)
-        stop = len(data) if stop < 0 else stop
-        line = data[start:stop].rstrip(b" \t\r")
-        if line and not (comment and line.startswith(comment.encode())):
-            return line
-        start = stop + 1
-    return b""
 
 
 def width_of(row: bytes, separator: str | None) -> int:
@@ -85,6 +70,29 @@ def separator_of(data: bytes, options: Options) -> str:
     ''
     """
     return _parse(data, options)[0]
+
+
+def _settled(piece: bytes, options: Options) -> Options:
+    """The options for all pieces of a text: the separator of the first one."""
+    if options.separator is not None or not first_row(piece, options.comment):
+        return options
+    return replace(options, separator=separator_of(piece, options) or None)
+
+
+def check_rows(piece: bytes, separator: str, width: int, comment: str | None, name: str, line: int) -> None:
+    """Raise DataError for a row of another width, if the separator was chosen from the first rows and may be wrong.
+
+    ``line`` is the number of the first line.
+    """
+    for place, text in misfits(piece, separator, width):
+        row = first_row(text, comment)
+        found = width_of(row, separator)
+        if row and found != width:  # also if the row ends with white space
+            line += piece.count(b"\n", 0, place)
+            raise DataError(
+                f"{name}, line {line}: {counted(found, 'column')}, but the first row has {width}; fix the line, or use "
+                "--separator tab if tabs separate the columns"
+            )
 
 
 def _parse(data: bytes, options: Options) -> tuple[str, Parsed]:
@@ -120,12 +128,12 @@ def _ragged_error(
     columns = counted(found, "column")
     if options.columns is not None and first:
         return DataError(
-            f"{name}, line {line}: {columns}, but columns= has {counted(width, 'name')} "
+            f"{options.place(name, line)}: {columns}, but columns= has {counted(width, 'name')} "
             f"({', '.join(options.columns)}); name each column, and use _ for columns to omit{hint}"
         )
     return DataError(
-        f"{name}, line {line}: {columns}, but the rows before have {width}; fix the line, or omit such lines with "
-        f"skip_bad=True{hint}"
+        f"{options.place(name, line)}: {columns}, but the rows before have {width}; fix the line, or omit such lines "
+        f"with skip_bad=True{hint}"
     )
 
 
@@ -142,16 +150,17 @@ def unwritable_label(separator: str) -> str:
     return _unwritable(separator) + r"|\A\Z|\A | \Z"
 
 
-def write(corpus: Corpus, labels: Column | None, separator: str = "\t") -> str:
+def write(corpus: Corpus, labels: Column | None, options: Writing) -> str:
     """The text of a corpus, with labels in the last column; sentences without tokens are omitted.
 
-    >>> print(write(Corpus.from_sentences([["Ann", "sleeps"], ["Bob"]]), None), end="")
+    >>> print(write(Corpus.from_sentences([["Ann", "sleeps"], ["Bob"]]), None, Writing()), end="")
     Ann
     sleeps
     <BLANKLINE>
     Bob
     <BLANKLINE>
     """
+    separator = options.separator
     columns = [*corpus.columns, *([labels] if labels is not None else [])]
     if not columns:
         raise DataError("the corpus has no columns to write; write ready-made features with format='items'")
@@ -159,8 +168,7 @@ def write(corpus: Corpus, labels: Column | None, separator: str = "\t") -> str:
         check_values(column, _unwritable(separator), "column")
     check_values(columns[-1], r"\A\Z| \Z", "last column")
     rows = list(map(separator.join, zip(*(c.values() for c in columns), strict=True)))
-    ends = corpus.offsets.tolist()
-    text = "".join("\n".join(rows[a:b]) + "\n\n" for a, b in itertools.pairwise(ends) if a < b)
+    text = rows_to_text(corpus, rows)
     ambiguous = r"\A\Z| "  # with these values, a reader may split rows at spaces or lose an empty first column
     if separator == "\t" and any(has_values(column, ambiguous) for column in columns):
         read_as = separator_of(text.encode(errors="surrogatepass"), Options())
@@ -168,3 +176,35 @@ def write(corpus: Corpus, labels: Column | None, separator: str = "\t") -> str:
             for column in columns:
                 check_values(column, ambiguous, "column")
     return text
+
+
+# -- the format ------------------------------------------------------------------------------------------------------
+
+
+def _fits(head: Head) -> bool:
+    """Whether most rows have the same number of columns. The parser reports the others."""
+    if all("\t" in row for row in head.rows):
+        return True
+    widths = Counter(len(fields_of(row)) for row in head.rows)
+    width, count = widths.most_common(1)[0]
+    if head.kind == "words":
+        return len(widths) == 1 and head.has_blank_lines()
+    if width == 1:
+        return count == len(head.rows) and head.has_blank_lines()
+    if head.kind == "labelled":
+        return 2 * count >= len(head.rows)
+    return 10 * count >= 9 * len(head.rows) and len(head.rows) > 1  # sentences of words differ in length
+
+
+COLUMNS = Format(
+    "columns",
+    "a line",
+    read,
+    write,
+    _fits,
+    plain=True,
+    suffixes=(".tsv", ".conll", ".bio", ".iob"),
+    blank_line=BLANK_LINE,
+    unwritable=unwritable_label("\t"),
+    settled=_settled,
+)

@@ -7,7 +7,7 @@ column ``word``; other columns are read if they are named.
 
 from __future__ import annotations
 
-import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,11 +17,12 @@ from corate import _native
 from corate.corpus import Column, Corpus, StringTable
 from corate.display import counted
 from corate.errors import DataError
-from corate.formats.reading import Options, nothing_error, refuse_nul, warn_skipped, word_of
-from corate.formats.writing import check_labels, check_values
+from corate.formats.format import Format, Head, Options, Writing
+from corate.formats.reading import columns_of, nothing_error, refuse_nul, warn_skipped, word_of
+from corate.formats.writing import check_labels, check_values, rows_to_text, words_to_write
 from corate.spans import are_spans
 
-__all__ = ["COLUMNS", "LabelPlace", "bad_row", "label_place", "position", "read", "write"]
+__all__ = ["COLUMNS", "CONLLU", "LabelPlace", "bad_row", "label_place", "position", "read", "write"]
 
 #: The names of the columns. FORM is called ``word``.
 COLUMNS = ("id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -110,18 +111,15 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     names, positions = _observed(options, place)
     labelled = list(place.columns) if options.labelled else []
     parsed = _native.parse_conllu(data, positions + labelled, options.skip_bad)
-    refuse_nul(parsed, name)
+    refuse_nul(parsed, name, options)
     line, skipped = parsed[2], parsed[4]
     if line >= 0 and (len(parsed[1]) == 1 or not options.skip_bad):
         row = data.split(b"\n", line)[line - 1]
-        raise DataError(f"{name}, line {line}: {bad_row(row)}; or omit such lines with skip_bad=True")
+        raise DataError(f"{options.place(name, line)}: {bad_row(row)}; or omit such lines with skip_bad=True")
     if len(parsed[1]) == 1:
         raise nothing_error(name, data)
-    warn_skipped(name, skipped, line)
-    built = [
-        Column(title, ids, StringTable(blob, offsets))
-        for title, (ids, blob, offsets) in zip((*names, *("label" for _ in labelled)), parsed[0], strict=True)
-    ]
+    warn_skipped(name, skipped, line + options.lines_before)
+    built = columns_of(parsed, [*names, *("label" for _ in labelled)])
     observed = tuple(built[: len(names)])
     labels = _labels(built[len(names) :], place, name) if labelled else None
     return Corpus(observed, parsed[1], labels, layout=(*names, "label"), label_source=place.name if labelled else "")
@@ -207,26 +205,48 @@ def _entry(text: str) -> tuple[str, str]:
 # -- writing ---------------------------------------------------------------------------------------------------------
 
 
-def write(corpus: Corpus, labels: Column | None, label: str | None = None) -> str:
+def write(corpus: Corpus, labels: Column | None, options: Writing) -> str:
     """The text of a corpus, with numbered tokens; sentences without tokens are omitted. Unknown values are ``_``.
 
     >>> corpus = Corpus.from_sentences([[("Ann", "PROPN"), ("sleeps", "VERB")]])
-    >>> print(write(corpus, corpus.labels), end="")  # doctest: +NORMALIZE_WHITESPACE
+    >>> print(write(corpus, corpus.labels, Writing()), end="")  # doctest: +NORMALIZE_WHITESPACE
     1  Ann     _  PROPN  _  _  _  _  _  _
     2  sleeps  _  VERB   _  _  _  _  _  _
     <BLANKLINE>
     """
-    if corpus.word is None:
-        raise DataError("the corpus has no words to write; write ready-made features with format='items'")
-    place = label_place(label or corpus.label_source or None)
+    word = words_to_write(corpus)
+    place = label_place(options.label or corpus.label_source or None)
     columns = [[_EMPTY] * corpus.n_tokens for _ in COLUMNS]
     for column in corpus.columns:
         check_values(column, _UNWRITABLE, "column")
-        columns[position(column.name, corpus.word.name)] = column.values()
+        columns[position(column.name, word.name)] = column.values()
     if labels is not None:
         for target, texts in zip(place.columns, place.texts(labels.strings.to_list()), strict=True):
             columns[target] = [texts[i] or _EMPTY for i in labels.ids.tolist()]
-    ends = corpus.offsets.tolist()
-    columns[0] = [str(i) for a, b in itertools.pairwise(ends) for i in range(1, b - a + 1)]
-    rows = list(map("\t".join, zip(*columns, strict=True)))
-    return "".join("\n".join(rows[a:b]) + "\n\n" for a, b in itertools.pairwise(ends) if a < b)
+    columns[0] = [str(i) for length in np.diff(corpus.offsets).tolist() for i in range(1, length + 1)]
+    return rows_to_text(corpus, list(map("\t".join, zip(*columns, strict=True))))
+
+
+# -- the format ------------------------------------------------------------------------------------------------------
+
+_ID = re.compile(r"[0-9]+(?:[-.][0-9]+)?\t")
+
+
+def _fits(head: Head) -> bool:
+    """Whether most rows have ten columns and an ID first. The parser reports the others."""
+    rows = [row for row in head.rows if not row.startswith("#")]
+    fitting = sum(row.count("\t") == 9 and _ID.match(row) is not None for row in rows)
+    return 10 * fitting > 9 * len(rows)
+
+
+CONLLU = Format(
+    "conllu",
+    "a line of ten columns",
+    read,
+    write,
+    _fits,
+    suffixes=(".conllu",),
+    takes=("label",),
+    blank_line=re.compile(rb"^\r*\n", re.MULTILINE),
+    comment="#",
+)

@@ -15,17 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.corpus import Attributes, Column, Corpus, StringTable
+from corate.corpus import Attributes, Column, Corpus
 from corate.errors import DataError
-from corate.formats.reading import Options, nothing_error, refuse_nul, warn_skipped
-from corate.formats.writing import check_values
+from corate.formats.format import Format, Head, Options, Writing
+from corate.formats.reading import columns_of, nothing_error, refuse_nul, warn_skipped
+from corate.formats.writing import check_values, rows_to_text
 
-__all__ = ["UNWRITABLE_LABEL", "read", "write"]
+__all__ = ["ITEMS", "read", "write"]
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _UNWRITABLE = r"[\t\r\n\0]"
-#: A pattern of the labels that an item file cannot represent.
-UNWRITABLE_LABEL = rf"\A *\Z|{_UNWRITABLE}"
+_UNWRITABLE_LABEL = rf"\A *\Z|{_UNWRITABLE}"
 
 
 def read(data: bytes, name: str, options: Options) -> Corpus:
@@ -38,14 +38,11 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     if options.columns is not None:
         raise DataError(f"{name}: an item file has a label and attributes, and no columns to name; do not set columns=")
     parsed, ends, lines = _native.parse_items(data, options.comment or "")
-    refuse_nul(parsed, name)
-    columns, sentences = parsed[:2]
+    refuse_nul(parsed, name, options)
+    sentences = parsed[1]
     if len(sentences) == 1:
         raise nothing_error(name, data)
-    labels, names, texts = (
-        Column(title, ids, StringTable(blob, offsets))
-        for title, (ids, blob, offsets) in zip(("label", "attribute", "value"), columns, strict=True)
-    )
+    labels, names, texts = columns_of(parsed, ["label", "attribute", "value"])
     with np.errstate(over="ignore"):  # a too large value becomes infinite, which is an error
         numbers = np.asarray([_number(text) for text in texts.strings.to_list()]).astype(np.float32)
     values = numbers[texts.ids]
@@ -53,8 +50,8 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
     if bad.any():
         first = int(np.argmax(bad))
         if not options.skip_bad or bad.all():
-            raise _bad_error(name, int(lines[first]), first, labels, names, texts, values, ends)
-        warn_skipped(name, int(bad.sum()), int(lines[first]))
+            raise _bad_error(options.place(name, int(lines[first])), first, labels, names, texts, values, ends)
+        warn_skipped(name, int(bad.sum()), int(lines[first]) + options.lines_before)
     plain = bool(np.all(values == 1.0))
     attributes = Attributes(ends, names.ids, names.strings, None if plain else values)
     corpus = Corpus((), sentences, labels if options.labelled else None, attributes)
@@ -86,8 +83,7 @@ def _id_of_empty(column: Column) -> int:
 
 
 def _bad_error(
-    name: str,
-    line: int,
+    place: str,
     token: int,
     labels: Column,
     names: Column,
@@ -98,15 +94,13 @@ def _bad_error(
     for i in range(int(ends[token]), int(ends[token + 1])):
         attribute, text = names.values(i, i + 1)[0], texts.values(i, i + 1)[0]
         if not attribute:
-            return DataError(f"{name}, line {line}: an attribute without a name ({text[:40]!r})")
+            return DataError(f"{place}: an attribute without a name ({text[:40]!r})")
         if not np.isfinite(values[i]):
             return DataError(
-                f"{name}, line {line}: the attribute {attribute[:40]!r} has the value {text[1:41]!r}, which is not a "
+                f"{place}: the attribute {attribute[:40]!r} has the value {text[1:41]!r}, which is not a "
                 f"finite number; write a colon that is part of the name as \\:"
             )
-    return DataError(
-        f"{name}, line {line}: no label before the first tab; if the data has no labels, use labelled=False"
-    )
+    return DataError(f"{place}: no label before the first tab; if the data has no labels, use labelled=False")
 
 
 def _without(corpus: Corpus, bad: NDArray[np.bool_]) -> Corpus:
@@ -122,10 +116,10 @@ def _without(corpus: Corpus, bad: NDArray[np.bool_]) -> Corpus:
 # -- writing ---------------------------------------------------------------------------------------------------------
 
 
-def write(corpus: Corpus, labels: Column | None) -> str:
+def write(corpus: Corpus, labels: Column | None, options: Writing) -> str:
     r"""The attributes of a corpus with its labels; sentences without tokens are omitted.
 
-    >>> write(Corpus.from_features([[{"w": "a:b", "length": 3}, ["w=c"]]], [["X", "Y"]]), None)
+    >>> write(Corpus.from_features([[{"w": "a:b", "length": 3}, ["w=c"]]], [["X", "Y"]]), None, Writing())
     '\tw\\:a\\:b\tlength:3.0\n\tw=c\n\n'
     """
     attributes = corpus.attributes
@@ -139,15 +133,39 @@ def write(corpus: Corpus, labels: Column | None) -> str:
         fields = [f if v == 1.0 else f"{f}:{v!s}" for f, v in zip(fields, values, strict=True)]
     firsts = [""] * corpus.n_tokens
     if labels is not None:
-        check_values(labels, UNWRITABLE_LABEL, "labels")
+        check_values(labels, _UNWRITABLE_LABEL, "labels")
         firsts = _escaped(labels)
     ends = attributes.offsets.tolist()
     rows = ["\t".join([firsts[t], *fields[a:b]]) for t, (a, b) in enumerate(itertools.pairwise(ends))]
-    rows = [row or "\t" for row in rows]
-    cuts = corpus.offsets.tolist()
-    return "".join("\n".join(rows[a:b]) + "\n\n" for a, b in itertools.pairwise(cuts) if a < b)
+    return rows_to_text(corpus, [row or "\t" for row in rows])
 
 
 def _escaped(column: Column) -> list[str]:
     strings = [s.replace("\\", "\\\\").replace(":", "\\:") for s in column.strings.to_list()]
     return [strings[i] for i in column.ids.tolist()]
+
+
+# -- the format ------------------------------------------------------------------------------------------------------
+
+
+def _fits(head: Head) -> bool:
+    """Whether rows are a label and attributes. Most attributes contain = or :; all do if the rows have one width."""
+    fields = [row.split("\t") for row in head.rows]
+    widths = {len(row) for row in fields}
+    attributes = [field for row in fields for field in row[1:] if field]
+    named = sum("=" in field or ":" in field for field in attributes)
+    if len(widths) > 1:
+        return 2 * named > len(attributes)
+    return max(widths) > 2 and named == len(attributes)
+
+
+ITEMS = Format(
+    "items",
+    "a line with a label and features",
+    read,
+    write,
+    _fits,
+    suffixes=(".items", ".crfsuite"),
+    blank_line=re.compile(rb"^[ \r]*\n", re.MULTILINE),
+    unwritable=_UNWRITABLE_LABEL,
+)

@@ -10,7 +10,6 @@ The last column is then the label, unless ``columns`` or ``labelled=False`` is g
 
 from __future__ import annotations
 
-import itertools
 import json
 from dataclasses import replace
 from typing import Any
@@ -20,11 +19,14 @@ import numpy as np
 from corate.corpus import Column, Corpus
 from corate.display import counted
 from corate.errors import DataError
+from corate.formats.format import Format, Head, Options, Writing
 from corate.formats.label_names import checked_names, ids_of
-from corate.formats.reading import Options, names_of, nothing_error, warn_skipped
+from corate.formats.reading import labels_apart, names_of, nothing_error, warn_skipped
+from corate.formats.rows import first_row
 from corate.formats.sentence_limit import check_tokens
+from corate.formats.writing import sentences_of
 
-__all__ = ["read", "write"]
+__all__ = ["JSONL", "read", "write"]
 
 #: The column name of a member of an object.
 _COLUMN_OF = {"tokens": "word", "words": "word", "labels": "label"}
@@ -61,7 +63,7 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
                 raise DataError(f"columns {', '.join(sentence)}, but the lines before have {', '.join(columns)}")
         except DataError as error:
             if not options.skip_bad:
-                raise DataError(f"{name}, line {number}: {error}") from None
+                raise DataError(f"{options.place(name, number)}: {error}") from None
             skipped, first_bad = skipped + 1, number if first_bad < 0 else first_bad
             continue
         if not sentence:
@@ -70,11 +72,11 @@ def read(data: bytes, name: str, options: Options) -> Corpus:
             columns.setdefault(key, []).extend(values)
         offsets.append(offsets[-1] + len(values))
     if not columns:
-        raise DataError(f"{name}, line {first_bad}: no valid sentence") if skipped else nothing_error(name, data)
-    warn_skipped(name, skipped, first_bad, "sentence")
-    built = [Column.of(key, values) for key, values in columns.items()]
-    label = next((c for c in built if c.name == "label"), None)
-    observed = tuple(c for c in built if c.name != "label")
+        raise (
+            DataError(f"{options.place(name, first_bad)}: no valid sentence") if skipped else nothing_error(name, data)
+        )
+    warn_skipped(name, skipped, first_bad + options.lines_before, "sentence")
+    observed, label = labels_apart(Column.of(key, values) for key, values in columns.items())
     return Corpus(observed, np.asarray(offsets, dtype=np.int64), label, layout=options.columns or ())
 
 
@@ -200,27 +202,61 @@ def _check_values(sentence: Sentence, *, escapes: bool) -> None:
 # -- writing ---------------------------------------------------------------------------------------------------------
 
 
-def write(corpus: Corpus, labels: Column | None, label: str | None = None, names: tuple[str, ...] | None = None) -> str:
+def write(corpus: Corpus, labels: Column | None, options: Writing) -> str:
     r"""The text of a corpus, one object per line; sentences without tokens are omitted.
 
-    The member with the labels is ``label``, or ``"labels"``. With ``names``, labels are written as integers.
+    The member with the labels is ``options.label``, or ``"labels"``. With ``options.label_names``,
+    labels are written as integers.
 
     >>> corpus = Corpus.from_sentences([[("Ann", "NNP", "B-PER")]])
-    >>> write(corpus, corpus.labels)
+    >>> write(corpus, corpus.labels, Writing())
     '{"tokens": ["Ann"], "pos": ["NNP"], "labels": ["B-PER"]}\n'
     """
     columns = [*corpus.columns, *([labels] if labels is not None else [])]
     if not corpus.columns:
         raise DataError("the corpus has no columns to write; write ready-made features with format='items'")
-    member_of = {**_MEMBER_OF, "label": label or "labels"}
+    member_of = {**_MEMBER_OF, "label": options.label or "labels"}
     members: dict[str, Any] = {member_of.get(column.name, column.name): column.values() for column in columns}
-    if labels is not None and names is not None:
-        members[member_of["label"]] = ids_of(labels.values(), names)
+    if labels is not None and options.label_names is not None:
+        members[member_of["label"]] = ids_of(labels.values(), options.label_names)
     if len(members) < len(columns) or any(c.name in _COLUMN_OF for c in corpus.columns):
         raise DataError(
             f"the columns {', '.join(c.name for c in columns)} cannot all be members of an object, because "
             f"'tokens' is the member of 'word' and {member_of['label']!r} of 'label'; rename them"
         )
-    ends = corpus.offsets.tolist()
-    sentences = ({key: values[a:b] for key, values in members.items()} for a, b in itertools.pairwise(ends) if a < b)
+    parts = zip(*(sentences_of(corpus, values) for values in members.values()), strict=True)
+    sentences = (dict(zip(members, own, strict=True)) for own in parts)
     return "".join(json.dumps(sentence, ensure_ascii=False) + "\n" for sentence in sentences)
+
+
+# -- the format ------------------------------------------------------------------------------------------------------
+
+
+def _fits(head: Head) -> bool:
+    try:
+        return all(isinstance(json.loads(row), dict | list) for row in head.rows)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _settled(piece: bytes, options: Options) -> Options:
+    """The options for all pieces of a text: the names of labels in its first line."""
+    if options.label_names is not None or options.lines_before:
+        return options
+    try:
+        return replace(options, label_names=_header(_value(first_row(piece, options.comment))))
+    except DataError:
+        return options  # the reader reports the line
+
+
+JSONL = Format(
+    "jsonl",
+    "an element of a list",
+    read,
+    write,
+    _fits,
+    suffixes=(".jsonl", ".ndjson"),
+    takes=("label", "label_names"),
+    counts_tokens=True,
+    settled=_settled,
+)

@@ -42,20 +42,23 @@ def label_names_of(given: LabelNames | None, label: str | None = None) -> tuple[
     if given is None:
         return None
     if isinstance(given, str | os.PathLike):
-        place = f"{os.fspath(given)}: "
         if not os.path.isfile(given):
             raise DataError(f"label_names= must be a list of names or a file; there is no file {os.fspath(given)!r}")
+        text = load(given, "utf-8").decode()
         try:
-            given = _content(given)
-            return checked_names(_of_mapping(given, label) if isinstance(given, Mapping) else given)
+            return _chosen(_content(text), label)
         except DataError as error:
-            raise DataError(str(error) if str(error).startswith(place) else f"{place}{error}") from None
+            raise DataError(f"{os.fspath(given)}: {error}") from None
+    return _chosen(given, label)
+
+
+def _chosen(given: Any, label: str | None) -> tuple[str, ...]:
+    """The names that a list or a mapping has."""
     return checked_names(_of_mapping(given, label) if isinstance(given, Mapping) else given)
 
 
-def _content(path: str | os.PathLike[str]) -> Any:
-    """The JSON value of a file, or its lines if it is not JSON."""
-    text = load(path, "utf-8").decode()
+def _content(text: str) -> Any:
+    """The JSON value of a text, or its lines if it is not JSON."""
     try:
         return json.loads(text)
     except RecursionError:

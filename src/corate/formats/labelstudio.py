@@ -7,25 +7,34 @@ points; versions of 2021 and before counted UTF-16 code units, as JavaScript doe
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import accumulate, islice
+from itertools import accumulate, islice, pairwise
 from typing import Any, NamedTuple
 
-from corate.corpus import Corpus
+import numpy as np
+
+from corate.corpus import Column, Corpus
 from corate.corpus.texts import Texts
 from corate.corpus.tokenizer import Token, iterate_tokens, place_tokens
 from corate.display import counted
 from corate.errors import DataError
-from corate.formats.labelstudio_writing import write
-from corate.formats.reading import Options, warn_skipped, word_of
+from corate.formats.format import Format, Head, Options, Writing
+from corate.formats.reading import warn_skipped, word_of
 from corate.formats.sentence_limit import check_tokens
+from corate.formats.writing import words_to_write
+from corate.spans import Span, are_spans, written
+from corate.spans import spans as find_spans
 
-__all__ = ["read", "write"]
+__all__ = ["LABELSTUDIO", "read", "write"]
 
 #: Spans of these kinds are not offsets in plain text.
 _OTHER_SPANS = ("hypertextlabels", "paragraphlabels", "timeserieslabels")
+#: The names of the tags in Label Studio's template for named entities.
+_TAGS = {"from_name": "label", "to_name": "text"}
+_KEPT = ("id", "meta")
 _REMEDY = "correct it in Label Studio, or leave such spans out with skip_bad=True"
 
 
@@ -276,7 +285,7 @@ def _labels(
     text: str, tokens: list[Token], spans: list[_Span], options: Options, skipped: _Skipped, task: Any
 ) -> list[str]:
     """The IOB2 labels of tokens."""
-    labels = ["O"] * len(tokens)
+    found: list[Span] = []
     starts, stops = [token.start for token in tokens], [token.stop for token in tokens]
     before, end = _Span(0, 0, ""), 0
     for span in spans:
@@ -293,9 +302,9 @@ def _labels(
                 raise
             skipped.add(task)
             continue
-        labels[first:last] = [f"B-{span.label}", *[f"I-{span.label}"] * (last - first - 1)]
+        found.append(Span(first, last, span.label))
         before, end = span, last
-    return labels
+    return written(found, len(tokens))
 
 
 def _check_tokens(text: str, span: _Span, tokens: list[Token], widen: bool) -> None:
@@ -312,3 +321,119 @@ def _check_tokens(text: str, span: _Span, tokens: list[Token], widen: bool) -> N
 
 def _quoted(text: str, span: _Span) -> str:
     return f"{_short(text[span.start : span.stop])} ({span.start} to {span.stop}, {span.label})"
+
+
+# -- writing ---------------------------------------------------------------------------------------------------------
+
+
+def write(corpus: Corpus, labels: Column | None, options: Writing) -> str:
+    """The tasks of a corpus: a list with a task on each line; sentences without tokens are omitted.
+
+    Spans are annotations, or predictions with their scores. A corpus that was read from Label Studio keeps the
+    data of its tasks. The text of other corpora is their words with spaces between, if the raw text is not known.
+
+    >>> corpus = Corpus.from_sentences([[("Ann", "B-PER"), ("sings", "O")]])
+    >>> print(write(corpus, corpus.labels, Writing(scores=[[0.9]], predicted=True)), end="")
+    [
+    {"data": {"text": "Ann sings"}, "predictions": [{"model_version": "corate", "score": 0.9, "result": [...]}]}
+    ]
+    """
+    if labels is not None and not are_spans({"O", *_used(labels)}, strict=False) and set(_used(labels)) - {"O"}:
+        raise DataError(
+            f"the labels ({', '.join(_used(labels)[:4])}, ...) mark no spans, and Label Studio has spans; use the "
+            "format 'jsonl', which can represent any label"
+        )
+    texts = corpus.texts if corpus.texts is not None else _joined_words(corpus)
+    scores = options.scores
+    if scores is not None and len(scores) != len(corpus):
+        raise DataError(f"{counted(len(corpus), 'sentence')} to write, but scores for {len(scores)}")
+    tasks = []
+    for s, (first, last) in enumerate(pairwise(corpus.offsets.tolist())):
+        if first == last:
+            continue
+        task = _task(texts.texts[s], texts.records[s])
+        if labels is not None:
+            found = find_spans(labels.values(first, last))
+            own = None if scores is None else list(scores[s])
+            if own is not None and len(own) != len(found):
+                raise DataError(f"sentence {s}: {counted(len(found), 'span')}, but {counted(len(own), 'score')}")
+            results = _written_spans(texts, s, slice(first, last), found, own)
+            if options.predicted:
+                score = {} if not own else {"score": round(min(own), 6)}
+                task["predictions"] = [{"model_version": "corate", **score, "result": results}]
+            else:
+                task["annotations"] = [{"result": results}]
+        tasks.append(json.dumps(task, ensure_ascii=False))
+    return "[\n" + ",\n".join(tasks) + "\n]\n"
+
+
+def _used(labels: Column) -> list[str]:
+    strings = labels.strings.to_list()
+    return [strings[i] for i in np.unique(labels.ids).tolist()]
+
+
+def _joined_words(corpus: Corpus) -> Texts:
+    """Texts with a space between words."""
+    words_to_write(corpus)
+    texts, tokens = [], []
+    for s in range(len(corpus)):
+        words = corpus.tokens(s)
+        starts = [0, *accumulate(len(word) + 1 for word in words)]
+        texts.append(" ".join(words))
+        tokens.append([Token(word, start, start + len(word)) for word, start in zip(words, starts, strict=False)])
+    return Texts.of(texts, tokens)
+
+
+def _task(text: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    task = record.get("task")
+    if task is None:
+        return {"data": {"text": text}}
+    return {**{key: task[key] for key in _KEPT if key in task}, "data": task["data"]}
+
+
+def _written_spans(
+    texts: Texts, sentence: int, tokens: slice, found: list[Span], scores: list[float] | None
+) -> list[dict[str, Any]]:
+    """The spans of a sentence as Label Studio has them."""
+    text, record = texts.texts[sentence], texts.records[sentence]
+    starts, stops = texts.starts[tokens].tolist(), texts.stops[tokens].tolist()
+    names = {key: record.get(key, name) for key, name in _TAGS.items()}
+    results = []
+    for i, span in enumerate(found):
+        if not span.type:
+            raise DataError("the labels have no types, as in B-PER, and spans of Label Studio have a label; add types")
+        start, stop = starts[span.start], stops[span.stop - 1]
+        extra = (_extra_units(text[:start]), _extra_units(text[:stop])) if record.get("utf16") else (0, 0)
+        result: dict[str, Any] = {"id": f"corate-{i}", **names, "type": "labels"}
+        if scores is not None:
+            result["score"] = round(float(scores[i]), 6)
+        places = {"start": start + extra[0], "end": stop + extra[1], "text": text[start:stop]}
+        results.append({**result, "value": {**places, "labels": [span.type]}})
+    return results
+
+
+def _extra_units(text: str) -> int:
+    """How many more UTF-16 code units than characters a text has."""
+    return sum(char > "\uffff" for char in text)
+
+
+# -- the format ------------------------------------------------------------------------------------------------------
+
+_JSON_OBJECTS = re.compile(rb"\s*\[\s*\{")
+_TASK_MEMBER = re.compile(rb'"(?:data|annotations|predictions|completions)"\s*:')
+
+
+def _fits(head: Head) -> bool:
+    """Whether the text is a JSON list of objects with a member of tasks. JSON lines have no lists of objects."""
+    return _JSON_OBJECTS.match(head.data) is not None and _TASK_MEMBER.search(head.data) is not None
+
+
+LABELSTUDIO = Format(
+    "labelstudio",
+    "a token of the [tokeniser](#the-tokeniser)",
+    read,
+    write,
+    _fits,
+    takes=("tokenize", "widen_spans", "scores"),
+    whole=True,
+)

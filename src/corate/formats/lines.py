@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -13,40 +12,40 @@ from corate.corpus.texts import Texts
 from corate.corpus.tokenizer import Token, Tokenizer, iterate_tokens
 from corate.display import counted
 from corate.errors import DataError
+from corate.formats.format import Format, Head, Options, Writing
 from corate.formats.reading import (
-    Options,
     Parsed,
     corpus_of,
-    fields_of,
     nothing_error,
     refuse_nul,
     warn_skipped,
     word_of,
 )
+from corate.formats.rows import fields_of
 from corate.formats.sentence_limit import check_tokens
-from corate.formats.writing import check_values
+from corate.formats.writing import check_values, sentences_of, words_to_write
 from corate.io import chunks
 
-__all__ = ["UNWRITABLE_LABEL", "read_raw", "read_slashed", "read_text", "words_of", "write_slashed", "write_text"]
+__all__ = ["RAW", "SLASHED", "TEXT", "words_of"]
 
 #: A pattern of the labels that ``word/label`` cannot represent.
-UNWRITABLE_LABEL = r"\A\Z|[/ \t\r\n\0]"
+_UNWRITABLE_LABEL = r"\A\Z|[/ \t\r\n\0]"
 
 
-def read_text(data: bytes, name: str, options: Options) -> Corpus:
+def _read_text(data: bytes, name: str, options: Options) -> Corpus:
     """Read plain text: words only.
 
-    >>> read_text(b"Ann sleeps .\\nBob sings .\\n", "news", Options())
+    >>> _read_text(b"Ann sleeps .\\nBob sings .\\n", "news", Options())
     Corpus(2 sentences, 6 tokens, columns: word)
     """
     parsed = _native.parse_lines(data, False, options.comment or "", options.skip_bad)
-    return _corpus(parsed, data, name, _names(options, (word_of(options.layout),), name))
+    return _corpus(parsed, data, name, _names(options, (word_of(options.layout),), name), options)
 
 
-def read_slashed(data: bytes, name: str, options: Options) -> Corpus:
+def _read_slashed(data: bytes, name: str, options: Options) -> Corpus:
     """Read ``word/label`` tokens. The last slash separates them, so words may contain slashes and labels may not.
 
-    >>> read_slashed(b"1/2/cd cups/nns\\n", "brown", Options()).rows(0)
+    >>> _read_slashed(b"1/2/cd cups/nns\\n", "brown", Options()).rows(0)
     [('1/2',), ('cups',)]
     """
     names = _names(options, (word_of(options.layout), "label" if options.labelled else "_"), name)
@@ -54,22 +53,22 @@ def read_slashed(data: bytes, name: str, options: Options) -> Corpus:
     line, skipped = parsed[2], parsed[4]
     if skipped and (len(parsed[1]) == 1 or not options.skip_bad):
         raise DataError(
-            f"{name}, line {line}: the token {_without_label(data, line)!r} is not word/label; fix it, or omit "
+            f"{options.place(name, line)}: the token {_without_label(data, line)!r} is not word/label; fix it, or omit "
             f"such tokens with skip_bad=True"
         )
-    corpus = _corpus(parsed, data, name, names)
-    warn_skipped(name, skipped, line, "token")
+    corpus = _corpus(parsed, data, name, names, options)
+    warn_skipped(name, skipped, line + options.lines_before, "token")
     return corpus
 
 
-def read_raw(data: bytes, name: str, options: Options) -> Corpus:
+def _read_raw(data: bytes, name: str, options: Options) -> Corpus:
     """Read raw text: each line is split into tokens, by ``options.tokenize`` or by `corate.tokenize`.
 
-    >>> read_raw(b"Ann sleeps.\\n\\nBob (19) sings!\\n", "news", Options()).tokens(1)
+    >>> _read_raw(b"Ann sleeps.\\n\\nBob (19) sings!\\n", "news", Options()).tokens(1)
     ['Bob', '(', '19', ')', 'sings', '!']
     """
     names = _names(options, (word_of(options.layout),), name)
-    text = b"".join(chunks.refuse_nul([data], name)).decode()
+    text = b"".join(chunks.refuse_nul([data], name, 1 + options.lines_before)).decode()
     read = []
     for number, line in enumerate(text.split("\n"), 1):
         if options.comment and line.startswith(options.comment):
@@ -78,7 +77,7 @@ def read_raw(data: bytes, name: str, options: Options) -> Corpus:
         try:
             check_tokens(len(tokens), options.max_sentence)
         except DataError as error:
-            raise DataError(f"{name}, line {number}: {error}") from None
+            raise DataError(f"{options.place(name, number)}: {error}") from None
         if tokens:
             read.append((line, tokens))
     if not read:
@@ -113,8 +112,8 @@ def _names(options: Options, defaults: tuple[str, ...], name: str) -> list[str]:
     return list(names)
 
 
-def _corpus(parsed: Parsed, data: bytes, name: str, names: list[str]) -> Corpus:
-    refuse_nul(parsed, name)
+def _corpus(parsed: Parsed, data: bytes, name: str, names: list[str], options: Options) -> Corpus:
+    refuse_nul(parsed, name, options)
     if len(parsed[1]) == 1:
         raise nothing_error(name, data)
     return corpus_of(parsed, names)
@@ -132,36 +131,56 @@ def _without_label(data: bytes, line: int) -> str:
 # -- writing ---------------------------------------------------------------------------------------------------------
 
 
-def write_text(corpus: Corpus) -> str:
+def _write_text(corpus: Corpus, labels: Column | None, options: Writing) -> str:
     """The words of a corpus, one sentence per line; sentences without tokens are omitted.
 
-    >>> write_text(Corpus.from_sentences([["Ann", "sleeps"], ["Bob"]]))
+    >>> _write_text(Corpus.from_sentences([["Ann", "sleeps"], ["Bob"]]), None, Writing())
     'Ann sleeps\\nBob\\n'
     """
     return _join(corpus, _words(corpus).values())
 
 
-def write_slashed(corpus: Corpus, labels: Column | None) -> str:
+def _write_slashed(corpus: Corpus, labels: Column | None, options: Writing) -> str:
     """The words and labels of a corpus as ``word/label``, one sentence per line; other columns are omitted.
 
     >>> corpus = Corpus.from_sentences([[("Ann", "np"), ("sleeps", "vbz")]])
-    >>> write_slashed(corpus, corpus.labels)
+    >>> _write_slashed(corpus, corpus.labels, Writing())
     'Ann/np sleeps/vbz\\n'
     """
     if labels is None:
         raise DataError("the format 'slashed' needs labels, and the corpus has no labels; use format='text'")
-    check_values(labels, UNWRITABLE_LABEL, "labels")
+    check_values(labels, _UNWRITABLE_LABEL, "labels")
     return _join(corpus, list(map("/".join, zip(_words(corpus).values(), labels.values(), strict=True))))
 
 
 def _words(corpus: Corpus) -> Column:
-    column = corpus.word
-    if column is None:
-        raise DataError("the corpus has no words to write; write ready-made features with format='items'")
+    column = words_to_write(corpus)
     check_values(column, r"\A\Z|[ \t\r\n\0]", "column")
     return column
 
 
 def _join(corpus: Corpus, tokens: list[str]) -> str:
-    ends = corpus.offsets.tolist()
-    return "".join(" ".join(tokens[a:b]) + "\n" for a, b in itertools.pairwise(ends) if a < b)
+    return "".join(" ".join(sentence) + "\n" for sentence in sentences_of(corpus, tokens))
+
+
+# -- the formats -----------------------------------------------------------------------------------------------------
+
+
+def _fits_slashed(head: Head) -> bool:
+    """Whether at least 90% of the tokens contain a slash. The parser reports the others."""
+    tokens = [token for row in head.rows for token in fields_of(row)]
+    slashed = sum(0 < token.rfind("/") < len(token) - 1 for token in tokens)
+    return 10 * slashed >= 9 * len(tokens)
+
+
+def _fits_text(head: Head) -> bool:
+    """Whether there are no tabs and not only one word per line, which may be a column file of one sentence."""
+    rows = head.rows
+    if head.kind != "unlabelled":
+        return head.kind == "words"
+    return not any("\t" in row for row in rows) and (len(rows) == 1 or any(len(fields_of(row)) > 1 for row in rows))
+
+
+SLASHED = Format("slashed", "`word/label`", _read_slashed, _write_slashed, _fits_slashed, unwritable=_UNWRITABLE_LABEL)
+TEXT = Format("text", "text between white space", _read_text, _write_text, _fits_text, plain=True)
+RAW = Format("raw", "a token of the [tokeniser](#the-tokeniser)", _read_raw, takes=("tokenize",), counts_tokens=True)

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import re
 import warnings
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corate.arguments import MOST_TOKENS
 from corate.corpus import Column, Corpus, StringTable, default_names
-from corate.corpus.tokenizer import Tokenizer
 from corate.display import counted
 from corate.errors import DataError
+from corate.formats.format import Options
 
 __all__ = [
     "NoSentenceError",
-    "Options",
     "Parsed",
     "SkippedWarning",
-    "check_options",
     "check_separator",
+    "columns_of",
     "comment_hint",
     "corpus_of",
-    "fields_of",
+    "labels_apart",
     "names_of",
     "nothing_error",
     "refuse_nul",
@@ -49,54 +46,10 @@ class SkippedWarning(UserWarning):
         self.line = line
 
 
-@dataclass(frozen=True)
-class Options:
-    """The arguments of ``corate.formats.read``, except source, format and encoding."""
-
-    columns: tuple[str, ...] | None = None
-    separator: str | None = None
-    comment: str | None = None
-    drop_docstart: bool = False
-    skip_bad: bool = False
-    labelled: bool = True
-    layout: tuple[str, ...] = ()
-    label: str | None = None
-    label_names: tuple[str, ...] | None = None
-    label_source: str = ""
-    tokenize: Tokenizer | None = None
-    width: int = 0  # the number of columns of the pieces before, if a text is read in pieces; 0 for the first one
-    widen_spans: bool = False
-    max_sentence: int = MOST_TOKENS
-
-
-def check_options(format: str, options: Options) -> None:
-    """Raise DataError if an option is for another format."""
-    if options.tokenize is not None and format not in ("raw", "labelstudio"):
-        raise DataError(f"tokenize= is for format='raw' and 'labelstudio', not for the format {format!r}; omit it")
-    if options.widen_spans and format != "labelstudio":
-        raise DataError(f"widen_spans= is for format='labelstudio', not for the format {format!r}; omit it")
-    if options.label is not None and format not in ("conllu", "jsonl"):
-        raise DataError(
-            f"label= is for CoNLL-U and JSON lines, not for the format {format!r}; in a column file, call the label "
-            "column 'label' with columns="
-        )
-    if options.label_names is not None and format != "jsonl":
-        raise DataError(f"label_names= is for integer labels in JSON lines, not for the format {format!r}; omit it")
-
-
 def check_separator(separator: str) -> None:
     """Raise DataError if a text cannot separate columns."""
     if len(separator) != 1 or not separator.isascii() or separator in "\r\n\0":
         raise DataError(f"the separator must be one ASCII character, such as a tab, not {separator!r}")
-
-
-def fields_of(line: str) -> list[str]:
-    """Split a line at runs of spaces, tabs and carriage returns, as ``native/text/lines.h`` does.
-
-    >>> fields_of("New\\tYork \\x0c")
-    ['New', 'York', '\\x0c']
-    """
-    return re.findall(r"[^ \t\r]+", line)
 
 
 def comment_hint(*rows: bytes, comment: str | None) -> str:
@@ -151,21 +104,30 @@ def word_of(layout: tuple[str, ...]) -> str:
 
 def corpus_of(parsed: Parsed, names: list[str]) -> Corpus:
     """A corpus with named columns. The column ``label``, in any position, gives the labels; ``_`` is omitted."""
-    columns, sentences = parsed[:2]
-    built = [
-        Column(name, ids, StringTable(data, offsets))
-        for name, (ids, data, offsets) in zip(names, columns, strict=True)
-        if name != "_"
-    ]
-    label = next((c for c in built if c.name == "label"), None)
-    return Corpus(tuple(c for c in built if c.name != "label"), sentences, label, layout=tuple(names))
+    observed, label = labels_apart(column for column in columns_of(parsed, names) if column.name != "_")
+    return Corpus(observed, parsed[1], label, layout=tuple(names))
 
 
-def refuse_nul(parsed: Parsed, name: str) -> None:
+def columns_of(parsed: Parsed, names: Iterable[str]) -> list[Column]:
+    """The columns that a parser found, with names."""
+    columns = zip(names, parsed[0], strict=True)
+    return [Column(name, ids, StringTable(data, offsets)) for name, (ids, data, offsets) in columns]
+
+
+def labels_apart(columns: Iterable[Column]) -> tuple[tuple[Column, ...], Column | None]:
+    """The columns except ``label``, and that one, or None."""
+    by_name = {column.name: column for column in columns}
+    label = by_name.pop("label", None)
+    return tuple(by_name.values()), label
+
+
+def refuse_nul(parsed: Parsed, name: str, options: Options) -> None:
     """Raise DataError if the parser found a NUL byte, which is not valid in text."""
     line, width = parsed[2:4]
     if line >= 0 and width < 0:
-        raise DataError(f"{name}, line {line}: a NUL byte; is this a text file, or one that needs encoding='utf-16'?")
+        raise DataError(
+            f"{options.place(name, line)}: a NUL byte; is this a text file, or one that needs encoding='utf-16'?"
+        )
 
 
 class NoSentenceError(DataError):

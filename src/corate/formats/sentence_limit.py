@@ -6,7 +6,6 @@ wrong, the whole text is one sentence. A small compressed file can contain gigab
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
@@ -14,6 +13,9 @@ import numpy as np
 
 from corate.arguments import MOST_TOKENS
 from corate.errors import DataError
+from corate.formats.format import Format
+from corate.formats.registry import format_of
+from corate.formats.rows import FIELD
 
 __all__ = ["check_tokens", "limited"]
 
@@ -21,15 +23,6 @@ __all__ = ["check_tokens", "limited"]
 MOST_BYTES = 64_000_000
 #: Text is looked at in windows of about this size.
 _WINDOW = 1 << 20
-#: The blank lines of the formats whose sentences end with one, as their readers define them.
-_BLANK_LINES = {
-    "columns": re.compile(rb"^[ \t\r]*\n", re.MULTILINE),
-    "conllu": re.compile(rb"^\r*\n", re.MULTILINE),
-    "items": re.compile(rb"^[ \r]*\n", re.MULTILINE),
-}
-_WORD = re.compile(rb"[^ \t\r]+")
-#: The formats whose tokens are counted by their readers; the text of a sentence is one line, and limited here.
-_COUNTED_BY_READERS = ("jsonl", "raw")
 
 
 def limited(
@@ -38,17 +31,18 @@ def limited(
     r"""Yield blocks of text. A sentence of too many tokens or bytes raises DataError, which names its first line.
 
     The limit of bytes is the larger one of 64 MB, and 64 bytes for each token of the limit ``most``. In formats of one
-    token per line, the lines count that are no comments. Of Label Studio's JSON, only the bytes of a text are limited
-    here; the reader counts its tokens.
+    token per line, the lines count that are no comments. Of a document such as Label Studio's JSON, only the bytes of a
+    text are limited here; the reader counts its tokens.
 
     >>> list(limited([b"a\nb\n\nc\n", b"d\ne\n"], "news", "columns", most=2))
     Traceback (most recent call last):
     corate.errors.DataError: news, line 4: a sentence of more than 2 tokens; ...
     """
-    if format == "labelstudio":
+    found = format_of(format)
+    if found.whole:
         yield from _limited_texts(blocks, name, _most_bytes(most))
         return
-    sentences = (_Rows if format in _BLANK_LINES else _Lines)(name, format, most, comment)
+    sentences = _Lines(name, found, most, comment) if found.blank_line is None else _Rows(name, found, most, comment)
     for block in blocks:
         sentences.add(block)
         yield block
@@ -90,10 +84,10 @@ def _line_feeds(data: bytes, start: int, stop: int) -> int:
 class _Sentences:
     """The place in a text that is read in blocks, and the beginning of its last line."""
 
-    def __init__(self, name: str, format: str, most: int, comment: str | None) -> None:
+    def __init__(self, name: str, format: Format, most: int, comment: str | None) -> None:
         self.name, self.format, self.most = name, format, most
         self.most_bytes = _most_bytes(most)
-        self.comment = b"#" if format == "conllu" else (comment or "").encode()
+        self.comment = (format.comment or comment or "").encode()
         self.line = 1
         self.unfinished = bytearray()
 
@@ -127,7 +121,7 @@ class _Sentences:
 
     def _too_long(self, line: int, *, tokens: bool) -> DataError:
         most = f"{self.most:,} token{'s' * (self.most != 1)}" if tokens else f"{self.most_bytes / 1e6:,.0f} MB"
-        ends = "a blank line" if self.format in _BLANK_LINES else "a line feed"
+        ends = "a line feed" if self.format.blank_line is None else "a blank line"
         return DataError(
             f"{self.name}, line {line}: a sentence of more than {most}; if this is not one sentence, end each with "
             f"{ends} or name the format with format=, otherwise allow longer ones with max_sentence="
@@ -137,9 +131,8 @@ class _Sentences:
 class _Rows(_Sentences):
     """One token per line, and blank lines between sentences."""
 
-    def __init__(self, name: str, format: str, most: int, comment: str | None) -> None:
+    def __init__(self, name: str, format: Format, most: int, comment: str | None) -> None:
         super().__init__(name, format, most, comment)
-        self.blank = _BLANK_LINES[format]
         self.first, self.rows, self.size = 1, 0, 0  # of the sentence: its first line, and what was read of it
 
     def _lines(self, data: bytes, start: int, stop: int) -> None:
@@ -151,7 +144,8 @@ class _Rows(_Sentences):
             if skipped:
                 self.line += lines - _line_feeds(data, skipped, stop)
                 start = skipped
-        for blank in self.blank.finditer(data, start, stop):
+        assert self.format.blank_line is not None
+        for blank in self.format.blank_line.finditer(data, start, stop):
             self._grow(data, start, blank.start())
             start = blank.end()
             self.line += 1
@@ -182,7 +176,7 @@ class _Lines(_Sentences):
     """One sentence per line."""
 
     def _lines(self, data: bytes, start: int, stop: int) -> None:
-        by_bytes = self.format in _COUNTED_BY_READERS
+        by_bytes = self.format.counts_tokens
         enough = self.most_bytes if by_bytes else min(2 * self.most, self.most_bytes)  # each token needs two bytes
         if stop - start <= enough + 1:
             self.line += _line_feeds(data, start, stop)
@@ -195,7 +189,7 @@ class _Lines(_Sentences):
             start = end + 1
 
     def _check(self, data: bytes, start: int, end: int, *, count: bool) -> None:
-        if count and next(islice(_WORD.finditer(data, start, end), self.most, None), None) is not None:
+        if count and next(islice(FIELD.finditer(data, start, end), self.most, None), None) is not None:
             raise self._too_long(self.line, tokens=True)
         if end - start > self.most_bytes:
             raise self._too_long(self.line, tokens=False)

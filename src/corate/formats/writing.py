@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -12,7 +12,15 @@ from corate.corpus import Column, Corpus
 from corate.display import counted
 from corate.errors import DataError
 
-__all__ = ["check_labels", "check_values", "has_values", "labels_to_write"]
+__all__ = [
+    "check_labels",
+    "check_values",
+    "has_values",
+    "labels_to_write",
+    "rows_to_text",
+    "sentences_of",
+    "words_to_write",
+]
 
 
 def check_values(column: Column, forbidden: str, place: str) -> None:
@@ -72,3 +80,24 @@ def labels_to_write(corpus: Corpus, labels: Sequence[Sequence[str]] | None) -> C
         if isinstance(given, str) or len(given) != want:
             raise DataError(f"sentence {s}: {counted(want, 'token')}, but the labels {list(given)[:20]!r}")
     return Column.of("label", chain.from_iterable(labels))
+
+
+def words_to_write(corpus: Corpus) -> Column:
+    """The words of a corpus. Raises DataError if it has none."""
+    if corpus.word is None:
+        raise DataError("the corpus has no words to write; write ready-made features with format='items'")
+    return corpus.word
+
+
+def sentences_of(corpus: Corpus, tokens: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The given texts of all tokens, sentence by sentence. Sentences without tokens are omitted.
+
+    >>> list(sentences_of(Corpus.from_sentences([["a", "b"], [], ["c"]]), "abc"))
+    ['ab', 'c']
+    """
+    return (tokens[a:b] for a, b in pairwise(corpus.offsets.tolist()) if a < b)
+
+
+def rows_to_text(corpus: Corpus, rows: Sequence[str]) -> str:
+    """The text of rows, with a blank line after each sentence."""
+    return "".join("\n".join(sentence) + "\n\n" for sentence in sentences_of(corpus, rows))

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate.display import count, told
-from corate.label_scores import rate_scale
 from corate.model.tagger import Tagger
+from corate.model.weights import rate_scale
 from corate.pages.colours import hues
 from corate.pages.page import visible
 from corate.types import F64

@@ -15,6 +15,7 @@ from corate.model.tagger import Tagger
 from corate.pages.colours import hues
 from corate.pages.page import visible
 from corate.progress import OnProgress, ProgressEvent
+from corate.rows import owners_of
 
 __all__ = ["label_names", "text_data"]
 
@@ -92,7 +93,7 @@ def _questions(
     corpus: Corpus, names: list[str], predicted: NDArray[np.int32], gold: Int64 | None, explained: int, known: int
 ) -> list[Question]:
     """What to explain: the label of each token of the first sentences, and of each wrong token."""
-    sentence = np.repeat(np.arange(len(corpus)), np.diff(corpus.offsets))
+    sentence = owners_of(corpus.offsets)
     wrong = np.zeros(len(predicted), bool) if gold is None else gold != predicted
     asked = np.flatnonzero((sentence < explained) | wrong)
     position = asked - corpus.offsets[sentence[asked]]

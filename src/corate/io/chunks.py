@@ -87,9 +87,8 @@ def _joined(blocks: Iterable[bytes]) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-def refuse_nul(blocks: Iterable[bytes], name: str) -> Iterator[bytes]:
-    """Yield the blocks. A NUL byte raises DataError with the file and the line."""
-    line = 1
+def refuse_nul(blocks: Iterable[bytes], name: str, line: int = 1) -> Iterator[bytes]:
+    """Yield the blocks. A NUL byte raises DataError with the file and the line; ``line`` is the number of the first."""
     for block in blocks:
         if (place := block.find(0)) >= 0:
             line += block.count(b"\n", 0, place)

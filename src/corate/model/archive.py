@@ -26,12 +26,12 @@ from corate.features.ready_made import Bins, FeatureFunction
 from corate.features.templates import lexicons_of, parse
 from corate.features.vocabulary import Vocabulary
 from corate.io import tensor_file
+from corate.label_pairs import EdgeScores
 from corate.label_parts import LabelParts
-from corate.label_scores import EdgeScores, SparseRows
 from corate.model import crfsuite
 from corate.model.chain import ChainModel, UnseenRule, WordPairs
 from corate.model.tagger import Tagger
-from corate.ragged import offsets_of
+from corate.rows import SparseRows, offsets_of
 
 __all__ = ["from_bytes", "load", "save", "save_streamed", "to_bytes"]
 
@@ -411,7 +411,7 @@ def _put_counts(tensors: Tensors, header: dict[str, Any], counts: Counts) -> Non
     if "joiner" in header:  # an update needs the heads of names to know the experts
         tensors["attributes.heads"] = tensor_file.narrow(counts.vocabulary.known_heads + 1)
     table = counts.table
-    tensors["counts.lengths"] = tensor_file.narrow(np.diff(table.offsets))
+    tensors["counts.lengths"] = tensor_file.narrow(table.lengths)
     tensors["counts.labels"] = tensor_file.narrow(table.labels)
     tensors["counts.counts"] = tensor_file.narrow(table.counts)
     for name, array in asdict(counts.pairs).items():
@@ -460,7 +460,7 @@ def _get_distinct(tensors: Tensors, name: str) -> StringTable:
 
 
 def _put_rows(tensors: Tensors, name: str, rows: SparseRows, half: bool) -> None:
-    tensors[f"{name}.lengths"] = tensor_file.narrow(np.diff(rows.offsets))
+    tensors[f"{name}.lengths"] = tensor_file.narrow(rows.lengths)
     tensors[f"{name}.labels"] = tensor_file.narrow(rows.labels)
     if half and np.abs(rows.scores).max(initial=0) > float(np.finfo(np.float16).max):
         raise ModelError("the model has scores that do not fit in 16 bits; save it without half")

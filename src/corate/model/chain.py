@@ -20,8 +20,9 @@ from corate.corpus import StringTable
 from corate.counting.word_pairs import WordPairCounts
 from corate.errors import ModelError
 from corate.features.vocabulary import Vocabulary
+from corate.label_pairs import FORBIDDEN, EdgeScores
 from corate.label_parts import LabelParts
-from corate.label_scores import FORBIDDEN, EdgeScores, SparseRows
+from corate.rows import SparseRows
 from corate.types import F32
 
 __all__ = ["ChainModel", "UnseenRule", "WordPairs"]
@@ -73,7 +74,7 @@ class ChainModel:
     words. In models of corate 0.1 they hold scores, and ``unseen`` is None: the row of the most specific context
     counts. Without rows, every label is a candidate everywhere or, with ``by_features``, every label that a feature of
     the token has a weight for (all of them if there is none). ``weights`` has a row for each feature. So has
-    ``edge_weights`` if edges depend on the observation; its labels are pairs, ``y * (K + 1) + y'``. With ``parts``,
+    ``edge_weights`` if edges depend on the observation; its labels are `LabelPairs`. With ``parts``,
     ``weights`` also has scores of parts of labels: its label K + p is part p. With ``word_pairs``, edges depend on the
     words. Then the first rung gives the classes of words, and ``edges`` are for pairs of words without a probability.
     """

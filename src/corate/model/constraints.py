@@ -13,11 +13,11 @@ from corate import _native
 from corate.corpus import Column
 from corate.display import counted
 from corate.errors import ConfigError, DataError
-from corate.label_scores import FORBIDDEN, EdgeScores
+from corate.label_pairs import FORBIDDEN, EdgeScores, LabelPairs
 from corate.model.chain import ChainModel
-from corate.model.lattice import Lattice, Limits, span_labels
-from corate.ragged import offsets_of
-from corate.spans import SCHEMES, parse, scheme_with
+from corate.model.lattice import Lattice, Limits
+from corate.rows import offsets_of
+from corate.spans import SCHEMES, SpanLabels, parse, scheme_with
 from corate.types import Csr, Ids, Offsets
 
 __all__ = ["Constraints", "check_scheme", "limited", "with_scheme"]
@@ -248,16 +248,17 @@ class _TokenSets:
 
 
 def _forbidden(constraints: Constraints, ids: Mapping[str, int], edges: EdgeScores) -> NDArray[np.uint8] | None:
-    """The label pairs that constraints forbid, y (K + 1) + y'."""
+    """The label pairs that constraints forbid, by their numbers."""
     if not constraints.forbidden and constraints.scheme is None:
         return None
-    table = np.zeros((len(ids) + 1, len(ids) + 1), bool)
+    pairs = LabelPairs(len(ids))
+    table = np.zeros(pairs.shape, bool)
     if constraints.scheme is not None:
         names = list(ids)
         table |= _invalid(names, _scheme_of(names, edges) if constraints.scheme == "auto" else constraints.scheme)
     for left, right in constraints.forbidden:
-        y = len(ids) if left == START else _known(ids, [left], "forbidden")[0]
-        table[y, len(ids) if right == END else _known(ids, [right], "forbidden")[0]] = True
+        y = pairs.boundary if left == START else _known(ids, [left], "forbidden")[0]
+        table[y, pairs.boundary if right == END else _known(ids, [right], "forbidden")[0]] = True
     return table.astype(np.uint8).ravel()
 
 
@@ -276,17 +277,9 @@ def check_scheme(names: Sequence[str], scheme: str) -> None:
 
 
 def _invalid(names: Sequence[str], scheme: str) -> NDArray[np.bool_]:
-    """The label pairs that a scheme does not allow, (K + 1, K + 1). Labels that are not span labels count as ``O``."""
+    """The label pairs that a scheme does not allow, (K + 1, K + 1)."""
     check_scheme(names, scheme)
-    _, (group, _, _) = span_labels(names)
-    role = np.array([*(parse(name)[0] for name in names), "O"])
-    kind = np.append(group, -1)
-    same = (kind[:, None] == kind) & (kind >= 0)
-    open_before = same & np.isin(role, ["B", "I"])[:, None]
-    if scheme in ("IOB1", "IOB2"):
-        return np.asarray((role == ("B" if scheme == "IOB1" else "I")) & ~open_before)
-    continues = np.isin(role, ["I", "E"])
-    return np.asarray((continues & ~open_before) | (np.isin(role, ["B", "I"])[:, None] & ~(same & continues)))
+    return SpanLabels.of(names).invalid(scheme)
 
 
 def _scheme_of(names: Sequence[str], edges: EdgeScores) -> str:
@@ -336,7 +329,8 @@ def _blocks(constraints: Constraints, names: Sequence[str]) -> _native.SpanLabel
     wanted = sorted(_names("one_block", constraints.one_block))
     if not wanted:
         return None
-    types, (type_of, opens, closes) = span_labels(names)
+    labels = SpanLabels.of(names)
+    types, (type_of, opens, closes) = labels.types, labels.arrays()
     group: Ids = np.full(len(names), -1, np.int32)
     for number, name in enumerate(wanted):
         own = type_of == types.index(name) if name in types else np.array([label == name for label in names])

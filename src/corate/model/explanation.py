@@ -19,7 +19,7 @@ from corate.display import counted
 from corate.errors import DataError
 from corate.model.constraints import Constraints
 from corate.model.lattice import Lattice
-from corate.ragged import distinct, offsets_of, take_rows
+from corate.rows import distinct, offsets_of, owners_of, take_rows
 from corate.types import F64
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _pairs(lattice: Lattice, questions: Sequence[Question], tokens: Int64) -> tu
     ids = {name: y for y, name in enumerate(lattice.names)}
     asked = [np.array([ids.get(name, -1) for name in names]) for names in list(zip(*questions, strict=True))[2:]]
     starts, where = take_rows(lattice.offsets, tokens)
-    owner = np.repeat(np.arange(len(tokens)), np.diff(starts))
+    owner = owners_of(starts)
     scores, labels = lattice.through()[where], lattice.labels[where]
 
     def best_without(excluded: Int64) -> Int64:
@@ -215,7 +215,7 @@ def _differences(
     """
     k = lattice.edges.n_labels
     starts = offsets_of(lengths)[:-1]
-    keys = np.repeat(np.arange(len(lattice.offsets) - 1), np.diff(lattice.offsets)) * k + lattice.labels
+    keys = owners_of(lattice.offsets) * k + lattice.labels
     first_arcs = starts + np.arange(len(starts))
     total = np.add.reduceat(arcs[0], first_arcs) - np.add.reduceat(arcs[1], first_arcs)
     own, edges = np.zeros(len(tokens)), np.zeros(len(tokens))
@@ -251,7 +251,7 @@ def _terms(
     """All contributions that are not zero, and how many each question has."""
     m = len(own)
     of_features = _feature_scores(model, features, pair[0], pair[1])
-    owners = np.repeat(np.arange(m), np.diff(features.offsets))
+    owners = features.owners
     parts: list[tuple[Source, F64]] = []
     left = own - np.bincount(owners, of_features, m)
     if len(model.bias):
@@ -298,13 +298,13 @@ def _contributions(
 def _feature_scores(model: ChainModel, features: TokenFeatures, labels: Int64, against: Int64) -> F64:
     """What each feature of each token says for a label and against another one: its value times its weights."""
     rows = model.weights.take(features.ids)
-    entry = np.repeat(np.arange(len(features.ids)), np.diff(rows.offsets))
-    token = np.repeat(np.arange(len(labels)), np.diff(features.offsets))[entry]
+    entry = rows.owners
+    token = features.owners[entry]
     sign = (rows.labels == labels[token]).astype(np.int64) - (rows.labels == against[token])
     if model.parts is not None:  # the columns after those of whole labels are parts of labels
         parts = model.parts
         member = np.zeros((len(model.labels), len(parts.names)), np.int64)
-        member[np.repeat(np.arange(len(member)), np.diff(parts.offsets)), parts.ids] = 1
+        member[owners_of(parts.offsets), parts.ids] = 1
         shared = np.flatnonzero(rows.labels >= len(model.labels))
         part = rows.labels[shared] - len(model.labels)
         sign[shared] = member[labels[token[shared]], part] - member[against[token[shared]], part]
@@ -321,7 +321,7 @@ def _counted(model: ChainModel, words: Int64, labels: Int64, against: Int64, res
     """What the counted rows of words say. That of an unknown word comes from its spelling; it is the ``rest``."""
     known = np.flatnonzero(_has_row(model, words))
     rows = model.rows.take(words[known])
-    entry = np.repeat(np.arange(len(known)), np.diff(rows.offsets))
+    entry = rows.owners
     scores = []
     for wanted in (labels, against):
         at = np.flatnonzero(rows.labels == wanted[known][entry])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from corate.features.ready_made import (
     with_features,
 )
 from corate.features.vocabulary import Vocabulary, column_arrays
-from corate.ragged import offsets_of, take_rows
+from corate.rows import Ragged, offsets_of, owners_of, take_rows
 from corate.strings import StringTable
 from corate.types import F64, Offsets
 
@@ -35,14 +35,15 @@ Sentence = Iterable[Token] | FeatureSentence
 
 
 @dataclass(frozen=True, eq=False)
-class TokenFeatures:
+class TokenFeatures(Ragged):
     """The features of some tokens that the model knows, as a ragged array; their words, and the words' ids or -1."""
 
-    offsets: Offsets
     ids: NDArray[np.int64]
     values: F64
     words: list[str | None]
     word_ids: NDArray[np.int64]
+
+    ENTRIES: ClassVar[tuple[str, ...]] = ("ids", "values")
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +132,7 @@ class Inputs:
         if ready is not None:
             starts, names, numbers = ready
             rows, where = take_rows(starts, tokens)
-            owners.append(np.repeat(np.arange(m), np.diff(rows)))
+            owners.append(owners_of(rows))
             ids.append(names[where].astype(np.int64))
             values.append(np.ones(len(where)) if numbers is None else numbers[where].astype(np.float64))
         if columns:

@@ -14,11 +14,13 @@ from corate import _native
 from corate.arguments import check_seed, check_whole
 from corate.corpus import Column, Corpus
 from corate.errors import ConfigError, DataError, ModelError
+from corate.label_pairs import LabelPairs
 from corate.model.pair_memory import check_pair_memory
-from corate.spans import Span, are_spans, detect, parse, spans
+from corate.rows import owners_of
+from corate.spans import Span, SpanLabels, are_spans, detect, spans
 from corate.types import F32, F64, Ids, Offsets
 
-__all__ = ["Entity", "Lattice", "Limits", "pieces", "span_labels"]
+__all__ = ["Entity", "Lattice", "Limits", "pieces"]
 
 #: The native graph of labellings keeps at most this many groups of labels to one block.
 MOST_BLOCKS = 6
@@ -47,27 +49,13 @@ class Entity:
 class Limits:
     """Which labellings of a lattice are allowed; None allows all.
 
-    ``allowed`` is by candidate and ``forbidden`` by label pair, ``y * (K + 1) + y'``. ``blocks`` are the labels that
-    may form one span only; see `span_labels`.
+    ``allowed`` is by candidate and ``forbidden`` by label pair (`LabelPairs`). ``blocks`` are the labels that
+    may form one span only; see `corate.spans.SpanLabels`.
     """
 
     allowed: NDArray[np.uint8] | None = None
     forbidden: NDArray[np.uint8] | None = None
     blocks: _native.SpanLabels | None = None
-
-
-def span_labels(labels: Sequence[str]) -> tuple[list[str], _native.SpanLabels]:
-    """The types of span labels, and for each label: which type it has (-1: none), whether it opens, whether it closes.
-
-    >>> types, (group, opens, closes) = span_labels(["O", "B-LOC", "I-LOC", "S-PER"])
-    >>> types, group.tolist(), opens.tolist(), closes.tolist()
-    (['LOC', 'PER'], [-1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 0, 1])
-    """
-    parsed = [parse(label) for label in labels]
-    types = sorted({type_ for role, type_ in parsed if role not in ("", "O")})
-    group = [types.index(type_) if role not in ("", "O") else -1 for role, type_ in parsed]
-    opens, closes = ([bool(role) and role in found for role, _ in parsed] for found in ("BS", "ES"))
-    return types, (np.array(group, np.int32), np.array(opens, np.uint8), np.array(closes, np.uint8))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,7 +128,7 @@ class Lattice:
         limits = self.limits
         if limits.blocks is not None:
             return None
-        nothing = np.zeros((self.edges.n_labels + 1) ** 2, np.uint8)
+        nothing = np.zeros(len(LabelPairs(self.edges.n_labels)), np.uint8)
         return self.edges.without(nothing if limits.forbidden is None else limits.forbidden)
 
     @property
@@ -205,7 +193,7 @@ class Lattice:
         if len(self.labels) == shape[0] * shape[1]:  # all labels are candidates
             return self.marginals()[1].reshape(shape).astype(np.float64)
         dense = np.zeros(shape)
-        dense[np.repeat(np.arange(len(dense)), np.diff(self.offsets)), self.labels] = self.marginals()[1]
+        dense[owners_of(self.offsets), self.labels] = self.marginals()[1]
         return dense
 
     def pair_marginals(self) -> list[NDArray[np.float32]]:
@@ -272,7 +260,7 @@ class Lattice:
     def shares(self, labels: Ids, marginals: F32) -> F64:
         """The probability of one label per token, from the `marginals` of the candidates."""
         k, n = self.edges.n_labels, len(labels)
-        keys = np.repeat(np.arange(n), np.diff(self.offsets)) * k + self.labels
+        keys = owners_of(self.offsets) * k + self.labels
         return np.minimum(marginals[np.searchsorted(keys, np.arange(n) * k + labels)].astype(np.float64), 1.0)
 
     def entities(self) -> list[list[Entity]]:
@@ -310,14 +298,15 @@ class Lattice:
         It is the sum of the probabilities of all labellings that contain exactly this span, with the same type and
         boundaries. A span of a type that no label has is impossible.
         """
-        types, labels = span_labels(self.names)
+        labels = SpanLabels.of(self.names)
+        types = {name: i for i, name in enumerate(labels.types)}
         every = [span for own in wanted for span in own]
         found = self._summed_paths.span_probabilities(
             np.cumsum([0, *map(len, wanted)], dtype=np.int64),
             np.array([span.start for span in every], np.int64),
             np.array([span.stop for span in every], np.int64),
-            np.array([types.index(span.type) if span.type in types else -2 for span in every], np.int32),
-            labels,
+            np.array([types.get(span.type, -2) for span in every], np.int32),
+            labels.arrays(),
         )
         return [found[a:b].tolist() for a, b in pairwise(np.cumsum([0, *map(len, wanted)]).tolist())]
 
@@ -373,7 +362,8 @@ class Lattice:
         if self.extra is None:
             return score
         offsets, ids, weights = self.extra
-        pair, at_end = previous * (self.edges.n_labels + 1) + label, label == self.edges.n_labels
+        pairs = LabelPairs(self.edges.n_labels)
+        pair, at_end = int(pairs.ids(previous, label)), label == pairs.boundary
         features = ids[offsets[token] : offsets[token + 1]].tolist()
         if weights.forbidden is not None:  # pairs of words
             row = features[1 if at_end else 0]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from corate.errors import ConfigError, ModelError
 from corate.features.vocabulary import Vocabulary
-from corate.label_scores import SparseRows
 from corate.model.chain import ChainModel
+from corate.rows import SparseRows
 
 if TYPE_CHECKING:
     from corate.model.tagger import Tagger
@@ -23,7 +23,7 @@ def without_rare(model: ChainModel, totals: NDArray[np.int64], cutoff: int) -> C
     """A model without the fitted and counted weights of features seen less than ``cutoff`` times."""
     rare = np.zeros(len(model.weights), bool)
     rare[: len(totals)] = (totals > 0) & (totals < cutoff)
-    scores = np.where(np.repeat(rare, np.diff(model.weights.offsets)), np.float32(0), model.weights.scores)
+    scores = np.where(np.repeat(rare, model.weights.lengths), np.float32(0), model.weights.scores)
     return replace(model, weights=replace(model.weights, scores=scores).compacted())
 
 
@@ -34,9 +34,9 @@ def without_idle(vocabulary: Vocabulary, model: ChainModel) -> tuple[Vocabulary,
 
 def _idle(model: ChainModel) -> NDArray[np.bool_]:
     """Which features have no weights."""
-    idle: NDArray[np.bool_] = model.weights.offsets[1:] == model.weights.offsets[:-1]
+    idle: NDArray[np.bool_] = model.weights.lengths == 0
     if len(model.edge_weights):
-        idle = idle & (model.edge_weights.offsets[1:] == model.edge_weights.offsets[:-1])
+        idle = idle & (model.edge_weights.lengths == 0)
     return idle
 
 
@@ -82,7 +82,7 @@ def shrunk(tagger: Tagger, drop_below: float, rare: int, counts: bool) -> Tagger
     record = tagger.record
     if about:
         record = record | {"shrunk": about}
-    features = int((np.diff(tagger.model.weights.offsets) > 0).sum())
+    features = int((tagger.model.weights.lengths > 0).sum())
     return replace(tagger, record=record | {"features": features} if drop_below > 0 else record)
 
 

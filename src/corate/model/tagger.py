@@ -22,10 +22,10 @@ from corate.errors import ConfigError, DataError, ModelError
 from corate.features.ready_made import Bins, FeatureFunction, check_picklable
 from corate.features.vocabulary import Vocabulary
 from corate.formats import conllu
-from corate.formats.columns import first_row, unwritable_label, width_of
+from corate.formats.columns import unwritable_label, width_of
 from corate.formats.reading import comment_hint, word_of
+from corate.formats.rows import first_row
 from corate.formats.writing import check_labels
-from corate.label_scores import FeatureWeight, LabelPair, extremes, rate_scale
 from corate.model.chain import ChainModel
 from corate.model.constraints import Constraints, limited
 from corate.model.frames import FrameTagging
@@ -34,6 +34,8 @@ from corate.model.lattice import Lattice
 from corate.model.notebook import tagger_html, tagger_text
 from corate.model.pruning import pruned, shrunk
 from corate.model.questions import Questions
+from corate.model.weights import FeatureWeight, LabelPair, extremes, rate_scale
+from corate.rows import owners_of
 from corate.types import Csr
 
 if TYPE_CHECKING:
@@ -424,7 +426,7 @@ class Tagger(Questions, FrameTagging):
         """
         edges = self.model.edges
         names, scale = self.labels, rate_scale(self.record)
-        origin = np.repeat(np.arange(len(edges.row)), np.diff(edges.offsets))
+        origin = owners_of(edges.offsets)
         boundary = len(edges.row) - 1
         inner = np.flatnonzero((origin != boundary) | (edges.to != boundary))
 

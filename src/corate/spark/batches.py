@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from corate.corpus import Column, Corpus
 from corate.corpus.frames.arrow import Lists, decoded
 from corate.errors import DataError
-from corate.ragged import offsets_of
+from corate.rows import offsets_of
 from corate.types import Offsets
 
 __all__ = ["Batch", "read_batch"]

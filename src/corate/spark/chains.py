@@ -29,11 +29,12 @@ from corate.counting.ladder import LadderParameters
 from corate.counting.pooling import Pool
 from corate.counting.triples import triple_counts, triple_rows
 from corate.features.templates import Template
+from corate.label_pairs import LabelPairs
 from corate.label_parts import LabelParts
-from corate.label_scores import SparseRows
 from corate.optimize.passes import Fitted, make_iterations
 from corate.optimize.stochastic import AdaGrad
 from corate.progress import ProgressEvent
+from corate.rows import LabelRows, SparseRows, rows_of_keys
 from corate.spark.counting import Source, partition_corpora
 from corate.spark.frames import reduce_partitions
 from corate.training.chains import LEAST_TRIPLES, ChainTraining
@@ -122,10 +123,8 @@ class MixedTraining(ChainTraining):
     def _edge_rows(self, initial: SparseRows) -> SparseRows:
         if not self.start.edge_templates.any():
             return SparseRows()
-        size, rows = (self.start.n_labels + 1) ** 2, int(self.start.vocabulary.bases[-1])
-        offsets = np.searchsorted(self.layout.edges, np.arange(rows + 1, dtype=np.int64) * size).astype(np.int64)
-        pairs = (self.layout.edges % size).astype(np.int32)
-        return SparseRows(offsets, pairs, np.zeros(len(pairs), np.float32))
+        width, rows = len(LabelPairs(self.start.n_labels)), int(self.start.vocabulary.bases[-1])
+        return SparseRows.zeros(rows_of_keys(self.layout.edges, rows, width))
 
     def _triples(self, initial: SparseRows) -> SparseRows:
         if self.order == 1:
@@ -134,12 +133,11 @@ class MixedTraining(ChainTraining):
 
     def own_layout(self, tokens: Tokens) -> Layout:
         """The layout that some sentences need."""
-        k, size = self.start.n_labels, (self.start.n_labels + 1) ** 2
+        k = self.start.n_labels
         edges = np.zeros(0, np.int64)
         found = edge_slots(tokens, k, self.start.vocabulary.bases, self.start.edge_templates)
         if found is not None:
-            offsets, pairs = found[0]
-            edges = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * size + pairs
+            edges = LabelRows(*found[0]).keys(len(LabelPairs(k)))
         if self.order == 1:
             return Layout(edges, *(np.zeros(0, np.int64) for _ in range(2)))
         return Layout(edges, *triple_counts(tokens, k, boundaries=self.method.boundaries))

@@ -107,7 +107,7 @@ def learned_from_counts(atoms: Sequence[Atom], counts: Counts, known: Mapping[st
     for column in dict.fromkeys(atom.column for atom in atoms if atom.function.learns):
         if usual_name(column) not in found:
             table = counts.of_template(vocabulary.templates.index(parse(f"{column}[0]")))
-            rows = table.rows(BOUNDARIES, len(table)).arrays()
+            rows = table.between(BOUNDARIES, len(table)).arrays()
             lexicon = usual_labels_of_counts(column, vocabulary.strings(column), rows, counts.labels)
             found[usual_name(column)] = lexicon
     return found

@@ -17,7 +17,7 @@ from corate.evaluation.report import Report, report_of
 from corate.evaluation.tally import Tally
 from corate.model.frames import columns_read
 from corate.model.tagger import Tagger
-from corate.ragged import offsets_of
+from corate.rows import offsets_of
 from corate.spans import are_spans, parse
 from corate.spark.batches import Batch, read_batch
 from corate.spark.frames import (

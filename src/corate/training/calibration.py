@@ -30,7 +30,7 @@ from corate.evaluation.calibration import correct_spans
 from corate.model.lattice import Lattice
 from corate.model.tagger import Tagger
 from corate.progress import ProgressEvent
-from corate.ragged import offsets_of
+from corate.rows import offsets_of, owners_of
 from corate.spans import are_spans, spans
 from corate.training.options import MEMM, FittedMethod, Method
 from corate.training.start import RunContext
@@ -165,7 +165,7 @@ def _span_losses(
         return None
 
     inside = np.array([name != "O" for name in tagger.labels])[best] & np.repeat(clear, np.diff(held_out.offsets))
-    owner = np.repeat(np.arange(len(best)), np.diff(lattice.offsets))
+    owner = owners_of(lattice.offsets)
     chosen = np.flatnonzero((lattice.labels == best[owner]) & inside[owner])
     correct = np.isin(chosen, _gold_candidates(tagger, held_out, lattice, unknown))
 
@@ -191,7 +191,7 @@ def _gold_candidates(tagger: Tagger, corpus: Corpus, lattice: Lattice, unknown: 
     known = tagger.model.labels.find(labels.strings)
     known[[name == unknown for name in labels.strings.to_list()]] = -1
     gold = known[labels.ids]
-    owner = np.repeat(np.arange(len(gold)), np.diff(lattice.offsets))
+    owner = owners_of(lattice.offsets)
     return np.flatnonzero(lattice.labels == gold[owner])
 
 

@@ -28,20 +28,20 @@ from corate.counting.pooling import Candidates
 from corate.counting.triples import seen_triples
 from corate.counting.tuning import Results, coordinate_search
 from corate.errors import ConfigError, DataError
-from corate.label_scores import SparseRows
+from corate.label_pairs import ChainWeights, LabelPairs
 from corate.model.chain import ChainModel
 from corate.optimize.checkpoint import Checkpoint
 from corate.optimize.passes import CorrectTokens, Fitted, make_iterations, make_passes
 from corate.optimize.stochastic import AdaGrad, AveragedPerceptron
 from corate.progress import ProgressEvent
-from corate.ragged import offsets_of
+from corate.rows import SparseRows, offsets_of
 from corate.training.defaults import ChainParameters, recorded
 from corate.training.edge_features import edge_features, edge_slots
 from corate.training.held_out_results import held_out_results
 from corate.training.items import ItemArrays, Items, ItemSet
 from corate.training.lattice_costs import MOST_TRIPLE_LABELS
 from corate.training.options import ChainMethod, OptimizedMethod, Perceptron, Polish
-from corate.training.start import HeldOutSet, InitialWeights, RunContext, Start
+from corate.training.start import HeldOutSet, RunContext, Start
 from corate.training.start_from_counts import StartFromCounts
 from corate.training.start_from_model import StartFromModel
 from corate.types import F32
@@ -104,7 +104,7 @@ class ChainTraining:
     def _lattice(self) -> str:
         return "full" if self.full else "pruned"
 
-    def _order(self, given: int | None, initial: InitialWeights) -> int:
+    def _order(self, given: int | None, initial: ChainWeights) -> int:
         """The order. Unset, it is 2 for polish on a pruned lattice without parts of labels.
 
         A model that is trained further keeps its order.
@@ -142,8 +142,7 @@ class ChainTraining:
         found = edge_slots(start.tokens, start.n_labels, start.vocabulary.bases, start.edge_templates)
         if found is None:
             return SparseRows()
-        (offsets, pairs), _, _ = found
-        seen = SparseRows(offsets, pairs, np.zeros(len(pairs), np.float32))
+        seen = SparseRows.zeros(found[0])
         return initial.plus(seen) if len(initial.labels) else seen
 
     def items(self, tokens: Tokens, tables: LadderTables | None, *, training: bool) -> Items:
@@ -175,8 +174,7 @@ class ChainTraining:
             edges = edge_features(tokens, start.vocabulary.bases, start.edge_templates)
             kept = edges[1] < len(self.edge_rows)
             if not kept.all():
-                owner = np.repeat(np.arange(n), np.diff(edges[0]))[kept]
-                edges = offsets_of(np.bincount(owner, minlength=n)), edges[1][kept]
+                edges = offsets_of(kept)[edges[0]], edges[1][kept]
         pruned = None if self.full or candidates is None else candidates.arrays()
         return ItemArrays(tokens.offsets, features, values, pruned, base, gold, edges, tokens.sentence_weights)
 
@@ -184,12 +182,12 @@ class ChainTraining:
         """The native items of arrays."""
         start, edges = self.start, None
         if arrays.edges is not None:
-            edges = (self.edge_rows.offsets, self.edge_rows.labels), arrays.edges
+            edges = self.edge_rows.csr, arrays.edges
         return _native.Chains(
             self.loss,
             start.n_labels,
             arrays.offsets,
-            ((start.slots.offsets, start.slots.labels), arrays.features),
+            (start.slots.csr, arrays.features),
             arrays.values,
             arrays.candidates,
             arrays.base,
@@ -197,7 +195,7 @@ class ChainTraining:
             edges,
             arrays.sentence_weights,
             self._free_pairs(),
-            (self.triples.offsets, self.triples.labels) if len(self.triples.labels) else None,
+            self.triples.csr if len(self.triples.labels) else None,
             None if start.parts is None else start.parts.arrays(),
         )
 
@@ -214,23 +212,27 @@ class ChainTraining:
 
     def _free_pairs(self) -> NDArray[np.uint8]:
         """Which label pairs have a weight to train."""
-        k = self.start.n_labels
-        free = np.ones((k + 1, k + 1), np.uint8)
+        pairs = LabelPairs(self.start.n_labels)
+        free = np.ones(pairs.shape, np.uint8)
         if self.method.transitions == "seen":
             free[:] = 0
             free[self.start.pairs.origin, self.start.pairs.to] = 1
         if not self.method.boundaries:
-            free[k, :] = free[:, k] = 0
+            free[pairs.boundary, :] = free[:, pairs.boundary] = 0
         if self.loss == "memm":
-            free[:, k] = 0
+            free[:, pairs.boundary] = 0
         return free.ravel()
 
     def initial_vector(self) -> F32:
         """The initial weights: T, U, W, S."""
         free = self._free_pairs().reshape(self.initial.edges.shape)
         edges = self.initial.edges * free if isinstance(self.start, StartFromCounts) else self.initial.edges
-        parts = (edges.ravel(), self.edge_rows.scores, self.initial.weights, self.triples.scores)
-        return np.concatenate(parts).astype(np.float32)
+        return replace(self._layout, edges=edges).vector()
+
+    @property
+    def _layout(self) -> ChainWeights:
+        """The initial weights, with slots for all edge features and label triples that have weights."""
+        return replace(self.initial, extra=self.edge_rows, triples=self.triples)
 
     # -- training ------------------------------------------------------------------------------------------------
 
@@ -277,12 +279,11 @@ class ChainTraining:
 
     def model(self, weights: F32) -> ChainModel:
         """The chain model of trained weights, without weights of zero."""
-        k = self.start.n_labels
-        cuts = np.cumsum([(k + 1) ** 2, len(self.edge_rows.scores), len(self.initial.weights)])
-        table, extra, node, three = np.split(weights, cuts)
-        rows = replace(self.edge_rows, scores=extra).compacted() if len(extra) else SparseRows()
-        found = self.start.model(self.p.temper, node, table.reshape(k + 1, k + 1), rows, full=self.full)
-        triples = replace(self.triples, scores=three).compacted() if len(three) else SparseRows()
+        fitted = self._layout.of(weights)
+        extra, triples = (
+            rows.compacted() if len(rows.scores) else SparseRows() for rows in (fitted.extra, fitted.triples)
+        )
+        found = self.start.model(self.p.temper, fitted.nodes, fitted.edges, extra, full=self.full)
         edges = replace(found.edges, local=self.loss == "memm", triples=triples)
         return replace(found, weights=found.weights.compacted(), edges=edges)
 

@@ -13,10 +13,10 @@ from corate import _native
 from corate.corpus import Attributes, Corpus, StringTable
 from corate.errors import DataError
 from corate.features.vocabulary import Vocabulary
-from corate.label_scores import EdgeScores, SparseRows
+from corate.label_pairs import EdgeScores, LabelPairs
 from corate.model.chain import ChainModel
 from corate.model.tagger import Tagger
-from corate.ragged import offsets_of
+from corate.rows import LabelRows, SparseRows, offsets_of
 from corate.types import F32, Csr, Ids
 
 __all__ = ["CrfsuiteProblem", "GeneratedFeatures"]
@@ -89,13 +89,12 @@ class CrfsuiteProblem:
 
     def tagger(self, weights: F32, record: dict[str, Any]) -> Tagger:
         """The tagger of trained weights, without weights of zero and attributes without weights."""
-        size = self.n_labels + 1
-        table, node = np.split(weights, [size * size])
+        table, node = np.split(weights, [self.free.size])
         rows = SparseRows(*self.slots, np.ascontiguousarray(node)).compacted()
-        used = np.flatnonzero(np.diff(rows.offsets))
+        used = np.flatnonzero(rows.lengths)
         vocabulary = replace(Vocabulary.of([]), attributes=self.names.take(used))
-        edges = EdgeScores.of_dense(table.reshape(size, size))
-        model = ChainModel(self.labels, edges, rows.take(used), np.zeros(size - 1, np.float32), all_labels=True)
+        edges = EdgeScores.of_dense(table.reshape(self.free.shape))
+        model = ChainModel(self.labels, edges, rows.take(used), np.zeros(self.n_labels, np.float32), all_labels=True)
         record["features"] = len(used)
         return Tagger(vocabulary, model, record, ())
 
@@ -115,21 +114,19 @@ def _chains(
 
 def _slots(attributes: Attributes, gold: Ids, k: int, least: float, *, all_labels: bool) -> Csr:
     """The labels of each attribute that have a weight: those whose summed values reach ``least``."""
-    n, of_tokens = len(attributes.names), np.repeat(gold, np.diff(attributes.offsets))
+    n, of_tokens = len(attributes.names), np.repeat(gold, attributes.lengths)
     offsets, labels, counts = _native.count_table(attributes.ids, of_tokens, n, k)
+    slots = LabelRows(offsets, labels)
     sums, values = counts.astype(np.float64), attributes.values
     if values is not None and (least > 0 or (values < 0).any()):
-        rows = np.repeat(np.arange(n), np.diff(offsets))
-        places = np.searchsorted(rows * k + labels, attributes.ids.astype(np.int64) * k + of_tokens)
+        places = np.searchsorted(slots.keys(k), attributes.ids.astype(np.int64) * k + of_tokens)
         sums = np.bincount(places, values, minlength=len(labels)).astype(np.float64)
     if all_labels and least <= 0:
-        seen = np.diff(offsets) > 0
         complete = np.ones((n, k), bool)
-        complete[~seen] = False
-        complete[np.repeat(np.arange(n), np.diff(offsets)), labels] = sums >= least
+        complete[slots.lengths == 0] = False
+        complete[slots.owners, labels] = sums >= least
         return offsets_of(complete.sum(axis=1)), np.nonzero(complete)[1].astype(np.int32)
-    kept = sums >= least
-    return offsets_of(kept)[offsets], labels[kept]
+    return slots.where(sums >= least).csr
 
 
 def _free_pairs(offsets: NDArray[np.int64], gold: Ids, k: int, least: float, *, all_pairs: bool) -> NDArray[np.uint8]:
@@ -138,27 +135,21 @@ def _free_pairs(offsets: NDArray[np.int64], gold: Ids, k: int, least: float, *, 
     inside[offsets[:-1][offsets[:-1] < len(gold)]] = False
     after = np.flatnonzero(inside)
     counts = np.bincount(gold[after - 1].astype(np.int64) * k + gold[after], minlength=k * k).reshape(k, k)
-    free = np.zeros((k + 1, k + 1), np.uint8)
+    free = np.zeros(LabelPairs(k).shape, np.uint8)
     free[:k, :k] = (counts >= least) & (all_pairs | (counts > 0))
     return free
 
 
 def _without_zeros(attributes: Attributes) -> tuple[Csr, F32 | None]:
     """The attributes of tokens whose value is not zero, and their values; None if all are 1."""
-    values, places, ids = attributes.values, attributes.offsets, attributes.ids
-    if values is None:
-        return (places, ids), None
-    kept = values != 0
-    if not kept.all():
-        places, ids, values = offsets_of(kept)[places], ids[kept], values[kept]
-    return (places, ids), None if (values == 1).all() else values
+    values = attributes.values
+    if values is not None and not values.all():
+        attributes = attributes.where(values != 0)
+        values = attributes.values
+    return (attributes.offsets, attributes.ids), None if values is None or (values == 1).all() else values
 
 
 def _renamed(attributes: Attributes, names: StringTable) -> Attributes:
     """The attributes by their ids in another table, without those that it does not contain."""
     ids = names.find(attributes.names)[attributes.ids]
-    known = ids >= 0
-    values = None if attributes.values is None else attributes.values[known]
-    return replace(
-        attributes, offsets=offsets_of(known)[attributes.offsets], ids=ids[known], names=names, values=values
-    )
+    return replace(attributes, ids=ids, names=names).where(ids >= 0)

@@ -14,9 +14,10 @@ from corate.counting.counts import Tokens
 from corate.counting.pooling import Features
 from corate.features.templates import Atom, Template
 from corate.features.word_functions import WordFunction
-from corate.types import Csr, Ids, Offsets
+from corate.label_pairs import LabelPairs
+from corate.types import Csr
 
-__all__ = ["edge_features", "edge_slots", "edge_templates", "label_pairs"]
+__all__ = ["edge_features", "edge_slots", "edge_templates"]
 
 #: Templates with fewer than FEW_VALUES values also make edge features, if there are VALUE_TOKENS tokens for each value.
 FEW_VALUES = 60
@@ -36,13 +37,13 @@ def edge_slots(
 
     None if there are no edge features, or if the label pairs are too many for 32-bit ids.
     """
-    size = (n_labels + 1) ** 2
-    if not uses.any() or size > np.iinfo(np.int32).max:
+    label_pairs = LabelPairs(n_labels)
+    if not uses.any() or len(label_pairs) > np.iinfo(np.int32).max:
         return None
     offsets, ids = edge_features(tokens, bases, uses)
-    pairs = np.repeat(label_pairs(tokens.labels, tokens.offsets, n_labels), np.diff(offsets))
+    pairs = np.repeat(label_pairs.along(tokens.labels, tokens.offsets), np.diff(offsets))
     rows = int(bases[-1])
-    starts, seen, _ = _native.count_table(ids, pairs, rows, size)
+    starts, seen, _ = _native.count_table(ids, pairs, rows, len(label_pairs))
     return (starts, seen), (offsets, ids), np.maximum(_native.occurrences(ids, rows), 1)
 
 
@@ -81,12 +82,3 @@ def _has_few_values(function: WordFunction, words: StringTable, tokens: int) -> 
     most = min(FEW_VALUES, tokens / VALUE_TOKENS)
     # The first words are checked first: for most functions they suffice to find many values.
     return all(int(function.apply(some)[0].max(initial=-1)) < most for some in (words.head(FIRST_WORDS), words))
-
-
-def label_pairs(labels: Ids, offsets: Offsets, n_labels: int) -> Ids:
-    """The label before each token (K at the start of a sentence) and its own, as one number; -1 if one is unknown."""
-    before = np.roll(labels, 1).astype(np.int64)
-    starts = offsets[:-1][np.diff(offsets) > 0]
-    before[starts] = n_labels
-    pairs = before * (n_labels + 1) + labels
-    return np.where((before < 0) | (labels < 0), -1, pairs).astype(np.int32)

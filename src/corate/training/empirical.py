@@ -41,7 +41,7 @@ from corate.counting.pooling import (
 )
 from corate.errors import DataError, FeatureError
 from corate.features.templates import Template
-from corate.label_scores import EdgeScores
+from corate.label_pairs import EdgeScores
 from corate.model.chain import ChainModel
 from corate.progress import ProgressEvent
 from corate.training.empirical_model import POOLED_FULL_LABELS, given_parameters, ladder_model, pooled_model

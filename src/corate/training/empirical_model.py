@@ -13,8 +13,9 @@ from corate.counting.ladder import DEFAULT, FLOOR, PRESETS, LadderParameters, La
 from corate.counting.pooling import Pool, experts, label_prior
 from corate.counting.rates import edge_scores
 from corate.errors import DataError, ModelError
-from corate.label_scores import EdgeScores, SparseRows
+from corate.label_pairs import EdgeScores, LabelPairs
 from corate.model.chain import ChainModel, UnseenRule, WordPairs
+from corate.rows import SparseRows
 from corate.training.options import Empirical
 from corate.training.resolve import resolve_method
 
@@ -127,8 +128,4 @@ def _parameters(settings: dict[str, Any]) -> LadderParameters:
 
 def _grown(edges: EdgeScores, n_labels: int) -> EdgeScores:
     """Edge scores with new labels added; their pairs score zero."""
-    old = edges.n_labels
-    dense = np.zeros((n_labels + 1, n_labels + 1), np.float32)
-    places = np.append(np.arange(old), n_labels)
-    dense[np.ix_(places, places)] = edges.dense()
-    return EdgeScores.of_dense(dense)
+    return EdgeScores.of_dense(LabelPairs(edges.n_labels).grown(edges.dense(), n_labels))

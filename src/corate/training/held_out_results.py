@@ -9,6 +9,7 @@ import numpy as np
 from corate.counting.counts import Tokens
 from corate.counting.tuning import Results
 from corate.evaluation.tally import matched_entities
+from corate.rows import owners_of
 from corate.types import Ids
 
 __all__ = ["held_out_results"]
@@ -26,7 +27,7 @@ def held_out_results(tokens: Tokens, predicted: Ids, labels: Sequence[str]) -> R
     if found is None:
         return correct
     n = len(tokens.offsets) - 1
-    sentence = np.repeat(np.arange(n), np.diff(tokens.offsets))
+    sentence = owners_of(tokens.offsets)
     right, gold, guess = (np.bincount(sentence[starts], minlength=n) for starts in found)
     columns = [np.bincount(sentence[correct], minlength=n), np.diff(tokens.offsets), 2 * right, gold + guess]
     counts = np.column_stack(columns).astype(np.float64)

@@ -91,9 +91,9 @@ def recurring_labels(words: Table) -> int:
     >>> recurring_labels(Table(np.array([0, 2, 3]), np.array([0, 1, 2]), np.array([5, 2, 1])))
     1
     """
-    best = np.zeros(len(words.offsets) - 1, words.counts.dtype)
-    np.maximum.at(best, words.contexts(), words.counts)
-    usual = (words.counts > 1) & (words.counts == best[words.contexts()])
+    best = np.zeros(len(words), words.counts.dtype)
+    np.maximum.at(best, words.owners, words.counts)
+    usual = (words.counts > 1) & (words.counts == best[words.owners])
     return len(np.unique(words.labels[usual]))
 
 
@@ -111,15 +111,15 @@ def mean_candidates(words: Table, n_labels: int) -> float:
     """
     ladder = LadderParameters()
     totals = words.totals()
-    own = words.counts / totals[words.contexts()]
-    rare = totals[words.contexts()] <= ladder.rare
+    own = words.counts / totals[words.owners]
+    rare = totals[words.owners] <= ladder.rare
     sums = np.bincount(words.labels[rare], own[rare], minlength=n_labels)
     likely = -np.sort(-sums) / max(float(sums.sum()), 1.0)
     others = np.maximum(totals - 1, 0)
     best = np.zeros(len(totals))
-    np.maximum.at(best, words.contexts(), own)
+    np.maximum.at(best, words.owners, own)
     best = np.where(others > 0, best, likely.max(initial=0.0))
     least = SUPPORT["threshold"] * best * (others + ladder.word_k) / ladder.word_k
     backed_off = np.minimum(np.searchsorted(-likely, -least, side="right"), SUPPORT["cap"])
-    candidates = np.maximum(backed_off, np.where(others > 0, np.diff(words.offsets), 1))
+    candidates = np.maximum(backed_off, np.where(others > 0, words.lengths, 1))
     return float(np.average(candidates, weights=totals)) if totals.sum() else 1.0

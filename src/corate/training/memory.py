@@ -85,7 +85,7 @@ def _item_bytes(start: StartFromCounts) -> int:
 def _check_weights(start: StartFromCounts, others: int, weight: int, cutoff: int, memory: int) -> None:
     """``weight`` is the memory of a weight, ``others`` that of items and other weights."""
     table = start.counts.table
-    lengths = np.diff(table.offsets)
+    lengths = table.lengths
     fixed = PROGRAM_BYTES + others
     fixed += start.vocabulary.map.bytes() * (2 if start.given else 1)  # held-out words are added to a copy
     fixed += FEATURE_BYTES * len(lengths) + PAIR_BYTES * len(table.labels)

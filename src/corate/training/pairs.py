@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native, portable
-from corate.counting.counts import PairCounts, Table, Tokens
+from corate.counting.counts import PairCounts, Tokens
 from corate.counting.pooling import Candidates, fit_edges
 from corate.errors import FeatureError
-from corate.label_scores import SparseRows
+from corate.label_pairs import ChainWeights, LabelPairs
 from corate.optimize.passes import Fitted, make_iterations
 from corate.optimize.stochastic import AdaGrad
 from corate.progress import ProgressEvent
+from corate.rows import LabelRows, SparseRows
 from corate.training.defaults import SeparateParameters
 from corate.training.edge_features import edge_slots
 from corate.training.options import Separate
@@ -60,8 +61,8 @@ class PairFactors:
         found = edge_slots(tokens, self.n_labels, self.bases, self.uses)
         if found is None:
             return start, SparseRows()
-        (offsets, labels), features, visits = found
-        size = start.size
+        slots, features, visits = found
+        layout = ChainWeights(start, SparseRows.zeros(slots))
         gold = (candidates.find(tokens.labels) - candidates.offsets[:-1]).astype(np.int32)
         model = _native.Pairs(
             self.n_labels,
@@ -71,19 +72,17 @@ class PairFactors:
             scores,
             gold,
             None,
-            ((offsets, labels), features),
+            (slots, features),
             tokens.weights,
         )
         decay = np.concatenate([[0.0], 1.0 / (self.p.edge_sigma2 * visits)]).astype(np.float32)
-        first = np.zeros(model.size, np.float32)
-        first[:size] = start.ravel()
         edges = np.arange(model.n_edges, dtype=np.int64)
         run = AdaGrad.of(
-            model, decay, edges, start=first, rate=0.1, threads=self.context.threads, seed=self.context.seed
+            model, decay, edges, start=layout.vector(), rate=0.1, threads=self.context.threads, seed=self.context.seed
         )
         self._make_passes(run, self.p.pair_passes)
-        weights = run.weights
-        return weights[:size].reshape(start.shape), SparseRows(offsets, labels, weights[size:])
+        fitted = layout.of(run.weights)
+        return fitted.edges, fitted.extra
 
     def _make_passes(self, run: AdaGrad, passes: int) -> None:
         def report(part: float) -> None:
@@ -92,12 +91,12 @@ class PairFactors:
         for _ in range(passes):
             run.pass_once(report)
 
-    def joint(self, problem: Problem, slots: Table, nodes: F32) -> tuple[F32, NDArray[np.float32], SparseRows, bool]:
+    def joint(self, problem: Problem, slots: LabelRows, nodes: F32) -> tuple[F32, F32, SparseRows, bool]:
         """The paper's pair model, softmax(A f_i + B f_i+1 + T + U g); the node score is A f + B f - W f.
 
         Also returns whether L-BFGS reached the maximum number of iterations before it converged.
         """
-        size = (self.n_labels + 1) ** 2
+        pairs = LabelPairs(self.n_labels)
         observed = edge_slots(problem.tokens, self.n_labels, self.bases, self.uses)
         if problem.values is not None:
             raise FeatureError("joint coupling takes no numeric features; use given-nodes, or bin them")
@@ -109,7 +108,7 @@ class PairFactors:
             zero,
             zero,
             problem.gold,
-            ((slots.offsets, slots.labels), problem.features),
+            (slots.csr, problem.features),
             None if observed is None else observed[:2],
             problem.tokens.weights,
         )
@@ -129,9 +128,10 @@ class PairFactors:
             )
             self._make_passes(run, self.p.passes)
             weights = run.weights
-        table, u, a, b = np.split(weights, np.cumsum([size, model.size - size - 2 * len(nodes), len(nodes)]))
+        cuts = np.cumsum([len(pairs), model.size - len(pairs) - 2 * len(nodes), len(nodes)])
+        table, u, a, b = np.split(weights, cuts)
         extra = SparseRows() if observed is None else SparseRows(*observed[0], u)
-        return a + b - nodes, table.reshape(self.n_labels + 1, -1), extra, exhausted
+        return a + b - nodes, table.reshape(pairs.shape), extra, exhausted
 
     def _fit_exactly(self, model: _native.Pairs) -> Fitted:
         """All weights at the optimum, with one Gaussian prior of variance sigma2, as the paper states the objective."""

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corate import _native
-from corate.counting.counts import Table, Tokens
+from corate.counting.counts import Tokens
 from corate.counting.pooling import Candidates
 from corate.optimize.pieces import Pieces, PiecesInMemory, cut_into_pieces
-from corate.ragged import take_rows
+from corate.rows import LabelRows, take_rows
 from corate.types import F32, Csr, Ids
 
 __all__ = ["NodeItems", "Problem", "halves_of", "native_nodes", "pieces_of_half", "split_by_half"]
@@ -63,7 +63,7 @@ class Problem:
     features: Csr
     values: F32 | None  # of the features; None: all are 1
     gold: Ids  # position of each token's label among its candidates
-    slots: Table
+    slots: LabelRows
     n_labels: int
 
     @cached_property
@@ -75,7 +75,7 @@ class Problem:
     @property
     def useful(self) -> NDArray[np.bool_]:
         """Which tokens change the weights: those with several candidates and a weight above 0."""
-        several = np.diff(self.candidates.offsets) > 1
+        several = self.candidates.lengths > 1
         return several if self.tokens.weights is None else several & (self.tokens.weights > 0)
 
     def sentences(self, half: int | None) -> Numbers:
@@ -115,7 +115,7 @@ class Problem:
 
 
 def native_nodes(
-    slots: Table,
+    slots: LabelRows,
     n_labels: int,
     features: Csr,
     values: F32 | None,
@@ -126,7 +126,7 @@ def native_nodes(
     """The native model of some tokens."""
     n = len(gold)
     return _native.Nodes(
-        (slots.offsets, slots.labels),
+        slots.csr,
         n_labels,
         features,
         values,

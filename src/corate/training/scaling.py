@@ -8,6 +8,7 @@ import numpy as np
 
 from corate.corpus import Attributes, StringTable
 from corate.model.chain import ChainModel
+from corate.rows import owners_of
 from corate.types import F64
 
 __all__ = ["Scaling"]
@@ -66,7 +67,7 @@ class Scaling:
         """The model that gives to unscaled values the scores that this one gives to scaled values."""
         rows, n = model.weights, len(self.names)
         end = int(rows.offsets[n])
-        of_row = np.repeat(np.arange(n), np.diff(rows.offsets[: n + 1]))
+        of_row = owners_of(rows.offsets[: n + 1])
         scores = rows.scores.astype(np.float64)
         scores[:end] /= self.spread[of_row]
         moved = np.bincount(rows.labels[:end], scores[:end] * self.mean[of_row], len(model.bias))

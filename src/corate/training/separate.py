@@ -29,13 +29,13 @@ from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates
 from corate.counting.rates import edge_scores
 from corate.counting.tuning import coordinate_search
-from corate.label_scores import EdgeScores, SparseRows
+from corate.label_pairs import EdgeScores
 from corate.model.chain import ChainModel
 from corate.optimize.checkpoint import Checkpoint, digest_of
 from corate.optimize.passes import make_iterations, make_passes
 from corate.optimize.stochastic import AdaGrad
 from corate.progress import ProgressEvent
-from corate.ragged import distinct, take_rows
+from corate.rows import SparseRows, distinct, take_rows
 from corate.training.defaults import SeparateParameters, recorded
 from corate.training.edge_features import edge_features
 from corate.training.options import Separate
@@ -64,9 +64,9 @@ class Scored:
         """Some of the sentences, with their candidates and scores."""
         tokens, candidates = self.problem.tokens, self.problem.candidates
         own = np.searchsorted(self.sentences, sentences)
-        offsets, where = take_rows(candidates.offsets, take_rows(tokens.offsets, own)[1])
-        taken = Candidates(offsets, candidates.labels[where], candidates.ladder[where])
-        return take(tokens, own), taken, self.scores[where]
+        places = take_rows(tokens.offsets, own)[1]
+        where = take_rows(candidates.offsets, places)[1]
+        return take(tokens, own), candidates.take(places), self.scores[where]
 
 
 class SeparateTraining:
@@ -103,8 +103,8 @@ class SeparateTraining:
         """The node model of some tokens. In training, each token is left out of the counts of its base scores."""
         features, values = self.start.features(tokens, self.p.cutoff)
         if self._by_features:
-            slots = self.start.slots.rows(0, len(self.start.slots) - 1)  # without the bias
-            candidates = Candidates.seen_with(features, (slots.offsets, slots.labels), self.n_labels)
+            slots = self.start.slots.between(0, len(self.start.slots) - 1)  # without the bias
+            candidates = Candidates.seen_with(features, slots.csr, self.n_labels)
         else:
             candidates = self.start.candidates(tokens, tables, self.p.temper, training=training)
         gold = np.maximum(candidates.find(tokens.labels) - candidates.offsets[:-1], 0).astype(np.int32)
@@ -239,7 +239,7 @@ class SeparateTraining:
         kept = self.start.kept(self.p.cutoff)
         if kept is None:
             return model
-        return replace(model, weights=model.weights.where(np.repeat(kept, np.diff(model.weights.offsets))))
+        return replace(model, weights=model.weights.where(np.repeat(kept, model.weights.lengths)))
 
     def _coupled(self, problem: NodeItems, weights: F32) -> tuple[F32, F32, SparseRows, float | None]:
         """Scores of nodes, label pairs and edge features, and the held-out accuracy if the coupling was tuned."""
@@ -294,7 +294,7 @@ class SeparateTraining:
         """T, U and the cross-fitted sample: a node model of each half, in blocks, scores the other half."""
         sentences, chosen = self._sample_of(problem)
         half = np.repeat(halves_of(len(self.tokens.offsets) - 1)[sentences], np.diff(chosen.tokens.offsets))
-        owner = np.repeat(half, np.diff(chosen.candidates.offsets))
+        owner = np.repeat(half, chosen.candidates.lengths)
         scores = np.zeros(len(owner), np.float32)
         for part in (0, 1):
             weights = self.fit_nodes(problem, self.p.half_passes, f"fitting half {part + 1} of 2", half=1 - part)

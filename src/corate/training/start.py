@@ -11,26 +11,26 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corate.corpus import StringTable
-from corate.counting.counts import PairCounts, Table, Tokens
+from corate.counting.counts import PairCounts, Tokens
 from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates, Features
 from corate.errors import DataError
 from corate.features.vocabulary import Vocabulary
+from corate.label_pairs import ChainWeights
 from corate.label_parts import LabelParts
-from corate.label_scores import SparseRows
 from corate.model.chain import ChainModel
 from corate.progress import OnProgress, ignore_progress
-from corate.ragged import distinct
+from corate.rows import LabelRows, SparseRows, distinct
 from corate.training.lattice_costs import LatticeCosts
 from corate.types import F32, Csr
 
-__all__ = ["HeldOutSet", "InitialWeights", "RunContext", "Start", "with_bias"]
+__all__ = ["HeldOutSet", "RunContext", "Start", "with_bias"]
 
 
 @dataclass(frozen=True)
@@ -50,16 +50,6 @@ class HeldOutSet:
     tables: LadderTables | None
 
 
-@dataclass(frozen=True, eq=False)
-class InitialWeights:
-    """Initial weights: T, (K + 1, K + 1); U, by edge feature and label pair; W, by slot; S, by label triple."""
-
-    edges: F32
-    extra: SparseRows
-    weights: F32
-    triples: SparseRows = field(default_factory=SparseRows)
-
-
 class Start(ABC):
     """Base scores and initial weights, from a counted corpus or from a model."""
 
@@ -71,7 +61,7 @@ class Start(ABC):
     vocabulary: Vocabulary
     tokens: Tokens
     pairs: PairCounts
-    slots: Table  # (feature, column) pairs that have a weight; the last row is the bias, with a weight for every column
+    slots: LabelRows  # columns by feature that have a weight; the last row is the bias, with a weight for every column
     totals: NDArray[np.int64]  # how often each feature was seen
     node_templates: NDArray[np.bool_]
     edge_templates: NDArray[np.bool_]
@@ -172,7 +162,7 @@ class Start(ABC):
         """
 
     @abstractmethod
-    def initial_weights(self, temper: float, edge: float) -> InitialWeights:
+    def initial_weights(self, temper: float, edge: float) -> ChainWeights:
         """The weights that training starts from."""
 
     @abstractmethod
@@ -180,10 +170,7 @@ class Start(ABC):
         """The chain model of trained weights, including the base scores."""
 
 
-def with_bias(table: Table, n_columns: int) -> Table:
-    """The slots of a table, and one for each column for the bias, which is the last feature."""
-    return Table(
-        np.append(table.offsets, table.offsets[-1] + n_columns),
-        np.append(table.labels, np.arange(n_columns, dtype=np.int32)),
-        table.counts,
-    )
+def with_bias(rows: Csr, n_columns: int) -> LabelRows:
+    """Slots for rows of columns, and one for each column for the bias, which is the last feature."""
+    bias = LabelRows(np.array([0, n_columns]), np.arange(n_columns, dtype=np.int32))
+    return LabelRows.joined([LabelRows(*rows), bias])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from corate.corpus import Corpus
 from corate.counting.counted_corpus import CountedCorpus
-from corate.counting.counts import Table, Tokens
+from corate.counting.counts import Tokens
 from corate.counting.ladder import DEFAULT, FLOOR, PAPER, LadderParameters, LadderPreset, LadderTables
 from corate.counting.ladder_tuning import tune_ladder
 from corate.counting.pooling import (
@@ -30,14 +30,14 @@ from corate.counting.pooling import (
 )
 from corate.counting.rates import edge_scores
 from corate.features.templates import Template
+from corate.label_pairs import ChainWeights, EdgeScores
 from corate.label_parts import LabelParts
-from corate.label_scores import EdgeScores, SparseRows
 from corate.model.chain import ChainModel
 from corate.progress import ProgressEvent
-from corate.ragged import offsets_of
+from corate.rows import LabelRows, SparseRows
 from corate.training.empirical_model import ladder_model
 from corate.training.lattice_costs import SUPPORT, LatticeCosts
-from corate.training.start import HeldOutSet, InitialWeights, RunContext, Start, with_bias
+from corate.training.start import HeldOutSet, RunContext, Start, with_bias
 from corate.types import F32, Ids
 
 __all__ = ["StartFromCounts", "preset_of"]
@@ -154,24 +154,22 @@ class StartFromCounts(Start):
         expert_of, names = experts(self.vocabulary)
         self.expert_of = np.where(self.countable, expert_of, len(names)).astype(np.int32)
 
-    def _slots(self, table: Table) -> Table:
-        if self.parts is not None:
-            table = Table(*self.parts.with_columns(table.offsets, table.labels), table.counts)
-        return with_bias(table, self.n_columns)
+    def _slots(self, rows: LabelRows) -> LabelRows:
+        columns = rows.csr if self.parts is None else self.parts.with_columns(*rows.csr)
+        return with_bias(columns, self.n_columns)
 
     def drop_rare(self, cutoff: int) -> None:
         """Drop the weights of features seen less than ``cutoff`` times, which training does not use."""
         table = self.counts.table
-        lengths = np.where(self.totals >= cutoff, np.diff(table.offsets), 0)
-        kept = np.repeat(self.totals >= cutoff, np.diff(table.offsets))
-        self.slots = self._slots(Table(offsets_of(lengths), table.labels[kept], table.counts[:0]))
+        kept = np.repeat(self.totals >= cutoff, table.lengths)
+        self.slots = self._slots(LabelRows(*table.csr).where(kept))
 
     def restore_rare(self, cutoff: int, weights: F32) -> F32:
         """Undo `drop_rare`. Returns the weights with those of the rare features, which are zero."""
         table = self.counts.table
         self.slots = self._slots(table)
         found = np.zeros(len(self.slots.labels), np.float32)
-        kept = np.repeat(self.totals >= cutoff, np.diff(table.offsets))
+        kept = np.repeat(self.totals >= cutoff, table.lengths)
         found[np.flatnonzero(kept)] = weights[: -self.n_columns]
         found[-self.n_columns :] = weights[-self.n_columns :]
         return found
@@ -277,7 +275,7 @@ class StartFromCounts(Start):
                 left_out,
                 self.context.threads,
             )
-        return Candidates(found.offsets, found.labels, np.float32(temper) * scores)
+        return replace(found, ladder=np.float32(temper) * scores)
 
     def _without_rare_pairs(self, tokens: Tokens, cutoff: int) -> Tokens:
         """Tokens without rare features of the ladder's neighbour templates."""
@@ -303,10 +301,10 @@ class StartFromCounts(Start):
         self.lost = _lost(found, left_out, parts.known)
         return found.including(left_out, FLOOR)
 
-    def initial_weights(self, temper: float, edge: float = 0.75) -> InitialWeights:
+    def initial_weights(self, temper: float, edge: float = 0.75) -> ChainWeights:
         """The weighted co-occurrence rates of labels; all other weights are zero."""
         rates = edge_scores(self.pairs, self.n_labels, k=0.5, weight=edge * temper).dense()
-        return InitialWeights(rates, SparseRows(), np.zeros(len(self.slots.labels), np.float32))
+        return ChainWeights(rates, SparseRows(), np.zeros(len(self.slots.labels), np.float32))
 
     def model(
         self,

@@ -15,11 +15,12 @@ from corate.counting.ladder import LadderTables
 from corate.counting.pooling import Candidates
 from corate.counting.triples import relabelled
 from corate.errors import DataError, FeatureError
+from corate.label_pairs import ChainWeights, EdgeScores, LabelPairs
 from corate.label_parts import LabelParts
-from corate.label_scores import EdgeScores, SparseRows
 from corate.model.chain import ChainModel
 from corate.model.tagger import Tagger
-from corate.training.start import HeldOutSet, InitialWeights, Start, with_bias
+from corate.rows import SparseRows, rows_of_keys
+from corate.training.start import HeldOutSet, Start, with_bias
 from corate.types import F32
 
 __all__ = ["StartFromModel"]
@@ -75,26 +76,22 @@ class StartFromModel(Start):
         table = count_features(self.tokens, self.vocabulary, self.n_labels)
         self.totals = table.totals()
         model, bases = self.old.model, self.vocabulary.bases
-        offsets, columns = table.offsets, table.labels
-        if self.parts is not None:
-            offsets, columns = self.parts.with_columns(offsets, columns)
-        seen = SparseRows(offsets, columns, np.zeros(len(columns), np.float32))
-        node = self._placed(self._with_new_columns(model.weights)).plus(seen)
-        self.slots = with_bias(Table(node.offsets, node.labels, np.zeros(0, np.int32)), self.n_columns)
+        columns = table.csr if self.parts is None else self.parts.with_columns(*table.csr)
+        node = self._placed(self._with_new_columns(model.weights)).plus(SparseRows.zeros(columns))
+        self.slots = with_bias(node.csr, self.n_columns)
         bias = np.zeros(self.n_columns, np.float32)
         bias[: len(model.bias)] = model.bias
-        k, size = len(model.labels), self.n_labels + 1
-        edges = np.zeros((size, size), np.float32)
-        places = np.append(np.arange(k), self.n_labels)
-        edges[np.ix_(places, places)] = model.edges.dense()
+        old, new = LabelPairs(len(model.labels)), LabelPairs(self.n_labels)
+        places = old.places(self.n_labels)
+        edges = old.grown(model.edges.dense(), self.n_labels)
         extra = self._placed(model.edge_weights) if len(model.edge_weights) else SparseRows.empty(int(bases[-1]))
-        if k != self.n_labels and len(extra.labels):
-            origin, to = np.divmod(extra.labels, k + 1)
-            extra = replace(extra, labels=(places[origin] * size + places[to]).astype(np.int32))
+        if old != new and len(extra.labels):
+            origin, to = old.split(extra.labels)
+            extra = replace(extra, labels=new.ids(places[origin], places[to]).astype(np.int32))
         triples = model.edges.triples
         if len(triples):
             triples = relabelled(triples, places, self.n_labels)
-        self._initial = InitialWeights(edges, extra, np.concatenate([node.scores, bias]).astype(np.float32), triples)
+        self._initial = ChainWeights(edges, extra, np.concatenate([node.scores, bias]).astype(np.float32), triples)
 
     def _with_new_columns(self, rows: SparseRows) -> SparseRows:
         """Rows of the model's weights, with the parts moved behind the new labels."""
@@ -121,8 +118,7 @@ class StartFromModel(Start):
             return None
         if self.held_out.n_tokens == 0:
             raise DataError("there are no held-out tokens to evaluate on; give some, or omit held_out")
-        table = Table(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32))
-        counts = Counts(self.vocabulary, self.labels, table, self.pairs, 0, 0)
+        counts = Counts(self.vocabulary, self.labels, Table.empty(), self.pairs, 0, 0)
         tokens, _ = held_out_tokens(counts, self.held_out, self.word)
         return HeldOutSet(tokens, None)
 
@@ -156,7 +152,7 @@ class StartFromModel(Start):
         lattice = replace(self.old, model=rows_only).lattice(corpus)
         return Candidates(lattice.offsets, lattice.labels, lattice.scores)
 
-    def initial_weights(self, temper: float, edge: float = 0.75) -> InitialWeights:
+    def initial_weights(self, temper: float, edge: float = 0.75) -> ChainWeights:
         """The model's own weights."""
         return self._initial
 
@@ -190,15 +186,14 @@ class StartFromModel(Start):
         assert self.tokens.words is not None
         before = self._candidates_of(self.corpus)
         found = before.including(self.tokens.labels, float(self.old.model.floor))
-        grown = np.diff(found.offsets) > np.diff(before.offsets)
+        grown = found.lengths > before.lengths
         words = np.unique(self.tokens.words[grown])
         # All tokens of a word have the same candidates except for their own labels.
         every = np.isin(self.tokens.words, words)
-        owner = np.repeat(self.tokens.words, np.diff(found.offsets))
-        here = np.repeat(every, np.diff(found.offsets))
+        owner = np.repeat(self.tokens.words, found.lengths)
+        here = np.repeat(every, found.lengths)
         keys, places = np.unique(owner[here].astype(np.int64) * self.n_labels + found.labels[here], return_index=True)
-        offsets = np.searchsorted(keys, np.arange(len(rows) + 1, dtype=np.int64) * self.n_labels).astype(np.int64)
-        added = SparseRows(offsets, (keys % self.n_labels).astype(np.int32), found.ladder[here][places])
+        added = SparseRows(*rows_of_keys(keys, len(rows), self.n_labels), found.ladder[here][places])
         both = SparseRows.joined([rows, added])
         source = np.arange(len(rows))
         source[words] += len(rows)

@@ -12,8 +12,8 @@ from corate import _native
 from corate.corpus.stored_corpus import writing_to
 from corate.counting.counts import Tokens
 from corate.counting.stored_tokens import StoredTokens
-from corate.label_scores import SparseRows
 from corate.progress import ProgressEvent
+from corate.rows import SparseRows
 from corate.training.chains import LEAST_TRIPLES, TUNING_TOKENS, ChainTraining
 from corate.training.memory import check_weights_fit
 from corate.training.options import ChainMethod

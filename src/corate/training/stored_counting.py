@@ -20,11 +20,10 @@ from corate.features.lexicons import Lexicon
 from corate.features.related_words import usual_labels
 from corate.features.templates import Atom, usual_name
 from corate.features.vocabulary import Vocabulary
-from corate.label_scores import SparseRows
-from corate.ragged import offsets_of
-from corate.training.edge_features import label_pairs
+from corate.label_pairs import LabelPairs
+from corate.rows import SparseRows
 from corate.training.lattice_costs import LatticeCosts
-from corate.types import Ids, Offsets
+from corate.types import Ids
 
 __all__ = ["CheckVocabulary", "StoredLabels", "count_stored", "edge_rows_of", "triples_of"]
 
@@ -108,31 +107,25 @@ def count_stored(
         check(vocabulary, done)
         progress(done / stored.n_tokens)
     ids = tokens.labels()
-    tables = [_native.count_table(tokens.column(t), ids, int(size), k) for t, size in enumerate(vocabulary.map.sizes())]
+    sizes = enumerate(vocabulary.map.sizes().tolist())
+    tables = [Table(*_native.count_table(tokens.column(t), ids, size, k)) for t, size in sizes]
     pairs = PairCounts(*_native.count_pairs(ids, stored.offsets, k))
-    table = Table(*_joined(tables), np.concatenate([counts for _, _, counts in tables]))
+    table = Table.joined(tables)
     return Counts(vocabulary, labels.names, table, pairs, len(stored), stored.n_tokens), tokens
-
-
-def _joined(tables: list[tuple[Offsets, Ids, NDArray[np.int64]]]) -> tuple[Offsets, Ids]:
-    """The rows of several tables, one table after another."""
-    lengths = np.concatenate([np.diff(offsets) for offsets, _, _ in tables])
-    return offsets_of(lengths), np.concatenate([labels for _, labels, _ in tables])
 
 
 def edge_rows_of(tokens: StoredTokens, vocabulary: Vocabulary, uses: NDArray[np.bool_], n_labels: int) -> SparseRows:
     """Rows with a slot for every label pair seen with each feature of the edge templates, which ``uses`` marks."""
     if not uses.any():
         return SparseRows()
-    pairs = np.empty(int(tokens.offsets[-1]), np.int32)
+    label_pairs, pairs = LabelPairs(n_labels), np.empty(int(tokens.offsets[-1]), np.int32)
     for piece, place in _label_pieces(tokens):
-        pairs[place] = label_pairs(piece.labels, piece.offsets, n_labels)
+        pairs[place] = label_pairs.along(piece.labels, piece.offsets)
     tables = []
     for t, size in enumerate(vocabulary.map.sizes()):
         ids = tokens.column(t) if uses[t] else np.zeros(0, np.int32)
-        tables.append(_native.count_table(ids, pairs if uses[t] else ids, int(size), (n_labels + 1) ** 2))
-    offsets, seen = _joined(tables)
-    return SparseRows(offsets, seen, np.zeros(len(seen), np.float32))
+        tables.append(_native.count_table(ids, pairs if uses[t] else ids, int(size), len(label_pairs)))
+    return SparseRows.joined([SparseRows.zeros((offsets, seen)) for offsets, seen, _ in tables])
 
 
 def triples_of(tokens: StoredTokens, n_labels: int, least: int, *, boundaries: bool) -> SparseRows:

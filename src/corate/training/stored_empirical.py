@@ -23,11 +23,11 @@ from corate.counting.stored_counts import Sizes, StoredCounts
 from corate.counting.stored_pairs import StoredPairs
 from corate.errors import FeatureError
 from corate.io.tensor_file import Array, StreamedTensor, unsigned_dtype
-from corate.label_scores import SparseRows
 from corate.model.archive import save_streamed
 from corate.model.constraints import with_scheme
 from corate.model.tagger import Tagger
 from corate.progress import ProgressEvent
+from corate.rows import SparseRows
 from corate.training.api import Trained
 from corate.training.empirical import PRESETS_OF_LADDERS
 from corate.training.empirical_model import given_parameters, ladder_model
@@ -77,7 +77,7 @@ class StoredEmpirical:
         p, word = best.parameters, stored.word
         model = ladder_model(counted.counts, preset, p, word, method.all_labels, counted.all_tables(preset))
         _native.release_memory()
-        words = _first_rows(model.rows, model.rung_bases[0])
+        words = model.rows.between(0, model.rung_bases[0])
         weights = [
             _StoredWeights.write(
                 counted.weight_chunks(t, p, words) if preset.neighbours else iter(()),
@@ -129,7 +129,7 @@ class StoredEmpirical:
         """The weights: none of words, those of neighbour pairs, and those of the neighbours of unseen words."""
         own = self.tagger.model.weights
         n = len(self.counted.counts.table)
-        rest = np.diff(own.offsets)[n:]
+        rest = own.lengths[n:]
         largest = max([int(rest.max(initial=0)), *(w.longest for w in self.weights)])
         labels = max([int(own.labels.max(initial=0)), *(w.largest for w in self.weights)])
         rows = sum(w.rows for w in self.weights) + len(own)
@@ -164,7 +164,7 @@ class StoredEmpirical:
                 yield before
                 for pairs in on_disk:
                     for _, _, table in pairs.chunks(self.counted.sizes.rows):
-                        yield np.diff(table.offsets) if name == "lengths" else getattr(table, name)
+                        yield table.lengths if name == "lengths" else getattr(table, name)
                 yield np.zeros(after, np.int64)
 
             return read
@@ -172,7 +172,7 @@ class StoredEmpirical:
         def dtype(name: str, own: Array) -> np.dtype[Any]:
             return unsigned_dtype(max([int(own.max(initial=0)), *(pairs.largest[name] for pairs in on_disk)]))
 
-        lengths = np.diff(words.offsets)
+        lengths = words.lengths
         return {
             "counts.lengths": StreamedTensor(dtype("length", lengths), rows, parts("lengths", lengths, rest)),
             "counts.labels": StreamedTensor(dtype("label", words.labels), entries, parts("labels", words.labels)),
@@ -198,7 +198,7 @@ class _StoredWeights:
             names = ("lengths", "labels", "scores")
             files = [stack.enter_context((folder / f"{name}-{what}").open("wb")) for what in names]
             for chunk in chunks:
-                lengths = np.diff(chunk.offsets).astype(np.int32)
+                lengths = chunk.lengths.astype(np.int32)
                 for file, array in zip(files, (lengths, chunk.labels, chunk.scores), strict=True):
                     file.write(np.ascontiguousarray(array).data)
                 entries, written = entries + len(chunk.labels), written + len(lengths)
@@ -218,14 +218,9 @@ def _key_parts(pairs: StoredPairs, rows: int, shift: np.uint64) -> Callable[[], 
     return lambda: (keys >> shift & np.uint64(0xFFFFFFFF) for _, keys, _ in pairs.chunks(rows))
 
 
-def _first_rows(rows: SparseRows, n: int) -> SparseRows:
-    end = int(rows.offsets[n])
-    return SparseRows(rows.offsets[: n + 1], rows.labels[:end], rows.scores[:end])
-
-
 def _n_features(counted: StoredCounts) -> int:
     counts: Counts = counted.counts
-    return int((np.diff(counts.table.offsets) > 0).sum()) + sum(pairs.rows for pairs in counted.pairs_on_disk)
+    return int((counts.table.lengths > 0).sum()) + sum(pairs.rows for pairs in counted.pairs_on_disk)
 
 
 def _loss(tuned: TunedLadder) -> float:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from corate import _native
 from corate.counting.stored_tokens import StoredTokens
-from corate.label_scores import SparseRows
 from corate.optimize.checkpoint import digest_of
+from corate.rows import SparseRows
 from corate.training.items import ItemArrays, Numbers, StepsOf
 from corate.training.start_from_counts import StartFromCounts
 from corate.training.stored_pieces import PieceFiles, StoredPieces

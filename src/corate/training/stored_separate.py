@@ -14,10 +14,9 @@ from corate.corpus.stored_corpus import writing_to
 from corate.counting.counts import Tokens
 from corate.counting.pooling import Candidates
 from corate.counting.stored_tokens import StoredTokens
-from corate.label_scores import SparseRows
 from corate.model.chain import ChainModel
 from corate.progress import ProgressEvent
-from corate.ragged import offsets_of
+from corate.rows import SparseRows, offsets_of
 from corate.training.memory import check_node_weights_fit
 from corate.training.options import Separate
 from corate.training.problem import NodeItems, Numbers, Problem, native_nodes, pieces_of_half, split_by_half

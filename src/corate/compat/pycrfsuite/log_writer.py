@@ -149,7 +149,7 @@ class LogWriter:
         if generated is None:
             return
         weights, edges = tagger.model.weights, tagger.model.edges
-        used = np.repeat(np.arange(len(weights)), np.diff(weights.offsets))[weights.scores != 0]
+        used = weights.owners[weights.scores != 0]
         n_labels, active = len(tagger.labels), len(used) + int(np.count_nonzero(edges.scores))
         self._lines(
             f"Number of active features: {active} ({generated.features})",

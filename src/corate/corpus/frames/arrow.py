@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from corate.ragged import take_rows
+from corate.rows import take_rows
 from corate.strings import StringTable
 from corate.types import Ids, Offsets
 

@@ -18,12 +18,12 @@ from corate.errors import ModelError
 from corate.features.ready_made import FeatureFunction
 from corate.features.vocabulary import Vocabulary
 from corate.io import tensor_file
-from corate.label_scores import EdgeScores, SparseRows
+from corate.label_pairs import EdgeScores
 from corate.model.chain import ChainModel
 from corate.model.crfsuite import file as crfsuite_file
 from corate.model.crfsuite.file import MAGIC, CrfsuiteModel, Weights
 from corate.model.tagger import Tagger
-from corate.ragged import offsets_of
+from corate.rows import SparseRows, offsets_of
 from corate.types import F32, F64
 
 __all__ = ["has_suffix", "load", "model_of", "recognised", "save", "tagger_of"]
@@ -111,12 +111,11 @@ def model_of(tagger: Tagger, bias: str | None = None) -> CrfsuiteModel:
         labels = np.arange(len(chain.bias), dtype=np.int32)
         rows = rows.padded(len(names)).plus(SparseRows(offsets_of(extra), labels, chain.bias))
     rows = rows.compacted()
-    lengths = np.diff(rows.offsets)
-    used = np.flatnonzero(lengths)
-    states = Weights(np.repeat(np.arange(len(used)), lengths[used]), rows.labels.astype(np.int64), _wide(rows.scores))
+    used = np.flatnonzero(rows.lengths)
+    rows = rows.take(used)
+    states = Weights(rows.owners, rows.labels.astype(np.int64), _wide(rows.scores))
     edges = SparseRows(chain.edges.offsets, chain.edges.to, chain.edges.scores).compacted()
-    sources = np.repeat(np.arange(len(edges)), np.diff(edges.offsets))
-    transitions = Weights(sources, edges.labels.astype(np.int64), _wide(edges.scores))
+    transitions = Weights(edges.owners, edges.labels.astype(np.int64), _wide(edges.scores))
     return CrfsuiteModel(chain.labels, names.take(used), states, transitions)
 
 

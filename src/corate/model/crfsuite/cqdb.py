@@ -21,7 +21,7 @@ from corate.corpus import StringTable
 from corate.display import counted
 from corate.errors import ModelError
 from corate.io.tensor_file import unpack_table
-from corate.ragged import offsets_of
+from corate.rows import offsets_of
 
 __all__ = ["Bytes", "check_size", "chunk_at", "hash_strings", "pack", "read", "refuse", "words_at"]
 

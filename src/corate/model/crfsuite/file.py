@@ -21,7 +21,7 @@ from corate.display import counted
 from corate.errors import ModelError
 from corate.model.crfsuite import cqdb
 from corate.model.crfsuite.cqdb import Bytes, check_size, chunk_at, refuse, words_at
-from corate.ragged import offsets_of
+from corate.rows import offsets_of
 from corate.types import F64
 
 __all__ = ["HEADER_SIZE", "MAGIC", "CrfsuiteModel", "Weights", "decode", "encode", "header_of"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from corate import _native
 from corate.counting.pooling import Candidates
-from corate.label_scores import SparseRows
+from corate.rows import SparseRows
 from reference import rows as reference
 
 #: Scores whose sums are exact.

@@ -1,0 +1,602 @@
+#include "inference/messages.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include "core/log_sum.h"
+#include "core/logarithms.h"
+#include "core/parallel.h"
+#include "core/sum_in_parts.h"
+
+namespace {
+
+// A product of numbers stays above 1e-290 if their logarithms sum to more than minus this.
+constexpr double kSafe = 650.0;
+constexpr double kLeastLog = -1e300;  // in place of minus infinity, where it is added to
+constexpr const char* kImpossible = "no labels are possible: the scores forbid all of them";
+constexpr size_t kEven = 2;  // rows of tables and messages have an even length, for vectors of two numbers
+
+// out(b) = sum over a of cavity(a) table(a, b). W is the padded length of a row, or 0 if it is known at run time only.
+template <size_t W>
+void sum_product(const double* cavity, const double* table, double* out, size_t k, size_t padded) {
+    const size_t width = W ? W : padded;
+    for (size_t b = 0; b < width; ++b) out[b] = cavity[0] * table[b];
+    for (size_t a = 1; a < k; ++a) {
+        const double* row = table + a * width;
+        for (size_t b = 0; b < width; ++b) out[b] += cavity[a] * row[b];
+    }
+}
+
+template <size_t W>
+void max_product(const double* cavity, const double* table, double* out, size_t k, size_t padded) {
+    const size_t width = W ? W : padded;
+    for (size_t b = 0; b < width; ++b) out[b] = cavity[0] * table[b];
+    for (size_t a = 1; a < k; ++a) {
+        const double* row = table + a * width;
+        for (size_t b = 0; b < width; ++b) out[b] = std::max(out[b], cavity[a] * row[b]);
+    }
+}
+
+using Product = void (*)(const double*, const double*, double*, size_t, size_t);
+
+template <size_t... W>
+Product chosen(size_t padded, bool maximum, std::index_sequence<W...>) {
+    Product found = maximum ? max_product<0> : sum_product<0>;
+    ((padded == kEven * (W + 1) ? void(found = maximum ? max_product<kEven*(W + 1)> : sum_product<kEven*(W + 1)>) : void()), ...);
+    return found;
+}
+
+// A table as potentials divided by their maximum, by the label of the left end and by that of the right end.
+struct Potentials {
+    double top, spread;  // logarithms: the maximum, and the maximum less the least number above zero
+    bool hard;           // some pair is forbidden
+    bool tied;           // one number if the labels are the same, another if they differ
+    double weight;
+    std::vector<double> scores, from_left, from_right;
+
+    Potentials(const double* table, double weight, size_t k, size_t padded)
+        : top(*std::max_element(table, table + k * k) / weight),
+          spread(0.0),
+          hard(false),
+          tied(k > 2),
+          weight(weight),
+          scores(table, table + k * k),
+          from_left(k * padded),
+          from_right(k * padded) {
+        if (top == -INFINITY) throw std::invalid_argument("a table forbids all pairs of labels");
+        for (double& score : scores) score /= weight;
+        std::vector<double> values(scores);
+        for (double& value : values) value -= top;
+        for (size_t c = 0; c < k * k; ++c) {
+            hard |= values[c] == -INFINITY;
+            if (values[c] > -INFINITY) spread = std::max(spread, -values[c]);
+            tied &= values[c] == values[c / k == c % k ? 0 : 1];
+        }
+        exponentiate(values.data(), values.size());
+        for (size_t a = 0; a < k; ++a)
+            for (size_t b = 0; b < k; ++b)
+                from_left[a * padded + b] = from_right[b * padded + a] = table[a * k + b] == -INFINITY ? 0.0 : values[a * k + b];
+    }
+};
+
+// Both forms of each table: with the weight 1 for edges on no loop, and with its own weight.
+std::vector<Potentials> potentials_of(const PairwiseField& field, size_t padded) {
+    std::vector<Potentials> tables;
+    for (size_t t = 0; t < field.tables.rows(); ++t)
+        for (const double weight : {1.0, field.weights[t]})
+            tables.emplace_back(field.tables.row(t), weight, field.n_labels(), padded);
+    return tables;
+}
+
+// The joint beliefs of the ends of edges, not normalised.
+class PairBeliefs {
+   public:
+    explicit PairBeliefs(size_t k) : left_(k), right_(k), pairs_(k * k) {}
+
+    // From logarithms: the beliefs of the ends, and the messages to the left and to the right end. Returns the logarithm of the
+    // sum of the pairs, times the weight.
+    double fill(const Potentials& table, const double* left, const double* right, const double* to_left, const double* to_right) {
+        const size_t k = left_.size(), padded = table.from_left.size() / k;
+        double shift = ratio(left, to_left, left_) + ratio(right, to_right, right_);
+        if (table.spread > kSafe) {
+            double top = -INFINITY;
+            for (size_t c = 0; c < k * k; ++c)
+                top = std::max(top, pairs_[c] = std::max(left_[c / k] + table.scores[c] + right_[c % k], kLeastLog));
+            shift += top;
+            for (double& pair : pairs_) pair -= top;
+            exponentiate(pairs_.data(), pairs_.size());
+        } else {
+            shift += table.top;
+            exponentiate(left_.data(), k);
+            exponentiate(right_.data(), k);
+            for (size_t a = 0; a < k; ++a)
+                for (size_t b = 0; b < k; ++b) pairs_[a * k + b] = left_[a] * table.from_left[a * padded + b] * right_[b];
+        }
+        sum_ = 0.0;
+        for (const double pair : pairs_) sum_ += pair;
+        return table.weight * (shift + portable_log(sum_));
+    }
+    const std::vector<double>& pairs() const { return pairs_; }
+    double sum() const { return sum_; }
+
+   private:
+    // belief / message, divided by its maximum. Returns the logarithm of the maximum.
+    static double ratio(const double* belief, const double* message, std::vector<double>& to) {
+        double top = -INFINITY;
+        for (size_t a = 0; a < to.size(); ++a)
+            top = std::max(top, to[a] = belief[a] == -INFINITY ? -INFINITY : belief[a] - message[a]);
+        for (double& value : to) value = std::max(value - top, kLeastLog);
+        return top;
+    }
+
+    std::vector<double> left_, right_, pairs_;
+    double sum_ = 0.0;
+};
+
+class Messages {
+   public:
+    Messages(const PairwiseField& field, const MessageOptions& options);
+
+    size_t n_components() const { return graph_.n_components(); }
+    // Begins with the messages of an earlier result.
+    void begin(const Array<double>& messages);
+    // Passes the messages of a component until they converge. Components may run at the same time.
+    void run(size_t component);
+    MessageResult result();
+
+   private:
+    using Entry = FieldGraph::Entry;
+
+    // Numbers for each label, of one node at a time.
+    struct Scratch {
+        std::vector<double> total, cavity, out, logs;
+        std::vector<int64_t> none;
+    };
+
+    void reset(size_t component, double value);
+    void set_power(int64_t p);
+    double sweep(size_t component, bool logs, Scratch& s);
+    bool gather(int32_t i, bool logs, Scratch& s) const;
+    bool cavity_of(int64_t p, bool logs, bool products, Scratch& s) const;
+    double send(int32_t i, int64_t p, bool logs, bool products, double damping, Scratch& s);
+    double send_logs(int32_t i, const Entry& entry, double* to, double damping, Scratch& s) const;
+    void multiply(const Potentials& table, bool from_left, Scratch& s) const;
+    void finish(size_t component, bool logs, Scratch& s);
+    void label(int32_t i, bool logs, Scratch& s);
+    double score(int32_t i, int32_t label) const;
+
+    const Potentials& table_of(const Entry& entry) const {
+        const bool on_loop = !graph_.tree[graph_.component[entry.neighbour]];
+        return tables_[2 * static_cast<size_t>(field_.table[entry.edge]) + on_loop];
+    }
+    // The score of an edge of node i at the label a of i and the label b of the neighbour, divided by the weight.
+    double pair_score(int32_t i, const Entry& entry, size_t a, size_t b) const {
+        const std::vector<double>& scores = table_of(entry).scores;
+        return field_.left[entry.edge] == i ? scores[a * k_ + b] : scores[b * k_ + a];
+    }
+    // Where the message that comes in by an entry is among the messages of a result.
+    size_t place_of(const Entry& entry) const {
+        return (2 * static_cast<size_t>(entry.edge) + (field_.left[entry.edge] == entry.neighbour ? 0 : 1)) * k_;
+    }
+    template <typename Work>
+    void each_entry(size_t component, Work work) const {
+        for (int64_t at = graph_.component_start[component]; at < graph_.component_start[component + 1]; ++at) {
+            const int32_t i = graph_.order[at];
+            for (int64_t p = graph_.offsets[i]; p < graph_.offsets[i + 1]; ++p) work(p);
+        }
+    }
+
+    const PairwiseField& field_;
+    const MessageOptions& options_;
+    const FieldGraph graph_;
+    const size_t k_, padded_;
+    Product product_;
+    std::vector<Potentials> tables_;
+    std::vector<double> incoming_;  // (entries, padded): the messages that each node receives; probabilities or logarithms
+    std::vector<double> powers_;    // the same to the power of their weights, where there are weights and no logarithms
+    std::vector<uint8_t> logs_;     // of each component: whether potentials underflow
+    std::vector<uint8_t> safe_;     // of each node: whether products of its messages cannot underflow
+    bool begun_ = false;
+    MessageResult found_;
+};
+
+Messages::Messages(const PairwiseField& field, const MessageOptions& options)
+    : field_(field), options_(options), graph_(field), k_(field.n_labels()), padded_((k_ + kEven - 1) / kEven * kEven) {
+    product_ = chosen(padded_, options.maximum, std::make_index_sequence<8>());
+    tables_ = potentials_of(field, padded_);
+    const size_t n = field.n_nodes(), components = graph_.n_components();
+    incoming_.resize(graph_.entries.size() * padded_);
+    if (std::any_of(field.weights.begin(), field.weights.end(), [](double weight) { return weight < 1.0; }))
+        powers_.resize(incoming_.size());
+    safe_.resize(n);
+    logs_.assign(components, 0);
+    for (size_t i = 0; i < n; ++i) {
+        double top = -INFINITY, least = INFINITY;
+        for (size_t a = 0; a < k_; ++a) {
+            const double value = field.nodes(i, a);
+            if (value > -INFINITY) top = std::max(top, value), least = std::min(least, value);
+        }
+        if (top == -INFINITY) throw std::invalid_argument("a node has no possible label");
+        double total = top - least, largest = total;
+        for (int64_t p = graph_.offsets[i]; p < graph_.offsets[i + 1]; ++p) {
+            const double spread = table_of(graph_.entries[p]).spread;
+            total += spread + portable_log(static_cast<double>(k_));
+            largest = std::max(largest, spread);
+        }
+        safe_[i] = total < kSafe;
+        if (largest > kSafe) logs_[graph_.component[i]] = 1;
+    }
+    found_.component = graph_.component;
+    found_.sweeps.assign(components, 0);
+    found_.change.assign(components, 0.0);
+    found_.log_z.assign(components, 0.0);
+    found_.marginals.resize(n * k_);
+    found_.labels.assign(options.labels ? n : 0, 0);
+}
+
+void Messages::begin(const Array<double>& messages) {
+    begun_ = true;
+    for (size_t p = 0; p < graph_.entries.size(); ++p) {
+        const double* from = messages.data() + place_of(graph_.entries[p]);
+        for (size_t a = 0; a < k_; ++a) incoming_[p * padded_ + a] = std::max(from[a], -1e4);
+        exponentiate(incoming_.data() + p * padded_, k_);
+        set_power(static_cast<int64_t>(p));
+    }
+}
+
+// Where there are weights, sets the power of the message that comes in by an entry.
+void Messages::set_power(int64_t p) {
+    if (powers_.empty()) return;
+    const double weight = table_of(graph_.entries[p]).weight;
+    const double* message = incoming_.data() + static_cast<size_t>(p) * padded_;
+    double* power = powers_.data() + static_cast<size_t>(p) * padded_;
+    if (weight == 1.0) {
+        std::copy_n(message, k_, power);
+        return;
+    }
+    for (size_t a = 0; a < k_; ++a) power[a] = std::max(weight * portable_log(message[a]), kLeastLog);
+    exponentiate(power, k_);
+}
+
+// The product of node i's score and all its messages, in s.total; with logs or without safety their sum of logarithms, and in
+// s.none how many of them are zero. Returns whether it is the product, and no factor is zero.
+bool Messages::gather(int32_t i, bool logs, Scratch& s) const {
+    const double* node = field_.nodes.row(i);
+    const int64_t begin = graph_.offsets[i], end = graph_.offsets[i + 1];
+    double top = -INFINITY;
+    for (size_t a = 0; a < k_; ++a) top = std::max(top, node[a]);
+    if (!logs && safe_[i]) {
+        double least = 1.0;
+        for (size_t a = 0; a < k_; ++a) s.total[a] = node[a] - top;
+        exponentiate(s.total.data(), k_);
+        for (size_t a = 0; a < k_; ++a) least = std::min(least, node[a] == -INFINITY ? s.total[a] = 0.0 : s.total[a]);
+        for (int64_t p = begin; p < end; ++p) {
+            const double* message = (powers_.empty() ? incoming_ : powers_).data() + static_cast<size_t>(p) * padded_;
+            for (size_t a = 0; a < k_; ++a) s.total[a] *= message[a], least = std::min(least, message[a]);
+        }
+        if (least > 0.0) return true;
+    }
+    for (size_t a = 0; a < k_; ++a) {
+        s.none[a] = node[a] == -INFINITY;
+        s.total[a] = s.none[a] ? 0.0 : node[a] - top;
+    }
+    for (int64_t p = begin; p < end; ++p) {
+        const double* message = incoming_.data() + static_cast<size_t>(p) * padded_;
+        const double weight = table_of(graph_.entries[p]).weight;
+        for (size_t a = 0; a < k_; ++a) {
+            const double value = logs ? message[a] : portable_log(message[a]);
+            if (value == -INFINITY)
+                ++s.none[a];
+            else
+                s.total[a] += weight * value;
+        }
+    }
+    return false;
+}
+
+// The cavity of node i without the message of entry p (all messages if p is -1), with the maximum 1 (its logarithm 0 with logs).
+// Returns false if a number underflowed that may matter.
+bool Messages::cavity_of(int64_t p, bool logs, bool products, Scratch& s) const {
+    const double* own = p < 0 ? nullptr : incoming_.data() + static_cast<size_t>(p) * padded_;
+    double top = 0.0;
+    if (products) {
+        for (size_t a = 0; a < k_; ++a) {
+            s.cavity[a] = own ? s.total[a] / own[a] : s.total[a];
+            top = std::max(top, s.cavity[a]);
+        }
+        for (size_t a = 0; a < k_; ++a) s.cavity[a] /= top;
+        return true;
+    }
+    top = -INFINITY;
+    for (size_t a = 0; a < k_; ++a) {
+        double value = s.total[a];
+        int64_t none = s.none[a];
+        if (own) {
+            const double log = logs ? own[a] : portable_log(own[a]);
+            if (log == -INFINITY)
+                --none;
+            else
+                value -= log;
+        }
+        s.cavity[a] = none > 0 ? -INFINITY : value;
+        top = std::max(top, s.cavity[a]);
+    }
+    if (top == -INFINITY) throw std::invalid_argument(kImpossible);
+    bool whole = true;
+    for (size_t a = 0; a < k_; ++a) {
+        s.cavity[a] -= top;
+        whole &= s.cavity[a] == -INFINITY || s.cavity[a] > -kSafe;
+    }
+    if (logs) return true;
+    for (size_t a = 0; a < k_; ++a) s.logs[a] = s.cavity[a];
+    exponentiate(s.cavity.data(), k_);
+    for (size_t a = 0; a < k_; ++a)
+        if (s.logs[a] == -INFINITY) s.cavity[a] = 0.0;
+    return whole;
+}
+
+// Sends the message of node i to the neighbour of entry p. Returns its change, or -1 if logarithms are needed.
+double Messages::send(int32_t i, int64_t p, bool logs, bool products, double damping, Scratch& s) {
+    const Entry& entry = graph_.entries[p];
+    const Potentials& table = table_of(entry);
+    double* to = incoming_.data() + static_cast<size_t>(entry.mirror) * padded_;
+    const bool whole = cavity_of(p, logs, products, s);
+    if (logs) return send_logs(i, entry, to, damping, s);
+    if (!whole && table.hard) return -1.0;
+    multiply(table, field_.left[entry.edge] == i, s);
+    double total = 0.0, change = 0.0;
+    for (size_t b = 0; b < k_; ++b) total += s.out[b];
+    if (!(total > 0.0)) return -1.0;
+    const double scale = 1.0 / total;
+    for (size_t b = 0; b < k_; ++b) {
+        const double value = s.out[b] * scale;
+        change = std::max(change, std::abs(value - to[b]));
+        to[b] = damping > 0.0 ? (1.0 - damping) * value + damping * to[b] : value;
+    }
+    set_power(entry.mirror);
+    return change;
+}
+
+// s.out = the product of the cavity and a table, not normalised.
+void Messages::multiply(const Potentials& table, bool from_left, Scratch& s) const {
+    if (!table.tied) {
+        product_(s.cavity.data(), (from_left ? table.from_left : table.from_right).data(), s.out.data(), k_, padded_);
+        return;
+    }
+    const double same = table.from_left[0], other = table.from_left[1];
+    if (options_.maximum) {
+        const auto end = s.cavity.begin() + static_cast<int64_t>(k_), best = std::max_element(s.cavity.begin(), end);
+        const double first = *best;
+        *best = 0.0;
+        const double second = *std::max_element(s.cavity.begin(), end);
+        *best = first;
+        const auto at = static_cast<size_t>(best - s.cavity.begin());
+        for (size_t b = 0; b < k_; ++b) s.out[b] = std::max(same * s.cavity[b], other * (b == at ? second : first));
+        return;
+    }
+    double before = 0.0, after = 0.0;
+    // Sums of the others from both sides: a difference from the sum of all would lose digits.
+    for (size_t b = 0; b < k_; ++b) s.out[b] = before, before += s.cavity[b];
+    for (size_t b = k_; b-- > 0;) {
+        s.out[b] = same * s.cavity[b] + other * (s.out[b] + after);
+        after += s.cavity[b];
+    }
+}
+
+double Messages::send_logs(int32_t i, const Entry& entry, double* to, double damping, Scratch& s) const {
+    for (size_t b = 0; b < k_; ++b) {
+        for (size_t a = 0; a < k_; ++a) s.logs[a] = s.cavity[a] + pair_score(i, entry, a, b);
+        s.out[b] = options_.maximum ? *std::max_element(s.logs.begin(), s.logs.begin() + static_cast<int64_t>(k_))
+                                    : log_sum(s.logs.data(), k_);
+    }
+    const double total = log_sum(s.out.data(), k_);
+    if (total == -INFINITY) throw std::invalid_argument(kImpossible);
+    double change = 0.0;
+    for (size_t b = 0; b < k_; ++b) {
+        double two[] = {s.out[b] - total, std::max(to[b], kLeastLog)};
+        exponentiate(two, 2);
+        const double value = two[0], before = two[1];
+        change = std::max(change, std::abs(value - before));
+        to[b] = damping > 0.0 ? portable_log((1.0 - damping) * value + damping * before) : s.out[b] - total;
+    }
+    return change;
+}
+
+// One sweep; returns the largest change of a message, or -1 if logarithms are needed.
+double Messages::sweep(size_t component, bool logs, Scratch& s) {
+    const double damping = graph_.tree[component] ? 0.0 : options_.damping;
+    const int64_t first = graph_.component_start[component], last = graph_.component_start[component + 1];
+    double change = 0.0;
+    const auto visit = [&](int32_t i, int64_t begin, int64_t end) {
+        if (begin == end) return true;
+        const bool products = gather(i, logs, s);
+        for (int64_t p = begin; p < end; ++p) {
+            const double own = send(i, p, logs, products, damping, s);
+            if (own < 0.0) return false;
+            change = std::max(change, own);
+        }
+        return true;
+    };
+    for (int64_t at = last - 1; at >= first; --at) {
+        const int32_t i = graph_.order[at];
+        if (!visit(i, graph_.offsets[i], graph_.earlier[i])) return -1.0;
+    }
+    for (int64_t at = first; at < last; ++at) {
+        const int32_t i = graph_.order[at];
+        if (!visit(i, graph_.earlier[i], graph_.offsets[i + 1])) return -1.0;
+    }
+    return change;
+}
+
+void Messages::reset(size_t component, double value) {
+    each_entry(component, [&](int64_t p) {
+        std::fill_n(incoming_.data() + static_cast<size_t>(p) * padded_, k_, value);
+        if (value > 0.0) set_power(p);
+    });
+}
+
+void Messages::run(size_t component) {
+    Scratch s;
+    for (std::vector<double>* own : {&s.total, &s.cavity, &s.out, &s.logs}) own->assign(padded_, 0.0);
+    s.none.assign(k_, 0);
+    const bool tree = graph_.tree[component];
+    const double uniform = -portable_log(static_cast<double>(k_));
+    bool logs = logs_[component];
+    if (logs || !begun_) reset(component, logs ? uniform : 1.0 / static_cast<double>(k_));
+    const int most = tree ? 1 : options_.sweeps;
+    int sweeps = 0;
+    double change = 0.0;
+    while (sweeps < most) {
+        change = sweep(component, logs, s);
+        ++sweeps;
+        if (change < 0.0) {  // numbers underflowed: again, with logarithms
+            logs = true;
+            reset(component, uniform);
+            sweeps = 0;
+        } else if (change < options_.tolerance) {
+            break;
+        }
+    }
+    found_.sweeps[component] = sweeps;
+    found_.change[component] = tree ? 0.0 : change;
+    finish(component, logs, s);
+}
+
+double Messages::score(int32_t i, int32_t label) const {
+    double sum = field_.nodes(static_cast<size_t>(i), static_cast<size_t>(label));
+    for (int64_t p = graph_.offsets[i]; p < graph_.earlier[i]; ++p)
+        sum += table_of(graph_.entries[p]).weight * pair_score(i, graph_.entries[p], static_cast<size_t>(label),
+                                                               static_cast<size_t>(found_.labels[graph_.entries[p].neighbour]));
+    return sum;
+}
+
+// The best label of a node given those of the neighbours before it, and the messages of those after it.
+void Messages::label(int32_t i, bool logs, Scratch& s) {
+    for (size_t a = 0; a < k_; ++a) {
+        double sum = score(i, static_cast<int32_t>(a));
+        for (int64_t p = graph_.earlier[i]; p < graph_.offsets[i + 1]; ++p) {
+            const double message = incoming_[static_cast<size_t>(p) * padded_ + a];
+            sum += table_of(graph_.entries[p]).weight * (logs ? message : portable_log(message));
+        }
+        s.out[a] = sum;
+    }
+    found_.labels[i] =
+        static_cast<int32_t>(std::max_element(s.out.begin(), s.out.begin() + static_cast<int64_t>(k_)) - s.out.begin());
+}
+
+void Messages::finish(size_t component, bool logs, Scratch& s) {
+    const int64_t first = graph_.component_start[component], last = graph_.component_start[component + 1];
+    double sum = 0.0;
+    for (int64_t at = first; at < last; ++at) {
+        const int32_t i = graph_.order[at];
+        const double* node = field_.nodes.row(i);
+        if (options_.labels) label(i, logs, s);
+        const bool products = gather(i, logs, s);
+        if (options_.log_z && options_.maximum) {
+            sum += score(i, found_.labels[i]);
+        } else if (options_.log_z) {
+            double total = 0.0;
+            for (size_t a = 0; a < k_; ++a) {
+                total += s.total[a];
+                s.logs[a] = !products && s.none[a] ? -INFINITY : s.total[a];
+            }
+            sum += *std::max_element(node, node + k_) + (products ? portable_log(total) : log_sum(s.logs.data(), k_));
+        }
+        // Their logarithms, divided by their sum.
+        cavity_of(-1, true, products, s);
+        if (products)
+            for (size_t a = 0; a < k_; ++a) s.cavity[a] = portable_log(s.cavity[a]);
+        const double total = log_sum(s.cavity.data(), k_);
+        for (size_t a = 0; a < k_; ++a) found_.marginals[static_cast<size_t>(i) * k_ + a] = s.cavity[a] - total;
+    }
+    if (!logs)
+        each_entry(component, [&](int64_t p) {
+            double* message = incoming_.data() + static_cast<size_t>(p) * padded_;
+            for (size_t a = 0; a < k_; ++a) message[a] = portable_log(message[a]);
+        });
+    if (options_.log_z && !options_.maximum) {
+        PairBeliefs beliefs(k_);
+        each_entry(component, [&](int64_t p) {
+            const Entry& entry = graph_.entries[p];
+            const auto i = static_cast<size_t>(field_.left[entry.edge]), j = static_cast<size_t>(field_.right[entry.edge]);
+            if (static_cast<size_t>(entry.neighbour) != j) return;
+            sum += beliefs.fill(table_of(entry), found_.marginals.data() + i * k_, found_.marginals.data() + j * k_,
+                                incoming_.data() + static_cast<size_t>(p) * padded_,
+                                incoming_.data() + static_cast<size_t>(entry.mirror) * padded_);
+        });
+    }
+    found_.log_z[component] = sum;
+}
+
+MessageResult Messages::result() {
+    for (const int32_t i : field_.left) found_.on_loop.push_back(!graph_.tree[graph_.component[i]]);
+    found_.messages.resize(2 * field_.n_edges() * k_);
+    for (size_t p = 0; p < graph_.entries.size(); ++p)
+        std::copy_n(incoming_.data() + p * padded_, k_, found_.messages.data() + place_of(graph_.entries[p]));
+    return std::move(found_);
+}
+
+// Calls work(edge, beliefs) with the joint beliefs of edges from begin to end.
+template <typename Work>
+void each_pair(const PairwiseField& field, const std::vector<Potentials>& tables, const Matrix<double>& marginals,
+               const double* messages, std::span<const uint8_t> on_loop, std::span<const int32_t> edges, Work work) {
+    PairBeliefs beliefs(field.n_labels());
+    for (const int32_t e : edges) {
+        const double* own = messages + 2 * static_cast<size_t>(e) * field.n_labels();
+        beliefs.fill(tables[2 * static_cast<size_t>(field.table[e]) + on_loop[e]], marginals.row(field.left[e]),
+                     marginals.row(field.right[e]), own + field.n_labels(), own);
+        work(e, beliefs);
+    }
+}
+
+}  // namespace
+
+MessageResult pass_messages(const PairwiseField& field, const MessageOptions& options,
+                            const std::optional<Array<double>>& messages) {
+    Messages pass(field, options);
+    if (messages) pass.begin(*messages);
+    std::atomic<size_t> next = 0;
+    in_parallel(useful_threads(options.threads, pass.n_components()), [&](size_t) {
+        for (size_t c = next++; c < pass.n_components(); c = next++) pass.run(c);
+    });
+    return pass.result();
+}
+
+std::vector<double> edge_marginals(const PairwiseField& field, const Matrix<double>& marginals, const Array<double>& messages,
+                                   std::span<const uint8_t> on_loop, std::span<const int32_t> edges, size_t threads) {
+    const size_t cells = field.n_labels() * field.n_labels(), parts = useful_threads(threads, edges.size());
+    const std::vector<Potentials> tables = potentials_of(field, field.n_labels());
+    std::vector<double> found(edges.size() * cells);
+    in_parallel(parts, [&](size_t part) {
+        const size_t begin = edges.size() * part / parts, end = edges.size() * (part + 1) / parts;
+        double* to = found.data() + begin * cells;
+        each_pair(field, tables, marginals, messages.data(), on_loop, edges.subspan(begin, end - begin),
+                  [&](int32_t, const PairBeliefs& beliefs) {
+                      for (const double pair : beliefs.pairs()) *to++ = pair / beliefs.sum();
+                  });
+    });
+    return found;
+}
+
+std::vector<double> edge_sums(const PairwiseField& field, const Matrix<double>& marginals, const Array<double>& messages,
+                              std::span<const uint8_t> on_loop, std::span<const double> weights, size_t threads) {
+    const size_t cells = field.n_labels() * field.n_labels();
+    const std::vector<Potentials> tables = potentials_of(field, field.n_labels());
+    std::vector<int32_t> every(field.n_edges());
+    std::iota(every.begin(), every.end(), 0);
+    std::vector<double> found(field.tables.rows() * cells);
+    sum_in_parts(every.size(), found.size(), threads, found.data(), [&](size_t begin, size_t end, double* sums) {
+        each_pair(field, tables, marginals, messages.data(), on_loop, std::span(every).subspan(begin, end - begin),
+                  [&](int32_t e, const PairBeliefs& beliefs) {
+                      double* to = sums + static_cast<size_t>(field.table[e]) * cells;
+                      const double scale = weights[e] / beliefs.sum();
+                      for (size_t c = 0; c < cells; ++c) to[c] += scale * beliefs.pairs()[c];
+                  });
+        return 0.0;
+    });
+    return found;
+}

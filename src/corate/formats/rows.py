@@ -1,0 +1,80 @@
+"""The rows of text, as ``native/text/lines.h`` splits them: the definition for Python."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+__all__ = ["BLANK_LINE", "FIELD", "RowFormat", "fields_of", "first_row", "misfits"]
+
+#: White space within a line. Every other character is part of a field.
+_WHITE_SPACE = " \t\r"
+#: A field of a row whose fields have white space between them.
+FIELD = re.compile(rb"[^ \t\r]+")
+#: A line without a field.
+BLANK_LINE = re.compile(rb"^[ \t\r]*\n", re.MULTILINE)
+
+
+def fields_of(line: str) -> list[str]:
+    """Split a line at runs of white space.
+
+    >>> fields_of("New\\tYork \\x0c")
+    ['New', 'York', '\\x0c']
+    """
+    return re.findall(r"[^ \t\r]+", line)
+
+
+@dataclass(frozen=True)
+class RowFormat:
+    """How rows are split: the names of columns, the character between them (empty: white space), the comment mark."""
+
+    columns: Sequence[str]
+    separator: str
+    comment: str
+
+    def cells(self, row: str) -> list[str]:
+        """The columns of a row.
+
+        >>> RowFormat((), "\\t", "").cells("New York\\tB-LOC\\r")
+        ['New York', 'B-LOC']
+        """
+        return row.rstrip(_WHITE_SPACE).split(self.separator) if self.separator else fields_of(row)
+
+    def with_columns(self, row: str, added: Sequence[str]) -> str:
+        """The row with further columns at its end."""
+        between = self.separator or (" " if "\t" not in row and " " in row else "\t")
+        return between.join([row, *added])
+
+    def is_token(self, line: str) -> bool:
+        """Whether a line is a token, and neither blank nor a comment."""
+        row = line.rstrip(_WHITE_SPACE)
+        return bool(row) and not (self.comment and row.startswith(self.comment))
+
+
+def first_row(data: bytes, comment: str | None = None) -> bytes:
+    r"""The first line that is neither blank nor a comment, without trailing white space; empty if there is none.
+
+    >>> first_row(b"# words\r\n \t\r\r\nNew York\tB-LOC \r\n", "#")
+    b'New York\tB-LOC'
+    """
+    start = 0
+    while start < len(data):
+        stop = data.find(b"\n", start)
+        stop = len(data) if stop < 0 else stop
+        line = data[start:stop].rstrip(_WHITE_SPACE.encode())
+        if line and not (comment and line.startswith(comment.encode())):
+            return line
+        start = stop + 1
+    return b""
+
+
+def misfits(piece: bytes, separator: str, width: int) -> Iterator[tuple[int, bytes]]:
+    r"""The place and the text of each line with a space that may not have this many columns: a fast filter.
+
+    >>> list(misfits(b"New York\tB\nAnn B\n", "\t", 2))
+    [(11, b'Ann B')]
+    """
+    column, between = (rb"[^\t\n]*", rb"\t") if separator else (rb"[^ \t\r\n]+", rb"[ \t\r]+")
+    fits = rb"(?:%b%b){%d}%b[ \t\r]*$" % (column, between, width - 1, column)
+    return ((found.start(), found[0]) for found in re.finditer(rb"(?m)^(?!%b)[^\n]* [^\n]*$" % fits, piece))
