@@ -129,22 +129,20 @@ def test_a_label_is_unrecovered_if_no_token_that_it_is_judged_by_has_it_as_its_b
 
 @given(some_sentences, st.booleans(), st.integers(0, 9))
 @settings(deadline=None, max_examples=60)
-def test_a_silent_label_has_its_bias_and_its_ladder_and_no_evidence(
+def test_the_evidence_of_a_doubtful_label_is_relative_to_the_root_of_its_rate(
     labelled: Labelled, left_out: bool, seed: int
 ) -> None:
     p = problem_of(labelled, seed=seed)
-    out = p.tokens.labels if left_out else None
-    silent = np.array([seed % len(p.prior)], np.int32)
+    doubtful = np.array([seed % len(p.prior)], np.int32)
     pool = Pool(np.random.default_rng(seed).normal(size=p.n_experts), 0.5, np.arange(len(p.prior)) * 0.1)
-    inputs = p.counts.table, p.prior, p.features, p.expert_of, p.candidates, out
-    usual, found = pool.scores(*inputs), replace(pool, silent=silent).scores(*inputs)
-    own = p.candidates.labels == silent
-    np.testing.assert_array_equal(found[~own], usual[~own])
-    np.testing.assert_allclose(found[own], 0.5 * p.candidates.ladder[own] + 0.1 * silent[0], rtol=1e-5, atol=1e-6)
-    pools = replace(pool, silent=silent), pool
-    weights, known = (one.compiled(p.counts.table, p.prior, p.expert_of) for one in pools)
-    assert not weights.scores[weights.labels == silent].any()
-    np.testing.assert_array_equal(weights.scores[weights.labels != silent], known.scores[weights.labels != silent])
+    found = replace(pool, doubtful=doubtful)
+    prior = p.prior.copy()
+    prior[doubtful] **= 0.5
+    inputs = p.features, p.expert_of, p.candidates, p.tokens.labels if left_out else None
+    scores = found.scores(p.counts.table, p.prior, *inputs)
+    np.testing.assert_allclose(scores, pool.scores(p.counts.table, prior, *inputs), rtol=1e-6, atol=1e-6)
+    weights = found.compiled(p.counts.table, p.prior, p.expert_of).scores
+    np.testing.assert_allclose(weights, pool.compiled(p.counts.table, prior, p.expert_of).scores, rtol=1e-6)
 
 
 @given(some_sentences, st.booleans(), st.booleans(), st.integers(0, 9))

@@ -137,14 +137,14 @@ class Pool:
 
     ``unexplained`` is the log loss of the tokens that the weights were fitted on, each left out of the counts, as a
     share of the entropy of their labels: 0 if the counts predict every label, 1 if they are no better than frequencies.
-    ``silent`` are labels whose evidence is not used.
+    ``doubtful`` are labels whose evidence counts about half.
     """
 
     experts: F64
     ladder: float
     bias: F64
     unexplained: float = 1.0
-    silent: Ids = field(default_factory=lambda: np.zeros(0, np.int32))
+    doubtful: Ids = field(default_factory=lambda: np.zeros(0, np.int32))
 
     def scores(
         self,
@@ -172,9 +172,9 @@ class Pool:
         return SparseRows(table.offsets, table.labels, (self.experts[rows] * evidence).astype(np.float32))
 
     def _prior(self, prior: F64) -> F64:
-        """The prior that evidence is relative to. An infinite one makes the evidence of silent labels 0."""
+        """The prior that evidence is relative to. Its root makes the evidence of doubtful labels about half as large."""
         found: F64 = prior.copy()
-        found[self.silent] = np.inf
+        found[self.doubtful] = np.sqrt(prior[self.doubtful])
         return found
 
 

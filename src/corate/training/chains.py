@@ -73,8 +73,6 @@ class ChainTraining:
         facts: dict[str, Any] = {"parts": start.parts is not None, "words": start.word is not None}
         if isinstance(start, StartFromCounts) and start.pool is not None:
             facts["unexplained"] = start.pool.unexplained
-            if method.label_weights is not None:  # labels that are seldom right may be those that matter
-                start.pool = replace(start.pool, silent=start.pool.silent[:0])
         self.p = ChainParameters.choose(method, self._n_tokens(start), start.base, **facts)
         weights = start.token_weights(method.label_weights, method.sentence_weights)
         self.label_weights = None if method.label_weights is None else start.label_weights(method.label_weights)

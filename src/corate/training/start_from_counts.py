@@ -189,8 +189,8 @@ class StartFromCounts(Start):
     def _fit_pool(self) -> Pool:
         """Fit the weights of the experts as in pooled empirical training.
 
-        Edge templates and numeric features get the weight 0. A label that is never recovered has no evidence: what is
-        seen with it is left to the passes.
+        Edge templates and numeric features get the weight 0. A label that is never recovered has half of its
+        evidence: the passes learn the rest.
         """
         tokens = int(np.clip(POOL_SHARE * self.counts.tokens, LEAST_POOL_TOKENS, MOST_POOL_TOKENS))
         sample = self.counted.sample(tokens)
@@ -209,7 +209,7 @@ class StartFromCounts(Start):
         edges = np.flatnonzero(self.edge_templates) + len(names) - len(self.edge_templates)
         weights[edges[edges < len(weights)]] = 0.0  # the last templates may have no features yet, and so no experts
         weights[len(names) :] = 0.0
-        return replace(pool, experts=weights, silent=unrecovered_labels(scores, possible, sample.labels, self.counts))
+        return replace(pool, experts=weights, doubtful=unrecovered_labels(scores, possible, sample.labels, self.counts))
 
     def _node_features(self, tokens: Tokens, cutoff: int = 1) -> Features:
         kept = self.kept(cutoff)
